@@ -1,0 +1,61 @@
+//! What happens during a run, as views hear of it.
+
+use serde::Serialize;
+
+use crate::error::Failure;
+use crate::record::Caveat;
+use crate::sheet::{Row, Sheet};
+
+/// Something happened. Views show it; they are told everything in the order it happened.
+#[derive(Clone, Copy)]
+pub enum Event<'event> {
+    /// The run begins: what will be measured.
+    Started {
+        /// Title and context.
+        sheet: &'event Sheet,
+        /// The same as data.
+        record: &'event dyn Record,
+    },
+    /// One report interval of one measurement has passed.
+    Interval {
+        /// Its figures.
+        row: &'event Row,
+        /// The same as data.
+        record: &'event dyn Record,
+    },
+    /// Something to mind, known while it runs.
+    Note(&'event Caveat),
+    /// The run has ended, well or not.
+    Finished {
+        /// All that was measured.
+        sheet: &'event Sheet,
+        /// The document.
+        record: &'event dyn Record,
+        /// What went wrong, if anything, as a sentence.
+        failure: Option<(Failure, &'event str)>,
+    },
+}
+
+/// Anything that can be written as JSON, behind a reference.
+pub trait Record {
+    /// As JSON text, on one line or laid out for people.
+    fn to_json(&self, layout: Layout) -> Result<String, serde_json::Error>;
+}
+
+/// How JSON text is laid out.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Layout {
+    /// On one line.
+    Line,
+    /// Indented.
+    Indented,
+}
+
+impl<T: Serialize> Record for T {
+    fn to_json(&self, layout: Layout) -> Result<String, serde_json::Error> {
+        match layout {
+            Layout::Line => serde_json::to_string(self),
+            Layout::Indented => serde_json::to_string_pretty(self),
+        }
+    }
+}

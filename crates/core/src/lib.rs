@@ -1,0 +1,20 @@
+//! The vocabulary that every other room speaks: quantities, time, statistics, and the parts of a
+//! result that all modes share.
+//!
+//! This room imports nothing of ours, opens no socket or file, reads no clock, and prints nothing.
+//! It does not know which modes, peers, engines or views exist.
+
+#![forbid(unsafe_code)]
+
+pub mod error;
+pub mod event;
+pub mod id;
+pub mod quantity;
+pub mod record;
+pub mod sheet;
+pub mod stats;
+mod tick;
+mod wait;
+
+pub use tick::Tick;
+pub use wait::Wait;

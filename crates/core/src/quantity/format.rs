@@ -1,0 +1,113 @@
+//! Quantities for people: four significant digits, the unit that keeps the number small.
+//!
+//! Rounding happens here and nowhere else; a view calls these and documents never do.
+
+const DECIMAL: [&str; 7] = ["", "k", "M", "G", "T", "P", "E"];
+const BINARY: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// Bits a second: `72.15 Gbit/s`.
+pub fn bit_rate(bits_per_second: f64) -> String {
+    let (value, prefix) = step_down(bits_per_second, 1_000.0, &DECIMAL);
+    format!("{} {prefix}bit/s", digits(value))
+}
+
+/// An amount of data: `256 MiB`.
+pub fn bytes(bytes: u64) -> String {
+    if bytes < 1024 {
+        return format!("{bytes} B");
+    }
+    let (value, unit) = step_down(bytes as f64, 1024.0, &BINARY);
+    format!("{} {unit}", trim(&digits(value)))
+}
+
+/// A length of time in the unit that suits it: `6.51 µs`, `250 ms`, `10 s`.
+pub fn duration_ns(nanoseconds: u64) -> String {
+    let value = nanoseconds as f64;
+    let (value, unit) = match nanoseconds {
+        0..1_000 => return format!("{nanoseconds} ns"),
+        1_000..1_000_000 => (value / 1e3, "µs"),
+        1_000_000..1_000_000_000 => (value / 1e6, "ms"),
+        _ => (value / 1e9, "s"),
+    };
+    format!("{} {unit}", trim(&digits(value)))
+}
+
+/// A count with thousands set apart: `1,234,567`.
+pub fn count(count: u64) -> String {
+    let plain = count.to_string();
+    let mut grouped = String::with_capacity(plain.len() * 4 / 3);
+    for (index, digit) in plain.chars().enumerate() {
+        if index > 0 && (plain.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A share of one, as a percentage: `97.1 %`.
+pub fn ratio(ratio: f64) -> String {
+    if !ratio.is_finite() {
+        return "n/a".to_owned();
+    }
+    let percent = ratio * 100.0;
+    if percent != 0.0 && percent.abs() < 0.1 {
+        format!("{percent:.3} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+/// Four significant digits, no exponent.
+fn digits(value: f64) -> String {
+    match value.abs() {
+        size if !size.is_finite() => "n/a".to_owned(),
+        size if size < 9.9995 => format!("{value:.3}"),
+        size if size < 99.995 => format!("{value:.2}"),
+        size if size < 999.95 => format!("{value:.1}"),
+        _ => format!("{value:.0}"),
+    }
+}
+
+/// Without the zeros that say nothing: `250.0` becomes `250`.
+fn trim(number: &str) -> String {
+    if number.contains('.') {
+        number.trim_end_matches('0').trim_end_matches('.').to_owned()
+    } else {
+        number.to_owned()
+    }
+}
+
+fn step_down<'unit>(value: f64, step: f64, units: &[&'unit str]) -> (f64, &'unit str) {
+    let mut value = value;
+    let mut index = 0;
+    // 999.95 prints as 1000: take the next unit already there.
+    while value.abs() >= step - step / 20_000.0 && index + 1 < units.len() {
+        value /= step;
+        index += 1;
+    }
+    (value, units[index])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn people_read_four_digits() {
+        assert_eq!(bit_rate(72_150_000_000.0), "72.15 Gbit/s");
+        assert_eq!(bit_rate(999_999_999.0), "1.000 Gbit/s");
+        assert_eq!(bit_rate(0.0), "0.000 bit/s");
+        assert_eq!(bit_rate(f64::NAN), "n/a bit/s");
+        assert_eq!(bytes(268_435_456), "256 MiB");
+        assert_eq!(bytes(1023), "1023 B");
+        assert_eq!(duration_ns(6_512), "6.512 µs");
+        assert_eq!(duration_ns(250_000_000), "250 ms");
+        assert_eq!(duration_ns(0), "0 ns");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(count(999), "999");
+        assert_eq!(ratio(0.971_3), "97.1 %");
+        assert_eq!(ratio(0.000_012), "0.001 %");
+        assert_eq!(ratio(0.0), "0.0 %");
+    }
+}

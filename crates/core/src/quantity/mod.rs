@@ -1,0 +1,16 @@
+//! Quantities as people type and read them: `256MiB`, `25Mbit`, `1000/s`, `1ms`.
+//!
+//! Parsing is strict: a number without a unit is taken only where one unit is possible, and what is
+//! out of range is named together with the range. Formatting is for people; documents hold base units.
+
+mod bytes;
+mod format;
+mod number;
+mod period;
+mod rate;
+
+pub use bytes::Bytes;
+pub use format::{bit_rate, bytes, count, duration_ns, ratio};
+pub use number::QuantityError;
+pub use period::Period;
+pub use rate::{BitRate, Frequency};

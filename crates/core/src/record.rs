@@ -1,0 +1,299 @@
+//! The parts of a result document that every mode shares: who measured, on what, and what to mind.
+//!
+//! The document itself, which also holds each mode's own plan and summary, is in `modes`. Base units,
+//! the unit in the name, full precision, absent is null.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::id::FlowId;
+
+/// The program that wrote a document.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Tool {
+    /// `pathscope`.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// What one end is and how it was set, as far as it can spoil a measurement.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Host {
+    /// Its name for itself.
+    pub name: String,
+    /// The program at this end.
+    pub tool: Tool,
+    /// Kernel name, release and machine.
+    pub kernel: String,
+    /// The processor's name for itself.
+    pub cpu_model: Option<String>,
+    /// Processors this process may use.
+    pub cpus_allowed: Vec<u32>,
+    /// Processors of the machine.
+    pub cpus_online: Option<u32>,
+    /// Whether a hypervisor is present.
+    pub virtualized: Option<bool>,
+    /// Identifies one boot of one machine: equal at both ends means no network was crossed.
+    pub boot_id: Option<String>,
+    /// Memory of the machine.
+    pub memory_bytes: Option<u64>,
+    /// What keeps time.
+    pub clock: ClockFacts,
+    /// Settings of the network stack that bear on results.
+    pub network: NetworkFacts,
+}
+
+/// What keeps time at one end.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct ClockFacts {
+    /// The clock that stamps come from: `CLOCK_MONOTONIC`.
+    pub name: String,
+    /// What the kernel derives it from: `tsc`, `hpet`.
+    pub source: Option<String>,
+    /// Median time of one reading, measured at the start.
+    pub read_ns: Option<f64>,
+    /// The smallest step between two readings, measured at the start.
+    pub smallest_step_ns: Option<u64>,
+}
+
+/// Settings of the network stack that bear on results.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct NetworkFacts {
+    /// The congestion control that TCP uses unless told otherwise.
+    pub congestion_control: Option<String>,
+    /// TCP receive buffer: least, first, most.
+    pub tcp_receive_buffer_bytes: Option<[u64; 3]>,
+    /// TCP send buffer: least, first, most.
+    pub tcp_send_buffer_bytes: Option<[u64; 3]>,
+    /// The largest receive buffer a program may ask for.
+    pub receive_buffer_max_bytes: Option<u64>,
+    /// The largest send buffer a program may ask for.
+    pub send_buffer_max_bytes: Option<u64>,
+    /// The interface that carries the test, where it is known.
+    pub interface: Option<InterfaceFacts>,
+}
+
+/// One network interface.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct InterfaceFacts {
+    /// Its name.
+    pub name: String,
+    /// The largest packet it takes.
+    pub mtu_bytes: Option<u32>,
+    /// The speed its driver states.
+    pub speed_bps: Option<u64>,
+}
+
+/// Something that was asked for and came out otherwise, or was left to us and chosen.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Substitution {
+    /// What was to be decided: `engine`, `wait`.
+    pub what: String,
+    /// What was asked for.
+    pub asked: String,
+    /// What ran.
+    pub ran: String,
+    /// Why.
+    pub why: String,
+}
+
+/// Something a reader must know before believing a figure. A value, so that scripts can test it.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Caveat {
+    /// A stable name: `loopback`, `probe_unanswered`.
+    pub name: String,
+    /// A sentence.
+    pub text: String,
+}
+
+impl Caveat {
+    /// A caveat of this name and text.
+    pub fn new(name: &str, text: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), text: text.into() }
+    }
+}
+
+/// Something that had to hold, and whether it did. A check that failed makes the exit code 5.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Check {
+    /// A stable name: `verified`, `counts_agree`.
+    pub name: String,
+    /// Whether it held.
+    pub passed: bool,
+    /// A sentence with the numbers.
+    pub text: String,
+}
+
+/// What limited a run, and how that is known.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Verdict {
+    /// What held the run back.
+    pub limit: Limit,
+    /// A sentence.
+    pub text: String,
+    /// The figures it rests on, most telling first.
+    pub evidence: Vec<Evidence>,
+}
+
+/// What can hold a transfer back.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// The rate that was asked for.
+    ConfiguredRate,
+    /// The sending end's processor.
+    SenderCpu,
+    /// The receiving end's processor.
+    ReceiverCpu,
+    /// The window that the receiver offered.
+    ReceiveWindow,
+    /// The sender's socket buffer.
+    SendBuffer,
+    /// The path: its capacity, its queue or its loss, as seen by congestion control.
+    Network,
+    /// Nothing stands out.
+    Undetermined,
+    /// A limit that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// One figure that a verdict rests on.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Evidence {
+    /// What was observed: `sender_cpu_share`.
+    pub name: String,
+    /// How much, in the unit of the name; shares are of one.
+    pub value: f64,
+    /// A few words for people.
+    pub text: String,
+}
+
+/// The processor time and the waiting of one worker thread.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct WorkerUsage {
+    /// From its first event to its last.
+    pub elapsed_ns: u64,
+    /// Processor time in user mode.
+    pub user_ns: u64,
+    /// Processor time in the kernel.
+    pub system_ns: u64,
+    /// Times it was taken off its processor against its will.
+    pub preempted: u64,
+    /// Flows it carried.
+    pub flows: u64,
+    /// Engine that ran: `epoll`, `plain`.
+    pub engine: String,
+    /// How it waited: `spin`, `sleep`, `hybrid`.
+    pub wait: String,
+    /// System calls that moved data.
+    pub operations: u64,
+}
+
+impl WorkerUsage {
+    /// Processor time as a share of the time it ran, of one processor.
+    pub fn cpu_share(&self) -> f64 {
+        if self.elapsed_ns == 0 {
+            0.0
+        } else {
+            (self.user_ns + self.system_ns) as f64 / self.elapsed_ns as f64
+        }
+    }
+}
+
+/// What the kernel says of one TCP connection (`TCP_INFO`); what it does not say is absent.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct TcpFacts {
+    /// Smoothed round-trip time.
+    pub rtt_ns: Option<u64>,
+    /// Smallest round-trip time seen.
+    pub min_rtt_ns: Option<u64>,
+    /// Segments sent again.
+    pub retransmits: Option<u64>,
+    /// Congestion window.
+    pub congestion_window_bytes: Option<u64>,
+    /// The rate at which data was lately delivered.
+    pub delivery_rate_bps: Option<u64>,
+    /// Time with data in flight.
+    pub busy_ns: Option<u64>,
+    /// Part of it stopped by the receiver's window.
+    pub receive_window_limited_ns: Option<u64>,
+    /// Part of it stopped by the send buffer.
+    pub send_buffer_limited_ns: Option<u64>,
+    /// Maximum segment size.
+    pub segment_bytes: Option<u64>,
+}
+
+/// One flow as one end saw it.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct FlowFacts {
+    /// Its number.
+    pub flow: FlowId,
+    /// This end's address and port.
+    pub local: Option<String>,
+    /// The other end's, as seen here.
+    pub remote: Option<String>,
+    /// Bytes handed to the kernel.
+    pub sent_bytes: u64,
+    /// Bytes taken from the kernel and checked.
+    pub received_bytes: u64,
+    /// Received bytes a second, in bits, over the flow's own window.
+    pub received_bps: Option<f64>,
+    /// What ended it before its time.
+    pub error: Option<FlowError>,
+    /// What the kernel says of it at the end.
+    pub tcp: Option<TcpFacts>,
+}
+
+/// Why a flow ended before its time.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct FlowError {
+    /// What kind of error.
+    pub kind: FlowErrorKind,
+    /// A sentence.
+    pub text: String,
+    /// The system's name of it: `ECONNRESET`.
+    pub errno: Option<String>,
+}
+
+/// Kinds of error that are counted apart.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowErrorKind {
+    /// The system or the path: reset, unreachable, timed out.
+    Network,
+    /// Bytes were not what they must be.
+    Data,
+    /// The peer broke the rules.
+    Protocol,
+    /// A kind that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_of_a_later_version_is_read() {
+        let limit: Limit =
+            serde_json::from_str("\"quantum_entanglement\"").expect("unknown is a value");
+        assert_eq!(limit, Limit::Unknown);
+    }
+
+    #[test]
+    fn a_host_of_another_version_is_read() {
+        let host: Host =
+            serde_json::from_str(r#"{"name":"b","future":1}"#).expect("fields may be missing");
+        assert_eq!(host.name, "b");
+    }
+}

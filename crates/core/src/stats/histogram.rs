@@ -1,0 +1,280 @@
+//! A histogram of durations with a fixed memory, whatever the number of samples.
+
+use hdrhistogram::Histogram;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Values above this are counted in the last bucket; the exact maximum is kept beside it.
+const HIGHEST_NS: u64 = 60_000_000_000;
+
+/// Durations in nanoseconds, to three significant digits (0.1 %) from 1 ns to 60 s, in 216 KiB.
+///
+/// Minimum, maximum, sum and sum of squares are kept exactly beside the buckets. Merging is
+/// commutative and loses nothing: two halves merged equal the whole.
+#[derive(Clone, Debug)]
+pub struct LatencyHistogram {
+    buckets: Histogram<u64>,
+    min_ns: u64,
+    max_ns: u64,
+    sum_ns: u128,
+    sum_squares: f64,
+    clipped: u64,
+}
+
+impl LatencyHistogram {
+    /// An empty histogram. Allocates once; recording never does.
+    pub fn new() -> Self {
+        Self {
+            buckets: Histogram::new_with_bounds(1, HIGHEST_NS, 3)
+                .expect("the bounds are constants that hdrhistogram accepts"),
+            min_ns: u64::MAX,
+            max_ns: 0,
+            sum_ns: 0,
+            sum_squares: 0.0,
+            clipped: 0,
+        }
+    }
+
+    /// Counts one duration.
+    #[inline]
+    pub fn record(&mut self, nanoseconds: u64) {
+        self.buckets.saturating_record(nanoseconds);
+        self.min_ns = self.min_ns.min(nanoseconds);
+        self.max_ns = self.max_ns.max(nanoseconds);
+        self.sum_ns += u128::from(nanoseconds);
+        self.sum_squares += nanoseconds as f64 * nanoseconds as f64;
+        self.clipped += u64::from(nanoseconds > HIGHEST_NS);
+    }
+
+    /// Adds all that `other` counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.buckets.add(&other.buckets).expect("both histograms have the same constant bounds");
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.sum_ns += other.sum_ns;
+        self.sum_squares += other.sum_squares;
+        self.clipped += other.clipped;
+    }
+
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.buckets.reset();
+        (self.min_ns, self.max_ns, self.sum_ns) = (u64::MAX, 0, 0);
+        (self.sum_squares, self.clipped) = (0.0, 0);
+    }
+
+    /// How many durations were counted.
+    pub fn count(&self) -> u64 {
+        self.buckets.len()
+    }
+
+    /// Whether nothing was counted.
+    pub fn is_empty(&self) -> bool {
+        self.count() == 0
+    }
+
+    /// The smallest duration, exactly.
+    pub fn min_ns(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.min_ns)
+    }
+
+    /// The largest duration, exactly.
+    pub fn max_ns(&self) -> Option<u64> {
+        (!self.is_empty()).then_some(self.max_ns)
+    }
+
+    /// The arithmetic mean, exactly up to the final division.
+    pub fn mean_ns(&self) -> Option<f64> {
+        (!self.is_empty()).then(|| self.sum_ns as f64 / self.count() as f64)
+    }
+
+    /// The sample standard deviation (n − 1 in the denominator); `None` below two samples.
+    pub fn standard_deviation_ns(&self) -> Option<f64> {
+        let count = self.count() as f64;
+        let mean = self.mean_ns()?;
+        (count >= 2.0)
+            .then(|| ((self.sum_squares - count * mean * mean).max(0.0) / (count - 1.0)).sqrt())
+    }
+
+    /// The smallest recorded value, to three digits and never above the maximum, that at least
+    /// `quantile` of the samples do not exceed.
+    pub fn value_at_quantile(&self, quantile: f64) -> Option<u64> {
+        (!self.is_empty())
+            .then(|| self.buckets.value_at_quantile(quantile).clamp(self.min_ns, self.max_ns))
+    }
+
+    /// The value of the `rank`-th smallest sample, counted from 1, to three digits.
+    pub fn value_at_rank(&self, rank: u64) -> Option<u64> {
+        let count = self.count();
+        if rank == 0 || rank > count {
+            return None;
+        }
+        // The half keeps rounding on the right side of the rank.
+        self.value_at_quantile((rank as f64 - 0.5) / count as f64)
+    }
+
+    /// All that is counted, in a form that can be stored and merged again.
+    pub fn distribution(&self) -> Distribution {
+        Distribution {
+            count: self.count(),
+            min_ns: self.min_ns(),
+            max_ns: self.max_ns(),
+            mean_ns: self.mean_ns(),
+            standard_deviation_ns: self.standard_deviation_ns(),
+            clipped: self.clipped,
+            buckets: self
+                .buckets
+                .iter_recorded()
+                .map(|step| Bucket {
+                    upper_ns: step.value_iterated_to(),
+                    count: step.count_since_last_iteration(),
+                })
+                .collect(),
+        }
+    }
+}
+
+impl Default for LatencyHistogram {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// A histogram as it stands in a document: only the buckets that hold something.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Distribution {
+    /// Samples in all buckets.
+    pub count: u64,
+    /// The smallest sample, exactly.
+    pub min_ns: Option<u64>,
+    /// The largest sample, exactly.
+    pub max_ns: Option<u64>,
+    /// The arithmetic mean.
+    pub mean_ns: Option<f64>,
+    /// The sample standard deviation.
+    pub standard_deviation_ns: Option<f64>,
+    /// Samples above 60 s; they are in the last bucket.
+    pub clipped: u64,
+    /// The buckets, by rising value.
+    pub buckets: Vec<Bucket>,
+}
+
+impl Distribution {
+    /// The histogram again. Sum and deviation come from the stored mean and deviation, so nothing is
+    /// lost by storing and reading; buckets out of range are clipped, not refused.
+    pub fn histogram(&self) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        for bucket in &self.buckets {
+            histogram.buckets.saturating_record_n(bucket.upper_ns, bucket.count);
+        }
+        let count = histogram.count() as f64;
+        let mean = self.mean_ns.unwrap_or(0.0);
+        let deviation = self.standard_deviation_ns.unwrap_or(0.0);
+        histogram.min_ns = self.min_ns.unwrap_or(u64::MAX);
+        histogram.max_ns = self.max_ns.unwrap_or(0).max(self.min_ns.unwrap_or(0));
+        histogram.sum_ns = (mean * count).round().max(0.0) as u128;
+        histogram.sum_squares =
+            deviation * deviation * (count - 1.0).max(0.0) + count * mean * mean;
+        histogram.clipped = self.clipped;
+        histogram
+    }
+}
+
+/// One bucket that holds something.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Bucket {
+    /// The largest value that falls into this bucket.
+    pub upper_ns: u64,
+    /// Samples in it.
+    pub count: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn of(samples: &[u64]) -> LatencyHistogram {
+        let mut histogram = LatencyHistogram::new();
+        samples.iter().for_each(|&sample| histogram.record(sample));
+        histogram
+    }
+
+    #[test]
+    fn an_empty_histogram_claims_nothing() {
+        let empty = LatencyHistogram::new();
+        assert_eq!((empty.min_ns(), empty.max_ns(), empty.mean_ns()), (None, None, None));
+        assert_eq!(empty.value_at_quantile(0.5), None);
+        assert_eq!(empty.distribution(), Distribution::default());
+    }
+
+    #[test]
+    fn extremes_and_mean_are_exact() {
+        let histogram = of(&[1_000_001, 2_000_003, 70_000_000_000]);
+        assert_eq!(histogram.min_ns(), Some(1_000_001));
+        assert_eq!(histogram.max_ns(), Some(70_000_000_000));
+        assert_eq!(histogram.mean_ns(), Some(70_003_000_004.0 / 3.0));
+        assert_eq!(histogram.distribution().clipped, 1);
+    }
+
+    #[test]
+    fn hostile_buckets_do_not_panic() {
+        let distribution = Distribution {
+            count: 3,
+            min_ns: Some(9),
+            max_ns: Some(2),
+            mean_ns: Some(f64::NAN),
+            standard_deviation_ns: Some(f64::INFINITY),
+            clipped: 0,
+            buckets: vec![Bucket { upper_ns: u64::MAX, count: u64::MAX }; 3],
+        };
+        let histogram = distribution.histogram();
+        histogram.value_at_quantile(0.5);
+        histogram.distribution();
+    }
+
+    proptest! {
+        #[test]
+        fn merging_halves_equals_the_whole(
+            left in prop::collection::vec(0_u64..100_000_000_000, 0..200),
+            right in prop::collection::vec(0_u64..100_000_000_000, 0..200),
+        ) {
+            let mut merged = of(&left);
+            merged.merge(&of(&right));
+            let mut other_way = of(&right);
+            other_way.merge(&of(&left));
+            let whole = of(&[left, right].concat());
+            for histogram in [&merged, &other_way] {
+                prop_assert_eq!(histogram.distribution().buckets, whole.distribution().buckets);
+                prop_assert_eq!(histogram.mean_ns(), whole.mean_ns());
+                prop_assert_eq!(histogram.min_ns(), whole.min_ns());
+                prop_assert_eq!(histogram.max_ns(), whole.max_ns());
+            }
+        }
+
+        #[test]
+        fn a_quantile_is_the_order_statistic_to_three_digits(
+            mut samples in prop::collection::vec(1_u64..10_000_000_000, 1..300),
+            rank_share in 0.0_f64..1.0,
+        ) {
+            let histogram = of(&samples);
+            samples.sort_unstable();
+            let rank = 1 + (rank_share * (samples.len() - 1) as f64) as u64;
+            let truth = samples[rank as usize - 1] as f64;
+            let value = histogram.value_at_rank(rank).expect("the rank exists") as f64;
+            prop_assert!((value - truth).abs() <= truth * 0.001 + 1.0, "{} {}", value, truth);
+        }
+
+        #[test]
+        fn storing_and_reading_keeps_the_distribution(
+            samples in prop::collection::vec(0_u64..50_000_000_000, 1..200),
+        ) {
+            let stored = of(&samples).distribution();
+            let again = stored.histogram().distribution();
+            prop_assert_eq!(&stored.buckets, &again.buckets);
+            prop_assert_eq!(stored.count, again.count);
+            prop_assert_eq!((stored.min_ns, stored.max_ns), (again.min_ns, again.max_ns));
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! The trait between what is measured and how bytes move.
+
+use std::num::NonZeroUsize;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::FlowError;
+
+use crate::{Batch, Gather, Want};
+
+/// One flow: a small state that says what it wants and judges what came.
+///
+/// An engine calls, in a loop and from one thread: [`want`](Self::want) after each event; then, as the
+/// want says and the kernel allows, [`gather`](Self::gather) or [`fill`](Self::fill) followed by
+/// [`sent`](Self::sent), and [`received`](Self::received); and [`event`](Self::event) when something
+/// happens to a socket, a timer is due or the other end sends word.
+///
+/// A flow stays small (about 256 bytes, so that a million fit); what is large lives in [`Shared`],
+/// one a worker. No method blocks, allocates or fails: trouble is a state, told by
+/// [`phase`](Self::phase).
+pub trait Machine: Send + Sized {
+    /// What the flows of one worker have in common.
+    type Shared: Shared;
+
+    /// How fresh the ticks must be that are passed in.
+    const CLOCK: ClockNeed;
+
+    /// Which flow of the session this is.
+    fn id(&self) -> FlowId;
+
+    /// What the flow wants now.
+    fn want(&mut self, shared: &mut Self::Shared, now: Tick) -> Want;
+
+    /// The next bytes of the stream on `lane`, as many as fit. What of them the kernel took is told
+    /// by [`sent`](Self::sent); the rest is gathered again.
+    fn gather<'data>(
+        &'data self,
+        shared: &'data Self::Shared,
+        lane: Lane,
+        gather: &mut Gather<'data>,
+    );
+
+    /// The next datagrams on `lane`. `now` is the last clock reading before the system call.
+    fn fill(&mut self, shared: &mut Self::Shared, lane: Lane, batch: &mut Batch<'_>, now: Tick);
+
+    /// The kernel took `amount` bytes of a stream, or as many datagrams, of those asked for last.
+    /// `at` is the clock reading before the system call.
+    fn sent(&mut self, shared: &mut Self::Shared, lane: Lane, amount: usize, at: Tick);
+
+    /// These bytes came. What is not consumed is presented again, with what follows it, after the
+    /// next `want` that takes it.
+    fn received(
+        &mut self,
+        shared: &mut Self::Shared,
+        lane: Lane,
+        bytes: &[u8],
+        meta: RecvMeta,
+        now: Tick,
+    ) -> Consumed;
+
+    /// Something happened.
+    fn event(&mut self, shared: &mut Self::Shared, event: Event, now: Tick);
+
+    /// How far the flow is. The engine tells the session of each change.
+    fn phase(&self) -> Phase;
+
+    /// What went through so far.
+    fn totals(&self) -> Totals;
+
+    /// What ended the flow before its time.
+    fn error(&self) -> Option<FlowError>;
+}
+
+/// What the flows of one worker have in common: plan, tables, histograms, counters.
+pub trait Shared: Send {
+    /// What happened since the last report, for live views and intervals.
+    type Report: Send + 'static;
+
+    /// Takes what happened since the last report.
+    fn report(&mut self, now: Tick) -> Self::Report;
+}
+
+/// How fresh the ticks must be that an engine passes to a machine. A reading costs some 20 ns, two of
+/// them more than the rest of the seam.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum ClockNeed {
+    /// Read right before each send and right after each receive: the ticks are the measurement.
+    EveryOperation,
+    /// Read once a turn of the engine's loop, and at least every few large operations.
+    EveryTurn,
+}
+
+/// What the kernel told about received bytes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct RecvMeta {
+    /// For datagrams: the length of each in the batch, but for a shorter last one. `None`: a stream.
+    pub stride: Option<NonZeroUsize>,
+    /// When the kernel received them, if it was asked.
+    pub stamp: Option<Tick>,
+    /// Datagrams that this socket has dropped for want of room, ever.
+    pub drops: u64,
+}
+
+/// How many of the bytes presented were taken.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[must_use = "what is not consumed has to be presented again"]
+pub struct Consumed(pub usize);
+
+/// Something that happened to a flow other than bytes moving.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Event {
+    /// The flow may begin. The first event of every flow.
+    Start,
+    /// The tick that was asked for has come.
+    Wake,
+    /// A socket joined the flow.
+    LaneUp(Lane),
+    /// A socket left the flow.
+    LaneDown(Lane),
+    /// The other end will send no more on this lane.
+    PeerClosed(Lane),
+    /// The lane is dead; the number is the system's.
+    Reset {
+        /// Which lane.
+        lane: Lane,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// A datagram was answered by an error from the network; the lane lives.
+    Unreachable {
+        /// Which lane.
+        lane: Lane,
+        /// The system's error number.
+        errno: i32,
+    },
+    /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
+    PeerTotal(u64),
+    /// Send nothing new; finish what was begun. Comes when the user or the time limit ends the run.
+    Stop,
+}
+
+/// How far a flow is. Phases only ever advance, in the order given here.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Phase {
+    /// It may yet send.
+    Running,
+    /// It has sent all it will; it may yet receive. The other end is told the total.
+    SendingDone,
+    /// It wants nothing any more, and nothing failed.
+    Done,
+    /// It wants nothing any more: it failed.
+    Failed,
+}
+
+impl Phase {
+    /// Whether the flow wants nothing any more.
+    pub const fn is_over(self) -> bool {
+        matches!(self, Self::Done | Self::Failed)
+    }
+}
+
+/// What went through a flow.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Totals {
+    /// Bytes (of datagrams: their number) the kernel took.
+    pub sent: u64,
+    /// Bytes (of datagrams: their number) received and checked.
+    pub received: u64,
+}

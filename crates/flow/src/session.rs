@@ -1,0 +1,154 @@
+//! A session as data: groups of flows, and a dialogue that says what to open, when to start, and what
+//! the other end said. Sans-IO: bytes and events in, instructions out, time passed in.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Token};
+
+use crate::{Event, Phase, Totals};
+
+/// All flows of one test, and the talk with the other end about them.
+#[derive(Debug)]
+pub struct Session<D> {
+    /// Who says what, when.
+    pub dialogue: D,
+    /// Flows that are alike run together. Probes beside a load are one more group.
+    pub groups: Vec<Group>,
+}
+
+/// Flows that are alike: one machine type, one engine, one start.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Group {
+    /// Its place in the session, the same at both ends.
+    pub id: GroupId,
+    /// What kind of socket carries each lane.
+    pub transport: Transport,
+    /// How many flows.
+    pub flows: u32,
+    /// Sockets of each flow.
+    pub lanes: u8,
+    /// When they begin.
+    pub start: Start,
+}
+
+/// A group's place in its session.
+#[derive(Clone, Copy, Debug, Default, Eq, Hash, Ord, PartialEq, PartialOrd)]
+pub struct GroupId(pub u8);
+
+/// What kind of socket carries a lane.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Transport {
+    /// TCP.
+    Stream,
+    /// UDP.
+    Datagram,
+}
+
+/// When the flows of a group begin.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Start {
+    /// When every flow of the session is attached and both ends are ready.
+    Together,
+    /// So many nanoseconds after the others.
+    After {
+        /// The delay.
+        nanoseconds: u64,
+    },
+}
+
+/// The talk of one end with the other about one session.
+///
+/// Feed it [`Input`]s; after each, take [`Output`]s until there is none, and call
+/// [`input`](Self::input) with [`Input::Deadline`] when [`deadline`](Self::deadline) has come. It never
+/// blocks and never panics, whatever the other end says.
+pub trait Dialogue: Sized {
+    /// What is to be measured.
+    type Plan;
+    /// What one end says of one interval while it runs.
+    type Interval;
+    /// What one end says at the end.
+    type Report;
+    /// Why a dialogue failed, as a sentence.
+    type Error;
+
+    /// Something happened.
+    fn input(&mut self, input: Input<'_, Self>, now: Tick);
+
+    /// What to do next, in order.
+    fn output(&mut self) -> Option<Output<Self>>;
+
+    /// When to come back if nothing happens.
+    fn deadline(&self) -> Option<Tick>;
+}
+
+/// What a dialogue is told.
+pub enum Input<'bytes, D: Dialogue> {
+    /// These bytes came on the control connection.
+    Received(&'bytes [u8]),
+    /// The other end closed the control connection, or it broke.
+    ControlClosed,
+    /// This flow has all its sockets, and the other end knows whose they are.
+    Attached {
+        /// Its group.
+        group: GroupId,
+        /// Which flow.
+        flow: FlowId,
+    },
+    /// A flow changed its phase at this end.
+    Phase {
+        /// Its group.
+        group: GroupId,
+        /// Which flow.
+        flow: FlowId,
+        /// The phase it reached.
+        phase: Phase,
+        /// What went through so far.
+        totals: Totals,
+    },
+    /// An interval has passed at this end.
+    Interval(D::Interval),
+    /// Every flow is over at this end, and this is what is to be said of them.
+    Over(D::Report),
+    /// The user or a signal ends the run; the reason is told to the other end.
+    Stop(&'static str),
+    /// The deadline has come.
+    Deadline,
+}
+
+/// What a dialogue asks for.
+pub enum Output<D: Dialogue> {
+    /// Send these bytes on the control connection.
+    Send(Vec<u8>),
+    /// Client: open every flow of these groups and present the token on each.
+    Open {
+        /// What to present.
+        token: Token,
+        /// The plan as the other end accepted it.
+        plan: D::Plan,
+    },
+    /// Server: a client proposes this. Answer by preparing the flows (they arrive one by one).
+    Prepare {
+        /// What flows will present.
+        token: Token,
+        /// The plan, already found acceptable.
+        plan: D::Plan,
+    },
+    /// Begin now.
+    Start,
+    /// Tell a flow.
+    Tell {
+        /// Its group.
+        group: GroupId,
+        /// Which flow; `None`: all of the group.
+        flow: Option<FlowId>,
+        /// What to tell it.
+        event: Event,
+    },
+    /// The other end said this of an interval.
+    PeerInterval(D::Interval),
+    /// The other end said this at the end.
+    PeerReport(D::Report),
+    /// One test is over and the next may be proposed; at the server: forget its flows.
+    TestOver,
+    /// The dialogue is over, in good order or not. Nothing follows.
+    End(Result<(), D::Error>),
+}

@@ -1,0 +1,1 @@
+//! Machines against each other in virtual time: exact, repeatable, no sleep.

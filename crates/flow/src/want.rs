@@ -1,0 +1,89 @@
+//! What a flow wants next. Several things at once: duplex, echo and probes need that.
+
+use pathscope_core::Tick;
+use pathscope_core::id::Lane;
+
+/// What a flow wants until its next event.
+///
+/// Asked for only after an event, and valid until the next one. A flow that wants nothing, has no
+/// timer and is not done waits for word from the other end of its session.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Want {
+    /// What to send.
+    pub send: SendWant,
+    /// The lane that sends; a flow that sends on several lanes names them one after the other.
+    pub send_lane: Lane,
+    /// What to take, from every lane.
+    pub recv: RecvWant,
+    /// When to be woken, if nothing else happens before.
+    pub wake: Option<Tick>,
+    /// How to close, once: after it the flow sends nothing.
+    pub close: Option<Close>,
+}
+
+impl Want {
+    /// Nothing at all.
+    pub const NOTHING: Self = Self {
+        send: SendWant::Nothing,
+        send_lane: Lane::ONLY,
+        recv: RecvWant::Nothing,
+        wake: None,
+        close: None,
+    };
+}
+
+/// What a flow wants to send.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum SendWant {
+    /// Nothing now.
+    Nothing,
+    /// Up to this many bytes of a stream; the engine asks for them with `gather`.
+    Stream {
+        /// The most that may be sent before the next `want`.
+        max: usize,
+    },
+    /// Up to this many datagrams; the engine asks for them with `fill`.
+    Datagrams {
+        /// Length of each, but for a shorter last one.
+        stride: usize,
+        /// The most that may be sent before the next `want`.
+        max: usize,
+    },
+}
+
+/// What a flow wants to take.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum RecvWant {
+    /// Nothing: back-pressure. Stops a multishot receive too.
+    Nothing,
+    /// At most this many bytes of a stream.
+    UpTo(usize),
+    /// Whatever comes.
+    Any,
+}
+
+/// How to end a connection.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Close {
+    /// Send no more; the other end may go on (`shutdown(SHUT_WR)`).
+    HalfWrite,
+    /// Send no more, take what still comes until the other end closes, then close.
+    Graceful,
+    /// At once, without a farewell (RST): nothing gathers in `TIME_WAIT`.
+    Reset,
+}
+
+/// How a stream is cut into messages. A value and not a type parameter, so that modes and engines do
+/// not multiply by it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Framing {
+    /// Not at all: bytes in order.
+    Continuous,
+    /// Messages of fixed lengths, each request answered by one reply.
+    Messages {
+        /// Length of a request.
+        request_bytes: usize,
+        /// Length of a reply.
+        reply_bytes: usize,
+    },
+}

@@ -1,0 +1,1 @@
+//! The versioned document that a run ends with.

@@ -1,0 +1,91 @@
+//! A goodput test as it runs: stated by the client, sent to the server, stored in the result.
+
+use pathscope_core::Wait;
+use pathscope_core::quantity::{BitRate, Bytes, Period};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything about a goodput test that both ends must know.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct GoodputPlan {
+    /// Who sends when.
+    pub pattern: Pattern,
+    /// How many connections at once.
+    pub connections: u32,
+    /// How much, or how long.
+    pub extent: Extent,
+    /// The most that is handed to or taken from the kernel at once.
+    pub buffer_bytes: Bytes,
+    /// In `pushpull`: bytes that the client sends before it turns to receiving.
+    pub push_bytes: Bytes,
+    /// In `pushpull`: bytes that the server sends before it turns to receiving.
+    pub pull_bytes: Bytes,
+    /// The most that each sender may send on one connection; absent: no limit but the path's.
+    pub rate_bps: Option<BitRate>,
+    /// At the start of a run of stated duration: not counted in the goodput.
+    pub warm_up_ns: Period,
+    /// Whether the receiver compares each byte with what it must be.
+    pub verify: Verify,
+    /// Congestion control, by the kernel's name for it; absent: the system's own.
+    pub congestion_control: Option<String>,
+    /// Engine asked for by name; absent: left to each end.
+    pub engine: Option<String>,
+    /// How both ends wait.
+    pub wait: Wait,
+}
+
+/// Who sends when.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// The client sends, the server receives.
+    Push,
+    /// The server sends, the client receives.
+    Pull,
+    /// In turns: the client sends a segment, then the server, and so on.
+    Pushpull,
+    /// Both send at once.
+    Duplex,
+}
+
+impl Pattern {
+    /// The patterns with their names as typed.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("push", Self::Push),
+        ("pull", Self::Pull),
+        ("pushpull", Self::Pushpull),
+        ("duplex", Self::Duplex),
+    ];
+
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Push => "push",
+            Self::Pull => "pull",
+            Self::Pushpull => "pushpull",
+            Self::Duplex => "duplex",
+        }
+    }
+}
+
+/// How much, or how long.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// So many bytes on each connection, both directions together: `pushpull` ends a segment early
+    /// where the sum is reached, `duplex` sends half each way.
+    TransferBytes(Bytes),
+    /// So long.
+    DurationNs(Period),
+}
+
+/// How received bytes are checked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verify {
+    /// Every byte.
+    #[default]
+    Full,
+    /// None. The result says so.
+    Off,
+}

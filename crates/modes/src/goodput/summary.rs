@@ -1,0 +1,131 @@
+//! What a goodput test came to, at one end and over both.
+
+use pathscope_core::id::FlowId;
+use pathscope_core::record::FlowFacts;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::pattern::Corruption;
+
+/// What the flows of one end did in one interval.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct GoodputInterval {
+    /// Bytes handed to the kernel.
+    pub sent_bytes: u64,
+    /// Bytes taken from the kernel and checked.
+    pub received_bytes: u64,
+}
+
+/// What the flows of one end came to.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct GoodputReport {
+    /// Bytes handed to the kernel, over all flows.
+    pub sent_bytes: u64,
+    /// Bytes taken from the kernel and checked, over all flows.
+    pub received_bytes: u64,
+    /// Of all flows together: what was received in the window that counts.
+    pub window: ReceiveWindow,
+    /// Flows that ended well.
+    pub completed: u64,
+    /// Flows that failed in the network, with wrong data, or by a breach of protocol.
+    pub failed: u64,
+    /// The first flows, one by one.
+    pub flows: Vec<FlowFacts>,
+    /// Flows beyond those.
+    pub flows_omitted: u64,
+    /// The first corruptions, located.
+    pub corruptions: Vec<FlowCorruption>,
+    /// Bytes a second of each flow that received, in bits, summed up and squared: for the fairness of
+    /// all flows, also those omitted.
+    pub rates: RateSums,
+}
+
+/// What was received in the window that counts, and when that was. Times are of the receiver's clock,
+/// since it started the test.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct ReceiveWindow {
+    /// The first receive in the window: its bytes are left out, since they arrived before it.
+    pub first_ns: Option<u64>,
+    /// The last receive.
+    pub last_ns: Option<u64>,
+    /// Bytes received after the first receive.
+    pub bytes: u64,
+}
+
+impl ReceiveWindow {
+    /// Counts a receive of `bytes` at `now_ns`.
+    #[inline]
+    pub fn record(&mut self, bytes: u64, now_ns: u64) {
+        if self.first_ns.is_none() {
+            self.first_ns = Some(now_ns);
+        } else {
+            self.bytes += bytes;
+        }
+        self.last_ns = Some(now_ns);
+    }
+
+    /// The window that spans both, with the bytes of both.
+    pub fn merge(&mut self, other: &Self) {
+        self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();
+        self.last_ns = self.last_ns.max(other.last_ns);
+        self.bytes += other.bytes;
+    }
+
+    /// Its length; zero where nothing was received.
+    pub fn length_ns(&self) -> u64 {
+        self.last_ns.unwrap_or(0).saturating_sub(self.first_ns.unwrap_or(0))
+    }
+
+    /// Σ bytes in the window, the first receive's left out, over (last − first receive), in bits a
+    /// second. `None` where that is no window: fewer than two receives.
+    pub fn goodput_bps(&self) -> Option<f64> {
+        let length_ns = self.length_ns();
+        (length_ns > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)
+    }
+}
+
+/// Sums over the rates of all flows that received.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct RateSums {
+    /// Flows with a rate.
+    pub flows: u64,
+    /// Σ rate.
+    pub sum_bps: f64,
+    /// Σ rate².
+    pub sum_squares: f64,
+    /// The slowest.
+    pub min_bps: Option<f64>,
+    /// The fastest.
+    pub max_bps: Option<f64>,
+}
+
+impl RateSums {
+    /// Counts one flow's rate.
+    pub fn record(&mut self, bps: f64) {
+        self.flows += 1;
+        self.sum_bps += bps;
+        self.sum_squares += bps * bps;
+        self.min_bps = Some(self.min_bps.map_or(bps, |least| least.min(bps)));
+        self.max_bps = Some(self.max_bps.map_or(bps, |most| most.max(bps)));
+    }
+
+    /// Jain's fairness index of the rates: (Σx)² / (n·Σx²), in [1/n, 1]; `None` where nothing was
+    /// received. Source: Jain, Chiu, Hawe, DEC-TR-301 (1984).
+    pub fn fairness(&self) -> Option<f64> {
+        (self.sum_squares > 0.0)
+            .then(|| self.sum_bps * self.sum_bps / (self.flows as f64 * self.sum_squares))
+    }
+}
+
+/// A corruption and the flow it was found on.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct FlowCorruption {
+    /// The flow.
+    pub flow: FlowId,
+    /// Where and what.
+    pub corruption: Corruption,
+}

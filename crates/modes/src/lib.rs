@@ -1,0 +1,15 @@
+//! What is measured: a folder for each thing, and the document that holds the results.
+//!
+//! A mode's folder holds `args.rs` (words), `plan.rs` (valid by construction, goes on the wire and into
+//! the results), `machine.rs` (the flows), `summary.rs` (typed results) and `sheet.rs` (all that a view
+//! needs). [`registry`] is the one place that lists them.
+//!
+//! Pure: no socket, no file, no clock, no thread, nothing printed.
+
+#![forbid(unsafe_code)]
+
+pub mod document;
+pub mod goodput;
+pub mod latency;
+pub mod pattern;
+pub mod registry;
