@@ -2,6 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Period};
+use pathscope_flow::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,24 @@ pub enum Protocol {
     Tcp,
     /// One datagram flow.
     Udp,
+}
+
+impl Protocol {
+    /// What kind of socket carries it.
+    pub const fn transport(self) -> Transport {
+        match self {
+            Self::Tcp => Transport::Stream,
+            Self::Udp => Transport::Datagram,
+        }
+    }
+
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+        }
+    }
 }
 
 /// When the next ping goes out.
