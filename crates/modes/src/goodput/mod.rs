@@ -1,14 +1,22 @@
 //! How much applications really get through, and whether every byte is right.
 
+mod args;
 mod errors;
 mod flow;
 mod plan;
 mod receive;
 mod send;
+pub mod sheet;
 mod summary;
+mod verdict;
 
+pub use args::GoodputArgs;
 pub use flow::{GoodputFlow, GoodputShared};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};
 pub use receive::{ReceiveShared, Receiver};
 pub use send::{SendShared, Sender};
-pub use summary::{FlowCorruption, GoodputInterval, GoodputReport, RateSums, ReceiveWindow};
+pub use summary::{
+    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary, RateSums,
+    ReceiveWindow,
+};
+pub use verdict::verdict;

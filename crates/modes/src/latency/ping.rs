@@ -316,7 +316,9 @@ impl Machine for PingFlow {
     ) -> Consumed {
         match meta.stride {
             Some(stride) => {
-                bytes.chunks(stride.get()).for_each(|datagram| self.datagram(shared, datagram, now));
+                bytes
+                    .chunks(stride.get())
+                    .for_each(|datagram| self.datagram(shared, datagram, now));
             }
             None => self.stream(shared, bytes, now),
         }

@@ -114,7 +114,6 @@ impl LatencyTally {
             received: self.received,
             warm_up: self.warm_up,
             lost: self.sent.saturating_sub(self.received + self.late + self.corrupt),
-            lost_forward: None,
             duplicates: self.duplicates,
             reordered: self.reordered,
             late: self.late,
