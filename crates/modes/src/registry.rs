@@ -1,5 +1,6 @@
 //! The modes, listed once: what a test can be, and what one end says of it.
 
+use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, WorkerUsage};
 use pathscope_flow::{Group, GroupId, Start, Transport};
@@ -35,18 +36,19 @@ impl Test {
 
     /// The flows of this test, as both ends number them: those of the plan, then the probes.
     pub fn groups(&self) -> Vec<Group> {
-        let group = |id, transport, flows| Group {
+        let group = |id, transport, first, flows| Group {
             id: GroupId(id),
             transport,
+            first: FlowId(first),
             flows,
             lanes: 1,
             start: Start::Together,
         };
         let main = match &self.plan {
-            Plan::Goodput(plan) => group(0, Transport::Stream, plan.connections),
-            Plan::Latency(plan) => group(0, plan.protocol.transport(), 1),
+            Plan::Goodput(plan) => group(0, Transport::Stream, 0, plan.connections),
+            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, 1),
         };
-        let probe = self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), 1));
+        let probe = self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), main.flows, 1));
         std::iter::once(main).chain(probe).collect()
     }
 
