@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a task's output is what it is run for")]
 
+mod bench;
 mod cargo;
 mod check;
 mod dist;
@@ -26,7 +27,7 @@ use clap::{Parser, Subcommand};
 
 /// Tasks of the pathscope workspace.
 #[derive(Debug, Parser)]
-#[command(name = "cargo xtask")]
+#[command(name = "cargo xtask", version)]
 struct Arguments {
     #[command(subcommand)]
     task: Task,
@@ -44,6 +45,14 @@ enum Task {
     Schema(schema::Arguments),
     /// Build the static release binary and prove that it is static
     Dist(dist::Arguments),
+    /// Compare our speed with a bare loop's and other tools', in alternating pairs over loopback
+    Bench(bench::Arguments),
+    /// One end of a bare loop, for `bench`
+    #[command(hide = true)]
+    BareLoop {
+        #[command(subcommand)]
+        end: bench::Loop,
+    },
 }
 
 fn main() -> ExitCode {
@@ -66,11 +75,15 @@ fn run(task: &Task) -> Result<bool> {
         Task::Purity => Ok(violation::report(&purity::violations(&root)?)),
         Task::Schema(arguments) => schema::run(&root, *arguments),
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
+        Task::Bench(arguments) => bench::run(&root, arguments),
+        Task::BareLoop { end } => bench::play(end).map(|()| true),
     }
 }
 
 /// Where the workspace is: this crate's folder stands in its root.
 fn workspace_root() -> PathBuf {
-    let own = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    // Cargo tells the folder when it runs us; without it, where we were built is the best guess.
+    let own = std::env::var_os("CARGO_MANIFEST_DIR")
+        .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
     own.parent().map_or(own.clone(), PathBuf::from)
 }

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 use clap::Args;
 
+pub use machine::find_program;
 use outcome::{Outcome, Tally};
 use steps::{STEPS, Step};
 
