@@ -37,7 +37,7 @@ pub fn run(root: &Path, arguments: Arguments) -> Result<bool> {
 
 /// The schema of the type that is the document.
 fn document_schema() -> Schema {
-    schemars::schema_for!(pathscope_modes::registry::Test)
+    pathscope_modes::document::schema()
 }
 
 fn text() -> Result<String> {

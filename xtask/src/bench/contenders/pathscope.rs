@@ -1,16 +1,14 @@
 //! The instrument itself, as a user runs it: probes off, every byte verified.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
+use pathscope_core::stats::LatencyFigures;
+use pathscope_modes::document::Document;
+use pathscope_modes::goodput::GoodputSummary;
 
 use super::super::case::{Case, Measure, PING_BYTES};
 use super::super::conditions::Conditions;
 use super::super::ends::Outputs;
-use super::{Contender, Program, Setting, number_at, words};
-
-/// Where the figures stand in the document.
-const GOODPUT_BPS: &str = "/summary/goodput/goodput_bps";
-const MEDIAN_RTT_NS: &str = "/summary/latency/p50_ns";
-const MEAN_RTT_NS: &str = "/summary/latency/mean_ns";
+use super::{Contender, Program, Setting, words};
 
 pub const PATHSCOPE: Contender = Contender {
     name: "pathscope",
@@ -43,7 +41,7 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
             conditions.congestion,
         )),
         Case::Latency { protocol, wait } => words(&format!(
-            "latency {common} --{} --wait {} --size {PING_BYTES}B",
+            "latency {common} --protocol {} --wait {} --size {PING_BYTES}B",
             protocol.name(),
             wait.name(),
         )),
@@ -51,10 +49,53 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
 }
 
 fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
-    let place = match setting.measure {
-        Measure::GoodputBps => GOODPUT_BPS,
-        Measure::MedianRttNs => MEDIAN_RTT_NS,
-        Measure::MeanRttNs => MEAN_RTT_NS,
+    let document = Document::from_json(&outputs.client).context("read the document")?;
+    let measured = document.measurements.first().context("find a measurement")?;
+    ensure!(measured.checks.iter().all(|check| check.passed), "hold its checks");
+    let summary = &measured.summary;
+    let figure = match setting.measure {
+        Measure::GoodputBps => summary.goodput.as_ref().and_then(both_directions),
+        Measure::MedianRttNs => summary.latency.as_ref().and_then(|latency| median(&latency.rtt)),
+        Measure::MeanRttNs => summary.latency.as_ref().and_then(|latency| latency.rtt.mean_ns),
     };
-    number_at(&outputs.client, place)
+    figure.context("find the figure in the document")
+}
+
+/// What was received, both directions together; none where a direction of the plan tells nothing.
+fn both_directions(goodput: &GoodputSummary) -> Option<f64> {
+    let directions = [goodput.up, goodput.down].into_iter().flatten();
+    let sum: Option<f64> = directions.map(|direction| direction.goodput_bps).sum();
+    sum.filter(|sum| *sum > 0.0)
+}
+
+fn median(rtt: &LatencyFigures) -> Option<f64> {
+    let median = rtt.percentiles.iter().find(|entry| entry.percent.total_cmp(&50.0).is_eq())?;
+    median.value_ns.map(|value| value as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::stats::LatencyHistogram;
+    use pathscope_modes::goodput::DirectionSummary;
+
+    use super::*;
+
+    #[test]
+    fn both_directions_are_added_and_none_is_made_up() {
+        let direction = |bps| Some(DirectionSummary { goodput_bps: bps, ..Default::default() });
+        let sum = |up, down| both_directions(&GoodputSummary { up, down, ..Default::default() });
+        assert_eq!(sum(direction(Some(2e9)), direction(Some(1e9))), Some(3e9));
+        assert_eq!(sum(direction(Some(2e9)), None), Some(2e9));
+        assert_eq!(sum(direction(Some(2e9)), direction(None)), None);
+        assert_eq!(sum(None, None), None);
+    }
+
+    #[test]
+    fn the_median_is_the_document_s_own() {
+        let mut histogram = LatencyHistogram::new();
+        (0..100).for_each(|_| histogram.record(5_000));
+        let median = median(&LatencyFigures::of(&histogram)).expect("plenty of samples");
+        assert!((median - 5_000.0).abs() < 50.0, "{median}");
+        assert_eq!(super::median(&LatencyFigures::of(&LatencyHistogram::new())), None);
+    }
 }
