@@ -96,8 +96,6 @@ impl<M: Machine> Site<'_, M> {
                 Close::Reset => self.reset(lane),
             }
         }
-        // A machine that is over has no further step in which to read on.
-        self.world.make_ready(self.key);
     }
 
     pub(super) fn finish(&mut self, lane: Lane) {

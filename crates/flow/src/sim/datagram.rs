@@ -145,7 +145,7 @@ impl DatagramPipe {
         let mut bytes = Vec::new();
         for datagram in self.unread.iter().take(portion) {
             let len = datagram.bytes.len();
-            let is_full = !bytes.is_empty() && (len == 0 || bytes.len() + len > limit);
+            let is_full = !bytes.is_empty() && bytes.len() + len > limit;
             if len > stride || is_full || (one_stamp && datagram.at != at) {
                 break;
             }

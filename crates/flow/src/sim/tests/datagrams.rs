@@ -72,18 +72,18 @@ fn a_fate_may_change_and_shorten_a_datagram() {
         numbers(quarter_millisecond(), Numberer::new(5, 100), Listener::draining(DRAIN_NS));
     sim.datagrams(|passing| {
         match passing.position {
-            1 => passing.bytes[7] = 99,
-            2 => passing.bytes.truncate(5),
-            3 => passing.bytes.clear(),
+            1 => passing.bytes.clear(),
+            2 => passing.bytes[7] = 99,
+            3 => passing.bytes.truncate(5),
             _ => {}
         }
         Fate::Deliver
     });
-    // The short one ends a batch; the empty one comes alone and shows no number.
+    // The empty one comes alone and shows no number; the short one ends a batch.
     assert_eq!(received(&mut sim), [0, 99, u64::MAX, 4]);
     let strides: Vec<_> =
         sim.server_shared().metas.iter().map(|meta| meta.stride.map(usize::from)).collect();
-    assert_eq!(strides, [Some(100), Some(1), Some(100)]);
+    assert_eq!(strides, [Some(100), Some(1), Some(100), Some(100)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use pathscope_core::record::FlowError;
 
 use super::toys::{Log, Numberer, Pourer, fills_nothing, gathers_nothing, sends_nothing};
 use super::{CLIENT, FIRST, FOREVER, SERVER, quarter_millisecond};
-use crate::sim::{Breach, Ended, Sim};
+use crate::sim::{Breach, Conditions, Ended, Sim};
 use crate::{
     Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
     Totals, Transport, Want,
@@ -50,11 +50,11 @@ impl Machine for Rogue {
         &mut self,
         log: &mut Log,
         _lane: Lane,
-        _bytes: &[u8],
-        meta: RecvMeta,
+        bytes: &[u8],
+        _meta: RecvMeta,
         _now: Tick,
     ) -> Consumed {
-        log.metas.push(meta);
+        log.received.push(bytes.len() as u64);
         self.received = true;
         Consumed(self.consumes)
     }
@@ -138,7 +138,30 @@ fn what_is_refused_whole_is_not_shown_over_and_over() {
     let outcome = sim.run(FOREVER);
     assert_eq!(outcome.ended, Ended::Stuck);
     // Once when it came, and once more after the end of the stream was told.
-    assert_eq!(sim.server_shared().metas.len(), 2);
+    assert_eq!(sim.server_shared().received, [10, 10]);
+}
+
+#[test]
+fn a_receive_brings_more_than_was_asked_only_where_the_conditions_say_so() {
+    for (reads_overshoot, presented) in [(false, [4, 4, 4]), (true, [12, 8, 4])] {
+        let conditions = Conditions { reads_overshoot, ..quarter_millisecond() };
+        let mut sim = Sim::new(conditions, Log::default(), Log::default());
+        let want = Want { recv: RecvWant::UpTo(4), ..Want::NOTHING };
+        let rogue = Rogue { want, ..Rogue::consuming(4) };
+        sim.connect(Pourer::new(12), rogue, Transport::Stream);
+        sim.run(FOREVER);
+        assert_eq!(sim.server_shared().received, presented);
+    }
+}
+
+#[test]
+fn a_receive_of_datagrams_keeps_to_whole_ones_within_the_limit() {
+    let mut sim = Sim::new(quarter_millisecond(), Log::default(), Log::default());
+    let want = Want { recv: RecvWant::UpTo(250), ..Want::NOTHING };
+    let rogue = Rogue { want, ..Rogue::consuming(200) };
+    sim.connect(Numberer::new(4, 100), rogue, Transport::Datagram);
+    sim.run(FOREVER);
+    assert_eq!(sim.server_shared().received, [200, 200]);
 }
 
 #[test]

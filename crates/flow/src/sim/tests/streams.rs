@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 use super::toys::{Collector, Log, Player, Pourer, Sleeper, pattern};
 use super::{CLIENT, FIRST, FOREVER, SERVER, micros, quarter_millisecond, run_to_its_end, stream};
-use crate::sim::{Chunks, Conditions, Edit, Ended, Ends, Link, Sim};
-use crate::{Event, Totals, Transport};
+use crate::sim::{Action, Chunks, Conditions, Edit, Ended, Ends, Link, Sim};
+use crate::{Event, Machine, Totals, Transport};
 
 fn poured(total: u64) -> Vec<u8> {
     (0..total).map(pattern).collect()
@@ -105,6 +105,29 @@ fn each_end_learns_of_the_others_close_once() {
         log.events.iter().filter(|(_, event)| *event == Event::PeerClosed(Lane::ONLY)).count()
     };
     assert_eq!((closed(sim.client_shared()), closed(sim.server_shared())), (1, 1));
+}
+
+#[test]
+fn a_graceful_close_takes_what_still_comes() {
+    let link = Link::new(250_000).with_buffers(1_000, 1_000);
+    let collector = Collector::satisfied_with(1_000);
+    let mut sim = stream(Conditions::over(link), Pourer::new(9_500).stubborn(), collector);
+    let outcome = sim.run(FOREVER);
+    assert_eq!(sim.over_at(FIRST, SERVER), Some(micros(250)));
+    assert_eq!(outcome.waiting[0].totals, Totals { sent: 9_500, received: 0 });
+    assert_eq!(outcome.waiting[0].unsent_bytes, 0);
+}
+
+#[test]
+fn sends_and_receives_take_turns() {
+    let mut conditions = quarter_millisecond();
+    (conditions.writes, conditions.reads) = (Chunks::Fixed(10), Chunks::Fixed(10));
+    conditions.starts_ns.server = 1_000_000;
+    let mut sim = stream(conditions, Pourer::new(1_000), Pourer::new(1_000));
+    // The client's hundred sends, and then fifty operations of a server that could do either.
+    sim.before_operation(150, Action::Stop { role: SERVER });
+    sim.run(FOREVER);
+    assert_eq!(sim.server(FIRST).totals(), Totals { sent: 250, received: 250 });
 }
 
 #[test]
@@ -221,11 +244,12 @@ proptest! {
 
     #[test]
     fn edits_do_not_depend_on_the_pieces(conditions in conditions(), at in 0_u64..2_000) {
+        let replacement: Vec<u8> = (0..700).map(|place| !pattern(place)).collect();
         let mut sim = stream(conditions, Pourer::new(5_000), Collector::new());
         for edit in [
             Edit::Delete { offset: at + 2_500, len: 100 },
             Edit::Xor { offset: at, mask: 0x81 },
-            Edit::Replace { offset: at + 1_000, bytes: vec![0xee; 700] },
+            Edit::Replace { offset: at + 1_000, bytes: replacement.clone() },
             Edit::Insert { offset: at + 2_000, bytes: vec![0xdd; 30] },
         ] {
             sim.edit(FIRST, CLIENT, edit);
@@ -236,7 +260,7 @@ proptest! {
         let at = at as usize;
         expected.drain(at + 2_500..at + 2_600);
         expected.splice(at + 2_000..at + 2_000, [0xdd; 30]);
-        expected[at + 1_000..at + 1_700].fill(0xee);
+        expected[at + 1_000..at + 1_700].copy_from_slice(&replacement);
         expected[at] ^= 0x81;
         prop_assert_eq!(&sim.server(FIRST).bytes, &expected);
     }

@@ -192,6 +192,8 @@ pub struct Collector {
     /// Takes nothing for so long after the start.
     rests_ns: u64,
     opens_at: Option<Tick>,
+    /// Has enough once so many bytes have come, whatever the other end still sends.
+    enough: Option<u64>,
     /// Resets the connection once so many bytes have come.
     resets_at: Option<u64>,
     sent: u64,
@@ -206,6 +208,7 @@ impl Collector {
             unit: 1,
             rests_ns: 0,
             opens_at: None,
+            enough: None,
             resets_at: None,
             sent: 0,
             received: 0,
@@ -219,6 +222,10 @@ impl Collector {
 
     pub fn resting(rests_ns: u64) -> Self {
         Self { rests_ns, ..Self::new() }
+    }
+
+    pub fn satisfied_with(bytes: u64) -> Self {
+        Self { enough: Some(bytes), ..Self::new() }
     }
 
     pub fn resetting_at(bytes: u64) -> Self {
@@ -253,6 +260,9 @@ impl Machine for Collector {
         self.bytes.extend_from_slice(&bytes[..consumed]);
         self.received += consumed as u64;
         log.metas.push(meta);
+        if self.enough.is_some_and(|enough| self.received >= enough) {
+            self.phase = Phase::Done;
+        }
         if self.resets_at.is_some_and(|limit| self.received >= limit) {
             self.phase = Phase::Failed;
         }
