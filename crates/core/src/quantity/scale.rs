@@ -1,5 +1,5 @@
 //! One unit and one number of decimals for figures that stand side by side, so that they compare at a
-//! glance: 0.812 above 9.412, both Gbit/s, and not 812.0 Mbit/s above 9.412 Gbit/s.
+//! glance: 0.812 above 72.150, both Gbit/s, and not 812.0 Mbit/s above 72.15 Gbit/s.
 //!
 //! A figure that stands alone is formatted by the functions of this module's neighbour instead.
 
@@ -44,6 +44,11 @@ impl Dimension {
         }
     }
 
+    /// Whether fractions of the smallest unit say nothing.
+    const fn is_counted(self) -> bool {
+        matches!(self, Self::BitRate | Self::Bytes | Self::Duration)
+    }
+
     const fn most_decimals(self) -> usize {
         match self {
             Self::Ratio => 1,
@@ -55,6 +60,7 @@ impl Dimension {
 /// A unit and a number of decimals that suit several figures of one dimension.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scale {
+    dimension: Dimension,
     unit: &'static str,
     multiple: f64,
     decimals: usize,
@@ -66,40 +72,44 @@ const LEAST: f64 = 0.1;
 const MOST: f64 = 1e6;
 
 impl Scale {
-    /// The unit that suits the largest of `values`, or the next smaller one in which the smallest keeps
-    /// its digits. `None` where there is no value, or no one unit suits all. Zero suits every unit;
-    /// values that are not finite are not asked.
+    /// The largest unit in which the smallest of `values` is at least 1 and the largest has no more than
+    /// four digits before the point, or else one that comes near. `None` where there is no value, or no
+    /// one unit suits all. Zero suits every unit; values that are not finite are not asked.
     pub fn of(dimension: Dimension, values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let sizes = values.into_iter().filter(|value| value.is_finite()).map(f64::abs);
-        let (mut any, mut least, mut most) = (false, f64::INFINITY, 0.0_f64);
-        for size in sizes {
-            any = true;
-            most = most.max(size);
-            if size > 0.0 {
-                least = least.min(size);
-            }
+        let sizes: Vec<f64> =
+            values.into_iter().filter(|value| value.is_finite()).map(f64::abs).collect();
+        let most = sizes.iter().copied().reduce(f64::max)?;
+        let least = sizes.into_iter().filter(|&size| size > 0.0).reduce(f64::min);
+        match least {
+            Some(least) => Self::between(dimension, least, most),
+            None => Some(Self::of_nothing(dimension)),
         }
-        let least = least.min(if most > 0.0 { most } else { LEAST });
-        any.then(|| Self::between(dimension, least, most)).flatten()
+    }
+
+    /// Zero in the smallest unit.
+    const fn of_nothing(dimension: Dimension) -> Self {
+        let (unit, multiple) = dimension.units()[0];
+        Self { dimension, unit, multiple, decimals: 0 }
     }
 
     fn between(dimension: Dimension, least: f64, most: f64) -> Option<Self> {
         let units = dimension.units();
         let natural = units.iter().rposition(|&(_, multiple)| most >= multiple * 0.999_95);
-        let (unit, multiple) = units[..=natural.unwrap_or(0)]
-            .iter()
-            .rev()
-            .find(|&&(_, multiple)| most == 0.0 || least / multiple >= LEAST)
-            .copied()?;
-        let whole = most == 0.0 || multiple == 1.0 && dimension != Dimension::Frequency;
-        let decimals = if whole {
-            0
-        } else {
-            // Four digits of the largest, three of the smallest.
-            decimals(most / multiple, 4).max(decimals(least / multiple, 3))
-        };
-        let scale = Self { unit, multiple, decimals: decimals.min(dimension.most_decimals()) };
+        let candidates = || units[..=natural.unwrap_or(0)].iter().rev().copied();
+        let (unit, multiple) = candidates()
+            .find(|&(_, multiple)| least / multiple >= 1.0 && most / multiple < 10_000.0)
+            .or_else(|| candidates().find(|&(_, multiple)| least / multiple >= LEAST))?;
+        // Four digits of the largest, three of the smallest.
+        let wanted = digits_after(most / multiple, 4).max(digits_after(least / multiple, 3));
+        let is_whole = multiple <= 1.0 && dimension.is_counted();
+        let decimals = if is_whole { 0 } else { wanted.min(dimension.most_decimals()) };
+        let scale = Self { dimension, unit, multiple, decimals };
         scale.suits(most).then_some(scale)
+    }
+
+    /// What kind of quantity this is a scale of.
+    pub const fn dimension(&self) -> Dimension {
+        self.dimension
     }
 
     /// The unit's name.
@@ -126,9 +136,10 @@ impl Scale {
     }
 }
 
-/// Decimals that give `value` this many significant digits.
-fn decimals(value: f64, significant: usize) -> usize {
+/// Digits after the point that give `value` this many in all.
+fn digits_after(value: f64, significant: usize) -> usize {
     let whole_digits = match value {
+        _ if value < 0.999_95 => 0,
         _ if value < 9.999_5 => 1,
         _ if value < 99.995 => 2,
         _ if value < 999.95 => 3,
@@ -150,7 +161,8 @@ mod tests {
     fn figures_of_a_column_share_unit_and_decimals() {
         for (dimension, values, unit, numbers) in [
             (Dimension::BitRate, &[72.15e9, 9.412e9][..], "Gbit/s", &["72.15", "9.41"][..]),
-            (Dimension::BitRate, &[812e6, 9.412e9], "Gbit/s", &["0.812", "9.412"]),
+            (Dimension::BitRate, &[812e6, 9.412e9], "Mbit/s", &["812", "9,412"]),
+            (Dimension::BitRate, &[812e6, 72.15e9], "Gbit/s", &["0.812", "72.150"]),
             (Dimension::BitRate, &[812e6], "Mbit/s", &["812.0"]),
             (Dimension::BitRate, &[0.0, 0.0], "bit/s", &["0", "0"]),
             (Dimension::BitRate, &[0.0, 5e6], "Mbit/s", &["0.000", "5.000"]),
@@ -159,7 +171,9 @@ mod tests {
             (Dimension::Duration, &[20.4e6, 250e6], "ms", &["20.4", "250.0"]),
             (Dimension::Duration, &[7.0, 900.0], "ns", &["7", "900"]),
             (Dimension::Bytes, &[1024.0 * 1024.0, 2.5 * 1_048_576.0], "MiB", &["1.000", "2.500"]),
+            (Dimension::Duration, &[812_400.0, 1_930_000.0], "µs", &["812", "1,930"]),
             (Dimension::Ratio, &[0.971, 1.0], "%", &["97.1", "100.0"]),
+            (Dimension::Frequency, &[12.5, 1_000.0], "/s", &["12.5", "1,000.0"]),
         ] {
             let shown = column(dimension, values).expect("one unit suits all");
             let numbers = numbers.iter().map(ToString::to_string).collect::<Vec<_>>();

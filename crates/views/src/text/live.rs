@@ -1,0 +1,130 @@
+//! Rows as intervals pass: a head when a measurement begins or its columns change, then a line each.
+//!
+//! Every cell states its unit, so that a line can be read alone. A column keeps the unit of its first
+//! figure while that suits, so that lines compare.
+
+use pathscope_core::quantity::Scale;
+use pathscope_core::sheet::{Figure, Row, Value};
+
+use super::line::{Line, Style};
+use super::page::Page;
+use super::value::{self, ABSENT};
+use super::words;
+
+/// Spaces before each column.
+const GAP: usize = 2;
+/// Words in a live row are clipped to this.
+const LONGEST_WORDS: usize = 20;
+
+/// The table that is being written, line by line.
+#[derive(Default)]
+pub struct Live {
+    section: Option<String>,
+    labels: Vec<String>,
+    columns: Vec<Column>,
+}
+
+/// One column, as its head was written.
+struct Column {
+    width: usize,
+    unit: ColumnUnit,
+}
+
+/// What the figures of a column are counted in.
+#[derive(Clone, Copy)]
+enum ColumnUnit {
+    /// The first column tells rows apart, as 500 ms, 1 s, 10 s: nobody compares those.
+    EachItsOwn,
+    /// What suits the first figure, once there is one.
+    FirstFigure(Option<Scale>),
+}
+
+impl Live {
+    /// Adds the line of one interval.
+    pub fn row(&mut self, page: &mut Page, row: &Row) {
+        if self.is_other(row) {
+            self.begin(page, row);
+        }
+        let mut line = Line::default();
+        for (column, cell) in self.columns.iter_mut().zip(&row.cells) {
+            line = line.with(Style::Plain, "  ");
+            line = line.with_right(Style::Plain, &column.text(&cell.value), column.width);
+        }
+        page.line(&line);
+    }
+
+    /// Whether the row belongs under another head than the last one.
+    fn is_other(&self, row: &Row) -> bool {
+        let labels = row.cells.iter().map(|cell| &cell.label);
+        self.section.as_ref() != Some(&row.section) || !labels.eq(&self.labels)
+    }
+
+    /// Adds a head for rows like this one. Columns that do not fit are left to the result and to JSON;
+    /// an ellipsis says so.
+    fn begin(&mut self, page: &mut Page, row: &Row) {
+        self.section = Some(row.section.clone());
+        self.labels = row.cells.iter().map(|cell| cell.label.clone()).collect();
+        self.columns.clear();
+        page.gap();
+        if !row.section.is_empty() {
+            page.sentence(Line::default(), Style::Strong, &row.section);
+        }
+        let mut head = Line::default();
+        for cell in &row.cells {
+            let width = usual_width(cell);
+            let room = page.columns().saturating_sub(head.width() + GAP);
+            if width > room && !self.columns.is_empty() {
+                head = head.with(Style::Faint, "…");
+                break;
+            }
+            head = head.with(Style::Plain, "  ").with_right(Style::Faint, &cell.label, width);
+            let unit = match self.columns.len() {
+                0 => ColumnUnit::EachItsOwn,
+                _ => ColumnUnit::FirstFigure(None),
+            };
+            self.columns.push(Column { width, unit });
+        }
+        page.line(&head);
+    }
+}
+
+impl Column {
+    /// The value, in the column's unit where that suits and fits.
+    fn text(&mut self, value: &Value) -> String {
+        let size = value::magnitude(value).map(|(_, size)| size);
+        match (self.unit, size) {
+            // Until there is a figure, zero has nothing to be counted in.
+            (ColumnUnit::FirstFigure(None), Some(0.0)) => return "0".to_owned(),
+            (ColumnUnit::FirstFigure(None), Some(_)) => {
+                self.unit = ColumnUnit::FirstFigure(value::common_scale([value]));
+            }
+            _ => {}
+        }
+        let shared = match self.unit {
+            ColumnUnit::FirstFigure(scale) => value::beside(value, scale.as_ref()).text(),
+            ColumnUnit::EachItsOwn => value::alone(value).text(),
+        };
+        let fits = words::width(&shared) <= self.width;
+        let text = if fits { shared } else { value::alone(value).text() };
+        match value {
+            Value::Text(_) => words::clip(&text, self.width),
+            _ => text,
+        }
+    }
+}
+
+/// Columns that values like this one take at most, most of the time.
+fn usual_width(cell: &Figure) -> usize {
+    let figure = match &cell.value {
+        Value::BitRate(_) => "999.99 Gbit/s",
+        Value::Bytes(_) => "999.99 GiB",
+        Value::Duration(_) => "9,999 µs",
+        Value::Percentile(_) => "needs 1,000",
+        Value::Count(_) => "99,999",
+        Value::Frequency(_) => "99,999 /s",
+        Value::Ratio(_) => "100.0 %",
+        Value::Text(text) => &words::clip(text, LONGEST_WORDS),
+        Value::Absent => ABSENT,
+    };
+    words::width(figure).max(words::width(&cell.label))
+}
