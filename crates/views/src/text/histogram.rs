@@ -61,7 +61,7 @@ fn bins(distribution: &Distribution) -> Vec<Bin> {
 fn ranges(least: u64, most: u64) -> Vec<Bin> {
     let step = (most as f64 / least as f64).powf(1.0 / ROWS as f64);
     let mut uppers: Vec<u64> =
-        (1..ROWS).map(|row| (least as f64 * step.powi(row as i32)) as u64).collect();
+        (1..ROWS).map(|row| (least as f64 * step.powi(row as i32)).round() as u64).collect();
     uppers.push(most);
     uppers.dedup();
     uppers.retain(|&upper| upper <= most);
@@ -87,4 +87,40 @@ fn bar(count: u64, most: u64, room: usize) -> String {
     let mut bar = "█".repeat(eighths / 8);
     bar.extend((eighths % 8).checked_sub(1).map(|index| EIGHTHS[index]));
     bar
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::stats::Bucket;
+
+    use super::*;
+
+    fn of(buckets: &[(u64, u64)]) -> Vec<(u64, u64)> {
+        let buckets = buckets.iter().map(|&(upper_ns, count)| Bucket { upper_ns, count }).collect();
+        let bins = bins(&Distribution { buckets, ..Distribution::default() });
+        bins.into_iter().map(|bin| (bin.upper_ns, bin.count)).collect()
+    }
+
+    #[test]
+    fn each_range_is_as_many_times_longer_and_no_sample_is_left_out() {
+        let bins = of(&[(1_000, 5), (1_999, 1), (2_001, 2), (256_000, 1)]);
+        let uppers: Vec<_> = bins.iter().map(|&(upper_ns, _)| upper_ns).collect();
+        assert_eq!(uppers, [2_000, 4_000, 8_000, 16_000, 32_000, 64_000, 128_000, 256_000]);
+        let counts: Vec<_> = bins.iter().map(|&(_, count)| count).collect();
+        assert_eq!(counts, [6, 2, 0, 0, 0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn one_value_is_one_range() {
+        assert_eq!(of(&[(500, 3)]), [(500, 3)]);
+        assert_eq!(of(&[(0, 3)]), [(1, 3)]);
+        assert_eq!(of(&[(500, 0)]), []);
+    }
+
+    #[test]
+    fn whatever_is_not_nothing_is_seen() {
+        assert_eq!(bar(1, 1_000_000, 32), "▏");
+        assert_eq!(bar(0, 1_000_000, 32), "");
+        assert_eq!(bar(3, 4, 2), "█▌");
+    }
 }

@@ -18,7 +18,7 @@ const LONGEST_WORDS: usize = 20;
 
 /// The table that is being written, line by line.
 #[derive(Default)]
-pub struct Live {
+pub struct LiveTable {
     section: Option<String>,
     labels: Vec<String>,
     columns: Vec<Column>,
@@ -39,7 +39,7 @@ enum ColumnUnit {
     FirstFigure(Option<Scale>),
 }
 
-impl Live {
+impl LiveTable {
     /// Adds the line of one interval.
     pub fn row(&mut self, page: &mut Page, row: &Row) {
         if self.is_other(row) {
@@ -127,4 +127,48 @@ fn usual_width(cell: &Figure) -> usize {
         Value::Absent => ABSENT,
     };
     words::width(figure).max(words::width(&cell.label))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::registry::Color;
+
+    fn shown(columns: usize, rows: &[Row]) -> String {
+        let mut page = Page::new(columns, Color::Never);
+        let mut live = LiveTable::default();
+        rows.iter().for_each(|row| live.row(&mut page, row));
+        let mut out = Vec::new();
+        page.write_to(&mut out).expect("a vector takes every byte");
+        String::from_utf8(out).expect("text is UTF-8")
+    }
+
+    fn row(section: &str, cells: &[(&str, Value)]) -> Row {
+        let cell = |(label, value): &(&str, Value)| Figure::new(*label, value.clone());
+        Row { section: section.to_owned(), cells: cells.iter().map(cell).collect() }
+    }
+
+    #[test]
+    fn a_head_is_written_once_and_again_when_columns_change() {
+        let one = row("up", &[("lost", Value::Count(0))]);
+        let other = row("up", &[("late", Value::Count(0))]);
+        let text = shown(80, &[one.clone(), one.clone(), other, one]);
+        assert_eq!((text.matches("lost").count(), text.matches("late").count()), (2, 1), "{text}");
+    }
+
+    #[test]
+    fn columns_without_room_are_named_by_an_ellipsis() {
+        let cells = [("a", Value::Count(1)), ("b", Value::BitRate(2e9)), ("c", Value::Count(3))];
+        let text = shown(24, &[row("", &cells)]);
+        assert_eq!(text, "       a              b…\n       1   2.000 Gbit/s\n");
+    }
+
+    #[test]
+    fn a_column_keeps_its_first_unit_while_that_suits() {
+        let rates = [0.0, 9.412e9, 812e6, 3.1e6, 0.0].map(Value::BitRate);
+        let rows = rates.map(|rate| row("", &[("second", Value::Count(1)), ("up", rate)]));
+        let text = shown(80, &rows);
+        let cells: Vec<_> = text.lines().skip(1).map(|line| line[8..].trim()).collect();
+        assert_eq!(cells, ["0", "9.412 Gbit/s", "0.812 Gbit/s", "3.100 Mbit/s", "0.000 Gbit/s"]);
+    }
 }

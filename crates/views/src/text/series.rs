@@ -1,6 +1,6 @@
 //! A figure over time as one row of blocks.
 
-use pathscope_core::quantity::{Dimension, Scale, count};
+use pathscope_core::quantity::{Dimension, Scale, bit_rate, count, duration_ns};
 use pathscope_core::sheet::{Series, Unit};
 
 use super::line::{Line, Style};
@@ -92,7 +92,44 @@ fn range(unit: Unit, least: f64, most: f64) -> String {
 /// One end of a range in the unit that suits it alone.
 fn alone(dimension: Dimension, value: f64) -> String {
     match dimension {
-        Dimension::Duration => pathscope_core::quantity::duration_ns(value as u64),
-        _ => pathscope_core::quantity::bit_rate(value),
+        Dimension::Duration => duration_ns(value as u64),
+        _ => bit_rate(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(unit: Unit, values: &[Option<f64>]) -> Series {
+        let points = (0..).zip(values.iter().copied()).collect();
+        Series { label: String::new(), points, unit }
+    }
+
+    #[test]
+    fn heights_are_shares_of_the_greatest_and_gaps_stay_gaps() {
+        let series = of(Unit::BitRate, &[Some(8.0), Some(4.0), None, Some(0.0), Some(f64::NAN)]);
+        assert_eq!(blocks(&series, 8.0, 80), "█▄ ▁ ");
+    }
+
+    #[test]
+    fn what_goes_wrong_for_a_moment_is_seen_when_points_share_a_block() {
+        let values = [10.0, 10.0, 10.0, 1.0, 10.0, 10.0].map(Some);
+        assert_eq!(blocks(&of(Unit::BitRate, &values), 10.0, 3), "█▁█");
+        let values = [1.0, 1.0, 1.0, 10.0, 1.0, 1.0].map(Some);
+        assert_eq!(blocks(&of(Unit::Nanoseconds, &values), 10.0, 3), "▁█▁");
+    }
+
+    #[test]
+    fn one_value_has_no_course() {
+        assert_eq!(extremes(&of(Unit::Count, &[None, Some(1.0), Some(f64::INFINITY)])), None);
+        assert_eq!(extremes(&of(Unit::Count, &[Some(2.0), Some(1.0)])), Some((1.0, 2.0)));
+    }
+
+    #[test]
+    fn a_range_has_one_unit_where_one_suits() {
+        assert_eq!(range(Unit::BitRate, 61.22e9, 72.15e9), "61.22 to 72.15 Gbit/s");
+        assert_eq!(range(Unit::Nanoseconds, 7.0, 10e9), "7 ns to 10 s");
+        assert_eq!(range(Unit::Count, 0.0, 1_234.0), "0 to 1,234");
     }
 }

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use pathscope_core::event::Event;
 use pathscope_core::sheet::{Figure, Sheet};
 
-use super::live::Live as LiveTable;
+use super::live::LiveTable;
 use super::page::Page;
 use super::{figures, findings, result};
 use crate::registry::{Live, Options, View};
