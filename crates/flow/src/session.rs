@@ -22,6 +22,8 @@ pub struct Group {
     pub id: GroupId,
     /// What kind of socket carries each lane.
     pub transport: Transport,
+    /// The number of its first flow: flows are numbered through all groups of a session.
+    pub first: FlowId,
     /// How many flows.
     pub flows: u32,
     /// Sockets of each flow.

@@ -1,1 +1,240 @@
 //! The versioned document that a run ends with.
+//!
+//! A promise: numbers are numbers, in base units, with the unit in the name and full precision; absent
+//! is null. Fields may be added; none changes its meaning. Its JSON Schema is generated and committed,
+//! and a fixture of each released version is read by a test for ever.
+
+use pathscope_core::record::{Caveat, Check, Host, Substitution, Tool, Verdict};
+use schemars::{JsonSchema, Schema, schema_for};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::goodput::GoodputSummary;
+use crate::latency::LatencySummary;
+use crate::registry::{EndInterval, EndReport, Test};
+
+/// The schema that this version writes.
+pub const SCHEMA_VERSION: u32 = 1;
+/// The name that says whose schema it is.
+pub const SCHEMA_NAME: &str = "pathscope-document";
+
+/// A whole run.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Document {
+    /// Whose schema this is, and which version of it.
+    pub schema: SchemaId,
+    /// The program that wrote it.
+    pub tool: Tool,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// What was asked for: `survey`, `goodput`, `latency`.
+    pub kind: String,
+    /// The server, as it was named; absent where it was embedded.
+    pub target: Option<String>,
+    /// When the run began, RFC 3339, UTC.
+    pub started_at: String,
+    /// From its begin to its end.
+    pub duration_ns: u64,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The machines.
+    pub hosts: Hosts,
+    /// What was measured, in order.
+    pub measurements: Vec<Measurement>,
+    /// What to mind in all of it.
+    pub caveats: Vec<Caveat>,
+}
+
+/// Which schema a document follows.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct SchemaId {
+    /// Always `pathscope-document`.
+    pub name: String,
+    /// Rises with each change that an old reader would misread.
+    pub version: u32,
+}
+
+impl Default for SchemaId {
+    fn default() -> Self {
+        Self { name: SCHEMA_NAME.to_owned(), version: SCHEMA_VERSION }
+    }
+}
+
+/// The machines at both ends.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Hosts {
+    /// The end that asked.
+    pub client: Host,
+    /// The end that answered; absent where it was never reached.
+    pub server: Option<Host>,
+}
+
+impl Hosts {
+    /// Whether both ends run on one boot of one machine; unknown counts as no.
+    pub fn is_one_machine(&self) -> bool {
+        let server = self.server.as_ref().and_then(|server| server.boot_id.as_ref());
+        server.is_some() && server == self.client.boot_id.as_ref()
+    }
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Outcome {
+    /// Whether it came to its planned end.
+    pub state: OutcomeState,
+    /// If not, why: a sentence.
+    pub reason: Option<String>,
+}
+
+/// Whether a run came to its planned end.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OutcomeState {
+    /// It did.
+    #[default]
+    Complete,
+    /// The user ended it; what was measured until then is here.
+    Interrupted,
+    /// Something failed; what was measured until then is here.
+    Failed,
+    /// A state that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+/// One test of a run.
+#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct Measurement {
+    /// What it is: `goodput up`.
+    pub name: String,
+    /// The test as it ran.
+    pub test: Test,
+    /// What was asked for and came out otherwise, or was left open and chosen.
+    #[serde(default)]
+    pub substitutions: Vec<Substitution>,
+    /// Its begin, in time since the begin of the document.
+    pub start_ns: u64,
+    /// From the start of its flows to the last report.
+    pub duration_ns: u64,
+    /// The report intervals, in order.
+    #[serde(default)]
+    pub intervals: Vec<Interval>,
+    /// What the client's end said.
+    #[serde(default)]
+    pub client: EndReport,
+    /// What the server's end said; absent where it was lost.
+    #[serde(default)]
+    pub server: Option<EndReport>,
+    /// What it came to.
+    #[serde(default)]
+    pub summary: Summary,
+    /// What limited it.
+    #[serde(default)]
+    pub verdict: Option<Verdict>,
+    /// What had to hold.
+    #[serde(default)]
+    pub checks: Vec<Check>,
+    /// What to mind.
+    #[serde(default)]
+    pub caveats: Vec<Caveat>,
+}
+
+/// One report interval as both ends saw it. The ends count from their own start, which differ by the
+/// time that word of it takes from client to server.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Interval {
+    /// Its number, from 0.
+    pub index: u64,
+    /// The client's end.
+    pub client: Option<EndInterval>,
+    /// The server's end.
+    pub server: Option<EndInterval>,
+}
+
+/// What a test came to: a field for each mode.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Summary {
+    /// Of the goodput flows.
+    pub goodput: Option<GoodputSummary>,
+    /// Of the latency flows that are the test.
+    pub latency: Option<LatencySummary>,
+    /// Of the probes beside a load.
+    pub probe: Option<LatencySummary>,
+}
+
+/// Why a text is no document.
+#[derive(Debug, Error)]
+pub enum DocumentError {
+    /// Not JSON, or not of this shape.
+    #[error("not a pathscope result: {0}")]
+    Malformed(#[from] serde_json::Error),
+    /// JSON of something else.
+    #[error("not a pathscope result: its schema is '{0}' and not '{SCHEMA_NAME}'")]
+    Foreign(String),
+    /// Written by a later version.
+    #[error(
+        "this result has schema version {found}, and this pathscope reads up to {SCHEMA_VERSION}; use a newer one"
+    )]
+    TooNew {
+        /// The version found.
+        found: u32,
+    },
+}
+
+impl Document {
+    /// Reads a document of this or any earlier version.
+    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
+        /// As much of any version as tells which it is.
+        #[derive(Deserialize)]
+        struct Head {
+            schema: SchemaId,
+        }
+        let head: Head = serde_json::from_str(text)?;
+        if head.schema.name != SCHEMA_NAME {
+            return Err(DocumentError::Foreign(head.schema.name));
+        }
+        if head.schema.version > SCHEMA_VERSION {
+            return Err(DocumentError::TooNew { found: head.schema.version });
+        }
+        Ok(serde_json::from_str(text)?)
+    }
+
+    /// All checks of all measurements that failed.
+    pub fn failed_checks(&self) -> impl Iterator<Item = &Check> {
+        self.measurements
+            .iter()
+            .flat_map(|measurement| &measurement.checks)
+            .filter(|check| !check.passed)
+    }
+}
+
+/// The JSON Schema of what this version writes.
+pub fn schema() -> Schema {
+    schema_for!(Document)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_document_is_told_apart() {
+        let error = |text: &str| Document::from_json(text).expect_err("no document").to_string();
+        assert!(error("hello").contains("not a pathscope result"));
+        assert!(error(r#"{"schema":{"name":"iperf","version":1}}"#).contains("'iperf'"));
+        let later = error(r#"{"schema":{"name":"pathscope-document","version":9}}"#);
+        assert!(later.contains("version 9") && later.contains("use a newer one"), "{later}");
+    }
+
+    #[test]
+    fn an_empty_document_is_read_back() {
+        let document = Document::default();
+        let text = serde_json::to_string(&document).expect("plain data");
+        assert_eq!(Document::from_json(&text).expect("its own text"), document);
+    }
+}

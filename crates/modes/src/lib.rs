@@ -11,5 +11,7 @@
 pub mod document;
 pub mod goodput;
 pub mod latency;
+pub mod limits;
 pub mod pattern;
 pub mod registry;
+pub mod sheet;

@@ -1,12 +1,15 @@
 //! The modes, listed once: what a test can be, and what one end says of it.
 
+use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, WorkerUsage};
+use pathscope_flow::{Group, GroupId, Start, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::goodput::{GoodputInterval, GoodputPlan, GoodputReport};
-use crate::latency::{LatencyInterval, LatencyPlan, LatencyReport};
+use crate::goodput::{self, GoodputInterval, GoodputPlan, GoodputReport};
+use crate::latency::{self, LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
+use crate::limits::{self, PlanError};
 
 /// One test: a plan, probes beside it, and how often both ends report. Goes on the wire and into the
 /// document as it ran.
@@ -18,6 +21,54 @@ pub struct Test {
     pub probe: Option<LatencyPlan>,
     /// From one live report to the next.
     pub report_every_ns: Period,
+}
+
+impl Test {
+    /// Whether this can be run. Holds for what was typed here and for what a stranger sends.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        limits::in_range("--report-every", self.report_every_ns, &limits::REPORT_EVERY)?;
+        match &self.plan {
+            Plan::Goodput(plan) => plan.validate()?,
+            Plan::Latency(plan) => plan.validate()?,
+        }
+        self.probe.as_ref().map_or(Ok(()), LatencyPlan::validate)
+    }
+
+    /// The flows of this test, as both ends number them: those of the plan, then the probes.
+    pub fn groups(&self) -> Vec<Group> {
+        let group = |id, transport, first, flows| Group {
+            id: GroupId(id),
+            transport,
+            first: FlowId(first),
+            flows,
+            lanes: 1,
+            start: Start::Together,
+        };
+        let main = match &self.plan {
+            Plan::Goodput(plan) => group(0, Transport::Stream, 0, plan.connections),
+            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, 1),
+        };
+        let probe =
+            self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), main.flows, 1));
+        std::iter::once(main).chain(probe).collect()
+    }
+
+    /// How long the test lasts by its plan, where that is stated.
+    pub fn duration_ns(&self) -> Option<Period> {
+        match &self.plan {
+            Plan::Goodput(plan) => match plan.extent {
+                goodput::Extent::DurationNs(duration) => Some(duration),
+                goodput::Extent::TransferBytes(_) => None,
+            },
+            Plan::Latency(plan) => match (plan.extent, plan.load_model) {
+                (latency::Extent::DurationNs(duration), _) => Some(duration),
+                (latency::Extent::Iterations(count), LoadModel::Open { period_ns }) => {
+                    Some(Period(count.saturating_mul(period_ns.0)))
+                }
+                _ => None,
+            },
+        }
+    }
 }
 
 /// What is measured, a variant for each mode.
@@ -56,8 +107,14 @@ pub struct EndReport {
     pub latency: Option<LatencyReport>,
     /// What the probes beside a load came to.
     pub probe: Option<LatencyReport>,
-    /// Processor time of each worker thread.
+    /// From the start of the test to the end of its last flow.
+    pub elapsed_ns: u64,
+    /// Processor time of each worker thread that carried the plan's flows.
     pub workers: Vec<WorkerUsage>,
+    /// Processor time of each worker thread that carried probes.
+    pub probe_workers: Vec<WorkerUsage>,
+    /// Of all processors of this machine, the share of time that was not idle.
+    pub host_cpu_share: Option<f64>,
     /// What a reader must know that this end noticed.
     pub caveats: Vec<Caveat>,
 }

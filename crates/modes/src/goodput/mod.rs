@@ -1,7 +1,25 @@
 //! How much applications really get through, and whether every byte is right.
 
+mod args;
+mod errors;
+mod flow;
 mod plan;
+mod receive;
+mod send;
+pub mod sheet;
 mod summary;
+mod verdict;
 
+#[cfg(test)]
+mod tests;
+
+pub use args::GoodputArgs;
+pub use flow::{GoodputFlow, GoodputShared};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};
-pub use summary::{FlowCorruption, GoodputInterval, GoodputReport, RateSums, ReceiveWindow};
+pub use receive::{ReceiveShared, Receiver};
+pub use send::{SendShared, Sender};
+pub use summary::{
+    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary, RateSums,
+    ReceiveWindow,
+};
+pub use verdict::verdict;

@@ -5,6 +5,8 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::{self, PlanError};
+
 /// Everything about a goodput test that both ends must know.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct GoodputPlan {
@@ -32,6 +34,44 @@ pub struct GoodputPlan {
     pub engine: Option<String>,
     /// How both ends wait.
     pub wait: Wait,
+}
+
+impl GoodputPlan {
+    /// Whether this can be run: everything in its range, nothing contradictory.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        limits::in_range("--connections", u64::from(self.connections), &limits::CONNECTIONS)?;
+        match self.extent {
+            Extent::TransferBytes(transfer) => {
+                limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
+            }
+            Extent::DurationNs(duration) => {
+                limits::in_range("--duration", duration, &limits::DURATION)?;
+                limits::in_range(
+                    "--warm-up",
+                    self.warm_up_ns,
+                    &(Period(0)..=Period(duration.0 / 10)),
+                )?;
+            }
+        }
+        limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
+        limits::in_range("--segments", self.push_bytes, &limits::SEGMENT)?;
+        limits::in_range("--segments", self.pull_bytes, &limits::SEGMENT)?;
+        if let Some(rate) = self.rate_bps {
+            limits::in_range("--rate", rate, &limits::RATE)?;
+        }
+        limits::name("--congestion", self.congestion_control.as_deref())?;
+        limits::name("--engine", self.engine.as_deref())
+    }
+
+    /// Whether the client sends.
+    pub fn is_up(&self) -> bool {
+        self.pattern != Pattern::Pull
+    }
+
+    /// Whether the server sends.
+    pub fn is_down(&self) -> bool {
+        self.pattern != Pattern::Push
+    }
 }
 
 /// Who sends when.
@@ -88,4 +128,9 @@ pub enum Verify {
     Full,
     /// None. The result says so.
     Off,
+}
+
+impl Verify {
+    /// The ways with their names as typed.
+    pub const ALL: [(&'static str, Self); 2] = [("full", Self::Full), ("off", Self::Off)];
 }

@@ -5,6 +5,7 @@ use pathscope_core::record::FlowFacts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{GoodputPlan, Verify};
 use crate::pattern::Corruption;
 
 /// What the flows of one end did in one interval.
@@ -40,6 +41,88 @@ pub struct GoodputReport {
     /// Bytes a second of each flow that received, in bits, summed up and squared: for the fairness of
     /// all flows, also those omitted.
     pub rates: RateSums,
+}
+
+/// What a goodput test came to, over both ends.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct GoodputSummary {
+    /// From client to server, where the plan has that.
+    pub up: Option<DirectionSummary>,
+    /// From server to client, where the plan has that.
+    pub down: Option<DirectionSummary>,
+    /// Connections that ended well at both ends.
+    pub completed: u64,
+    /// Connections that failed at either end.
+    pub failed: u64,
+    /// Segments sent again, both directions together; known of the connections told one by one.
+    pub retransmits: Option<u64>,
+}
+
+/// One direction, as its receiver saw it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct DirectionSummary {
+    /// Bytes received, checked and in the window, a second, in bits; absent where fewer than two
+    /// receives fell into the window, or the receiver has not reported.
+    pub goodput_bps: Option<f64>,
+    /// Length of the window.
+    pub window_ns: u64,
+    /// Bytes that the sender handed to its kernel; absent where it has not reported.
+    pub sent_bytes: Option<u64>,
+    /// Bytes that the receiver took from its kernel and checked; absent where it has not reported.
+    pub received_bytes: Option<u64>,
+    /// Whether every received byte was compared with what it must be.
+    pub verified: bool,
+    /// Jain's index over the connections' rates, where there are several.
+    pub fairness: Option<f64>,
+    /// The slowest connection.
+    pub slowest_bps: Option<f64>,
+    /// The fastest connection.
+    pub fastest_bps: Option<f64>,
+}
+
+impl GoodputSummary {
+    /// From what both ends said; `server` is absent where it was lost.
+    pub fn of(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Self {
+        let up = plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server));
+        let down = plan.is_down().then(|| DirectionSummary::of(plan, server, Some(client)));
+        let failed = client.failed.max(server.map_or(0, |server| server.failed));
+        let retransmits = [Some(client), server]
+            .into_iter()
+            .flatten()
+            .flat_map(|report| &report.flows)
+            .filter_map(|flow| flow.tcp?.retransmits)
+            .reduce(|sum, more| sum + more);
+        let connections = u64::from(plan.connections);
+        Self {
+            up,
+            down,
+            completed: connections.saturating_sub(failed).min(client.completed),
+            failed,
+            retransmits,
+        }
+    }
+}
+
+impl DirectionSummary {
+    fn of(
+        plan: &GoodputPlan,
+        sender: Option<&GoodputReport>,
+        receiver: Option<&GoodputReport>,
+    ) -> Self {
+        let rates = receiver.map(|receiver| receiver.rates).unwrap_or_default();
+        Self {
+            goodput_bps: receiver.and_then(|receiver| receiver.window.goodput_bps()),
+            window_ns: receiver.map_or(0, |receiver| receiver.window.length_ns()),
+            sent_bytes: sender.map(|sender| sender.sent_bytes),
+            received_bytes: receiver.map(|receiver| receiver.received_bytes),
+            verified: plan.verify == Verify::Full,
+            fairness: rates.fairness().filter(|_| rates.flows > 1),
+            slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
+            fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
+        }
+    }
 }
 
 /// What was received in the window that counts, and when that was. Times are of the receiver's clock,
@@ -128,4 +211,38 @@ pub struct FlowCorruption {
     pub flow: FlowId,
     /// Where and what.
     pub corruption: Corruption,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_receive_opens_the_window_and_is_not_in_it() {
+        let mut window = ReceiveWindow::default();
+        window.record(1_000_000, 5_000_000_000);
+        assert_eq!(window.goodput_bps(), None);
+        window.record(125_000_000, 6_000_000_000);
+        assert_eq!(window.goodput_bps(), Some(1e9));
+    }
+
+    #[test]
+    fn windows_merge_to_the_span_of_both() {
+        let mut left = ReceiveWindow { first_ns: Some(5), last_ns: Some(9), bytes: 10 };
+        left.merge(&ReceiveWindow { first_ns: Some(2), last_ns: Some(8), bytes: 1 });
+        left.merge(&ReceiveWindow::default());
+        assert_eq!(left, ReceiveWindow { first_ns: Some(2), last_ns: Some(9), bytes: 11 });
+    }
+
+    #[test]
+    fn fairness_is_one_for_equals_and_one_in_n_for_a_monopoly() {
+        let of = |rates: &[f64]| {
+            let mut sums = RateSums::default();
+            rates.iter().for_each(|&rate| sums.record(rate));
+            sums.fairness()
+        };
+        assert_eq!(of(&[3.0, 3.0, 3.0, 3.0]), Some(1.0));
+        assert_eq!(of(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
+        assert_eq!(of(&[]), None);
+    }
 }

@@ -2,8 +2,11 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Period};
+use pathscope_flow::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::limits::{self, PlanError};
 
 /// Everything about a latency test that both ends must know. The probes beside a load are one, too.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -24,6 +27,35 @@ pub struct LatencyPlan {
     pub wait: Wait,
 }
 
+impl LatencyPlan {
+    /// Whether this can be run: everything in its range, nothing contradictory.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        match self.extent {
+            Extent::Iterations(iterations) => {
+                limits::in_range("--iterations", iterations, &limits::ITERATIONS)?;
+            }
+            Extent::DurationNs(duration) => {
+                limits::in_range("--duration", duration, &limits::DURATION)?;
+                limits::in_range(
+                    "--warm-up",
+                    self.warm_up_ns,
+                    &(Period(0)..=Period(duration.0 / 10)),
+                )?;
+            }
+            Extent::WithLoad => {}
+        }
+        if let LoadModel::Open { period_ns } = self.load_model {
+            limits::in_range("--period", period_ns, &limits::PERIOD)?;
+        }
+        let sizes = match self.protocol {
+            Protocol::Tcp => &limits::TCP_PING,
+            Protocol::Udp => &limits::UDP_PING,
+        };
+        limits::in_range("--size", self.size_bytes, sizes)?;
+        limits::name("--engine", self.engine.as_deref())
+    }
+}
+
 /// What carries the pings.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -32,6 +64,27 @@ pub enum Protocol {
     Tcp,
     /// One datagram flow.
     Udp,
+}
+
+impl Protocol {
+    /// The protocols with their names as typed.
+    pub const ALL: [(&'static str, Self); 2] = [("tcp", Self::Tcp), ("udp", Self::Udp)];
+
+    /// What kind of socket carries it.
+    pub const fn transport(self) -> Transport {
+        match self {
+            Self::Tcp => Transport::Stream,
+            Self::Udp => Transport::Datagram,
+        }
+    }
+
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+        }
+    }
 }
 
 /// When the next ping goes out.

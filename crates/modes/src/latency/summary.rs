@@ -29,9 +29,6 @@ pub struct LatencyReport {
     pub warm_up: u64,
     /// Pings never answered, after the drain.
     pub lost: u64,
-    /// Of those, the ones that never reached the server; the rest was lost on the way back. Known at
-    /// the client once the server has reported.
-    pub lost_forward: Option<u64>,
     /// Echoes beyond the first of a ping.
     pub duplicates: u64,
     /// Echoes that came after one of a later ping.
@@ -53,4 +50,69 @@ pub struct LatencyReport {
     pub server_residence: Option<Distribution>,
     /// What ended the flow before its time.
     pub error: Option<FlowError>,
+}
+
+/// What a latency test, or the probes beside a load, came to over both ends.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct LatencySummary {
+    /// Round trips: from the send (closed loop) or the scheduled send (open loop) to the receipt.
+    pub rtt: LatencyFigures,
+    /// Open loop: from the actual send to the receipt.
+    pub service: Option<LatencyFigures>,
+    /// Open loop: from the scheduled to the actual send.
+    pub send_lag: Option<LatencyFigures>,
+    /// From the server's receipt to its sending, where the echo carries both stamps.
+    pub server_residence: Option<LatencyFigures>,
+    /// Pings sent.
+    pub sent: u64,
+    /// Pings answered.
+    pub received: u64,
+    /// Pings answered but left out of the figures, as they belong to the warm-up.
+    pub warm_up: u64,
+    /// Pings never answered.
+    pub lost: u64,
+    /// Of those: never reached the server; absent where it has not reported.
+    pub lost_forward: Option<u64>,
+    /// Of those: the echo was lost on its way back.
+    pub lost_return: Option<u64>,
+    /// Echoes beyond the first of a ping.
+    pub duplicates: u64,
+    /// Echoes that came after one of a later ping.
+    pub reordered: u64,
+    /// Echoes that came too late to be told from duplicates.
+    pub late: u64,
+    /// Echoes whose bytes were not those sent.
+    pub corrupt: u64,
+    /// Datagrams of no session of ours.
+    pub foreign: u64,
+}
+
+impl LatencySummary {
+    /// From what both ends said; `server` is absent where it was lost.
+    pub fn of(client: &LatencyReport, server: Option<&LatencyReport>) -> Self {
+        let figures = |stored: &Option<Distribution>| {
+            stored.as_ref().map(|stored| LatencyFigures::of(&stored.histogram()))
+        };
+        // What the server received and the client did not get back was lost on the way back.
+        let lost_forward =
+            server.map(|server| client.sent.saturating_sub(server.received).min(client.lost));
+        Self {
+            rtt: figures(&client.rtt).unwrap_or_default(),
+            service: figures(&client.service),
+            send_lag: figures(&client.send_lag),
+            server_residence: figures(&client.server_residence),
+            sent: client.sent,
+            received: client.received,
+            warm_up: client.warm_up,
+            lost: client.lost,
+            lost_forward,
+            lost_return: lost_forward.map(|forward| client.lost - forward),
+            duplicates: client.duplicates,
+            reordered: client.reordered,
+            late: client.late,
+            corrupt: client.corrupt,
+            foreign: client.foreign,
+        }
+    }
 }

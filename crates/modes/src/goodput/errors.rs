@@ -1,0 +1,87 @@
+//! What a goodput flow says when it fails. Off the hot path.
+
+use pathscope_core::quantity::{bytes, count};
+use pathscope_core::record::{FlowError, FlowErrorKind};
+
+use crate::pattern::{Corruption, Nature};
+
+/// The connection broke. The system's name of the error is added by whoever can ask the system.
+pub(super) fn reset(errno: i32, doing: &str, done: u64, end: Option<u64>) -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: format!(
+            "the connection broke (error {errno}) while {doing}, after {}",
+            progress(done, end)
+        ),
+        errno: Some(errno.to_string()),
+    }
+}
+
+/// The other end closed before it had sent everything.
+pub(super) fn closed_early(done: u64, end: Option<u64>) -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: format!("the other end closed the connection after {}", progress(done, end)),
+        errno: None,
+    }
+}
+
+/// The other end says it sent less than arrived, or more than was agreed.
+pub(super) fn wrong_total(received: u64, agreed: Option<u64>, told: u64) -> FlowError {
+    let agreed =
+        agreed.map_or_else(String::new, |agreed| format!(" of {} agreed on", count(agreed)));
+    FlowError {
+        kind: FlowErrorKind::Protocol,
+        text: format!(
+            "the other end says it sent {} bytes{agreed}, and {} bytes arrived",
+            count(told),
+            count(received)
+        ),
+        errno: None,
+    }
+}
+
+/// More bytes came than the other end may send.
+pub(super) fn too_many(end: u64) -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Protocol,
+        text: format!("the other end sent more than the {} bytes of this flow", count(end)),
+        errno: None,
+    }
+}
+
+/// Bytes were not what they must be.
+pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
+    let nature = match &corruption.nature {
+        Nature::BitFlip { bits: 1 } => "1 bit flipped".to_owned(),
+        Nature::BitFlip { bits } => format!("{bits} bits flipped"),
+        Nature::Shifted { by_bytes } if *by_bytes > 0 => {
+            format!("{} bytes are missing", count(*by_bytes as u64))
+        }
+        Nature::Shifted { by_bytes } => {
+            format!("{} bytes come again", count(by_bytes.unsigned_abs()))
+        }
+        Nature::OtherFlow { flow, from_client } => {
+            let direction = if *from_client { "client" } else { "server" };
+            format!("the data is that of flow {flow} from the {direction}")
+        }
+        Nature::Foreign => "the data is of no flow of this session".to_owned(),
+        Nature::Unknown => "unknown damage".to_owned(),
+    };
+    FlowError {
+        kind: FlowErrorKind::Data,
+        text: format!(
+            "wrong data at byte {}, {} bytes long: {nature}",
+            count(corruption.offset_bytes),
+            count(corruption.length_bytes)
+        ),
+        errno: None,
+    }
+}
+
+fn progress(done: u64, end: Option<u64>) -> String {
+    match end {
+        Some(end) => format!("{} of {}", bytes(done), bytes(end)),
+        None => bytes(done),
+    }
+}

@@ -1,0 +1,275 @@
+//! A goodput flow: its two halves, and in `pushpull` whose turn it is.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::record::FlowError;
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, Shared, Split, Totals,
+    Want,
+};
+
+use super::{
+    Extent, GoodputInterval, GoodputPlan, Pattern, ReceiveShared, ReceiveWindow, Receiver,
+    SendShared, Sender,
+};
+use crate::pattern::SessionKey;
+
+/// What the goodput flows of one worker have in common.
+#[derive(Debug)]
+pub struct GoodputShared {
+    send: SendShared,
+    receive: ReceiveShared,
+}
+
+impl GoodputShared {
+    /// For flows of `plan`.
+    pub fn new(plan: &GoodputPlan) -> Self {
+        let buffer_bytes = plan.buffer_bytes.0 as usize;
+        let duration_ns = match plan.extent {
+            Extent::DurationNs(duration) => Some(duration.0),
+            Extent::TransferBytes(_) => None,
+        };
+        Self {
+            send: SendShared::new(buffer_bytes, plan.rate_bps, duration_ns),
+            receive: ReceiveShared::new(buffer_bytes, plan.verify, plan.warm_up_ns.0),
+        }
+    }
+
+    /// What was received and found wrong.
+    pub fn received(&self) -> &ReceiveShared {
+        &self.receive
+    }
+}
+
+impl Shared for GoodputShared {
+    type Report = GoodputInterval;
+
+    fn report(&mut self, now: Tick) -> GoodputInterval {
+        GoodputInterval {
+            sent_bytes: self.send.report(now).sent_bytes,
+            received_bytes: self.receive.report(now).received_bytes,
+        }
+    }
+}
+
+/// One end of one connection of a goodput test.
+#[derive(Debug)]
+pub struct GoodputFlow {
+    sender: Sender,
+    receiver: Receiver,
+    turns: Option<Turns>,
+}
+
+/// `pushpull`: the client sends a segment, then the server sends one, and so on.
+#[derive(Clone, Copy, Debug)]
+struct Turns {
+    /// Length of a segment this end sends, and of one it receives.
+    send_bytes: u64,
+    receive_bytes: u64,
+    sends_first: bool,
+    /// Of both directions together, where that is agreed on.
+    total: Option<u64>,
+}
+
+impl Turns {
+    /// How many bytes this end may send now, having sent and received so many.
+    fn may_send(&self, sent: u64, received: u64) -> u64 {
+        let cycles_received = received / self.receive_bytes;
+        let turns = if self.sends_first { cycles_received + 1 } else { cycles_received };
+        let left = self.total.map_or(u64::MAX, |total| total.saturating_sub(sent + received));
+        turns.saturating_mul(self.send_bytes).saturating_sub(sent).min(left)
+    }
+
+    /// How much of `total` this end sends: whole segments in turn, the last one cut short.
+    fn share(&self, total: u64) -> u64 {
+        let cycle = self.send_bytes + self.receive_bytes;
+        let rest = total % cycle;
+        let of_rest = if self.sends_first {
+            rest.min(self.send_bytes)
+        } else {
+            rest.saturating_sub(self.receive_bytes)
+        };
+        total / cycle * self.send_bytes + of_rest
+    }
+}
+
+impl GoodputFlow {
+    /// Flow number `flow` of `plan` as `role` has it.
+    pub fn new(plan: &GoodputPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
+        let from_client = role == Role::Client;
+        let turns = turns(plan, role);
+        let (send_end, receive_end) = ends(plan, role, turns);
+        Self {
+            sender: Sender::new(session.stream(flow.0, from_client), send_end),
+            receiver: Receiver::new(session.stream(flow.0, !from_client), receive_end),
+            turns,
+        }
+    }
+
+    /// What this flow received in the window that counts.
+    pub fn window(&self) -> ReceiveWindow {
+        self.receiver.window()
+    }
+
+    fn is_failed(&self) -> bool {
+        self.sender.phase() == Phase::Failed || self.receiver.phase() == Phase::Failed
+    }
+
+    /// In `pushpull` of a stated duration, an end that has all that the other will ever send has had
+    /// its last turn.
+    fn end_turns(&mut self) {
+        if self.receiver.is_done() && self.turns.is_some_and(|turns| turns.total.is_none()) {
+            self.sender.end_here();
+        }
+    }
+}
+
+fn turns(plan: &GoodputPlan, role: Role) -> Option<Turns> {
+    let total = match plan.extent {
+        Extent::TransferBytes(bytes) => Some(bytes.0),
+        Extent::DurationNs(_) => None,
+    };
+    let (push, pull) = (plan.push_bytes.0, plan.pull_bytes.0);
+    let (send_bytes, receive_bytes) =
+        if role == Role::Client { (push, pull) } else { (pull, push) };
+    (plan.pattern == Pattern::Pushpull).then_some(Turns {
+        send_bytes,
+        receive_bytes,
+        sends_first: role == Role::Client,
+        total,
+    })
+}
+
+/// Where the stream ends that this end sends, and the one it receives; `None`: not known before.
+fn ends(plan: &GoodputPlan, role: Role, turns: Option<Turns>) -> (Option<u64>, Option<u64>) {
+    let is_client = role == Role::Client;
+    let total = match plan.extent {
+        Extent::TransferBytes(bytes) => Some(bytes.0),
+        Extent::DurationNs(_) => None,
+    };
+    match plan.pattern {
+        Pattern::Push if is_client => (total, Some(0)),
+        Pattern::Push => (Some(0), total),
+        Pattern::Pull if is_client => (Some(0), total),
+        Pattern::Pull => (total, Some(0)),
+        Pattern::Duplex => {
+            // An odd byte is the client's.
+            let of_client = total.map(|total| total - total / 2);
+            let of_server = total.map(|total| total / 2);
+            if is_client { (of_client, of_server) } else { (of_server, of_client) }
+        }
+        Pattern::Pushpull => {
+            let send = turns.zip(total).map(|(turns, total)| turns.share(total));
+            (send, send.zip(total).map(|(send, total)| total - send))
+        }
+    }
+}
+
+impl Machine for GoodputFlow {
+    type Shared = GoodputShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryTurn;
+
+    fn id(&self) -> FlowId {
+        self.sender.id()
+    }
+
+    fn want(&mut self, shared: &mut GoodputShared, now: Tick) -> Want {
+        if self.is_failed() {
+            return Want { close: self.receiver.take_close(), ..Want::NOTHING };
+        }
+        let most = match self.turns {
+            Some(turns) => turns.may_send(self.sender.position(), self.receiver.position()),
+            None => u64::MAX,
+        };
+        let (send, wake) = self.sender.offer(&shared.send, most, now);
+        let wake = wake.filter(|_| !self.sender.is_done());
+        let receive = self.receiver.want(&mut shared.receive, now);
+        let wake = [wake, receive.wake].into_iter().flatten().min();
+        Want { send, recv: receive.recv, wake, close: receive.close, ..Want::NOTHING }
+    }
+
+    fn gather<'data>(
+        &'data self,
+        shared: &'data GoodputShared,
+        lane: Lane,
+        gather: &mut Gather<'data>,
+    ) {
+        self.sender.gather(&shared.send, lane, gather);
+    }
+
+    fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
+
+    fn sent(&mut self, shared: &mut GoodputShared, lane: Lane, amount: usize, at: Tick) {
+        self.sender.sent(&mut shared.send, lane, amount, at);
+    }
+
+    fn received(
+        &mut self,
+        shared: &mut GoodputShared,
+        lane: Lane,
+        bytes: &[u8],
+        meta: RecvMeta,
+        now: Tick,
+    ) -> Consumed {
+        self.receiver.received(&mut shared.receive, lane, bytes, meta, now)
+    }
+
+    fn event(&mut self, shared: &mut GoodputShared, event: Event, now: Tick) {
+        self.sender.event(&mut shared.send, event, now);
+        self.receiver.event(&mut shared.receive, event, now);
+        if matches!(event, Event::PeerTotal(_)) {
+            self.end_turns();
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (self.is_failed(), self.sender.is_done(), self.receiver.is_done()) {
+            (true, ..) => Phase::Failed,
+            (false, true, true) => Phase::Done,
+            (false, true, false) => Phase::SendingDone,
+            (false, false, _) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: self.sender.position(), received: self.receiver.position() }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        self.receiver.error().or_else(|| self.sender.error())
+    }
+}
+
+impl Split for GoodputFlow {
+    type Sender = Sender;
+    type Receiver = Receiver;
+
+    fn can_split(&self, _: &GoodputShared) -> bool {
+        self.turns.is_none()
+    }
+
+    fn split(self) -> (Sender, Receiver) {
+        (self.sender, self.receiver)
+    }
+
+    fn join(sender: Sender, receiver: Receiver) -> Self {
+        Self { sender, receiver, turns: None }
+    }
+
+    fn split_shared(shared: GoodputShared) -> (SendShared, ReceiveShared) {
+        (shared.send, shared.receive)
+    }
+
+    fn join_shared(send: SendShared, receive: ReceiveShared) -> GoodputShared {
+        GoodputShared { send, receive }
+    }
+
+    fn sender_report(report: GoodputInterval) -> GoodputInterval {
+        report
+    }
+
+    fn receiver_report(report: GoodputInterval) -> GoodputInterval {
+        report
+    }
+}

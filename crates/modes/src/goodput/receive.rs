@@ -1,0 +1,285 @@
+//! The receiving half of a goodput flow: counts nothing that it has not compared.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::{FlowError, FlowErrorKind};
+use pathscope_flow::{
+    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Shared,
+    Totals, Want,
+};
+
+use super::{FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors};
+use crate::pattern::{Examination, StreamKey};
+
+/// Wrong bytes are judged after this time at the latest, with what evidence has come by then.
+const EXAMINATION_NS: u64 = 1_000_000_000;
+
+/// Corruptions that are kept one by one; all are counted.
+const CORRUPTIONS_KEPT: usize = 64;
+
+/// What the receiving flows of a worker have in common.
+#[derive(Debug)]
+pub struct ReceiveShared {
+    buffer_bytes: usize,
+    verify: Verify,
+    warm_up_ns: u64,
+    started: Option<Tick>,
+    received_bytes: u64,
+    window: ReceiveWindow,
+    corruptions: Vec<FlowCorruption>,
+}
+
+impl ReceiveShared {
+    /// Each receive moves at most `buffer_bytes`; what comes in the first `warm_up_ns` is checked but
+    /// stands outside the window that counts.
+    pub fn new(buffer_bytes: usize, verify: Verify, warm_up_ns: u64) -> Self {
+        Self {
+            buffer_bytes,
+            verify,
+            warm_up_ns,
+            started: None,
+            received_bytes: 0,
+            window: ReceiveWindow::default(),
+            corruptions: Vec::new(),
+        }
+    }
+
+    /// What all flows of this worker received in the window that counts.
+    pub fn window(&self) -> ReceiveWindow {
+        self.window
+    }
+
+    /// The first corruptions.
+    pub fn corruptions(&self) -> &[FlowCorruption] {
+        &self.corruptions
+    }
+
+    fn keep(&mut self, corruption: FlowCorruption) {
+        if self.corruptions.len() < CORRUPTIONS_KEPT {
+            self.corruptions.push(corruption);
+        }
+    }
+}
+
+impl Shared for ReceiveShared {
+    type Report = GoodputInterval;
+
+    fn report(&mut self, _now: Tick) -> GoodputInterval {
+        GoodputInterval { sent_bytes: 0, received_bytes: std::mem::take(&mut self.received_bytes) }
+    }
+}
+
+/// The receiving half: compares each byte with what it must be.
+#[derive(Debug)]
+pub struct Receiver {
+    key: StreamKey,
+    /// Bytes received and found right.
+    position: u64,
+    /// Where the stream ends, once that is known.
+    end: Option<u64>,
+    /// Whether the other end has told its total.
+    told: bool,
+    closed: bool,
+    started: bool,
+    window: ReceiveWindow,
+    examination: Option<Box<Examination>>,
+    /// When the examination ends.
+    judge_at: Tick,
+    /// A connection whose data is wrong is reset, once.
+    close: Option<Close>,
+    error: Option<Box<FlowError>>,
+}
+
+impl Receiver {
+    /// Expects `end` bytes, or as many as the other end will say it sent.
+    pub fn new(key: StreamKey, end: Option<u64>) -> Self {
+        Self {
+            key,
+            position: 0,
+            end,
+            told: false,
+            closed: false,
+            started: false,
+            window: ReceiveWindow::default(),
+            examination: None,
+            judge_at: Tick::NEVER,
+            close: None,
+            error: None,
+        }
+    }
+
+    /// What may be taken now.
+    fn appetite(&self, shared: &ReceiveShared) -> RecvWant {
+        if !self.started || self.is_done() || self.closed || self.error.is_some() {
+            RecvWant::Nothing
+        } else {
+            RecvWant::UpTo(shared.buffer_bytes)
+        }
+    }
+
+    /// What this flow received in the window that counts.
+    pub fn window(&self) -> ReceiveWindow {
+        self.window
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.started && self.end.is_some_and(|end| self.position >= end)
+    }
+
+    /// The other end has sent `total` bytes and will send no more.
+    pub(super) fn told(&mut self, total: u64, shared: &mut ReceiveShared) {
+        self.told = true;
+        if total < self.position || self.end.is_some_and(|agreed| total > agreed) {
+            self.fail(errors::wrong_total(self.position, self.end, total));
+        }
+        self.end = Some(total);
+        self.check_close(shared);
+    }
+
+    /// How to close now, if at all; said once.
+    pub(super) fn take_close(&mut self) -> Option<Close> {
+        self.close.take()
+    }
+
+    fn fail(&mut self, error: FlowError) {
+        if self.error.is_none() {
+            self.close = (error.kind != FlowErrorKind::Network).then_some(Close::Reset);
+            self.error = Some(Box::new(error));
+        }
+    }
+
+    /// Takes right bytes, begins or goes on with an examination of wrong ones.
+    fn take(&mut self, bytes: &[u8], shared: &mut ReceiveShared, now: Tick) -> usize {
+        if let Some(examination) = &mut self.examination {
+            if examination.add(bytes) {
+                self.judge(shared);
+            }
+            return 0;
+        }
+        let wrong = match shared.verify {
+            Verify::Full => self.key.first_wrong(self.position, bytes),
+            Verify::Off => None,
+        };
+        let right = wrong.unwrap_or(bytes.len());
+        self.position += right as u64;
+        if wrong.is_some() {
+            self.examination =
+                Some(Box::new(Examination::new(self.key, self.position, &bytes[right..])));
+            self.judge_at = now.plus_nanos(EXAMINATION_NS);
+            // Where nothing can follow, this is all the evidence there will be.
+            if self.end.is_some_and(|end| self.position + (bytes.len() - right) as u64 >= end) {
+                self.judge(shared);
+            }
+        }
+        right
+    }
+
+    /// Ends the examination: the flow fails, and says of what.
+    fn judge(&mut self, shared: &mut ReceiveShared) {
+        if let Some(examination) = self.examination.take() {
+            let corruption = examination.judge();
+            self.fail(errors::corrupt(&corruption));
+            shared.keep(FlowCorruption { flow: self.id(), corruption });
+        }
+    }
+
+    fn count(&mut self, right: usize, shared: &mut ReceiveShared, now: Tick) {
+        shared.received_bytes += right as u64;
+        let since_start = now.nanos_since(shared.started.unwrap_or(now));
+        if since_start >= shared.warm_up_ns {
+            self.window.record(right as u64, since_start);
+            shared.window.record(right as u64, since_start);
+        }
+    }
+
+    /// After the other end closed or told its total: whether what is missing can still come.
+    fn check_close(&mut self, shared: &mut ReceiveShared) {
+        if self.closed && !self.is_done() {
+            self.judge(shared);
+            if self.end.is_some() {
+                self.fail(errors::closed_early(self.position, self.end));
+            }
+        }
+    }
+}
+
+impl Machine for Receiver {
+    type Shared = ReceiveShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryTurn;
+
+    fn id(&self) -> FlowId {
+        FlowId(self.key.flow())
+    }
+
+    fn want(&mut self, shared: &mut ReceiveShared, now: Tick) -> Want {
+        if self.examination.is_some() && now >= self.judge_at {
+            self.judge(shared);
+        }
+        let wake = self.examination.is_some().then_some(self.judge_at);
+        Want { recv: self.appetite(shared), wake, close: self.take_close(), ..Want::NOTHING }
+    }
+
+    fn gather<'data>(&'data self, _: &'data ReceiveShared, _: Lane, _: &mut Gather<'data>) {}
+
+    fn fill(&mut self, _: &mut ReceiveShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
+
+    fn sent(&mut self, _: &mut ReceiveShared, _: Lane, _: usize, _: Tick) {}
+
+    fn received(
+        &mut self,
+        shared: &mut ReceiveShared,
+        _: Lane,
+        bytes: &[u8],
+        _: RecvMeta,
+        now: Tick,
+    ) -> Consumed {
+        let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
+        let fitting = &bytes[..bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
+        let right = self.take(fitting, shared, now);
+        self.count(right, shared, now);
+        if fitting.len() < bytes.len() && self.error.is_none() {
+            self.fail(errors::too_many(self.end.unwrap_or(self.position)));
+        }
+        Consumed(bytes.len())
+    }
+
+    fn event(&mut self, shared: &mut ReceiveShared, event: Event, now: Tick) {
+        match event {
+            Event::Start => {
+                self.started = true;
+                shared.started.get_or_insert(now);
+            }
+            Event::PeerTotal(total) => self.told(total, shared),
+            Event::PeerClosed(_) => {
+                self.closed = true;
+                self.check_close(shared);
+            }
+            Event::Reset { errno, .. } if !self.is_done() => {
+                self.judge(shared);
+                self.fail(errors::reset(errno, "receiving", self.position, self.end));
+            }
+            _ => {}
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (&self.error, self.is_done()) {
+            (Some(_), _) => Phase::Failed,
+            (None, true) => Phase::Done,
+            (None, false) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: 0, received: self.position }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        self.error.as_deref().cloned()
+    }
+}

@@ -1,0 +1,176 @@
+//! The sending half of a goodput flow.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::quantity::BitRate;
+use pathscope_core::record::FlowError;
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Shared, Totals,
+    Want,
+};
+
+use super::{GoodputInterval, errors};
+use crate::pattern::StreamKey;
+
+/// What the sending flows of a worker have in common.
+#[derive(Clone, Copy, Debug)]
+pub struct SendShared {
+    buffer_bytes: usize,
+    rate: Option<BitRate>,
+    duration_ns: Option<u64>,
+    sent_bytes: u64,
+}
+
+impl SendShared {
+    /// Each send moves at most `buffer_bytes`; each flow keeps to `rate` and stops after `duration_ns`.
+    pub fn new(buffer_bytes: usize, rate: Option<BitRate>, duration_ns: Option<u64>) -> Self {
+        Self { buffer_bytes, rate, duration_ns, sent_bytes: 0 }
+    }
+}
+
+impl Shared for SendShared {
+    type Report = GoodputInterval;
+
+    fn report(&mut self, _now: Tick) -> GoodputInterval {
+        GoodputInterval { sent_bytes: std::mem::take(&mut self.sent_bytes), received_bytes: 0 }
+    }
+}
+
+/// The sending half: hands out the stream from where it stands, as fast as it may.
+#[derive(Debug)]
+pub struct Sender {
+    key: StreamKey,
+    /// Bytes the kernel took.
+    position: u64,
+    /// Where the stream ends, once that is known.
+    end: Option<u64>,
+    started: Option<Tick>,
+    /// When the stream ends, whatever was sent by then.
+    stop_at: Tick,
+    error: Option<Box<FlowError>>,
+}
+
+impl Sender {
+    /// Sends `end` bytes, or for as long as the worker's flows do.
+    pub fn new(key: StreamKey, end: Option<u64>) -> Self {
+        Self { key, position: 0, end, started: None, stop_at: Tick::NEVER, error: None }
+    }
+
+    /// What may be sent now, at most `most` bytes, and when to ask again if that is nothing.
+    pub(super) fn offer(
+        &mut self,
+        shared: &SendShared,
+        most: u64,
+        now: Tick,
+    ) -> (SendWant, Option<Tick>) {
+        let Some(started) = self.started else { return (SendWant::Nothing, None) };
+        if now >= self.stop_at {
+            self.end_here();
+        }
+        let wake = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
+        let left = self.end.map_or(u64::MAX, |end| end - self.position).min(most);
+        let room = left.min(shared.buffer_bytes as u64);
+        let Some(rate) = shared.rate.filter(|_| room > 0) else { return (stream(room), wake) };
+
+        // A quantum of about a millisecond keeps the number of wake-ups bounded at any rate.
+        let quantum = room.min(rate.bytes_in(1_000_000).max(1_024));
+        let allowed = rate.bytes_in(now.nanos_since(started)).saturating_sub(self.position);
+        if allowed >= quantum {
+            return (stream(room.min(allowed)), wake);
+        }
+        let due = started.plus_nanos(rate.nanos_for(self.position + quantum));
+        (SendWant::Nothing, Some(due.min(self.stop_at)))
+    }
+
+    /// The stream ends where it stands.
+    pub(super) fn end_here(&mut self) {
+        self.end = Some(self.end.map_or(self.position, |end| end.min(self.position)));
+    }
+
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.started.is_some() && self.end.is_some_and(|end| self.position >= end)
+    }
+
+    fn fail(&mut self, error: FlowError) {
+        self.error.get_or_insert_with(|| Box::new(error));
+    }
+}
+
+fn stream(max: u64) -> SendWant {
+    if max == 0 { SendWant::Nothing } else { SendWant::Stream { max: max as usize } }
+}
+
+impl Machine for Sender {
+    type Shared = SendShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryTurn;
+
+    fn id(&self) -> FlowId {
+        FlowId(self.key.flow())
+    }
+
+    fn want(&mut self, shared: &mut SendShared, now: Tick) -> Want {
+        if self.phase().is_over() {
+            return Want::NOTHING;
+        }
+        let (send, wake) = self.offer(shared, u64::MAX, now);
+        Want { send, wake, ..Want::NOTHING }
+    }
+
+    fn gather<'data>(&'data self, _: &'data SendShared, _: Lane, gather: &mut Gather<'data>) {
+        self.key.gather(self.position, gather.room(), gather);
+    }
+
+    fn fill(&mut self, _: &mut SendShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
+
+    fn sent(&mut self, shared: &mut SendShared, _: Lane, amount: usize, _: Tick) {
+        self.position += amount as u64;
+        shared.sent_bytes += amount as u64;
+    }
+
+    fn received(
+        &mut self,
+        _: &mut SendShared,
+        _: Lane,
+        _: &[u8],
+        _: RecvMeta,
+        _: Tick,
+    ) -> Consumed {
+        Consumed(0)
+    }
+
+    fn event(&mut self, shared: &mut SendShared, event: Event, now: Tick) {
+        match event {
+            Event::Start => {
+                self.started = Some(now);
+                self.stop_at =
+                    shared.duration_ns.map_or(Tick::NEVER, |duration| now.plus_nanos(duration));
+            }
+            Event::Stop => self.end_here(),
+            Event::Reset { errno, .. } if !self.is_done() => {
+                self.fail(errors::reset(errno, "sending", self.position, self.end));
+            }
+            _ => {}
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (&self.error, self.is_done()) {
+            (Some(_), _) => Phase::Failed,
+            (None, true) => Phase::Done,
+            (None, false) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: self.position, received: 0 }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        self.error.as_deref().cloned()
+    }
+}

@@ -1,0 +1,140 @@
+//! A goodput test as labelled figures: all that a view needs.
+
+use pathscope_core::quantity::{bytes, duration_ns};
+use pathscope_core::record::FlowFacts;
+use pathscope_core::sheet::{Figure, Table, Value};
+
+use super::{DirectionSummary, Extent, GoodputPlan, GoodputReport, GoodputSummary, Verify};
+use crate::registry::EndInterval;
+
+/// Connections that are shown one by one.
+const CONNECTIONS_SHOWN: usize = 16;
+
+/// What is done, in a few words.
+pub fn subtitle(plan: &GoodputPlan) -> String {
+    let connections = if plan.connections == 1 { "connection" } else { "connections" };
+    let extent = match plan.extent {
+        Extent::TransferBytes(transfer) => format!("{} each", bytes(transfer.0)),
+        Extent::DurationNs(duration) => duration_ns(duration.0),
+    };
+    let rate = plan.rate_bps.map_or_else(String::new, |rate| format!(", at most {rate} each"));
+    let verify = if plan.verify == Verify::Off { ", not verified" } else { "" };
+    format!(
+        "{} TCP {connections}, {}, {extent}{rate}{verify}",
+        plan.connections,
+        plan.pattern.name()
+    )
+}
+
+/// The figures of a goodput test.
+pub fn figures(plan: &GoodputPlan, summary: &GoodputSummary) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (label, direction) in [("goodput up", &summary.up), ("goodput down", &summary.down)] {
+        let Some(direction) = direction else { continue };
+        figures.push(goodput(label, direction));
+        if let Some(fairness) = direction.fairness {
+            let label = if summary.down.is_some() && summary.up.is_some() {
+                format!("fairness {}", label.trim_start_matches("goodput "))
+            } else {
+                "fairness".to_owned()
+            };
+            figures.push(self::fairness(label, fairness, direction));
+        }
+    }
+    if let Some(retransmits) = summary.retransmits {
+        figures.push(Figure::new("retransmits", Value::Count(retransmits)).with_note("segments"));
+    }
+    let failed =
+        if summary.failed == 0 { String::new() } else { format!(", {} failed", summary.failed) };
+    let note = format!("of {} completed{failed}", plan.connections);
+    figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
+    figures
+}
+
+fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
+    let value = direction.goodput_bps.map_or(Value::Absent, Value::BitRate);
+    let verb = if direction.verified { "verified" } else { "received, not verified" };
+    let note = match direction.received_bytes {
+        None => "the receiver's report is missing".to_owned(),
+        Some(received) if direction.goodput_bps.is_none() => {
+            format!("{} {verb}; too few receives for a rate", bytes(received))
+        }
+        Some(received) => {
+            format!("{} {verb}; window {}", bytes(received), duration_ns(direction.window_ns))
+        }
+    };
+    Figure::new(label, value).with_note(note)
+}
+
+fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
+    use pathscope_core::quantity::bit_rate;
+    let range = direction
+        .slowest_bps
+        .zip(direction.fastest_bps)
+        .map_or_else(String::new, |(slowest, fastest)| {
+            format!("; {} to {}", bit_rate(slowest), bit_rate(fastest))
+        });
+    Figure::new(label, Value::Ratio(fairness))
+        .with_note(format!("Jain's index over the connections{range}"))
+}
+
+/// The first connections, one by one, as both ends saw them.
+pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<Table> {
+    let broken = client.flows.iter().any(|flow| flow.error.is_some());
+    if client.flows.len() < 2 && !broken {
+        return None;
+    }
+    let columns = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];
+    let rows = client.flows.iter().take(CONNECTIONS_SHOWN).map(|flow| row(flow, server)).collect();
+    Some(Table {
+        title: "connections".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
+    let there = server.and_then(|server| server.flows.iter().find(|there| there.flow == flow.flow));
+    let rate = |bps: Option<f64>| bps.map_or(Value::Absent, Value::BitRate);
+    let retransmits = [Some(flow), there]
+        .into_iter()
+        .flatten()
+        .filter_map(|flow| flow.tcp?.retransmits)
+        .reduce(|sum, more| sum + more);
+    let error = flow.error.as_ref().or_else(|| there?.error.as_ref());
+    vec![
+        Value::Count(u64::from(flow.flow.0)),
+        Value::Bytes(flow.sent_bytes),
+        Value::Bytes(flow.received_bytes),
+        rate(there.and_then(|there| there.received_bps)),
+        rate(flow.received_bps),
+        flow.tcp.and_then(|tcp| tcp.rtt_ns).map_or(Value::Absent, Value::Duration),
+        retransmits.map_or(Value::Absent, Value::Count),
+        error.map_or(Value::Text(String::new()), |error| Value::Text(error.text.clone())),
+    ]
+}
+
+/// The cells of a live row: what each receiver counted in the interval.
+pub fn cells(
+    plan: &GoodputPlan,
+    client: Option<&EndInterval>,
+    server: Option<&EndInterval>,
+) -> Vec<Figure> {
+    let mut cells = Vec::new();
+    if plan.is_up() {
+        cells.push(Figure::new("up", received_rate(server)));
+    }
+    if plan.is_down() {
+        cells.push(Figure::new("down", received_rate(client)));
+    }
+    cells
+}
+
+fn received_rate(receiver: Option<&EndInterval>) -> Value {
+    let rate = receiver.and_then(|interval| {
+        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+        let amount = interval.goodput?.received_bytes;
+        (length_ns > 0).then(|| amount as f64 * 8e9 / length_ns as f64)
+    });
+    rate.map_or(Value::Absent, Value::BitRate)
+}

@@ -1,0 +1,271 @@
+//! What limited a goodput test, and how that is known.
+//!
+//! Rules, in this order; the first that holds is the verdict, and all their figures are its evidence:
+//! the configured rate was reached; a worker thread of one end used its processor up; both ends share
+//! a machine whose processors were used up; the kernel says that the sender waited for the receiver's
+//! window, or for room in its own send buffer, a good part of its busy time (`TCP_INFO`); the sender
+//! was busy nearly all the time, so congestion control held it: the path. Shares below a threshold
+//! give no verdict rather than a guess.
+
+use pathscope_core::quantity::ratio;
+use pathscope_core::record::{Evidence, Limit, TcpFacts, Verdict, WorkerUsage};
+
+use super::{GoodputPlan, GoodputSummary};
+use crate::registry::EndReport;
+
+/// A thread that uses its processor for this share of the time has no more to give.
+const CPU_USED_UP: f64 = 0.9;
+/// A receiver this busy is why its window is small.
+const CPU_BUSY: f64 = 0.7;
+/// A rate is reached from this share on: pacing moves whole quanta.
+const RATE_REACHED: f64 = 0.95;
+/// A sender stopped for this share of its busy time was held back by it.
+const LIMITED: f64 = 0.3;
+/// A sender with data in flight for this share of the time was held back by the path.
+const BUSY: f64 = 0.8;
+
+/// The verdict on a test of `plan`. `same_machine`: both ends share processors.
+pub fn verdict(
+    plan: &GoodputPlan,
+    summary: &GoodputSummary,
+    client: &EndReport,
+    server: &EndReport,
+    same_machine: bool,
+) -> Verdict {
+    let (sender, receiver) = ends(summary, client, server);
+    let facts = Facts::of(plan, summary, sender, receiver, same_machine);
+    let limit = facts.limit();
+    Verdict { limit, text: facts.text(limit), evidence: facts.evidence() }
+}
+
+/// The end that sends and the one that receives; of two directions, the slower one is explained.
+fn ends<'end>(
+    summary: &GoodputSummary,
+    client: &'end EndReport,
+    server: &'end EndReport,
+) -> (&'end EndReport, &'end EndReport) {
+    let up = summary.up.and_then(|up| up.goodput_bps);
+    let down = summary.down.and_then(|down| down.goodput_bps);
+    match (up, down) {
+        (Some(up), Some(down)) if down < up => (server, client),
+        (None, Some(_)) => (server, client),
+        _ => (client, server),
+    }
+}
+
+/// The figures that a verdict rests on, shares of one.
+#[derive(Debug, Default)]
+struct Facts {
+    rate: Option<f64>,
+    sender_cpu: Option<f64>,
+    receiver_cpu: Option<f64>,
+    shared_host_cpu: Option<f64>,
+    sender_uses_more: bool,
+    receive_window: Option<f64>,
+    send_buffer: Option<f64>,
+    busy: Option<f64>,
+    retransmits: Option<u64>,
+}
+
+impl Facts {
+    fn of(
+        plan: &GoodputPlan,
+        summary: &GoodputSummary,
+        sender: &EndReport,
+        receiver: &EndReport,
+        same_machine: bool,
+    ) -> Self {
+        let flows =
+            || sender.goodput.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.tcp);
+        let sum = |field: fn(&TcpFacts) -> Option<u64>| {
+            flows().filter_map(|tcp| field(&tcp)).reduce(|sum, more| sum + more)
+        };
+        let busy_ns = sum(|tcp| tcp.busy_ns);
+        let of_busy =
+            |part: Option<u64>| Some(part? as f64 / busy_ns.filter(|&busy| busy > 0)? as f64);
+        let elapsed = sender.elapsed_ns as f64 * flows().count() as f64;
+        Self {
+            rate: plan.rate_bps.and_then(|rate| rate_share(rate.0, plan, summary)),
+            sender_cpu: busiest(sender),
+            receiver_cpu: busiest(receiver),
+            shared_host_cpu: sender.host_cpu_share.filter(|_| same_machine),
+            sender_uses_more: cpu_ns(sender) >= cpu_ns(receiver),
+            receive_window: of_busy(sum(|tcp| tcp.receive_window_limited_ns)),
+            send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
+            busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
+            retransmits: summary.retransmits,
+        }
+    }
+
+    fn limit(&self) -> Limit {
+        let at_least = |share: Option<f64>, bound: f64| share.is_some_and(|share| share >= bound);
+        let cpu = if self.sender_cpu >= self.receiver_cpu {
+            Limit::SenderCpu
+        } else {
+            Limit::ReceiverCpu
+        };
+        let shared_cpu = if self.sender_uses_more { Limit::SenderCpu } else { Limit::ReceiverCpu };
+        match self {
+            _ if at_least(self.rate, RATE_REACHED) => Limit::ConfiguredRate,
+            _ if at_least(self.sender_cpu, CPU_USED_UP)
+                || at_least(self.receiver_cpu, CPU_USED_UP) =>
+            {
+                cpu
+            }
+            _ if at_least(self.shared_host_cpu, CPU_USED_UP) => shared_cpu,
+            _ if at_least(self.receive_window, LIMITED)
+                && at_least(self.receiver_cpu, CPU_BUSY) =>
+            {
+                Limit::ReceiverCpu
+            }
+            _ if at_least(self.receive_window, LIMITED) => Limit::ReceiveWindow,
+            _ if at_least(self.send_buffer, LIMITED) => Limit::SendBuffer,
+            _ if at_least(self.busy, BUSY) => Limit::Network,
+            _ => Limit::Undetermined,
+        }
+    }
+
+    fn text(&self, limit: Limit) -> String {
+        let share = |share: Option<f64>| share.map_or_else(|| "n/a".to_owned(), ratio);
+        match limit {
+            Limit::ConfiguredRate => {
+                "the configured rate was reached; nothing else held it back".to_owned()
+            }
+            Limit::SenderCpu | Limit::ReceiverCpu => {
+                let (name, cpu) = match limit {
+                    Limit::SenderCpu => ("sender", self.sender_cpu),
+                    _ => ("receiver", self.receiver_cpu),
+                };
+                match self.shared_host_cpu {
+                    Some(host) if cpu.is_none_or(|cpu| cpu < CPU_USED_UP) => format!(
+                        "both ends share one machine, whose processors were {} busy; the {name} used most of it",
+                        ratio(host)
+                    ),
+                    _ => format!(
+                        "the {name}'s CPU: its busiest thread used {} of a processor",
+                        share(cpu)
+                    ),
+                }
+            }
+            Limit::ReceiveWindow => format!(
+                "the receiver's window: it stopped the sender for {} of its busy time",
+                share(self.receive_window)
+            ),
+            Limit::SendBuffer => format!(
+                "the send buffer: too small for the path for {} of the sender's busy time",
+                share(self.send_buffer)
+            ),
+            Limit::Network => match self.retransmits {
+                Some(segments) if segments > 0 => {
+                    format!(
+                        "the path: congestion control held the sender, and {segments} segments were sent again"
+                    )
+                }
+                _ => "the path: congestion control held the sender; nothing was lost".to_owned(),
+            },
+            Limit::Undetermined | Limit::Unknown => {
+                "nothing stands out; see the evidence".to_owned()
+            }
+        }
+    }
+
+    fn evidence(&self) -> Vec<Evidence> {
+        let shares = [
+            ("configured_rate_share", self.rate, "of the configured rate was reached"),
+            ("sender_cpu_share", self.sender_cpu, "of a processor, the sender's busiest thread"),
+            (
+                "receiver_cpu_share",
+                self.receiver_cpu,
+                "of a processor, the receiver's busiest thread",
+            ),
+            (
+                "shared_host_cpu_share",
+                self.shared_host_cpu,
+                "of all processors, which both ends share",
+            ),
+            (
+                "receive_window_limited_share",
+                self.receive_window,
+                "of its busy time the sender waited for the window",
+            ),
+            (
+                "send_buffer_limited_share",
+                self.send_buffer,
+                "of its busy time the sender waited for its buffer",
+            ),
+            ("sender_busy_share", self.busy, "of the time the sender had data in flight"),
+        ];
+        let shares = shares.into_iter().filter_map(|(name, value, text)| {
+            let value = value?;
+            Some(Evidence {
+                name: name.to_owned(),
+                value,
+                text: format!("{} {text}", ratio(value)),
+            })
+        });
+        let retransmits = self.retransmits.map(|segments| Evidence {
+            name: "retransmits".to_owned(),
+            value: segments as f64,
+            text: format!("{segments} segments sent again"),
+        });
+        shares.chain(retransmits).collect()
+    }
+}
+
+/// The reached share of the configured rate, in the slower direction.
+fn rate_share(rate_bps: u64, plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
+    let total = rate_bps as f64 * f64::from(plan.connections);
+    [summary.up, summary.down]
+        .into_iter()
+        .flatten()
+        .filter_map(|direction| direction.goodput_bps)
+        .map(|goodput| goodput / total)
+        .reduce(f64::min)
+}
+
+/// The share of a processor that the busiest worker used; a worker that spins says nothing by that.
+fn busiest(end: &EndReport) -> Option<f64> {
+    end.workers
+        .iter()
+        .filter(|worker| worker.wait != "spin")
+        .map(WorkerUsage::cpu_share)
+        .reduce(f64::max)
+}
+
+fn cpu_ns(end: &EndReport) -> u64 {
+    end.workers.iter().map(|worker| worker.user_ns + worker.system_ns).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_is_named_by_its_evidence() {
+        let idle = || Facts { sender_cpu: Some(0.2), receiver_cpu: Some(0.2), ..Facts::default() };
+        for (facts, limit) in [
+            (Facts { rate: Some(0.99), ..idle() }, Limit::ConfiguredRate),
+            (Facts { sender_cpu: Some(0.97), ..idle() }, Limit::SenderCpu),
+            (
+                Facts { receiver_cpu: Some(0.97), receive_window: Some(0.9), ..idle() },
+                Limit::ReceiverCpu,
+            ),
+            (
+                Facts { shared_host_cpu: Some(0.99), sender_uses_more: true, ..idle() },
+                Limit::SenderCpu,
+            ),
+            (Facts { receive_window: Some(0.5), ..idle() }, Limit::ReceiveWindow),
+            (
+                Facts { receive_window: Some(0.5), receiver_cpu: Some(0.8), ..idle() },
+                Limit::ReceiverCpu,
+            ),
+            (Facts { send_buffer: Some(0.5), ..idle() }, Limit::SendBuffer),
+            (Facts { busy: Some(0.99), retransmits: Some(7), ..idle() }, Limit::Network),
+            (idle(), Limit::Undetermined),
+            (Facts::default(), Limit::Undetermined),
+        ] {
+            assert_eq!(facts.limit(), limit, "{facts:?}");
+            assert!(!facts.text(limit).is_empty());
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! A ping on the wire, over UDP. Over TCP a ping is nothing but the next bytes of the flow's stream.
+//!
+//! ```text
+//!  0       4     5     6        8         16        24         32                40               48
+//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
+//!  | PSPG  |kind |lane | flow   | token   | seq     | sent     | server received | server sent    | filler
+//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
+//! ```
+//!
+//! All numbers little-endian. `sent` is of the client's clock, the other two stamps of the server's;
+//! a ping has zeros there. The echo is the ping with `kind` and the server's stamps changed. The
+//! filler is the flow's stream at position seq × size + 48.
+
+use pathscope_core::Tick;
+
+/// Length of the header, and so of the smallest ping.
+pub const HEADER_BYTES: usize = 48;
+
+/// First four bytes of every ping and echo.
+const MAGIC: [u8; 4] = *b"PSPG";
+
+/// Which way a datagram goes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    Ping,
+    Echo,
+}
+
+/// The header of a ping or an echo.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Header {
+    pub kind: Kind,
+    pub lane: u8,
+    pub flow: u16,
+    pub token: u64,
+    pub sequence: u64,
+    pub sent: Tick,
+    pub server_received: Tick,
+    pub server_sent: Tick,
+}
+
+impl Header {
+    /// Writes the header to the start of `datagram`, which must have room for it.
+    pub fn write(&self, datagram: &mut [u8]) {
+        let (head, rest) = datagram[..HEADER_BYTES].split_at_mut(8);
+        head[..4].copy_from_slice(&MAGIC);
+        head[4] = match self.kind {
+            Kind::Ping => 1,
+            Kind::Echo => 2,
+        };
+        head[5] = self.lane;
+        head[6..8].copy_from_slice(&self.flow.to_le_bytes());
+        let words = [
+            self.token,
+            self.sequence,
+            self.sent.as_nanos(),
+            self.server_received.as_nanos(),
+            self.server_sent.as_nanos(),
+        ];
+        for (bytes, word) in rest.chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+    }
+
+    /// Reads the header of `datagram`; `None` if it is neither ping nor echo.
+    pub fn read(datagram: &[u8]) -> Option<Self> {
+        let header = datagram.first_chunk::<HEADER_BYTES>()?;
+        let word = |index: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&header[8 + 8 * index..16 + 8 * index]);
+            u64::from_le_bytes(bytes)
+        };
+        let kind = match header[4] {
+            1 => Kind::Ping,
+            2 => Kind::Echo,
+            _ => return None,
+        };
+        (header[..4] == MAGIC).then(|| Self {
+            kind,
+            lane: header[5],
+            flow: u16::from_le_bytes([header[6], header[7]]),
+            token: word(0),
+            sequence: word(1),
+            sent: Tick::from_nanos(word(2)),
+            server_received: Tick::from_nanos(word(3)),
+            server_sent: Tick::from_nanos(word(4)),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const HEADER: Header = Header {
+        kind: Kind::Echo,
+        lane: 1,
+        flow: 0x0203,
+        token: 0x1122_3344_5566_7788,
+        sequence: 9,
+        sent: Tick::from_nanos(10),
+        server_received: Tick::from_nanos(11),
+        server_sent: Tick::from_nanos(12),
+    };
+
+    #[test]
+    fn the_header_is_a_promise() {
+        let mut datagram = [0xff; 50];
+        HEADER.write(&mut datagram);
+        assert_eq!(datagram[..16], *b"PSPG\x02\x01\x03\x02\x88\x77\x66\x55\x44\x33\x22\x11");
+        assert_eq!(datagram[16..24], [9, 0, 0, 0, 0, 0, 0, 0]);
+        assert_eq!(datagram[40..], [12, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
+        assert_eq!(Header::read(&datagram), Some(HEADER));
+    }
+
+    proptest! {
+        #[test]
+        fn garbage_is_no_ping(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+            prop_assume!(bytes.first_chunk::<4>() != Some(&MAGIC));
+            prop_assert_eq!(Header::read(&bytes), None);
+        }
+    }
+}

@@ -1,0 +1,223 @@
+//! The server's end of a latency flow: sends back what came, and says when.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::{FlowError, FlowErrorKind};
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Totals, Transport, Want,
+};
+
+use super::datagram::{Header, Kind};
+use super::{LatencyPlan, LatencyShared};
+use crate::pattern::SessionKey;
+
+/// After the client has sent its last ping, stragglers are echoed for this long.
+const LINGER_NS: u64 = 1_000_000_000;
+
+/// The server's end of one latency flow.
+#[derive(Debug)]
+pub struct EchoFlow {
+    flow: FlowId,
+    token: u64,
+    transport: Transport,
+    /// One message or datagram.
+    buffer: Box<[u8]>,
+    /// Bytes of it that have come; once it is whole, bytes of it that have gone.
+    filled: usize,
+    gone: usize,
+    /// Whether the buffer holds something to echo.
+    whole: bool,
+    received_at: Tick,
+    /// Bytes (datagrams: their number) received and echoed.
+    received: u64,
+    echoed: u64,
+    /// What the client says it sent in all, and until when stragglers are awaited.
+    total: Option<u64>,
+    linger_until: Tick,
+    lingered: bool,
+    started: bool,
+    error: Option<Box<FlowError>>,
+}
+
+impl EchoFlow {
+    /// Flow number `flow` of a session.
+    pub fn new(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
+        Self {
+            flow,
+            token: session.token(),
+            transport: plan.protocol.transport(),
+            buffer: vec![0; plan.size_bytes.0 as usize].into_boxed_slice(),
+            filled: 0,
+            gone: 0,
+            whole: false,
+            received_at: Tick::ZERO,
+            received: 0,
+            echoed: 0,
+            total: None,
+            linger_until: Tick::NEVER,
+            lingered: false,
+            started: false,
+            error: None,
+        }
+    }
+
+    fn take_datagram(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
+        let ours = Header::read(bytes).is_some_and(|header| {
+            header.kind == Kind::Ping
+                && header.token == self.token
+                && u32::from(header.flow) == self.flow.0 & 0xffff
+        });
+        if !ours || bytes.len() > self.buffer.len() {
+            shared.tally.foreign += 1;
+            return;
+        }
+        self.buffer[..bytes.len()].copy_from_slice(bytes);
+        self.filled = bytes.len();
+        self.received_at = now;
+        self.whole = true;
+        self.received += 1;
+        shared.tally.received += 1;
+    }
+
+    fn take_stream(&mut self, shared: &mut LatencyShared, bytes: &[u8]) -> usize {
+        let taken = bytes.len().min(self.buffer.len() - self.filled);
+        self.buffer[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
+        self.filled += taken;
+        self.received += taken as u64;
+        self.whole = self.filled == self.buffer.len();
+        shared.tally.received += u64::from(self.whole);
+        taken
+    }
+
+    fn next_message(&mut self, shared: &mut LatencyShared) {
+        (self.filled, self.gone, self.whole) = (0, 0, false);
+        shared.tally.sent += 1;
+    }
+
+    fn is_done(&self) -> bool {
+        self.lingered || self.total.is_some_and(|total| self.echoed >= total)
+    }
+
+    fn fail(&mut self, text: String, errno: Option<i32>) {
+        let errno = errno.map(|errno| errno.to_string());
+        self.error.get_or_insert_with(|| {
+            Box::new(FlowError { kind: FlowErrorKind::Network, text, errno })
+        });
+    }
+
+    fn linger(&mut self, now: Tick) {
+        self.linger_until = self.linger_until.min(now.plus_nanos(LINGER_NS));
+    }
+}
+
+impl Machine for EchoFlow {
+    type Shared = LatencyShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryOperation;
+
+    fn id(&self) -> FlowId {
+        self.flow
+    }
+
+    fn want(&mut self, _: &mut LatencyShared, now: Tick) -> Want {
+        self.lingered |= now >= self.linger_until;
+        if !self.started || self.phase().is_over() {
+            return Want::NOTHING;
+        }
+        let wake = (self.linger_until != Tick::NEVER).then_some(self.linger_until);
+        let waiting = Want { recv: RecvWant::Any, wake, ..Want::NOTHING };
+        match (self.whole, self.transport) {
+            (false, _) => waiting,
+            (true, Transport::Stream) => {
+                let send = SendWant::Stream { max: self.buffer.len() - self.gone };
+                Want { send, recv: RecvWant::Nothing, ..waiting }
+            }
+            (true, Transport::Datagram) => {
+                let send = SendWant::Datagrams { stride: self.filled, max: 1 };
+                Want { send, recv: RecvWant::Nothing, ..waiting }
+            }
+        }
+    }
+
+    fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
+        gather.borrow(&self.buffer[self.gone..]);
+    }
+
+    fn fill(&mut self, _: &mut LatencyShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
+        let Some(datagram) = batch.datagram(self.filled) else { return };
+        datagram.copy_from_slice(&self.buffer[..self.filled]);
+        if let Some(ping) = Header::read(datagram) {
+            let stamps = (self.received_at, now);
+            Header { kind: Kind::Echo, server_received: stamps.0, server_sent: stamps.1, ..ping }
+                .write(datagram);
+        }
+    }
+
+    fn sent(&mut self, shared: &mut LatencyShared, _: Lane, amount: usize, _: Tick) {
+        self.echoed += amount as u64;
+        self.gone += amount;
+        if self.transport == Transport::Datagram || self.gone == self.buffer.len() {
+            self.next_message(shared);
+        }
+    }
+
+    fn received(
+        &mut self,
+        shared: &mut LatencyShared,
+        _: Lane,
+        bytes: &[u8],
+        meta: RecvMeta,
+        now: Tick,
+    ) -> Consumed {
+        if self.whole {
+            return Consumed(0);
+        }
+        match meta.stride {
+            Some(stride) => {
+                let len = stride.get().min(bytes.len());
+                self.take_datagram(shared, &bytes[..len], now);
+                Consumed(len)
+            }
+            None => Consumed(self.take_stream(shared, bytes)),
+        }
+    }
+
+    fn event(&mut self, _: &mut LatencyShared, event: Event, now: Tick) {
+        match event {
+            Event::Start => self.started = true,
+            Event::PeerTotal(total) => {
+                self.total = Some(total);
+                self.linger(now);
+            }
+            Event::Stop => self.linger(now),
+            Event::PeerClosed(_) if !self.phase().is_over() => {
+                self.fail(
+                    "the client closed the connection before it said how many pings it sent"
+                        .to_owned(),
+                    None,
+                );
+            }
+            Event::Reset { errno, .. } if !self.phase().is_over() => {
+                self.fail(format!("the connection broke (error {errno})"), Some(errno));
+            }
+            _ => {}
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (&self.error, self.is_done()) {
+            (Some(_), _) => Phase::Failed,
+            (None, true) => Phase::Done,
+            (None, false) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: self.echoed, received: self.received }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        self.error.as_deref().cloned()
+    }
+}

@@ -1,0 +1,135 @@
+//! What latency flows count, and what it becomes.
+
+use pathscope_core::record::FlowError;
+use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+
+use super::{LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
+
+/// Counts and histograms since the last report. A report takes them whole and leaves fresh ones, so
+/// that no measuring thread ever merges or scans a histogram.
+#[derive(Debug)]
+pub struct LatencyTally {
+    /// Pings sent (client) or echoed (server).
+    pub sent: u64,
+    /// First echoes (client) or pings (server) received.
+    pub received: u64,
+    /// Of the pings sent: those of the warm-up.
+    pub warm_up: u64,
+    /// Echoes beyond the first of a ping.
+    pub duplicates: u64,
+    /// Echoes that came after one of a later ping (RFC 4737: sequence below the next expected).
+    pub reordered: u64,
+    /// Echoes whose ping had left the window of memory.
+    pub late: u64,
+    /// Echoes whose bytes were not those sent.
+    pub corrupt: u64,
+    /// Datagrams of no session of ours.
+    pub foreign: u64,
+    pub(super) rtt: Box<LatencyHistogram>,
+    pub(super) service: Option<Box<LatencyHistogram>>,
+    pub(super) send_lag: Option<Box<LatencyHistogram>>,
+    pub(super) server_residence: Option<Box<LatencyHistogram>>,
+}
+
+/// Which histograms a plan fills.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    open_loop: bool,
+    stamped: bool,
+}
+
+impl Shape {
+    pub fn of(plan: &LatencyPlan) -> Self {
+        Self {
+            open_loop: matches!(plan.load_model, LoadModel::Open { .. }),
+            stamped: plan.protocol == super::Protocol::Udp,
+        }
+    }
+}
+
+impl LatencyTally {
+    pub(super) fn new(shape: Shape) -> Self {
+        let histogram = |wanted: bool| wanted.then(Box::<LatencyHistogram>::default);
+        Self {
+            sent: 0,
+            received: 0,
+            warm_up: 0,
+            duplicates: 0,
+            reordered: 0,
+            late: 0,
+            corrupt: 0,
+            foreign: 0,
+            rtt: Box::default(),
+            service: histogram(shape.open_loop),
+            send_lag: histogram(shape.open_loop),
+            server_residence: histogram(shape.stamped),
+        }
+    }
+
+    /// An empty tally for flows of `plan`.
+    pub fn for_plan(plan: &LatencyPlan) -> Self {
+        Self::new(Shape::of(plan))
+    }
+
+    /// Adds all that `other` counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.sent += other.sent;
+        self.received += other.received;
+        self.warm_up += other.warm_up;
+        self.duplicates += other.duplicates;
+        self.reordered += other.reordered;
+        self.late += other.late;
+        self.corrupt += other.corrupt;
+        self.foreign += other.foreign;
+        self.rtt.merge(&other.rtt);
+        merge(&mut self.service, other.service.as_deref());
+        merge(&mut self.send_lag, other.send_lag.as_deref());
+        merge(&mut self.server_residence, other.server_residence.as_deref());
+    }
+
+    /// Round trips recorded so far.
+    pub fn rtt(&self) -> &LatencyHistogram {
+        &self.rtt
+    }
+
+    /// What is said of an interval.
+    pub fn interval(&self) -> LatencyInterval {
+        LatencyInterval {
+            sent: self.sent,
+            received: self.received,
+            rtt: (!self.rtt.is_empty()).then(|| LatencyFigures::of(&self.rtt)),
+        }
+    }
+
+    /// What is said at the end.
+    pub fn report(&self, error: Option<FlowError>) -> LatencyReport {
+        let distribution = |histogram: &Option<Box<LatencyHistogram>>| {
+            histogram
+                .as_ref()
+                .filter(|histogram| !histogram.is_empty())
+                .map(|histogram| histogram.distribution())
+        };
+        LatencyReport {
+            sent: self.sent,
+            received: self.received,
+            warm_up: self.warm_up,
+            lost: self.sent.saturating_sub(self.received + self.late + self.corrupt),
+            duplicates: self.duplicates,
+            reordered: self.reordered,
+            late: self.late,
+            corrupt: self.corrupt,
+            foreign: self.foreign,
+            rtt: (!self.rtt.is_empty()).then(|| self.rtt.distribution()),
+            service: distribution(&self.service),
+            send_lag: distribution(&self.send_lag),
+            server_residence: distribution(&self.server_residence),
+            error,
+        }
+    }
+}
+
+fn merge(into: &mut Option<Box<LatencyHistogram>>, from: Option<&LatencyHistogram>) {
+    if let Some(from) = from {
+        into.get_or_insert_default().merge(from);
+    }
+}

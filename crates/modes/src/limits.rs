@@ -1,0 +1,140 @@
+//! What a plan may ask for. The same bounds hold for words typed here and for plans that a stranger
+//! sends, so that nothing behind them checks again.
+
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+
+use pathscope_core::quantity::{BitRate, Bytes, Period};
+use thiserror::Error;
+
+/// Connections of one test.
+pub const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
+/// Bytes of one connection.
+pub const TRANSFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 60);
+/// Bytes of one segment of `pushpull`.
+pub const SEGMENT: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 40);
+/// Bytes of one system call.
+pub const BUFFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 20);
+/// A sender's rate.
+pub const RATE: RangeInclusive<BitRate> = BitRate(1_000)..=BitRate(1_000_000_000_000_000);
+/// Length of a test.
+pub const DURATION: RangeInclusive<Period> = Period(10_000_000)..=Period::from_secs(366 * 86_400);
+/// From one live report to the next.
+pub const REPORT_EVERY: RangeInclusive<Period> = Period(10_000_000)..=Period::from_secs(3_600);
+/// From one ping to the next.
+pub const PERIOD: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(3_600);
+/// Pings of one test.
+pub const ITERATIONS: RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// Bytes of a ping over TCP.
+pub const TCP_PING: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 20);
+/// Bytes of a ping over UDP: its header, to the most that a datagram carries.
+pub const UDP_PING: RangeInclusive<Bytes> =
+    Bytes(crate::latency::HEADER_BYTES as u64)..=Bytes(65_507);
+/// Letters of a name.
+const NAME: usize = 64;
+
+/// Why a plan cannot be.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum PlanError {
+    /// A quantity outside its range.
+    #[error("{option} {value} is out of range: {low} to {high}")]
+    OutOfRange {
+        /// The option as typed.
+        option: &'static str,
+        /// What was asked for.
+        value: String,
+        /// The least.
+        low: String,
+        /// The most.
+        high: String,
+    },
+    /// A word that is none of the choices.
+    #[error("{option} '{value}' is not known; choose {choices}")]
+    UnknownChoice {
+        /// The option as typed.
+        option: &'static str,
+        /// What was typed.
+        value: String,
+        /// The choices.
+        choices: String,
+    },
+    /// A warm-up that would be most of the run.
+    #[error("--warm-up {asked} is more than a tenth of the run; at most {most}")]
+    WarmUpTooLong {
+        /// What was asked for.
+        asked: Period,
+        /// The most.
+        most: Period,
+    },
+    /// A name that is too long or holds what no name holds.
+    #[error("{option} is not a name of 1 to 64 letters, digits, '-' and '_'")]
+    NotAName {
+        /// The option as typed.
+        option: &'static str,
+    },
+    /// Two options that exclude each other.
+    #[error("{one} and {other} exclude each other; {advice}")]
+    Contradiction {
+        /// One of them.
+        one: &'static str,
+        /// The other.
+        other: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+}
+
+/// `value`, if it is in `range`.
+pub(crate) fn in_range<T>(
+    option: &'static str,
+    value: T,
+    range: &RangeInclusive<T>,
+) -> Result<(), PlanError>
+where
+    T: Copy + Display + PartialOrd,
+{
+    if range.contains(&value) {
+        return Ok(());
+    }
+    Err(PlanError::OutOfRange {
+        option,
+        value: value.to_string(),
+        low: range.start().to_string(),
+        high: range.end().to_string(),
+    })
+}
+
+/// A warm-up of at most a tenth of the run: one that was asked for is refused beyond that, the default
+/// is cut.
+pub(crate) fn warm_up(warm_up: Period, asked: bool, duration: Period) -> Result<Period, PlanError> {
+    let most = Period(duration.0 / 10);
+    match warm_up > most {
+        true if asked => Err(PlanError::WarmUpTooLong { asked: warm_up, most }),
+        true => Ok(most),
+        false => Ok(warm_up),
+    }
+}
+
+/// A name as systems use them for algorithms, engines and interfaces.
+pub(crate) fn name(option: &'static str, name: Option<&str>) -> Result<(), PlanError> {
+    let is_name = |name: &str| {
+        (1..=NAME).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
+    };
+    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAName { option }) }
+}
+
+/// The choice that goes by this name.
+pub(crate) fn choice<T: Copy>(
+    option: &'static str,
+    typed: &str,
+    choices: &[(&'static str, T)],
+) -> Result<T, PlanError> {
+    choices.iter().find(|(name, _)| *name == typed).map(|&(_, choice)| choice).ok_or_else(|| {
+        PlanError::UnknownChoice {
+            option,
+            value: typed.chars().take(NAME).collect(),
+            choices: choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
+        }
+    })
+}

@@ -1,0 +1,26 @@
+//! What every payload byte must be, and what a wrong one says.
+//!
+//! The expected value of each byte is a function of the flow's key, its direction and its position, so
+//! that a block which is shifted, repeated, stale or swapped with another flow's is caught. One
+//! read-only table of prime period serves every flow: a flow starts in it at a phase drawn from its
+//! key, and each lap through the table opens with a 16-byte mark that names the flow and the lap. The
+//! table catches shifts by anything but whole laps; the marks catch those, and flows that share a
+//! phase. Being prime, the lap is no multiple of any buffer, page or segment.
+//!
+//! ```text
+//! position   0                16                          65,521             65,537
+//!            +----------------+---------------------------+------------------+----------
+//!            | tag   lap = 0  | table[phase + 16 ..]      | tag   lap = 1    | table ...
+//!            +----------------+---------------------------+------------------+----------
+//! tag: session (32 bits), client's direction (1 bit), flow (31 bits); tag and lap little-endian
+//! ```
+//!
+//! Sent without being filled: the sender hands out slices of the table. Checked by comparing slices,
+//! which the C library does at the speed of memory. What it cannot see is a stretch shorter than a
+//! lap, without a mark in it, that is replaced by the same stretch of another lap.
+
+mod examine;
+mod table;
+
+pub use examine::{Corruption, Examination, Nature};
+pub use table::{LAP_BYTES, MARK_BYTES, SessionKey, StreamKey};

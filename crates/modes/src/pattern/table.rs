@@ -1,0 +1,284 @@
+//! The table, the key of a stream, and the two operations on the hot path: hand out what to send,
+//! compare what came.
+
+use std::sync::LazyLock;
+
+use pathscope_core::id::Token;
+use pathscope_flow::Gather;
+
+/// Bytes from one mark to the next: the largest prime below 2^16. Small enough that table and receive
+/// buffer share a second-level cache.
+pub const LAP_BYTES: u64 = 65_521;
+
+/// Bytes of the mark that opens each lap.
+pub const MARK_BYTES: u64 = 16;
+
+const LAP: usize = LAP_BYTES as usize;
+const MARK: usize = MARK_BYTES as usize;
+
+/// Random bytes of period [`LAP_BYTES`], stored twice in a row so that a lap from any phase is one
+/// slice.
+static TABLE: LazyLock<Box<[u8]>> = LazyLock::new(|| {
+    let mut state = 0x7061_7468_7363_6f70; // "pathscop"
+    let mut lap = Vec::with_capacity(LAP + 8);
+    while lap.len() < LAP {
+        lap.extend_from_slice(&split_mix(&mut state).to_le_bytes());
+    }
+    lap.truncate(LAP);
+    lap.repeat(2).into_boxed_slice()
+});
+
+/// What both ends derive from a session's token: the names of its streams and of its datagrams.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct SessionKey {
+    number: u32,
+    token: u64,
+}
+
+impl SessionKey {
+    /// The number that opens each mark.
+    pub fn number(self) -> u32 {
+        self.number
+    }
+
+    /// The word that each datagram carries.
+    pub fn token(self) -> u64 {
+        self.token
+    }
+
+    /// The key of one direction of a flow.
+    pub fn stream(self, flow: u32, from_client: bool) -> StreamKey {
+        StreamKey::new(self.number, flow, from_client)
+    }
+}
+
+impl From<Token> for SessionKey {
+    fn from(Token(bytes): Token) -> Self {
+        let word = |from: usize| {
+            bytes[from..].iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
+        };
+        Self { number: word(0) as u32, token: word(8) }
+    }
+}
+
+/// Names one direction of one flow, and thereby every byte of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StreamKey {
+    tag: u64,
+    phase: u32,
+    table: &'static [u8],
+}
+
+impl StreamKey {
+    /// The key of a direction of a flow. Flows are numbered below 2^31.
+    pub fn new(session: u32, flow: u32, from_client: bool) -> Self {
+        Self::from_tag(
+            u64::from(session) << 32 | u64::from(from_client) << 31 | u64::from(flow & 0x7fff_ffff),
+        )
+    }
+
+    pub(super) fn from_tag(tag: u64) -> Self {
+        let phase = (split_mix(&mut tag.clone()) % LAP_BYTES) as u32;
+        Self { tag, phase, table: &TABLE }
+    }
+
+    /// The number shared by all flows of a session.
+    pub fn session(self) -> u32 {
+        (self.tag >> 32) as u32
+    }
+
+    /// The flow's number.
+    pub fn flow(self) -> u32 {
+        self.tag as u32 & 0x7fff_ffff
+    }
+
+    /// Whether this is the direction that the client sends.
+    pub fn is_from_client(self) -> bool {
+        self.tag >> 31 & 1 == 1
+    }
+
+    /// Gathers the stream from `position` on, up to `limit` bytes or as much as fits.
+    #[inline]
+    pub fn gather(self, position: u64, limit: usize, gather: &mut Gather<'_>) {
+        let mut lap = position / LAP_BYTES;
+        let mut offset = (position % LAP_BYTES) as usize;
+        let mut left = limit;
+        while left > 0 {
+            let taken = if offset < MARK {
+                let mark = &self.mark(lap)[offset..];
+                gather.copy(&mark[..mark.len().min(left)])
+            } else {
+                let rest = self.rest_of_lap(offset);
+                gather.borrow(&rest[..rest.len().min(left)])
+            };
+            if taken == 0 {
+                return;
+            }
+            left -= taken;
+            offset += taken;
+            if offset == LAP {
+                (lap, offset) = (lap + 1, 0);
+            }
+        }
+    }
+
+    /// Writes the stream from `position` on over `bytes`.
+    pub fn copy_to(self, position: u64, bytes: &mut [u8]) {
+        let mut position = position;
+        let mut bytes = bytes;
+        while !bytes.is_empty() {
+            let offset = (position % LAP_BYTES) as usize;
+            let mark = self.mark(position / LAP_BYTES);
+            let source = if offset < MARK { &mark[offset..] } else { self.rest_of_lap(offset) };
+            let (head, tail) = bytes.split_at_mut(source.len().min(bytes.len()));
+            head.copy_from_slice(&source[..head.len()]);
+            position += head.len() as u64;
+            bytes = tail;
+        }
+    }
+
+    /// Compares `bytes`, received at `position`, with what they must be: the index of the first wrong
+    /// one, or `None`.
+    #[inline]
+    pub fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
+        let mut lap = position / LAP_BYTES;
+        let mut offset = (position % LAP_BYTES) as usize;
+        let mut done = 0;
+        while done < bytes.len() {
+            let mark;
+            let expected = if offset < MARK {
+                mark = self.mark(lap);
+                &mark[offset..]
+            } else {
+                self.rest_of_lap(offset)
+            };
+            let len = expected.len().min(bytes.len() - done);
+            let (expected, came) = (&expected[..len], &bytes[done..done + len]);
+            if expected != came {
+                return expected
+                    .iter()
+                    .zip(came)
+                    .position(|(a, b)| a != b)
+                    .map(|index| done + index);
+            }
+            done += len;
+            offset += len;
+            if offset == LAP {
+                (lap, offset) = (lap + 1, 0);
+            }
+        }
+        None
+    }
+
+    /// The byte at `position`.
+    pub(super) fn byte(self, position: u64) -> u8 {
+        let offset = (position % LAP_BYTES) as usize;
+        if offset < MARK {
+            self.mark(position / LAP_BYTES)[offset]
+        } else {
+            self.rest_of_lap(offset)[0]
+        }
+    }
+
+    /// Where in its lap this key's stream stands when it shows what the table holds at `index`.
+    pub(super) fn offset_of_table_index(self, index: usize) -> u64 {
+        (index as u64 + LAP_BYTES - u64::from(self.phase)) % LAP_BYTES
+    }
+
+    /// Where the table holds `pattern`, as an index below the period.
+    pub(super) fn find_in_table(pattern: &[u8]) -> Option<usize> {
+        TABLE[..LAP + pattern.len()].windows(pattern.len()).position(|window| window == pattern)
+    }
+
+    fn mark(self, lap: u64) -> [u8; MARK] {
+        let mut mark = [0; MARK];
+        mark[..8].copy_from_slice(&self.tag.to_le_bytes());
+        mark[8..].copy_from_slice(&lap.to_le_bytes());
+        mark
+    }
+
+    fn rest_of_lap(self, offset: usize) -> &'static [u8] {
+        let phase = self.phase as usize;
+        &self.table[phase + offset..phase + LAP]
+    }
+}
+
+/// `SplitMix64` (Steele, Lea, Flood 2014): the next of a sequence of well-mixed words.
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut word = *state;
+    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    word ^ word >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn sent(key: StreamKey, position: u64, len: usize) -> Vec<u8> {
+        let mut scratch = [0; 1024];
+        let mut gather = Gather::new(&mut scratch, len);
+        key.gather(position, len, &mut gather);
+        gather.slices().iter().flat_map(|slice| slice.to_vec()).collect()
+    }
+
+    #[test]
+    fn the_stream_is_a_promise() {
+        // Both ends must make the same bytes, whatever their version: these are fixed for protocol 1.
+        let key = StreamKey::new(0xdead_beef, 5, true);
+        let begin = sent(key, 0, 24);
+        assert_eq!(begin[..8], [5, 0, 0, 0x80, 0xef, 0xbe, 0xad, 0xde], "tag");
+        assert_eq!(begin[8..16], [0; 8], "lap");
+        assert_eq!(begin[16..], [53, 12, 80, 52, 247, 205, 167, 149], "table");
+        assert_eq!(sent(key, LAP_BYTES, 16)[8..], [1, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_session_key_is_a_promise() {
+        let key = SessionKey::from(Token(std::array::from_fn(|index| index as u8)));
+        assert_eq!((key.number(), key.token()), (0x0302_0100, 0x0f0e_0d0c_0b0a_0908));
+    }
+
+    #[test]
+    fn a_mebibyte_is_gathered_at_once() {
+        assert_eq!(sent(StreamKey::new(1, 2, false), 12_345, 1 << 20).len(), 1 << 20);
+    }
+
+    #[test]
+    fn a_key_names_its_flow() {
+        let key = StreamKey::new(7, 1 << 20, false);
+        assert_eq!((key.session(), key.flow(), key.is_from_client()), (7, 1 << 20, false));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_sent_is_what_is_expected(
+            flow in 0_u32..1000, position in 0_u64..1 << 40, len in 1_usize..200_000,
+        ) {
+            let key = StreamKey::new(42, flow, flow % 2 == 0);
+            let bytes = sent(key, position, len);
+            prop_assert_eq!(bytes.len(), len);
+            prop_assert_eq!(key.first_wrong(position, &bytes), None);
+            let mut copied = vec![0; len];
+            key.copy_to(position, &mut copied);
+            prop_assert!(copied == bytes);
+            for index in [0, len / 2, len - 1] {
+                prop_assert_eq!(bytes[index], key.byte(position + index as u64));
+            }
+        }
+
+        #[test]
+        fn each_wrong_byte_is_found(
+            position in 0_u64..1 << 40, len in 1_usize..200_000, at in 0.0_f64..1.0, flip in 1_u8..,
+        ) {
+            let key = StreamKey::new(42, 3, true);
+            let mut bytes = sent(key, position, len);
+            let index = (at * (len - 1) as f64) as usize;
+            bytes[index] ^= flip;
+            prop_assert_eq!(key.first_wrong(position, &bytes), Some(index));
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! A document as a sheet. Asks each mode for its figures; knows no view.
+
+use pathscope_core::quantity::{bytes, count};
+use pathscope_core::record::Host;
+use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
+use pathscope_core::stats::LatencyFigures;
+
+use crate::document::{Document, Interval, Measurement, OutcomeState};
+use crate::registry::{Plan, Test};
+use crate::{goodput, latency};
+
+/// All of a document.
+pub fn sheet(document: &Document) -> Sheet {
+    let mut sections: Vec<Section> = overview(document).into_iter().collect();
+    sections.extend(document.measurements.iter().map(section));
+    Sheet {
+        title: title(&document.kind, document.target.as_deref()),
+        context: context(document),
+        sections,
+        caveats: document.caveats.clone(),
+    }
+}
+
+/// What is said before anything is measured.
+pub fn title(kind: &str, target: Option<&str>) -> String {
+    match target {
+        Some(target) => format!("{kind} of {target}"),
+        None => format!("{kind} against an embedded server"),
+    }
+}
+
+/// One line of the live report: the interval as both ends saw it.
+pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
+    let (client, server) = (interval.client.as_ref(), interval.server.as_ref());
+    let end_ns = client.or(server).map(|end| end.end_ns);
+    let mut cells = vec![Figure::new("time", end_ns.map_or(Value::Absent, Value::Duration))];
+    match &test.plan {
+        Plan::Goodput(plan) => {
+            cells.extend(goodput::sheet::cells(plan, client, server));
+            if test.probe.is_some() {
+                cells.extend(latency::sheet::cells(client).into_iter().skip(1));
+            }
+        }
+        Plan::Latency(_) => cells.extend(latency::sheet::cells(client)),
+    }
+    Row { section: name.to_owned(), cells }
+}
+
+/// A test in a few words, for `--dry-run` and headings.
+pub fn subtitle(test: &Test) -> String {
+    match &test.plan {
+        Plan::Goodput(plan) => goodput::sheet::subtitle(plan),
+        Plan::Latency(plan) => latency::sheet::subtitle(plan),
+    }
+}
+
+fn context(document: &Document) -> Vec<Figure> {
+    let text = |label: &str, text: String| Figure::new(label, Value::Text(text));
+    let mut context = vec![text("started", document.started_at.clone())];
+    context.push(text("client", host(&document.hosts.client)));
+    match &document.hosts.server {
+        Some(_) if document.hosts.is_one_machine() => {
+            context.push(text("server", "the same machine".to_owned()));
+        }
+        Some(server) => context.push(text("server", host(server))),
+        None => {}
+    }
+    let control = [Some(&document.hosts.client), document.hosts.server.as_ref()]
+        .into_iter()
+        .flatten()
+        .map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
+    let mut control: Vec<&str> = control.collect();
+    control.dedup();
+    context.push(text(
+        "congestion control",
+        asked_control(document).unwrap_or_else(|| control.join(", ")),
+    ));
+    if document.outcome.state != OutcomeState::Complete {
+        context.push(text("ended early", document.outcome.reason.clone().unwrap_or_default()));
+    }
+    context
+}
+
+/// The congestion control that the plans ask for, where they do.
+fn asked_control(document: &Document) -> Option<String> {
+    document.measurements.iter().find_map(|measurement| match &measurement.test.plan {
+        Plan::Goodput(plan) => plan.congestion_control.clone(),
+        Plan::Latency(_) => None,
+    })
+}
+
+fn host(host: &Host) -> String {
+    let cpus = match host.cpus_allowed.len() {
+        1 => "1 CPU".to_owned(),
+        cpus => format!("{cpus} CPUs"),
+    };
+    let memory =
+        host.memory_bytes.map_or_else(String::new, |memory| format!(", {}", bytes(memory)));
+    let guest = if host.virtualized == Some(true) { ", virtual" } else { "" };
+    format!("{}: {}, {cpus}{memory}{guest}", host.name, host.kernel)
+}
+
+/// Several measurements side by side.
+fn overview(document: &Document) -> Option<Section> {
+    if document.measurements.len() < 2 {
+        return None;
+    }
+    let columns = ["", "goodput up", "goodput down", "RTT p50", "RTT p90", "RTT max", "lost"];
+    let rows = document.measurements.iter().map(overview_row).collect();
+    let table = Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows };
+    Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
+}
+
+fn overview_row(measurement: &Measurement) -> Vec<Value> {
+    let summary = &measurement.summary;
+    let rate = |pick: fn(&goodput::GoodputSummary) -> Option<goodput::DirectionSummary>| {
+        let direction = summary.goodput.as_ref().and_then(pick);
+        direction.and_then(|direction| direction.goodput_bps).map_or(Value::Absent, Value::BitRate)
+    };
+    let pings = summary.latency.as_ref().or(summary.probe.as_ref());
+    let percentile = |percent: f64| {
+        let percentile = pings.and_then(|pings| pings.rtt.percentile(percent));
+        percentile.and_then(|percentile| percentile.value_ns).map_or(Value::Absent, Value::Duration)
+    };
+    vec![
+        Value::Text(measurement.name.clone()),
+        rate(|goodput| goodput.up),
+        rate(|goodput| goodput.down),
+        percentile(50.0),
+        percentile(90.0),
+        pings.and_then(|pings| pings.rtt.max_ns).map_or(Value::Absent, Value::Duration),
+        pings.map_or(Value::Absent, |pings| Value::Count(pings.lost)),
+    ]
+}
+
+fn section(measurement: &Measurement) -> Section {
+    let summary = &measurement.summary;
+    let mut figures = Vec::new();
+    let mut tables = Vec::new();
+    if let (Plan::Goodput(plan), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
+        figures.extend(goodput::sheet::figures(plan, goodput));
+        let server = measurement.server.as_ref().and_then(|server| server.goodput.as_ref());
+        tables.extend(
+            measurement
+                .client
+                .goodput
+                .as_ref()
+                .and_then(|client| goodput::sheet::connections(client, server)),
+        );
+    }
+    if let Some(latency) = &summary.latency {
+        figures.extend(latency::sheet::figures(latency));
+    }
+    if let Some(probe) = &summary.probe {
+        figures.extend(loaded(probe));
+    }
+    figures.extend(machinery(measurement));
+    Section {
+        title: measurement.name.clone(),
+        subtitle: subtitle(&measurement.test),
+        figures,
+        tables,
+        series: series(measurement),
+        distributions: distributions(measurement),
+        checks: measurement.checks.clone(),
+        verdict: measurement.verdict.clone(),
+        caveats: measurement.caveats.clone(),
+    }
+}
+
+/// The probes beside a load, in short.
+fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
+    let percentile = |percent: f64| {
+        let label = format!("loaded RTT p{percent}");
+        probe
+            .rtt
+            .percentile(percent)
+            .map(|&percentile| Figure::new(label, Value::Percentile(percentile)))
+    };
+    let note = format!("{} of {} probes lost", count(probe.lost), count(probe.sent));
+    let longest = probe.rtt.max_ns.map_or(Value::Absent, Value::Duration);
+    let longest = Figure::new("loaded RTT max", longest).with_note(note);
+    [50.0, 90.0, 99.0].into_iter().filter_map(percentile).chain([longest]).collect()
+}
+
+/// How the bytes moved: engine and wait of each end, as they ran.
+fn machinery(measurement: &Measurement) -> Option<Figure> {
+    let end = |name: &str, workers: &[pathscope_core::record::WorkerUsage]| {
+        let first = workers.first()?;
+        let threads =
+            if workers.len() == 1 { String::new() } else { format!(" × {}", workers.len()) };
+        Some(format!("{name} {} {}{threads}", first.engine, first.wait))
+    };
+    let server = measurement.server.as_ref().and_then(|server| end("server", &server.workers));
+    let ends: Vec<String> =
+        end("client", &measurement.client.workers).into_iter().chain(server).collect();
+    (!ends.is_empty()).then(|| Figure::new("engine, wait", Value::Text(ends.join("; "))))
+}
+
+fn series(measurement: &Measurement) -> Vec<Series> {
+    let at = |interval: &Interval| {
+        let end = interval.client.as_ref().or(interval.server.as_ref());
+        measurement.start_ns + end.map_or(0, |end| end.start_ns)
+    };
+    let of = |label: &str, unit: Unit, value: &dyn Fn(&Interval) -> Option<f64>| {
+        let points: Vec<_> =
+            measurement.intervals.iter().map(|interval| (at(interval), value(interval))).collect();
+        let is_known = points.iter().any(|(_, value)| value.is_some());
+        is_known.then(|| Series { label: label.to_owned(), points, unit })
+    };
+    let cell = |name: &'static str| {
+        move |interval: &Interval| {
+            let row = row(&measurement.name, &measurement.test, interval);
+            row.cells.into_iter().find(|cell| cell.label == name).and_then(|cell| {
+                match cell.value {
+                    Value::BitRate(rate) => Some(rate),
+                    _ => None,
+                }
+            })
+        }
+    };
+    let median = |interval: &Interval| {
+        let latency = interval.client.as_ref()?.latency.as_ref()?;
+        latency.rtt.as_ref().and_then(LatencyFigures::median_ns).map(|median| median as f64)
+    };
+    [
+        of("goodput up", Unit::BitRate, &cell("up")),
+        of("goodput down", Unit::BitRate, &cell("down")),
+        of("RTT p50", Unit::Nanoseconds, &median),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+fn distributions(measurement: &Measurement) -> Vec<(String, pathscope_core::stats::Distribution)> {
+    let report = measurement.client.latency.as_ref().or(measurement.client.probe.as_ref());
+    report
+        .and_then(|report| report.rtt.clone())
+        .map(|rtt| ("RTT".to_owned(), rtt))
+        .into_iter()
+        .collect()
+}
