@@ -8,7 +8,7 @@ use pathscope_core::sheet::{Figure, Row, Value};
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::value::{self, ABSENT};
+use super::value;
 use super::words;
 
 /// Spaces before each column.
@@ -124,7 +124,8 @@ fn usual_width(cell: &Figure) -> usize {
         Value::Frequency(_) => "99,999 /s",
         Value::Ratio(_) => "100.0 %",
         Value::Text(text) => &words::clip(text, LONGEST_WORDS),
-        Value::Absent => ABSENT,
+        // What the other end counts comes late: leave room for the widest of the usual.
+        Value::Absent => "999.9 Gbit/s",
     };
     words::width(figure).max(words::width(&cell.label))
 }
@@ -161,6 +162,15 @@ mod tests {
         let cells = [("a", Value::Count(1)), ("b", Value::BitRate(2e9)), ("c", Value::Count(3))];
         let text = shown(24, &[row("", &cells)]);
         assert_eq!(text, "       a              b…\n       1   2.000 Gbit/s\n");
+    }
+
+    #[test]
+    fn what_comes_late_has_its_place() {
+        let rows = [Value::Absent, Value::BitRate(72.15e9)]
+            .map(|rate| row("", &[("second", Value::Count(1)), ("up", rate)]));
+        let text = shown(80, &rows);
+        let ends: Vec<_> = text.lines().map(words::width).collect();
+        assert_eq!(ends, [22, 22, 22], "{text}");
     }
 
     #[test]

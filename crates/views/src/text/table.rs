@@ -63,7 +63,10 @@ fn columns(table: &Table, longest_words: usize) -> Vec<Column> {
     let heads = table.columns.iter().map(String::as_str).chain(iter::repeat(""));
     let scales = scales(&values);
     let columns = heads.zip(&values).zip(scales);
-    columns.map(|((head, values), scale)| Column::of(head, values, scale, longest_words)).collect()
+    columns
+        .map(|((head, values), scale)| Column::of(head, values, scale, longest_words))
+        .filter(|column| !column.is_empty())
+        .collect()
 }
 
 /// The unit of each column: one for all neighbours of a kind where one suits them, since p50 and p99 are
@@ -102,6 +105,11 @@ impl Column {
             unit: scale.map_or_else(String::new, |scale| scale.unit().to_owned()),
             align: if has_text && !has_number { Align::Left } else { Align::Right },
         }
+    }
+
+    /// Whether it says nothing in any row, as a column of errors does where there were none.
+    fn is_empty(&self) -> bool {
+        self.cells.iter().all(String::is_empty)
     }
 
     /// Breaks the head into lines no wider than the column must be anyway.

@@ -177,6 +177,30 @@ pub fn of(section: Section) -> Sheet {
     }
 }
 
+/// One connection a row, the last one with an error if there is one.
+pub fn connections(error: &str) -> Sheet {
+    let heads = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];
+    let row = |flow: u64, rate: f64, error: &str| {
+        vec![
+            Value::Count(flow),
+            Value::Bytes((rate * 1.25e9) as u64),
+            Value::Bytes(0),
+            Value::BitRate(rate * 1e9),
+            Value::Absent,
+            Value::Duration((rate * 90_000.0) as u64),
+            Value::Count(flow * 1_100),
+            text(error),
+        ]
+    };
+    let rows = vec![row(0, 9.134, ""), row(1, 8.912, ""), row(2, 0.8, error)];
+    let columns = heads.map(str::to_owned).to_vec();
+    let table = Table { title: "connections".to_owned(), columns, rows };
+    Sheet {
+        sections: vec![Section { tables: vec![table], ..Section::default() }],
+        ..Sheet::default()
+    }
+}
+
 pub fn corrupted() -> Sheet {
     let mut section = goodput();
     section.checks = vec![

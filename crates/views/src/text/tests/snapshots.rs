@@ -216,6 +216,33 @@ fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
 }
 
 #[test]
+fn connections_one_by_one() {
+    let sheet = samples::connections("");
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    connections
+    flow    sent  received      up  down    RTT  retransmits
+             GiB       GiB  Mbit/s           µs
+       0  10.633     0.000   9,134     –  822.1            0
+       1  10.375     0.000   8,912     –  802.1        1,100
+       2   0.931     0.000     800     –   72.0        2,200
+    ");
+    let sheet = samples::connections("connection reset by peer after 1.2 s");
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    connections
+    flow    sent  received      up  down    RTT  retransmits
+             GiB       GiB  Mbit/s           µs
+       0  10.633     0.000   9,134     –  822.1            0
+       1  10.375     0.000   8,912     –  802.1        1,100
+       2   0.931     0.000     800     –   72.0        2,200
+
+    flow  error
+       0
+       1
+       2  connection reset by peer after 1.2 s
+    ");
+}
+
+#[test]
 fn corruption() {
     let sheet = samples::corrupted();
     let failure = Some((Failure::Check, "1 byte of 90,213,124,096 was wrong"));
