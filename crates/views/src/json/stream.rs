@@ -26,6 +26,7 @@ impl View for Stream<'_> {
             Event::Started { record, .. } => line("started", record),
             Event::Interval { record, .. } => line("interval", record),
             Event::Note(caveat) => line("note", caveat),
+            Event::Checkpoint { .. } => return Ok(()),
             Event::Finished { record, .. } => line("finished", record),
         }?;
         // One write a line: where several processes share a pipe, lines stay whole.

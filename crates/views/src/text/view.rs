@@ -47,7 +47,10 @@ impl View for Text<'_> {
             Event::Started { sheet, .. } if is_live => self.started(sheet),
             Event::Interval { row, .. } if is_live => self.live.row(&mut self.page, row),
             Event::Note(caveat) if is_live => findings::caveat(&mut self.page, caveat),
-            Event::Started { .. } | Event::Interval { .. } | Event::Note(_) => {}
+            Event::Started { .. }
+            | Event::Interval { .. }
+            | Event::Note(_)
+            | Event::Checkpoint { .. } => {}
             Event::Finished { sheet, failure, .. } => {
                 self.finished(sheet);
                 if let Some((failure, sentence)) = failure {
