@@ -4,7 +4,9 @@ use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::sim::{Action, Chunks, Conditions, Edit, Ended, Fate, Link, Outcome, Passing, Sim, Weather};
+use pathscope_flow::sim::{
+    Action, Chunks, Conditions, Edit, Ended, Fate, Link, Outcome, Passing, Sim, Weather,
+};
 use pathscope_flow::{Machine, Phase, Shared, Transport};
 use proptest::prelude::*;
 
@@ -100,7 +102,10 @@ fn late_timers_are_the_generators_fault_and_part_of_the_latency() {
 #[test]
 fn a_pause_of_the_server_is_seen_by_the_schedule() {
     let mut sim = sim(&open(Protocol::Udp, 1_000_000, Period::from_secs(1)), link());
-    sim.at(Tick::from_nanos(500_000_000), Action::Pause { role: Role::Server, for_ns: 100_000_000 });
+    sim.at(
+        Tick::from_nanos(500_000_000),
+        Action::Pause { role: Role::Server, for_ns: 100_000_000 },
+    );
     let (client, ..) = run(sim);
     assert_eq!((client.sent, client.lost), (1_000, 0));
     let rtt = client.rtt.expect("round trips").histogram();
@@ -124,7 +129,9 @@ fn the_warm_up_is_counted_and_left_out() {
 
 /// Every tenth datagram of one direction, from the fifth on.
 fn every_tenth(from: Role, fate: Fate) -> impl FnMut(&mut Passing<'_>) -> Fate {
-    move |passing| if passing.from == from && passing.position % 10 == 5 { fate } else { Fate::Deliver }
+    move |passing| {
+        if passing.from == from && passing.position % 10 == 5 { fate } else { Fate::Deliver }
+    }
 }
 
 fn troubled(from: Role, fate: Fate) -> LatencySummary {
