@@ -21,6 +21,9 @@ pub enum BodyError {
     /// More entries than any list has.
     #[error("a list of {0} entries is longer than {LIST_MOST}")]
     LongList(usize),
+    /// The name of a field is no name.
+    #[error("a field has a name that is too long or holds control characters")]
+    WildName,
 }
 
 /// Reads a body.
@@ -43,6 +46,10 @@ fn tame(value: &mut Value) -> Result<(), BodyError> {
             Err(BodyError::LongList(entries.len()))
         }
         Value::Array(entries) => entries.iter_mut().try_for_each(tame),
+        // Error messages quote names.
+        Value::Object(fields) if !fields.keys().all(|name| is_tame(name)) => {
+            Err(BodyError::WildName)
+        }
         Value::Object(fields) => fields.values_mut().try_for_each(tame),
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(()),
     }
@@ -77,6 +84,8 @@ mod tests {
         assert_eq!(text, "a\u{fffd}[2Jb\u{fffd}c\u{fffd}d\u{fffd}");
         let nested: Vec<Vec<String>> = read(br#"[["\u0007"]]"#).expect("texts");
         assert_eq!(nested, [["\u{fffd}"]]);
+        let name = read::<Value>(br#"[{"\u001b":1}]"#).expect_err("an escape in a name");
+        assert!(matches!(name, BodyError::WildName));
     }
 
     #[test]

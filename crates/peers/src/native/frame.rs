@@ -20,8 +20,8 @@ use super::opening::hex;
 pub const HEADER_BYTES: usize = 6;
 /// The longest body of all.
 pub const BODY_MOST: usize = 1 << 20;
-/// The longest body of a message that holds no list of results. A stranger has to be granted a test
-/// before the server stores more than this for it.
+/// The longest body of a message that holds no list of results, or comes while no test runs: a stranger
+/// has to be granted a test before the server stores more than this for it.
 pub const SHORT_BODY_MOST: usize = 1 << 16;
 
 /// What a message is. A number, so that types of later versions survive.
@@ -86,11 +86,10 @@ impl MessageType {
     }
 
     /// The longest body it may have.
-    pub fn body_most(self) -> usize {
+    pub const fn body_most(self) -> usize {
         match self {
             Self::TOTALS | Self::REPORT => BODY_MOST,
-            known if known.name().is_some() => SHORT_BODY_MOST,
-            _ => BODY_MOST,
+            _ => SHORT_BODY_MOST,
         }
     }
 }
@@ -150,11 +149,11 @@ pub struct Decoder {
 
 impl Decoder {
     /// Takes the next message's bytes, or what there is of them, from the front of `bytes`; `None`:
-    /// all of it was taken and the message is not complete.
-    pub fn next(&mut self, bytes: &mut &[u8]) -> Result<Option<Frame>, FrameError> {
+    /// all of it was taken and the message is not complete. Bodies are no longer than `most`.
+    pub fn next(&mut self, bytes: &mut &[u8], most: usize) -> Result<Option<Frame>, FrameError> {
         self.take(bytes, HEADER_BYTES);
         let Some(header) = self.unfinished.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
-        let (kind, length) = read_header(*header)?;
+        let (kind, length) = read_header(*header, most)?;
         self.take(bytes, HEADER_BYTES + length);
         if self.unfinished.len() < HEADER_BYTES + length {
             return Ok(None);
@@ -185,11 +184,14 @@ impl Decoder {
     }
 }
 
-fn read_header(header: [u8; HEADER_BYTES]) -> Result<(MessageType, usize), FrameError> {
+fn read_header(
+    header: [u8; HEADER_BYTES],
+    most: usize,
+) -> Result<(MessageType, usize), FrameError> {
     let [a, b, c, d, high, low] = header;
     let claimed = u32::from_be_bytes([a, b, c, d]);
     let kind = MessageType(u16::from_be_bytes([high, low]));
-    let most = kind.body_most();
+    let most = kind.body_most().min(most);
     match usize::try_from(claimed) {
         Ok(length) if length <= most => Ok((kind, length)),
         _ => Err(FrameError { kind, claimed, most, first: hex(&header) }),
@@ -204,7 +206,7 @@ mod tests {
 
     fn decode(decoder: &mut Decoder, mut bytes: &[u8]) -> Result<Vec<Frame>, FrameError> {
         let mut frames = Vec::new();
-        while let Some(frame) = decoder.next(&mut bytes)? {
+        while let Some(frame) = decoder.next(&mut bytes, BODY_MOST)? {
             frames.push(frame);
         }
         assert!(bytes.is_empty());
@@ -231,6 +233,10 @@ mod tests {
         assert_eq!(decoder.held(), HEADER_BYTES);
         let error = decode(&mut Decoder::default(), &[0, 1, 0, 1, 0, 1]).expect_err("too long");
         assert_eq!((error.kind, error.most), (MessageType::HELLO, SHORT_BODY_MOST));
+        let report = [0, 1, 0, 1, 0, 9];
+        assert_eq!(decode(&mut Decoder::default(), &report), Ok(Vec::new()));
+        let early = Decoder::default().next(&mut &report[..], SHORT_BODY_MOST);
+        assert_eq!(early.expect_err("too long while no test runs").most, SHORT_BODY_MOST);
     }
 
     proptest! {

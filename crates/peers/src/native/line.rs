@@ -9,7 +9,7 @@ use pathscope_core::id::Role;
 use pathscope_flow::{Dialogue, Output};
 
 use super::deadlines;
-use super::frame::Decoder;
+use super::frame::{BODY_MOST, Decoder, SHORT_BODY_MOST};
 use super::message::{Beat, Message, Stop};
 use crate::{Moment, PeerError};
 
@@ -107,7 +107,9 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         moment: Moment,
     ) -> Result<Option<Message>, PeerError> {
         loop {
-            let frame = self.decoder.next(bytes).map_err(|error| self.breach(moment, &error))?;
+            let most = if moment == Moment::Running { BODY_MOST } else { SHORT_BODY_MOST };
+            let frame =
+                self.decoder.next(bytes, most).map_err(|error| self.breach(moment, &error))?;
             let Some(frame) = frame else { return Ok(None) };
             match Message::decode(&frame).map_err(|error| self.breach(moment, &error))? {
                 // However many pings came at once, one answer says all of it.

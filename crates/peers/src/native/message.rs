@@ -22,7 +22,7 @@
 //! `stop`, `ping` and `pong` may come from either end at any time after the welcome.
 
 use pathscope_core::id::{FlowId, Token};
-use pathscope_core::record::{Host, Substitution};
+use pathscope_core::record::{Caveat, Host, Substitution};
 use pathscope_flow::GroupId;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use serde::{Deserialize, Serialize};
@@ -258,7 +258,7 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
         MessageType::STARTED => body::read(bytes).map(|Nothing {}| Message::Started)?,
         MessageType::INTERVAL => Message::Interval(body::read(bytes)?),
         MessageType::TOTALS => Message::Totals(body::read::<Totals>(bytes)?.flows),
-        MessageType::REPORT => Message::Report(body::read(bytes)?),
+        MessageType::REPORT => Message::Report(Box::new(read_report(bytes)?)),
         MessageType::STOP => Message::Stop(body::read(bytes)?),
         MessageType::END => body::read(bytes).map(|Nothing {}| Message::End)?,
         MessageType::PING => Message::Ping(body::read(bytes)?),
@@ -266,6 +266,16 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
         _ => return Ok(None),
     };
     Ok(Some(message))
+}
+
+/// A report that holds what this version cannot express comes when all is measured: it is replaced by
+/// one that says so, since a breach would end the dialogue of a good test.
+fn read_report(bytes: &[u8]) -> Result<EndReport, BodyError> {
+    let value: Value = body::read(bytes)?;
+    Ok(EndReport::deserialize(value).unwrap_or_else(|error| {
+        let text = format!("the other end's report cannot be read by this version: {error}");
+        EndReport { caveats: vec![Caveat::new("report_unreadable", text)], ..EndReport::default() }
+    }))
 }
 
 /// A value of ours as JSON.

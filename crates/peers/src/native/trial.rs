@@ -29,6 +29,8 @@ pub(super) struct Trial {
     test: Test,
     groups: Vec<Group>,
     stage: Stage,
+    /// When all flows have to be there, however steadily they come.
+    attach_end: Tick,
     /// When the stage has taken too long.
     deadline: Option<Tick>,
     /// When the test as a whole has, and why it is stopped then.
@@ -68,6 +70,7 @@ impl Trial {
             test,
             groups,
             stage: Stage::Attaching,
+            attach_end: now.plus_nanos(deadlines::ATTACH_ALL.0),
             deadline: Some(now.plus_nanos(deadlines::ATTACH.0)),
             run_end: None,
             attached,
@@ -116,7 +119,7 @@ impl Trial {
         if self.attached.add(&self.groups, group, flow) == Added::New
             && self.stage == Stage::Attaching
         {
-            self.deadline = Some(now.plus_nanos(deadlines::ATTACH.0));
+            self.deadline = Some(now.plus_nanos(deadlines::ATTACH.0).min(self.attach_end));
         }
     }
 
@@ -345,9 +348,9 @@ impl Trial {
     fn late(&self, role: Role) -> PeerError {
         let who = role.peer();
         match self.stage {
-            Stage::Attaching if !self.is_complete() => PeerError::Late {
+            Stage::Attaching | Stage::Starting if !self.is_complete() => PeerError::Late {
                 who: Role::Client,
-                what: "set up the next flow of the test",
+                what: "set up the next of the test's flows",
                 limit: deadlines::ATTACH,
             },
             Stage::Attaching => PeerError::Late { who, what: "start", limit: deadlines::ATTACH },

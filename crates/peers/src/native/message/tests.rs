@@ -5,7 +5,7 @@ use pathscope_core::record::Caveat;
 use proptest::prelude::*;
 
 use super::super::fixtures;
-use super::super::frame::Decoder;
+use super::super::frame::{BODY_MOST, Decoder};
 use super::*;
 use crate::limits::Limits;
 
@@ -53,7 +53,7 @@ fn all() -> Vec<Message> {
 }
 
 fn frame(bytes: &[u8]) -> Frame {
-    Decoder::default().next(&mut &bytes[..]).expect("a frame").expect("a whole one")
+    Decoder::default().next(&mut &bytes[..], BODY_MOST).expect("a frame").expect("a whole one")
 }
 
 #[test]
@@ -111,6 +111,29 @@ fn fields_of_a_later_version_are_ignored() {
         frame.body.extend_from_slice(format!("{comma}\"later\":[{{\"x\":null}}]}}").as_bytes());
         assert_eq!(Message::decode(&frame).expect("readable"), Some(message));
     }
+}
+
+#[test]
+fn choices_of_a_later_version_do_not_spoil_a_report() {
+    let corruption = |nature| {
+        format!(
+            r#"{{"goodput":{{"corruptions":[{{"flow":0,"corruption":
+            {{"offset_bytes":0,"length_bytes":1,"nature":{nature}}}}}],"flows":[{{"error":
+            {{"kind":"entangled","text":"later","errno":null}}}}]}}}}"#
+        )
+    };
+    let read = |nature| {
+        let frame = Frame { kind: MessageType::REPORT, body: corruption(nature).into_bytes() };
+        match Message::decode(&frame).expect("readable") {
+            Some(Message::Report(report)) => *report,
+            other => panic!("a report, not {other:?}"),
+        }
+    };
+    let known = read(r#""later""#);
+    assert_eq!((known.goodput.map(|it| it.corruptions.len()), known.caveats.len()), (Some(1), 0));
+    let replaced = read("7");
+    assert_eq!(replaced.goodput, None);
+    assert_eq!(replaced.caveats[0].name, "report_unreadable");
 }
 
 #[test]

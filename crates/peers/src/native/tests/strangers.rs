@@ -8,7 +8,7 @@ use pathscope_modes::registry::{EndReport, Test};
 use proptest::prelude::*;
 
 use crate::limits::Limits;
-use crate::native::frame::{Decoder, Frame, MessageType};
+use crate::native::frame::{BODY_MOST, Decoder, Frame, MessageType};
 use crate::native::message::{Accept, Beat, FlowTotal, Hello, Message, Propose, Stop, Welcome};
 use crate::native::{Client, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
 use crate::{PeerError, Refusal};
@@ -45,7 +45,10 @@ fn outputs<D: Dialogue>(of: &mut D) -> (Vec<Message>, Option<Result<(), D::Error
     while let Some(output) = of.output() {
         match output {
             Output::Send(bytes) if !bytes.starts_with(&crate::native::MAGIC) => {
-                let frame = Decoder::default().next(&mut &bytes[..]).expect("good").expect("whole");
+                let frame = Decoder::default()
+                    .next(&mut &bytes[..], BODY_MOST)
+                    .expect("good")
+                    .expect("whole");
                 said.push(Message::decode(&frame).expect("good").expect("known"));
             }
             Output::End(outcome) => ended = Some(outcome),
@@ -185,6 +188,50 @@ fn an_idle_client_is_not_kept_for_ever() {
     }
     let error = outputs(&mut server).1.expect("it ended").expect_err("late").to_string();
     assert_eq!(error, "the client did not propose a test within 60 s");
+}
+
+/// A server whose client has been granted a test of so many connections and a probe.
+fn preparing_server(connections: u32) -> Server {
+    let mut server = idle_server();
+    say(&mut server, &Message::Propose(Propose::new(&fixtures::load(connections))));
+    server.input(Input::Prepared(Vec::new()), NOW);
+    outputs(&mut server);
+    server
+}
+
+/// The time and the sentence of a server that hears no more of its client than pongs, and of a flow
+/// that attaches every ten seconds.
+fn slow_client(mut server: Server, flows: u32) -> (Tick, String) {
+    let (mut now, mut flow) = (NOW, 0);
+    while let Some(deadline) = server.deadline() {
+        now = deadline.max(now);
+        server.input(Input::Deadline, now);
+        server
+            .input(Input::Received(&Message::Pong(Beat::default()).encode().expect("short")), now);
+        if flow < flows && now.as_nanos() / 10_000_000_000 > u64::from(flow) {
+            server.input(Input::Attached { group: GroupId(0), flow: FlowId(flow) }, now);
+            flow += 1;
+        }
+    }
+    let error = outputs(&mut server).1.expect("it ended").expect_err("late");
+    (now, error.to_string())
+}
+
+#[test]
+fn flows_that_stay_away_end_the_test_whether_or_not_the_client_says_start() {
+    let sentence = "the client did not set up the next of the test's flows within 15 s";
+    let (at, said) = slow_client(preparing_server(2), 0);
+    assert_eq!((at, said.as_str()), (NOW.plus_nanos(15_000_000_000), sentence));
+    let mut started = preparing_server(2);
+    say(&mut started, &Message::Start);
+    let (at, said) = slow_client(started, 0);
+    assert_eq!((at, said.as_str()), (NOW.plus_nanos(15_000_000_000), sentence));
+}
+
+#[test]
+fn flows_that_trickle_in_do_not_hold_a_session_for_ever() {
+    let (at, _) = slow_client(preparing_server(1_000), 1_000);
+    assert_eq!(at, NOW.plus_nanos(500_000_000_000));
 }
 
 /// A client whose proposal was accepted as `accepted`.
