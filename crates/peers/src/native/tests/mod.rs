@@ -1,5 +1,6 @@
 //! Both ends against each other in virtual time.
 
+mod document;
 mod faults;
 mod order;
 mod pair;
