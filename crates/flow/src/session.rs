@@ -3,6 +3,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
+use pathscope_core::record::Substitution;
 
 use crate::{Event, Phase, Totals};
 
@@ -110,8 +111,13 @@ pub enum Input<'bytes, D: Dialogue> {
     Interval(D::Interval),
     /// Every flow is over at this end, and this is what is to be said of them.
     Over(D::Report),
-    /// The user or a signal ends the run; the reason is told to the other end.
-    Stop(&'static str),
+    /// Server: the flows that [`Output::Prepare`] asked for may come, and this ran otherwise than asked.
+    Prepared(Vec<Substitution>),
+    /// Server: what [`Output::Prepare`] asked for cannot be done here; the sentence is told to the client.
+    Unable(&'bytes str),
+    /// The user or a signal ends the run, or a flow could not be set up; the reason is told to the other
+    /// end. Said a second time, the other end is waited for no longer.
+    Stop(&'bytes str),
     /// The deadline has come.
     Deadline,
 }
@@ -126,8 +132,11 @@ pub enum Output<D: Dialogue> {
         token: Token,
         /// The plan as the other end accepted it.
         plan: D::Plan,
+        /// What the other end runs otherwise than asked.
+        substitutions: Vec<Substitution>,
     },
-    /// Server: a client proposes this. Answer by preparing the flows (they arrive one by one).
+    /// Server: a client proposes this. Answer with [`Input::Prepared`] once flows can be taken that
+    /// present the token (they arrive one by one), or with [`Input::Unable`].
     Prepare {
         /// What flows will present.
         token: Token,
@@ -149,8 +158,10 @@ pub enum Output<D: Dialogue> {
     PeerInterval(D::Interval),
     /// The other end said this at the end.
     PeerReport(D::Report),
-    /// One test is over and the next may be proposed; at the server: forget its flows.
+    /// One test is over and the next may be proposed: close its sockets and forget its flows. The
+    /// client's come first, so that nothing gathers in `TIME_WAIT` at the server.
     TestOver,
-    /// The dialogue is over, in good order or not. Nothing follows.
+    /// The dialogue is over, in good order or not. Nothing follows. Flows that run were told to stop
+    /// before; what they measured remains.
     End(Result<(), D::Error>),
 }

@@ -1,0 +1,300 @@
+//! The client's side of the talk: it states every test, and speaks first in all things. What is said is
+//! in `message`; what happens within one test in `trial`.
+//!
+//! ```text
+//!  Greeting --welcome--> Idle --propose--> Agreeing --accept--> Trial --both reports--> Idle ...
+//!                          |
+//!                        finish --> End(Ok)
+//! ```
+
+use std::collections::VecDeque;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::Host;
+use pathscope_flow::{Dialogue, GroupId, Input, Output};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+
+use super::line::Line;
+use super::message::{Accept, Hello, Message, Propose, Welcome};
+use super::opening::Opening;
+use super::trial::{Trial, total_of};
+use super::{OtherEnd, SECURITY_NONE, VERSIONS, deadlines};
+use crate::{Moment, PeerError};
+
+/// The client's end of one control connection: any number of tests, one after the other.
+#[derive(Debug)]
+pub struct Client {
+    line: Line<Self>,
+    stage: Stage,
+    tests: VecDeque<Test>,
+    finishing: bool,
+    server: Option<OtherEnd>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Greeting { deadline: Tick },
+    Idle,
+    Agreeing { test: Box<Test>, deadline: Tick },
+    Trial(Box<Trial>),
+}
+
+impl Client {
+    /// A talk on a connection that has just been made; `host` is told to the server.
+    pub fn new(host: Host, now: Tick) -> Self {
+        let deadline = now.plus_nanos(deadlines::HELLO.0);
+        let mut client = Self {
+            line: Line::new(Role::Client),
+            stage: Stage::Greeting { deadline },
+            tests: VecDeque::new(),
+            finishing: false,
+            server: None,
+        };
+        client.line.put(Output::Send(Opening::Control(VERSIONS).encode().to_vec()));
+        let security = vec![SECURITY_NONE.to_owned()];
+        let hello = Hello { capabilities: Vec::new(), security, host };
+        let said = client.line.say(&Message::Hello(Box::new(hello)));
+        client.settle(said);
+        client
+    }
+
+    /// Proposes a test as soon as those proposed before are over. May be called at any time before
+    /// [`finish`](Self::finish).
+    pub fn propose(&mut self, test: Test, now: Tick) {
+        self.tests.push_back(test);
+        let said = self.go_on(now);
+        self.settle(said);
+    }
+
+    /// No further tests: the dialogue ends well when those proposed are over.
+    pub fn finish(&mut self, now: Tick) {
+        self.finishing = true;
+        let said = self.go_on(now);
+        self.settle(said);
+    }
+
+    /// The server, once it has answered.
+    pub const fn server(&self) -> Option<&OtherEnd> {
+        self.server.as_ref()
+    }
+
+    /// Why the server cut a test short, if it did.
+    pub fn stopped_by_server(&self) -> Option<&str> {
+        self.line.peer_reason()
+    }
+
+    /// Says the next proposal, or that there is none, if it is time.
+    fn go_on(&mut self, now: Tick) -> Result<(), PeerError> {
+        if self.line.has_ended() || !matches!(self.stage, Stage::Idle) {
+            return Ok(());
+        }
+        if let Some(test) = self.tests.pop_front() {
+            self.line.say(&Message::Propose(Propose::new(&test)))?;
+            let deadline = now.plus_nanos(deadlines::ACCEPT.0);
+            self.stage = Stage::Agreeing { test: Box::new(test), deadline };
+        } else if self.finishing {
+            self.line.end(Ok(()));
+        }
+        Ok(())
+    }
+
+    fn settle(&mut self, result: Result<(), PeerError>) {
+        let Err(error) = result else { return };
+        if self.line.has_ended() {
+            return;
+        }
+        if let Stage::Trial(trial) = &self.stage {
+            trial.abandon(&mut self.line);
+        }
+        self.line.fail(error);
+    }
+
+    const fn moment(&self) -> Moment {
+        match &self.stage {
+            Stage::Greeting { .. } => Moment::Greeting,
+            Stage::Idle => Moment::BetweenTests,
+            Stage::Agreeing { .. } => Moment::Agreeing,
+            Stage::Trial(trial) => trial.moment(),
+        }
+    }
+
+    fn received(&mut self, mut bytes: &[u8], now: Tick) -> Result<(), PeerError> {
+        self.line.heard(now);
+        while let Some(message) = self.line.next(&mut bytes, self.moment())? {
+            self.hear(message, now)?;
+            if self.line.has_ended() {
+                return Ok(());
+            }
+        }
+        self.line.answer()
+    }
+
+    fn hear(&mut self, message: Message, now: Tick) -> Result<(), PeerError> {
+        match (message, &mut self.stage) {
+            (Message::Welcome(welcome), Stage::Greeting { .. }) => self.welcome(*welcome, now),
+            (Message::Refuse(refusal), Stage::Greeting { .. } | Stage::Agreeing { .. }) => {
+                Err(PeerError::Refused(refusal))
+            }
+            (Message::Accept(accept), Stage::Agreeing { .. }) => self.accept(*accept, now),
+            (Message::Started, Stage::Trial(trial)) if trial.moment() == Moment::Starting => {
+                let most = trial.longest_run();
+                trial.run(most, "the test has run a minute beyond its duration".to_owned(), now);
+                self.line.put(Output::Start);
+                Ok(())
+            }
+            (Message::Stop(stop), _) => self.peer_stopped(&stop.reason, now),
+            (message, Stage::Trial(trial)) => {
+                trial.hear(&mut self.line, message, now)?;
+                self.close_test(now)
+            }
+            (message, _) => Err(self.line.unexpected(self.moment(), &message)),
+        }
+    }
+
+    fn welcome(&mut self, welcome: Welcome, now: Tick) -> Result<(), PeerError> {
+        if !VERSIONS.holds(welcome.version) {
+            let what = format!(
+                "it chose version {} of the protocol; this client offered {VERSIONS}",
+                welcome.version
+            );
+            return Err(self.line.breach(Moment::Greeting, &what));
+        }
+        if welcome.security != SECURITY_NONE {
+            let what = format!("it chose '{}' to secure the connection", welcome.security);
+            return Err(self.line.breach(Moment::Greeting, &what));
+        }
+        self.server = Some(OtherEnd {
+            version: welcome.version,
+            capabilities: welcome.capabilities,
+            host: welcome.host,
+            limits: Some(welcome.limits),
+        });
+        self.line.watch(now);
+        self.stage = Stage::Idle;
+        self.go_on(now)
+    }
+
+    fn accept(&mut self, accept: Accept, now: Tick) -> Result<(), PeerError> {
+        let Stage::Agreeing { test, .. } = &self.stage else { return Ok(()) };
+        if accept.test != **test {
+            return Err(PeerError::OtherTest);
+        }
+        self.stage = Stage::Trial(Box::new(Trial::new(accept.test.clone(), now)));
+        let Accept { token, test: plan, substitutions } = accept;
+        self.line.put(Output::Open { token, plan, substitutions });
+        Ok(())
+    }
+
+    fn peer_stopped(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
+        match &mut self.stage {
+            Stage::Trial(trial) if trial.is_running() => {
+                self.line.note_reason(reason);
+                trial.stop(&mut self.line, now);
+                Ok(())
+            }
+            _ => Err(self.line.stopped(Role::Server, self.moment(), reason)),
+        }
+    }
+
+    /// A stop from this end: what runs is wound up, and no further test is proposed.
+    fn stop(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
+        self.tests.clear();
+        self.finishing = true;
+        match &mut self.stage {
+            Stage::Idle => self.go_on(now),
+            Stage::Trial(trial) if trial.is_running() => {
+                trial.stop_from_here(&mut self.line, reason, now)
+            }
+            _ => Err(self.line.stopped(Role::Client, self.moment(), reason)),
+        }
+    }
+
+    /// When both reports are said: the sockets are closed, then the server is told.
+    fn close_test(&mut self, now: Tick) -> Result<(), PeerError> {
+        if matches!(&self.stage, Stage::Trial(trial) if trial.is_over()) {
+            self.line.put(Output::TestOver);
+            self.line.say(&Message::End)?;
+            self.stage = Stage::Idle;
+            return self.go_on(now);
+        }
+        Ok(())
+    }
+
+    fn expire(&mut self, now: Tick) -> Result<(), PeerError> {
+        self.line.expire(self.moment(), now)?;
+        let (what, limit) = match &mut self.stage {
+            Stage::Greeting { deadline } if now >= *deadline => {
+                ("answer the greeting of a pathscope client", deadlines::HELLO)
+            }
+            Stage::Agreeing { deadline, .. } if now >= *deadline => {
+                ("answer the proposal of a test", deadlines::ACCEPT)
+            }
+            Stage::Trial(trial) => return trial.expire(&mut self.line, now),
+            _ => return Ok(()),
+        };
+        Err(PeerError::Late { who: Role::Server, what, limit })
+    }
+
+    fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
+        let Stage::Trial(trial) = &mut self.stage else { return Ok(()) };
+        trial.attach(group, flow, now);
+        if trial.is_complete() && trial.moment() == Moment::Attaching {
+            trial.await_start(now);
+            self.line.say(&Message::Start)?;
+        }
+        Ok(())
+    }
+
+    fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
+        match (input, &mut self.stage) {
+            (Input::Received(bytes), _) => self.received(bytes, now),
+            (Input::ControlClosed, _) => Err(self.line.closed(self.moment())),
+            (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
+            (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
+                trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
+            }
+            (Input::Interval(interval), Stage::Trial(trial)) => {
+                trial.interval(&mut self.line, interval, now)
+            }
+            (Input::Over(report), Stage::Trial(trial)) => {
+                trial.report(&mut self.line, report, now)?;
+                self.close_test(now)
+            }
+            (Input::Stop(reason), _) => self.stop(reason, now),
+            (Input::Deadline, _) => self.expire(now),
+            // Word of flows of a test that is over; what only a server is told.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Dialogue for Client {
+    type Plan = Test;
+    type Interval = EndInterval;
+    type Report = EndReport;
+    type Error = PeerError;
+
+    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
+        if !self.line.has_ended() {
+            let result = self.act(input, now);
+            self.settle(result);
+        }
+    }
+
+    fn output(&mut self) -> Option<Output<Self>> {
+        self.line.take()
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        if self.line.has_ended() {
+            return None;
+        }
+        let stage = match &self.stage {
+            Stage::Greeting { deadline } | Stage::Agreeing { deadline, .. } => Some(*deadline),
+            Stage::Idle => None,
+            Stage::Trial(trial) => trial.deadline(),
+        };
+        [self.line.deadline(), stage].into_iter().flatten().min()
+    }
+}

@@ -1,0 +1,298 @@
+//! How a UDP flow joins its session: no stream of datagrams goes to an address that has not echoed an
+//! unpredictable value on that same flow.
+//!
+//! ```text
+//!  client                                                       server
+//!    |--- 1 request: seat, nonce, padded ------------------------->|
+//!    |<-- 2 challenge: nonce, cookie = keyed hash(address, seat, nonce)
+//!    |--- 3 confirm: seat, nonce, cookie ------------------------->|   the address is proven
+//!    |<-- 4 attached: nonce, or refused and why -------------------|
+//! ```
+//!
+//! ```text
+//!            0      4    5    6     7    8      12     16        32        40        56        64
+//!            +------+----+----+-----+----+------+------+---------+---------+---------+---------+
+//!  client    | PSAT |kind|lane|group| 0  | flow |  0   | token   | nonce   | cookie  |    0    |
+//!            +------+----+----+-----+----+------+------+---------+---------+---------+---------+
+//!            0      4    5    6          8         16        32
+//!            +------+----+----+----------+---------+---------+
+//!  server    | PSAT |kind|code|    0     | nonce   | cookie  |
+//!            +------+----+----+----------+---------+---------+
+//! ```
+//!
+//! Numbers are in network order; what is zero is sent as zero and not looked at; longer datagrams are
+//! taken and the rest of them ignored. An answer is half as long as what it answers, so the server
+//! amplifies nothing. It remembers nothing before the address is proven: it computes the cookie again.
+//! Each step may be lost, repeated or overtaken; the client says its last word again until it is answered.
+
+use std::net::{IpAddr, SocketAddr};
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_flow::GroupId;
+
+use super::keyed_hash::keyed_hash;
+use super::opening::{AttachCode, AttachError, Seat};
+
+/// Length of what a client says.
+pub const REQUEST_BYTES: usize = 64;
+/// Length of what a server answers.
+pub const ANSWER_BYTES: usize = 32;
+
+const MAGIC: [u8; 4] = *b"PSAT";
+const REQUEST: u8 = 1;
+const CHALLENGE: u8 = 2;
+const CONFIRM: u8 = 3;
+const ANSWER: u8 = 4;
+
+/// The first repetition comes after this: longer than most round trips, short beside a test.
+const RESEND_FIRST_NS: u64 = 200_000_000;
+/// Each wait is twice the last, up to this, so that a path of one second works too.
+const RESEND_MOST_NS: u64 = 1_000_000_000;
+/// Then there is no way through. Less than the 15 s after which the dialogue gives up, so that the
+/// better sentence is told.
+const GIVE_UP_S: u64 = 10;
+
+/// Whether this is a datagram of this exchange, and not one of a flow's own.
+pub fn is_attach(datagram: &[u8]) -> bool {
+    datagram.starts_with(&MAGIC)
+}
+
+/// What a client says.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Word {
+    kind: u8,
+    seat: Seat,
+    nonce: u64,
+    cookie: [u8; 16],
+}
+
+impl Word {
+    fn encode(&self) -> [u8; REQUEST_BYTES] {
+        let mut bytes = [0; REQUEST_BYTES];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4] = self.kind;
+        bytes[5] = self.seat.lane.0;
+        bytes[6] = self.seat.group.0;
+        bytes[8..12].copy_from_slice(&self.seat.flow.0.to_be_bytes());
+        bytes[16..32].copy_from_slice(&self.seat.token.0);
+        bytes[32..40].copy_from_slice(&self.nonce.to_be_bytes());
+        bytes[40..56].copy_from_slice(&self.cookie);
+        bytes
+    }
+
+    fn decode(datagram: &[u8]) -> Option<Self> {
+        let bytes = datagram.first_chunk::<REQUEST_BYTES>()?;
+        is_attach(bytes).then(|| Self {
+            kind: bytes[4],
+            seat: Seat {
+                token: Token(array(&bytes[16..])),
+                group: GroupId(bytes[6]),
+                flow: FlowId(u32::from_be_bytes(array(&bytes[8..]))),
+                lane: Lane(bytes[5]),
+            },
+            nonce: u64::from_be_bytes(array(&bytes[32..])),
+            cookie: array(&bytes[40..]),
+        })
+    }
+}
+
+/// What a server answers.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Answer {
+    kind: u8,
+    code: AttachCode,
+    nonce: u64,
+    cookie: [u8; 16],
+}
+
+impl Answer {
+    fn encode(&self) -> [u8; ANSWER_BYTES] {
+        let mut bytes = [0; ANSWER_BYTES];
+        bytes[..4].copy_from_slice(&MAGIC);
+        bytes[4] = self.kind;
+        bytes[5] = self.code.0;
+        bytes[8..16].copy_from_slice(&self.nonce.to_be_bytes());
+        bytes[16..].copy_from_slice(&self.cookie);
+        bytes
+    }
+
+    fn decode(datagram: &[u8]) -> Option<Self> {
+        let bytes = datagram.first_chunk::<ANSWER_BYTES>()?;
+        is_attach(bytes).then(|| Self {
+            kind: bytes[4],
+            code: AttachCode(bytes[5]),
+            nonce: u64::from_be_bytes(array(&bytes[8..])),
+            cookie: array(&bytes[16..]),
+        })
+    }
+}
+
+/// The client's side of one lane: what to send, and when again.
+#[derive(Debug)]
+pub struct Attaching {
+    seat: Seat,
+    nonce: u64,
+    state: State,
+    send_at: Tick,
+    wait_ns: u64,
+    give_up: Tick,
+}
+
+#[derive(Clone, Debug, Eq, PartialEq)]
+enum State {
+    Requesting,
+    Confirming([u8; 16]),
+    Over(Result<(), AttachError>),
+}
+
+impl Attaching {
+    /// A lane that is to join; `nonce` is unpredictable and another one for each.
+    pub const fn new(seat: Seat, nonce: u64, now: Tick) -> Self {
+        Self {
+            seat,
+            nonce,
+            state: State::Requesting,
+            send_at: now,
+            wait_ns: RESEND_FIRST_NS,
+            give_up: now.plus_nanos(GIVE_UP_S * 1_000_000_000),
+        }
+    }
+
+    /// The datagram to send now, if one is due. Ask after each [`received`](Self::received) and at each
+    /// [`deadline`](Self::deadline).
+    pub fn datagram(&mut self, now: Tick) -> Option<[u8; REQUEST_BYTES]> {
+        self.expire(now);
+        let (kind, cookie) = match self.state {
+            State::Requesting => (REQUEST, [0; 16]),
+            State::Confirming(cookie) => (CONFIRM, cookie),
+            State::Over(_) => return None,
+        };
+        if now < self.send_at {
+            return None;
+        }
+        self.send_at = now.plus_nanos(self.wait_ns);
+        self.wait_ns = (2 * self.wait_ns).min(RESEND_MOST_NS);
+        Some(Word { kind, seat: self.seat, nonce: self.nonce, cookie }.encode())
+    }
+
+    /// When to ask for a datagram again if nothing comes; nothing once it is over.
+    pub fn deadline(&self) -> Option<Tick> {
+        let pending = !matches!(self.state, State::Over(_));
+        pending.then(|| self.send_at.min(self.give_up))
+    }
+
+    /// A datagram came on this lane's socket. What is not for this exchange is ignored.
+    pub fn received(&mut self, datagram: &[u8], now: Tick) {
+        let Some(answer) = Answer::decode(datagram).filter(|answer| answer.nonce == self.nonce)
+        else {
+            return;
+        };
+        match (answer.kind, &self.state) {
+            (_, State::Over(_)) => {}
+            // The same challenge again answers an old request; another one comes of a changed address.
+            (CHALLENGE, State::Confirming(cookie)) if *cookie == answer.cookie => {}
+            (CHALLENGE, _) => self.confirm(answer.cookie, now),
+            (ANSWER, State::Confirming(_)) => self.state = State::Over(answer.code.result()),
+            _ => {}
+        }
+    }
+
+    /// Whether it joined; nothing while that is open.
+    pub fn outcome(&self) -> Option<&Result<(), AttachError>> {
+        match &self.state {
+            State::Over(outcome) => Some(outcome),
+            _ => None,
+        }
+    }
+
+    fn confirm(&mut self, cookie: [u8; 16], now: Tick) {
+        self.state = State::Confirming(cookie);
+        self.send_at = now;
+        self.wait_ns = RESEND_FIRST_NS;
+    }
+
+    fn expire(&mut self, now: Tick) {
+        if now >= self.give_up && !matches!(self.state, State::Over(_)) {
+            self.state = State::Over(Err(AttachError::Unanswered { seconds: GIVE_UP_S }));
+        }
+    }
+}
+
+/// The server's side, for all sessions: holds one secret and no table, so that requests with forged
+/// addresses fill nothing.
+#[derive(Clone)]
+pub struct Challenger {
+    secret: [u8; 16],
+}
+
+/// What a server makes of a datagram.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Heard {
+    /// Nothing of this exchange.
+    Nothing,
+    /// Send this to where it came from.
+    Challenge([u8; ANSWER_BYTES]),
+    /// Whoever is at that address asks for this seat: decide, and send [`Claim::answer`].
+    Confirmed(Claim),
+}
+
+/// A proven address asks for a seat. The same claim may come again: its answer was lost.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Claim {
+    /// What it asks for.
+    pub seat: Seat,
+    nonce: u64,
+}
+
+impl Claim {
+    /// The datagram that tells the decision.
+    pub fn answer(&self, code: AttachCode) -> [u8; ANSWER_BYTES] {
+        Answer { kind: ANSWER, code, nonce: self.nonce, cookie: [0; 16] }.encode()
+    }
+}
+
+impl Challenger {
+    /// A server with this unpredictable secret, drawn once a process.
+    pub const fn new(secret: [u8; 16]) -> Self {
+        Self { secret }
+    }
+
+    /// Judges a datagram that came from `from`.
+    pub fn received(&self, from: SocketAddr, datagram: &[u8]) -> Heard {
+        let Some(word) = Word::decode(datagram) else { return Heard::Nothing };
+        let cookie = self.cookie(from, &word);
+        match word.kind {
+            CONFIRM if word.cookie == cookie => {
+                Heard::Confirmed(Claim { seat: word.seat, nonce: word.nonce })
+            }
+            // A wrong cookie is of another address: a translator on the way has changed its mind.
+            REQUEST | CONFIRM => Heard::Challenge(
+                Answer { kind: CHALLENGE, code: AttachCode::ATTACHED, nonce: word.nonce, cookie }
+                    .encode(),
+            ),
+            _ => Heard::Nothing,
+        }
+    }
+
+    fn cookie(&self, from: SocketAddr, word: &Word) -> [u8; 16] {
+        let address = match from.ip() {
+            IpAddr::V4(address) => address.to_ipv6_mapped(),
+            IpAddr::V6(address) => address,
+        };
+        let mut message = [0; 18 + 40];
+        message[..16].copy_from_slice(&address.octets());
+        message[16..18].copy_from_slice(&from.port().to_be_bytes());
+        // Seat and nonce as they stand in the datagram, without its kind.
+        message[18..].copy_from_slice(&Word { kind: 0, ..*word }.encode()[..40]);
+        keyed_hash(&self.secret, &message)
+    }
+}
+
+/// The first bytes as an array of known length.
+fn array<const LENGTH: usize>(bytes: &[u8]) -> [u8; LENGTH] {
+    *bytes.first_chunk().expect("callers slice fixed places of arrays of known length")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,37 @@
+//! Tests to propose, for the tests of this room.
+
+use pathscope_core::Wait;
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Verify};
+use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
+use pathscope_modes::registry::{Plan, Test};
+
+/// Ten seconds of goodput over so many connections, with probes over UDP beside it.
+pub(crate) fn load(connections: u32) -> Test {
+    Test {
+        plan: Plan::Goodput(GoodputPlan {
+            pattern: Pattern::Push,
+            connections,
+            extent: goodput::Extent::DurationNs(Period::from_secs(10)),
+            buffer_bytes: Bytes(1 << 16),
+            push_bytes: Bytes(1 << 20),
+            pull_bytes: Bytes(1 << 20),
+            rate_bps: None,
+            warm_up_ns: Period(0),
+            verify: Verify::Full,
+            congestion_control: None,
+            engine: None,
+            wait: Wait::Auto,
+        }),
+        probe: Some(LatencyPlan {
+            protocol: Protocol::Udp,
+            load_model: LoadModel::Open { period_ns: Period::from_millis(10) },
+            extent: latency::Extent::WithLoad,
+            size_bytes: Bytes(64),
+            warm_up_ns: Period(0),
+            engine: None,
+            wait: Wait::Auto,
+        }),
+        report_every_ns: Period::from_secs(1),
+    }
+}

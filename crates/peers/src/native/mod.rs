@@ -1,0 +1,93 @@
+//! pathscope's own protocol: one TCP port for control and data connections, and the UDP port of the
+//! same number.
+//!
+//! [`Opening`] begins every TCP connection; [`Client`] and [`Server`] are the two ends of the talk on a
+//! control connection, whose messages are in [`message`] and whose bytes in [`frame`]; [`Attaching`] and
+//! [`Challenger`] bring a UDP flow in. The wire format for implementers is `docs/protocol.md`.
+
+mod body;
+mod client;
+mod datagram;
+mod deadlines;
+mod flow_set;
+pub mod frame;
+mod keyed_hash;
+mod line;
+pub mod message;
+mod opening;
+mod seats;
+mod server;
+mod shorten;
+mod trial;
+
+#[cfg(test)]
+pub(crate) mod fixtures;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+
+use pathscope_core::record::Host;
+
+pub use client::Client;
+pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
+pub use opening::{
+    ACK_BYTES, AttachCode, AttachError, MAGIC, OPENING_BYTES, Opening, OpeningError, Seat,
+    decode_ack, encode_ack,
+};
+pub use seats::Seats;
+pub use server::{Server, ServerSettings};
+
+/// The port of both transports, unless another is chosen.
+pub const DEFAULT_PORT: u16 = 5210;
+
+/// The versions of the protocol that this program speaks.
+pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 1 };
+
+/// The one way to secure a control connection so far: not at all.
+const SECURITY_NONE: &str = "none";
+
+/// A range of protocol versions.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct VersionRange {
+    /// The oldest.
+    pub least: u16,
+    /// The newest.
+    pub most: u16,
+}
+
+impl VersionRange {
+    /// The newest version that both ranges hold.
+    pub fn common(self, other: Self) -> Option<u16> {
+        let newest = self.most.min(other.most);
+        (newest >= self.least.max(other.least)).then_some(newest)
+    }
+
+    /// Whether it holds this version.
+    pub const fn holds(self, version: u16) -> bool {
+        self.least <= version && version <= self.most
+    }
+}
+
+impl fmt::Display for VersionRange {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.least == self.most {
+            self.most.fmt(formatter)
+        } else {
+            write!(formatter, "{} to {}", self.least, self.most)
+        }
+    }
+}
+
+/// What is known of the other end once both have greeted each other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OtherEnd {
+    /// The version that both speak.
+    pub version: u16,
+    /// What it can do beyond that version.
+    pub capabilities: Vec<String>,
+    /// Its machine and program.
+    pub host: Host,
+    /// At the client: what the server grants.
+    pub limits: Option<crate::limits::Limits>,
+}

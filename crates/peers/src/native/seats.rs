@@ -1,0 +1,127 @@
+//! Which sockets of a test are taken: the server's list of who sits where. Its length is that of the
+//! plan, whatever comes.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_flow::{Group, Transport};
+
+use super::opening::{AttachCode, Seat};
+
+/// The seats of one test at its server.
+#[derive(Debug)]
+pub struct Seats {
+    groups: Vec<Group>,
+    taken: HashMap<(FlowId, Lane), Option<SocketAddr>>,
+}
+
+impl Seats {
+    /// All free.
+    pub fn new(groups: Vec<Group>) -> Self {
+        Self { groups, taken: HashMap::new() }
+    }
+
+    /// A TCP connection asks for a seat.
+    pub fn claim_stream(&mut self, seat: Seat) -> AttachCode {
+        if !self.has(seat, Transport::Stream) {
+            return AttachCode::UNKNOWN_FLOW;
+        }
+        match self.taken.insert((seat.flow, seat.lane), None) {
+            None => AttachCode::ATTACHED,
+            Some(_) => AttachCode::TAKEN,
+        }
+    }
+
+    /// A proven address asks for a seat. May ask again: its answer was lost.
+    pub fn claim_datagram(&mut self, seat: Seat, from: SocketAddr) -> AttachCode {
+        if !self.has(seat, Transport::Datagram) {
+            return AttachCode::UNKNOWN_FLOW;
+        }
+        let sitting = self.taken.entry((seat.flow, seat.lane)).or_insert(Some(from));
+        if *sitting == Some(from) { AttachCode::ATTACHED } else { AttachCode::TAKEN }
+    }
+
+    /// Whether every lane of this flow has its socket.
+    pub fn is_complete(&self, flow: FlowId) -> bool {
+        let lanes = self.groups.iter().find(|group| holds(group, flow)).map(|group| group.lanes);
+        lanes.is_some_and(|lanes| {
+            (0..lanes).all(|lane| self.taken.contains_key(&(flow, Lane(lane))))
+        })
+    }
+
+    fn has(&self, seat: Seat, transport: Transport) -> bool {
+        self.groups.iter().any(|group| {
+            group.id == seat.group
+                && group.transport == transport
+                && holds(group, seat.flow)
+                && seat.lane.0 < group.lanes
+        })
+    }
+}
+
+/// Whether the flow is of this group. Flows are numbered through all groups of a session.
+pub(super) fn holds(group: &Group, flow: FlowId) -> bool {
+    flow.0.checked_sub(group.first.0).is_some_and(|index| index < group.flows)
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::id::Token;
+    use pathscope_flow::{GroupId, Start};
+
+    use super::*;
+
+    fn seats() -> Seats {
+        let group = |id, transport, first, flows, lanes| Group {
+            id: GroupId(id),
+            transport,
+            first: FlowId(first),
+            flows,
+            lanes,
+            start: Start::Together,
+        };
+        Seats::new(vec![
+            group(0, Transport::Stream, 0, 2, 1),
+            group(1, Transport::Datagram, 2, 1, 2),
+        ])
+    }
+
+    fn seat(group: u8, flow: u32, lane: u8) -> Seat {
+        let token = Token([0; 16]);
+        Seat { token, group: GroupId(group), flow: FlowId(flow), lane: Lane(lane) }
+    }
+
+    #[test]
+    fn a_connection_takes_a_seat_once() {
+        let mut seats = seats();
+        assert_eq!(seats.claim_stream(seat(0, 1, 0)), AttachCode::ATTACHED);
+        assert_eq!(seats.claim_stream(seat(0, 1, 0)), AttachCode::TAKEN);
+        assert!(seats.is_complete(FlowId(1)) && !seats.is_complete(FlowId(0)));
+    }
+
+    #[test]
+    fn a_datagram_flow_may_ask_for_its_own_seat_again() {
+        let mut seats = seats();
+        let [one, other] =
+            ["192.0.2.1:1", "192.0.2.1:2"].map(|text| text.parse().expect("address"));
+        assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), AttachCode::ATTACHED);
+        assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), AttachCode::ATTACHED);
+        assert_eq!(seats.claim_datagram(seat(1, 2, 0), other), AttachCode::TAKEN);
+        assert!(!seats.is_complete(FlowId(2)));
+        assert_eq!(seats.claim_datagram(seat(1, 2, 1), other), AttachCode::ATTACHED);
+        assert!(seats.is_complete(FlowId(2)));
+    }
+
+    #[test]
+    fn what_is_not_in_the_plan_has_no_seat() {
+        let mut seats = seats();
+        let from = "192.0.2.1:1".parse().expect("an address");
+        for wrong in [seat(0, 2, 0), seat(1, 0, 0), seat(0, 0, 1), seat(1, 2, 0), seat(9, 0, 0)] {
+            assert_eq!(seats.claim_stream(wrong), AttachCode::UNKNOWN_FLOW, "{wrong:?}");
+        }
+        assert_eq!(seats.claim_datagram(seat(0, 0, 0), from), AttachCode::UNKNOWN_FLOW);
+        assert_eq!(seats.claim_datagram(seat(1, 2, 2), from), AttachCode::UNKNOWN_FLOW);
+        assert!(seats.taken.is_empty() && !seats.is_complete(FlowId(u32::MAX)));
+    }
+}

@@ -1,0 +1,389 @@
+//! The server's side of the talk: it judges what strangers propose, and never closes first on success.
+//! What is said is in `message`; what happens within one test in `trial`.
+//!
+//! ```text
+//!  Greeting --hello--> Idle --propose--> Preparing --prepared--> Trial --both reports--> Ending
+//!     |                 ^  \--client closes--> End(Ok)                                     |
+//!     v                 +-----------------------------end----------------------------------+
+//!  Refused --client closes--> End
+//! ```
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::record::{Host, Substitution};
+use pathscope_flow::{Dialogue, GroupId, Input, Output};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+
+use super::keyed_hash::keyed_hash;
+use super::line::Line;
+use super::message::{Accept, Hello, Message, Propose, Welcome};
+use super::trial::{Trial, total_of};
+use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, deadlines};
+use crate::limits::Limits;
+use crate::{Moment, PeerError, Refusal};
+
+/// What a server is and grants, the same for all its sessions.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Told to each client.
+    pub host: Host,
+    /// What it grants.
+    pub limits: Limits,
+}
+
+/// The server's end of one control connection.
+#[derive(Debug)]
+pub struct Server {
+    line: Line<Self>,
+    stage: Stage,
+    settings: ServerSettings,
+    version: u16,
+    entropy: [u8; 16],
+    tests: u64,
+    stopping: Option<String>,
+    client: Option<OtherEnd>,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Greeting { deadline: Tick },
+    Refused { refusal: Refusal, deadline: Tick },
+    Idle { deadline: Tick },
+    Preparing { token: Token, test: Box<Test> },
+    Trial(Box<Trial>),
+    Ending { deadline: Tick },
+}
+
+impl Server {
+    /// A talk with a client whose opening stated `versions`. `admission` is what the census said of it;
+    /// `entropy` is unpredictable and drawn anew for each session: its tokens come of it.
+    pub fn new(
+        settings: ServerSettings,
+        versions: VersionRange,
+        admission: Result<(), Refusal>,
+        entropy: [u8; 16],
+        now: Tick,
+    ) -> Self {
+        let mut server = Self {
+            line: Line::new(Role::Server),
+            stage: Stage::Greeting { deadline: now.plus_nanos(deadlines::HELLO.0) },
+            settings,
+            version: VERSIONS.most,
+            entropy,
+            tests: 0,
+            stopping: None,
+            client: None,
+        };
+        let said = match (admission, VERSIONS.common(versions)) {
+            (Err(refusal), _) => server.turn_away(refusal, now),
+            (_, None) => server.turn_away(version_refusal(versions), now),
+            (Ok(()), Some(version)) => {
+                server.version = version;
+                Ok(())
+            }
+        };
+        server.settle(said);
+        server
+    }
+
+    /// The client, once it has said hello.
+    pub const fn client(&self) -> Option<&OtherEnd> {
+        self.client.as_ref()
+    }
+
+    /// No to the client, not to one of its tests. It is to close; what it still says is not heard.
+    fn turn_away(&mut self, refusal: Refusal, now: Tick) -> Result<(), PeerError> {
+        self.line.say(&Message::Refuse(refusal.clone()))?;
+        let deadline = now.plus_nanos(deadlines::FAREWELL.0);
+        self.stage = Stage::Refused { refusal, deadline };
+        Ok(())
+    }
+
+    fn settle(&mut self, result: Result<(), PeerError>) {
+        let Err(error) = result else { return };
+        if self.line.has_ended() {
+            return;
+        }
+        if let Stage::Trial(trial) = &self.stage {
+            trial.abandon(&mut self.line);
+        }
+        self.line.fail(error);
+    }
+
+    const fn moment(&self) -> Moment {
+        match &self.stage {
+            Stage::Greeting { .. } | Stage::Refused { .. } => Moment::Greeting,
+            Stage::Idle { .. } => Moment::BetweenTests,
+            Stage::Preparing { .. } => Moment::Agreeing,
+            Stage::Trial(trial) => trial.moment(),
+            Stage::Ending { .. } => Moment::Ending,
+        }
+    }
+
+    fn received(&mut self, mut bytes: &[u8], now: Tick) -> Result<(), PeerError> {
+        self.line.heard(now);
+        while !matches!(self.stage, Stage::Refused { .. }) && !self.line.has_ended() {
+            let Some(message) = self.line.next(&mut bytes, self.moment())? else {
+                return self.line.answer();
+            };
+            self.hear(message, now)?;
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Message, now: Tick) -> Result<(), PeerError> {
+        match (message, &mut self.stage) {
+            (Message::Hello(hello), Stage::Greeting { .. }) => self.greet(*hello, now),
+            (Message::Propose(propose), Stage::Idle { .. }) => self.judge(&propose, now),
+            (Message::Start, Stage::Trial(trial)) if trial.moment() == Moment::Attaching => {
+                trial.await_start(now);
+                self.start_if_complete(now)
+            }
+            (Message::Stop(stop), stage) if !matches!(stage, Stage::Greeting { .. }) => {
+                self.peer_stopped(&stop.reason, now)
+            }
+            (Message::End, Stage::Ending { .. }) => self.test_over(now),
+            (message, Stage::Trial(trial)) => {
+                trial.hear(&mut self.line, message, now)?;
+                self.end_if_over(now);
+                Ok(())
+            }
+            (message, _) => Err(self.line.unexpected(self.moment(), &message)),
+        }
+    }
+
+    fn greet(&mut self, hello: Hello, now: Tick) -> Result<(), PeerError> {
+        if !hello.security.iter().any(|offer| offer == SECURITY_NONE) {
+            let sentence = format!(
+                "it knows no way to secure the connection that the client offers ({})",
+                hello.security.join(", ")
+            );
+            return self.turn_away(Refusal::new("security", sentence), now);
+        }
+        self.line.say(&Message::Welcome(Box::new(Welcome {
+            version: self.version,
+            capabilities: Vec::new(),
+            security: SECURITY_NONE.to_owned(),
+            limits: self.settings.limits,
+            host: self.settings.host.clone(),
+        })))?;
+        self.client = Some(OtherEnd {
+            version: self.version,
+            capabilities: hello.capabilities,
+            host: hello.host,
+            limits: None,
+        });
+        self.line.watch(now);
+        self.rest(now);
+        Ok(())
+    }
+
+    /// Waits for the next proposal.
+    fn rest(&mut self, now: Tick) {
+        self.stage = Stage::Idle { deadline: now.plus_nanos(deadlines::IDLE.0) };
+    }
+
+    fn judge(&mut self, propose: &Propose, now: Tick) -> Result<(), PeerError> {
+        let judged =
+            propose.test().and_then(|test| self.settings.limits.check(&test).map(|()| test));
+        let test = match judged {
+            Ok(test) => test,
+            Err(refusal) => {
+                self.rest(now);
+                return self.line.say(&Message::Refuse(refusal));
+            }
+        };
+        let token = Token(keyed_hash(&self.entropy, &self.tests.to_be_bytes()));
+        self.tests += 1;
+        self.line.put(Output::Prepare { token, plan: test.clone() });
+        self.stage = Stage::Preparing { token, test: Box::new(test) };
+        Ok(())
+    }
+
+    fn prepared(&mut self, substitutions: Vec<Substitution>, now: Tick) -> Result<(), PeerError> {
+        let Stage::Preparing { token, test } = &self.stage else { return Ok(()) };
+        let test = Test::clone(test);
+        let accept = Accept { token: *token, test: test.clone(), substitutions };
+        self.stage = Stage::Trial(Box::new(Trial::new(test, now)));
+        self.line.say(&Message::Accept(Box::new(accept)))
+    }
+
+    fn unable(&mut self, sentence: &str, now: Tick) -> Result<(), PeerError> {
+        if !matches!(self.stage, Stage::Preparing { .. }) {
+            return Ok(());
+        }
+        self.rest(now);
+        let sentence: String = sentence.chars().take(1_000).collect();
+        self.line.say(&Message::Refuse(Refusal::new("unable", sentence)))
+    }
+
+    fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
+        let Stage::Trial(trial) = &mut self.stage else { return Ok(()) };
+        trial.attach(group, flow, now);
+        self.start_if_complete(now)
+    }
+
+    /// The client's start may overtake the word of this end's last flows, so both are waited for.
+    fn start_if_complete(&mut self, now: Tick) -> Result<(), PeerError> {
+        let Stage::Trial(trial) = &mut self.stage else { return Ok(()) };
+        if trial.moment() != Moment::Starting || !trial.is_complete() {
+            return Ok(());
+        }
+        let limit = self.settings.limits.duration_ns;
+        let reason = match limit {
+            Some(limit) if trial.longest_run().is_none() => format!(
+                "the server's limit of {limit} a run is reached; it can be raised by --limit-duration"
+            ),
+            _ => "the test has run a minute beyond its duration".to_owned(),
+        };
+        trial.run(trial.longest_run().or(limit), reason, now);
+        self.line.put(Output::Start);
+        self.line.say(&Message::Started)
+    }
+
+    fn end_if_over(&mut self, now: Tick) {
+        if matches!(&self.stage, Stage::Trial(trial) if trial.is_over()) {
+            self.stage = Stage::Ending { deadline: now.plus_nanos(deadlines::REPORT.0) };
+        }
+    }
+
+    fn test_over(&mut self, now: Tick) -> Result<(), PeerError> {
+        self.line.put(Output::TestOver);
+        self.rest(now);
+        if let Some(reason) = self.stopping.take() {
+            self.line.say_stop(&reason)?;
+            self.line.end(Ok(()));
+        }
+        Ok(())
+    }
+
+    fn peer_stopped(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
+        match &mut self.stage {
+            Stage::Trial(trial) if trial.is_running() => {
+                self.line.note_reason(reason);
+                trial.stop(&mut self.line, now);
+                Ok(())
+            }
+            // It is about to close; or it stopped a test that has meanwhile ended by itself.
+            Stage::Idle { .. } | Stage::Ending { .. } => Ok(()),
+            _ => Err(self.line.stopped(Role::Client, self.moment(), reason)),
+        }
+    }
+
+    /// The server itself ends. What runs is wound up.
+    fn stop(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
+        match &mut self.stage {
+            Stage::Greeting { .. } => {
+                self.line.say(&Message::Refuse(Refusal::new("stopping", "it is about to stop")))?;
+                self.line.end(Ok(()));
+            }
+            Stage::Idle { .. } => {
+                self.line.say_stop(reason)?;
+                self.line.end(Ok(()));
+            }
+            Stage::Refused { .. } => self.line.end(Ok(())),
+            Stage::Ending { .. } if self.stopping.is_some() => self.line.end(Ok(())),
+            Stage::Ending { .. } => self.stopping = Some(reason.to_owned()),
+            Stage::Trial(trial) if trial.is_running() => {
+                self.stopping = Some(reason.to_owned());
+                return trial.stop_from_here(&mut self.line, reason, now);
+            }
+            Stage::Preparing { .. } | Stage::Trial(_) => {
+                return Err(self.line.stopped(Role::Server, self.moment(), reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn closed(&mut self) -> Result<(), PeerError> {
+        match &self.stage {
+            Stage::Idle { .. } if !self.line.is_amid_message() => {
+                self.line.end(Ok(()));
+                Ok(())
+            }
+            Stage::Refused { refusal, .. } => Err(PeerError::Refused(refusal.clone())),
+            _ => Err(self.line.closed(self.moment())),
+        }
+    }
+
+    fn expire(&mut self, now: Tick) -> Result<(), PeerError> {
+        self.line.expire(self.moment(), now)?;
+        let (what, limit) = match &mut self.stage {
+            Stage::Greeting { deadline } if now >= *deadline => ("say hello", deadlines::HELLO),
+            Stage::Idle { deadline } if now >= *deadline => ("propose a test", deadlines::IDLE),
+            Stage::Ending { deadline } if now >= *deadline => ("end the test", deadlines::REPORT),
+            Stage::Refused { refusal, deadline } if now >= *deadline => {
+                return Err(PeerError::Refused(refusal.clone()));
+            }
+            Stage::Trial(trial) => return trial.expire(&mut self.line, now),
+            _ => return Ok(()),
+        };
+        Err(PeerError::Late { who: Role::Client, what, limit })
+    }
+
+    fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
+        match (input, &mut self.stage) {
+            (Input::Received(bytes), _) => self.received(bytes, now),
+            (Input::ControlClosed, _) => self.closed(),
+            (Input::Prepared(substitutions), _) => self.prepared(substitutions, now),
+            (Input::Unable(sentence), _) => self.unable(sentence, now),
+            (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
+            (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
+                trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
+            }
+            (Input::Interval(interval), Stage::Trial(trial)) => {
+                trial.interval(&mut self.line, interval, now)
+            }
+            (Input::Over(report), Stage::Trial(trial)) => {
+                trial.report(&mut self.line, report, now)?;
+                self.end_if_over(now);
+                Ok(())
+            }
+            (Input::Stop(reason), _) => self.stop(reason, now),
+            (Input::Deadline, _) => self.expire(now),
+            // Word of flows of a test that is over.
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Dialogue for Server {
+    type Plan = Test;
+    type Interval = EndInterval;
+    type Report = EndReport;
+    type Error = PeerError;
+
+    fn input(&mut self, input: Input<'_, Self>, now: Tick) {
+        if !self.line.has_ended() {
+            let result = self.act(input, now);
+            self.settle(result);
+        }
+    }
+
+    fn output(&mut self) -> Option<Output<Self>> {
+        self.line.take()
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        if self.line.has_ended() {
+            return None;
+        }
+        let stage = match &self.stage {
+            Stage::Greeting { deadline }
+            | Stage::Refused { deadline, .. }
+            | Stage::Idle { deadline }
+            | Stage::Ending { deadline } => Some(*deadline),
+            Stage::Preparing { .. } => None,
+            Stage::Trial(trial) => trial.deadline(),
+        };
+        [self.line.deadline(), stage].into_iter().flatten().min()
+    }
+}
+
+fn version_refusal(client: VersionRange) -> Refusal {
+    let older = if client.most < VERSIONS.least { "client" } else { "server" };
+    let sentence = format!(
+        "the client speaks protocol version {client}, the server {VERSIONS}: none in common"
+    );
+    Refusal::new("version", sentence).with_hint(format!("upgrade the {older}"))
+}

@@ -1,0 +1,8 @@
+//! Both ends against each other in virtual time.
+
+mod document;
+mod faults;
+mod order;
+mod pair;
+mod stops;
+mod strangers;

@@ -1,0 +1,369 @@
+//! One end against what another version, a fool or an enemy says.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Token};
+use pathscope_core::record::Host;
+use pathscope_flow::{Dialogue, GroupId, Input, Output};
+use pathscope_modes::registry::{EndReport, Test};
+use proptest::prelude::*;
+
+use crate::limits::Limits;
+use crate::native::frame::{BODY_MOST, Decoder, Frame, MessageType};
+use crate::native::message::{Accept, Beat, FlowTotal, Hello, Message, Propose, Stop, Welcome};
+use crate::native::{Client, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
+use crate::{PeerError, Refusal};
+
+const NOW: Tick = Tick::from_nanos(1);
+
+fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
+    let settings = ServerSettings { host: Host::default(), limits: Limits::default() };
+    Server::new(settings, versions, admission, [1; 16], NOW)
+}
+
+fn hello() -> Message {
+    let security = vec!["noise-psk".to_owned(), "none".to_owned()];
+    Message::Hello(Box::new(Hello { security, ..Hello::default() }))
+}
+
+fn welcome(version: u16, security: &str) -> Message {
+    Message::Welcome(Box::new(Welcome {
+        version,
+        capabilities: Vec::new(),
+        security: security.to_owned(),
+        limits: Limits::NONE,
+        host: Host::default(),
+    }))
+}
+
+fn say<D: Dialogue>(to: &mut D, message: &Message) {
+    to.input(Input::Received(&message.encode().expect("short")), NOW);
+}
+
+/// All that a dialogue asks for: the messages it says, and how it ended.
+fn outputs<D: Dialogue>(of: &mut D) -> (Vec<Message>, Option<Result<(), D::Error>>) {
+    let (mut said, mut ended) = (Vec::new(), None);
+    while let Some(output) = of.output() {
+        match output {
+            Output::Send(bytes) if !bytes.starts_with(&crate::native::MAGIC) => {
+                let frame = Decoder::default()
+                    .next(&mut &bytes[..], BODY_MOST)
+                    .expect("good")
+                    .expect("whole");
+                said.push(Message::decode(&frame).expect("good").expect("known"));
+            }
+            Output::End(outcome) => ended = Some(outcome),
+            _ => {}
+        }
+    }
+    (said, ended)
+}
+
+fn refusal(server: &mut Server) -> Refusal {
+    match &outputs(server).0[..] {
+        [Message::Refuse(refusal)] => refusal.clone(),
+        other => panic!("one refusal, not {other:?}"),
+    }
+}
+
+#[test]
+fn versions_without_a_common_one_are_both_named_with_the_end_to_upgrade() {
+    let mut newer = server(VersionRange { least: 7, most: 9 }, Ok(()));
+    assert_eq!(
+        refusal(&mut newer).to_string(),
+        "the client speaks protocol version 7 to 9, the server 1: none in common; upgrade the server"
+    );
+    let mut older = server(VersionRange { least: 0, most: 0 }, Ok(()));
+    assert!(refusal(&mut older).to_string().ends_with("upgrade the client"));
+    let mut wider = server(VersionRange { least: 0, most: 9 }, Ok(()));
+    say(&mut wider, &hello());
+    assert!(
+        matches!(&outputs(&mut wider).0[..], [Message::Welcome(welcome)] if welcome.version == 1)
+    );
+}
+
+#[test]
+fn a_refused_client_is_given_time_to_close_and_no_more() {
+    let full = Refusal::new("sessions", "it is full");
+    let mut server = server(VERSIONS, Err(full.clone()));
+    assert_eq!(refusal(&mut server), full);
+    say(&mut server, &hello());
+    server.input(Input::Received(b"\xff\xff\xff\xff\xff\xff"), NOW);
+    assert_eq!(outputs(&mut server), (Vec::new(), None));
+    let deadline = server.deadline().expect("it does not wait for ever");
+    server.input(Input::Deadline, deadline);
+    assert_eq!(outputs(&mut server), (Vec::new(), Some(Err(PeerError::Refused(full)))));
+    assert_eq!(server.deadline(), None);
+}
+
+#[test]
+fn a_client_holds_a_server_to_what_was_offered() {
+    for (message, words) in [
+        (welcome(2, "none"), "chose version 2"),
+        (welcome(1, "rot13"), "chose 'rot13'"),
+        (Message::Started, "'started' has no place there"),
+        (hello(), "'hello' has no place there"),
+        (Message::Ping(Beat::default()), "'ping' has no place there"),
+    ] {
+        let mut client = Client::new(Host::default(), NOW);
+        say(&mut client, &message);
+        let (_, ended) = outputs(&mut client);
+        let error = ended.expect("at once").expect_err("a breach").to_string();
+        assert!(error.contains(words), "{error}");
+    }
+}
+
+#[test]
+fn a_server_knows_what_has_no_place_at_its_start() {
+    for message in [
+        Message::Propose(Propose::new(&fixtures::load(1))),
+        Message::Start,
+        Message::End,
+        Message::Stop(Stop { reason: String::new() }),
+        Message::Report(Box::default()),
+    ] {
+        let mut server = server(VERSIONS, Ok(()));
+        say(&mut server, &message);
+        let (said, ended) = outputs(&mut server);
+        assert!(matches!(ended, Some(Err(PeerError::Breach { .. }))), "{message:?}: {ended:?}");
+        assert!(matches!(said[..], [Message::Stop(_)]), "{message:?}: {said:?}");
+    }
+}
+
+#[test]
+fn security_that_nobody_knows_is_refused() {
+    let mut server = server(VERSIONS, Ok(()));
+    let hello = Hello { security: vec!["noise-psk".to_owned()], ..Hello::default() };
+    say(&mut server, &Message::Hello(Box::new(hello)));
+    assert!(refusal(&mut server).sentence.ends_with("(noise-psk)"));
+}
+
+/// A server that waits for a proposal.
+fn idle_server() -> Server {
+    let mut server = server(VERSIONS, Ok(()));
+    say(&mut server, &hello());
+    assert!(matches!(outputs(&mut server), (said, None) if said.len() == 1));
+    server
+}
+
+#[test]
+fn a_refused_test_leaves_the_session_as_it_was() {
+    let mut server = idle_server();
+    let unknown = br#"{"test":{"plan":{"wormhole":{}}}}"#.to_vec();
+    let frame = Frame { kind: MessageType::PROPOSE, body: unknown };
+    server.input(Input::Received(&frame.encode()), NOW);
+    assert_eq!(refusal(&mut server).code, "not_understood");
+
+    let mut beyond = fixtures::load(1);
+    beyond.report_every_ns.0 = 0;
+    say(&mut server, &Message::Propose(Propose::new(&beyond)));
+    assert_eq!(refusal(&mut server).code, "invalid");
+
+    say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
+    assert!(matches!(server.output(), Some(Output::Prepare { .. })));
+    server.input(Input::Unable("it has no engine 'uring'"), NOW);
+    assert_eq!(refusal(&mut server).code, "unable");
+
+    say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
+    assert!(matches!(server.output(), Some(Output::Prepare { .. })));
+}
+
+#[test]
+fn a_flood_of_pings_has_one_answer() {
+    let mut server = idle_server();
+    let pings: Vec<u8> =
+        (0..1_000).flat_map(|id| Message::Ping(Beat { id }).encode().expect("short")).collect();
+    server.input(Input::Received(&pings), NOW);
+    assert_eq!(outputs(&mut server), (vec![Message::Pong(Beat { id: 999 })], None));
+}
+
+#[test]
+fn an_idle_client_is_not_kept_for_ever() {
+    let mut server = idle_server();
+    let mut now = NOW;
+    for _ in 0..70 {
+        now = server.deadline().map_or(now, |deadline| deadline.max(now));
+        server.input(Input::Deadline, now);
+        server
+            .input(Input::Received(&Message::Pong(Beat::default()).encode().expect("short")), now);
+    }
+    let error = outputs(&mut server).1.expect("it ended").expect_err("late").to_string();
+    assert_eq!(error, "the client did not propose a test within 60 s");
+}
+
+/// A server whose client has been granted a test of so many connections and a probe.
+fn preparing_server(connections: u32) -> Server {
+    let mut server = idle_server();
+    say(&mut server, &Message::Propose(Propose::new(&fixtures::load(connections))));
+    server.input(Input::Prepared(Vec::new()), NOW);
+    outputs(&mut server);
+    server
+}
+
+/// The time and the sentence of a server that hears no more of its client than pongs, and of a flow
+/// that attaches every ten seconds.
+fn slow_client(mut server: Server, flows: u32) -> (Tick, String) {
+    let (mut now, mut flow) = (NOW, 0);
+    while let Some(deadline) = server.deadline() {
+        now = deadline.max(now);
+        server.input(Input::Deadline, now);
+        server
+            .input(Input::Received(&Message::Pong(Beat::default()).encode().expect("short")), now);
+        if flow < flows && now.as_nanos() / 10_000_000_000 > u64::from(flow) {
+            server.input(Input::Attached { group: GroupId(0), flow: FlowId(flow) }, now);
+            flow += 1;
+        }
+    }
+    let error = outputs(&mut server).1.expect("it ended").expect_err("late");
+    (now, error.to_string())
+}
+
+#[test]
+fn flows_that_stay_away_end_the_test_whether_or_not_the_client_says_start() {
+    let sentence = "the client did not set up the next of the test's flows within 15 s";
+    let (at, said) = slow_client(preparing_server(2), 0);
+    assert_eq!((at, said.as_str()), (NOW.plus_nanos(15_000_000_000), sentence));
+    let mut started = preparing_server(2);
+    say(&mut started, &Message::Start);
+    let (at, said) = slow_client(started, 0);
+    assert_eq!((at, said.as_str()), (NOW.plus_nanos(15_000_000_000), sentence));
+}
+
+#[test]
+fn flows_that_trickle_in_do_not_hold_a_session_for_ever() {
+    let (at, _) = slow_client(preparing_server(1_000), 1_000);
+    assert_eq!(at, NOW.plus_nanos(500_000_000_000));
+}
+
+/// A client whose proposal was accepted as `accepted`.
+fn accepted_client(proposed: Test, accepted: Test) -> Client {
+    let mut client = Client::new(Host::default(), NOW);
+    client.propose(proposed, NOW);
+    say(&mut client, &welcome(1, "none"));
+    let accept = Accept { token: Token([3; 16]), test: accepted, substitutions: Vec::new() };
+    say(&mut client, &Message::Accept(Box::new(accept)));
+    client
+}
+
+#[test]
+fn a_test_that_was_not_asked_for_is_not_run() {
+    let mut client = accepted_client(fixtures::load(2), fixtures::load(3));
+    let (_, ended) = outputs(&mut client);
+    assert_eq!(ended, Some(Err(PeerError::OtherTest)));
+}
+
+/// A client that runs a test of two connections and a probe.
+fn running_client() -> Client {
+    let mut client = accepted_client(fixtures::load(2), fixtures::load(2));
+    for (group, flow) in [(0, 0), (0, 1), (1, 2)] {
+        client.input(Input::Attached { group: GroupId(group), flow: FlowId(flow) }, NOW);
+    }
+    say(&mut client, &Message::Started);
+    let (said, ended) = outputs(&mut client);
+    assert!(said.last() == Some(&Message::Start) && ended.is_none());
+    client
+}
+
+#[test]
+fn a_total_of_no_flow_or_told_twice_is_a_breach() {
+    let total = |group, flow| FlowTotal { group: GroupId(group), flow: FlowId(flow), total: 1 };
+    for wrong in [
+        vec![total(0, 2)],
+        vec![total(1, 0)],
+        vec![total(0, u32::MAX)],
+        vec![total(0, 1), total(0, 1)],
+    ] {
+        let mut client = running_client();
+        say(&mut client, &Message::Totals(wrong.clone()));
+        let (_, ended) = outputs(&mut client);
+        assert!(matches!(ended, Some(Err(PeerError::Breach { .. }))), "{wrong:?}: {ended:?}");
+    }
+}
+
+#[test]
+fn nothing_is_said_of_a_test_after_its_report() {
+    let mut client = running_client();
+    say(&mut client, &Message::Report(Box::default()));
+    assert_eq!(outputs(&mut client), (Vec::new(), None));
+    say(&mut client, &Message::Report(Box::default()));
+    assert!(matches!(outputs(&mut client).1, Some(Err(PeerError::Breach { .. }))));
+}
+
+#[test]
+fn an_end_that_was_suspended_asks_before_it_judges() {
+    let mut client = running_client();
+    let much_later = NOW.plus_nanos(60_000_000_000);
+    client.input(Input::Deadline, much_later);
+    assert_eq!(outputs(&mut client), (vec![Message::Ping(Beat { id: 1 })], None));
+    assert_eq!(client.deadline(), Some(much_later.plus_nanos(9_000_000_000)));
+}
+
+proptest! {
+    #[test]
+    fn neither_end_panics_whatever_comes_whenever(
+        words in prop::collection::vec((0_usize..17, any::<u32>(), 0_u64..20_000_000_000), 0..25),
+        as_client in any::<bool>(),
+    ) {
+        if as_client {
+            let mut client = Client::new(Host::default(), NOW);
+            client.propose(fixtures::load(2), NOW);
+            babble(client, &words);
+        } else {
+            babble(server(VERSIONS, Ok(())), &words);
+        }
+    }
+
+    #[test]
+    fn noise_ends_a_greeting_or_waits_for_more(noise in prop::collection::vec(any::<u8>(), 0..500)) {
+        let mut server = server(VERSIONS, Ok(()));
+        server.input(Input::Received(&noise), NOW);
+        prop_assert!(server.deadline().is_some() || matches!(outputs(&mut server).1, Some(Err(_))));
+    }
+}
+
+/// Says these things to a dialogue, in whatever order.
+fn babble<D>(mut dialogue: D, words: &[(usize, u32, u64)])
+where
+    D: Dialogue<Report = EndReport, Error = PeerError>,
+{
+    let mut now = NOW;
+    for &(word, number, later) in words {
+        let (group, flow) = (GroupId((number % 2) as u8), FlowId(number % 4));
+        match word {
+            14 => dialogue.input(Input::Attached { group, flow }, now),
+            15 => dialogue.input(Input::Over(EndReport::default()), now),
+            16 => {
+                now = now.plus_nanos(later);
+                dialogue.input(Input::Deadline, now);
+            }
+            _ => dialogue.input(Input::Received(&one_of_all(word, number)), now),
+        }
+        while let Some(output) = dialogue.output() {
+            if let Output::Prepare { .. } = output {
+                dialogue.input(Input::Prepared(Vec::new()), now);
+            }
+        }
+    }
+}
+
+fn one_of_all(word: usize, number: u32) -> Vec<u8> {
+    let flow = FlowTotal { group: GroupId(0), flow: FlowId(number % 3), total: number.into() };
+    let test = fixtures::load(2);
+    let token = Token([number as u8; 16]);
+    let message = match word {
+        0 => hello(),
+        1 => welcome(1, "none"),
+        2 => Message::Refuse(Refusal::new("no", "no")),
+        3 => Message::Propose(Propose::new(&test)),
+        4 => Message::Accept(Box::new(Accept { token, test, substitutions: Vec::new() })),
+        5 => Message::Start,
+        6 => Message::Started,
+        7 => Message::Interval(Box::default()),
+        8 => Message::Totals(vec![flow]),
+        9 => Message::Report(Box::default()),
+        10 => Message::Stop(Stop { reason: String::new() }),
+        11 => Message::End,
+        12 => Message::Ping(Beat::default()),
+        _ => Message::Pong(Beat::default()),
+    };
+    message.encode().expect("short")
+}

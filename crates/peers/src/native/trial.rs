@@ -1,0 +1,377 @@
+//! One test from its acceptance to its end, as both ends keep it: which flows are there, which have
+//! sent all they will, whose report is in, and how long all that may take.
+//!
+//! ```text
+//!  Attaching --all there; start, started--> Starting --> Running --both reports--> over
+//!                                                          |  ^
+//!                                        stop, from any side, winds up: the flows are told,
+//!                                        reports are exchanged all the same
+//! ```
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::quantity::Period;
+use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase, Totals};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+
+use super::deadlines;
+use super::flow_set::{Added, FlowSet};
+use super::frame::BODY_MOST;
+use super::line::Line;
+use super::message::{FlowTotal, Message, TOTALS_MOST};
+use super::shorten::shorten;
+use crate::limits::stated_duration;
+use crate::{Moment, PeerError};
+
+/// One test under way.
+#[derive(Debug)]
+pub(super) struct Trial {
+    test: Test,
+    groups: Vec<Group>,
+    stage: Stage,
+    /// When all flows have to be there, however steadily they come.
+    attach_end: Tick,
+    /// When the stage has taken too long.
+    deadline: Option<Tick>,
+    /// When the test as a whole has, and why it is stopped then.
+    run_end: Option<(Tick, String)>,
+    attached: FlowSet,
+    /// Flows of this end whose totals are told, or about to be.
+    told: FlowSet,
+    /// Flows of the other end whose totals came.
+    heard: FlowSet,
+    unsaid: Vec<FlowTotal>,
+    say_at: Option<Tick>,
+    reports: Reports,
+    stopped: bool,
+    stopped_from_here: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    Attaching,
+    Starting,
+    Running,
+}
+
+/// Whose report is said.
+#[derive(Clone, Copy, Debug, Default)]
+struct Reports {
+    own: bool,
+    peer: bool,
+}
+
+impl Trial {
+    /// A test that was just accepted.
+    pub fn new(test: Test, now: Tick) -> Self {
+        let groups = test.groups();
+        let [attached, told, heard] = [(); 3].map(|()| FlowSet::new(&groups));
+        Self {
+            test,
+            groups,
+            stage: Stage::Attaching,
+            attach_end: now.plus_nanos(deadlines::ATTACH_ALL.0),
+            deadline: Some(now.plus_nanos(deadlines::ATTACH.0)),
+            run_end: None,
+            attached,
+            told,
+            heard,
+            unsaid: Vec::new(),
+            say_at: None,
+            reports: Reports::default(),
+            stopped: false,
+            stopped_from_here: false,
+        }
+    }
+
+    /// Where in the talk this is.
+    pub const fn moment(&self) -> Moment {
+        match self.stage {
+            Stage::Attaching => Moment::Attaching,
+            Stage::Starting => Moment::Starting,
+            Stage::Running => Moment::Running,
+        }
+    }
+
+    /// Whether flows run, or have run.
+    pub fn is_running(&self) -> bool {
+        self.stage == Stage::Running
+    }
+
+    /// Whether both reports are said.
+    pub const fn is_over(&self) -> bool {
+        self.reports.own && self.reports.peer
+    }
+
+    /// Whether all flows are attached.
+    pub const fn is_complete(&self) -> bool {
+        self.attached.is_full()
+    }
+
+    /// How long the test may run where its plan states a duration: that, and time to drain.
+    pub fn longest_run(&self) -> Option<Period> {
+        let stated = stated_duration(&self.test)?;
+        Some(Period(stated.0.saturating_add(deadlines::OVERTIME.0)))
+    }
+
+    /// A flow is attached: the others get their time anew.
+    pub fn attach(&mut self, group: GroupId, flow: FlowId, now: Tick) {
+        if self.attached.add(&self.groups, group, flow) == Added::New
+            && self.stage == Stage::Attaching
+        {
+            self.deadline = Some(now.plus_nanos(deadlines::ATTACH.0).min(self.attach_end));
+        }
+    }
+
+    /// The client has said that it is ready, or has heard so.
+    pub fn await_start(&mut self, now: Tick) {
+        self.stage = Stage::Starting;
+        self.deadline = Some(now.plus_nanos(deadlines::START.0));
+    }
+
+    /// The flows begin. They are stopped for `reason` when they run for longer than `most`.
+    pub fn run(&mut self, most: Option<Period>, reason: String, now: Tick) {
+        self.stage = Stage::Running;
+        self.deadline = None;
+        self.run_end = most.map(|most| (now.plus_nanos(most.0), reason));
+        self.say_at = (!self.unsaid.is_empty()).then_some(now);
+    }
+
+    /// A flow of this end changed its phase. The first that is no longer `Running` fixes its total.
+    pub fn phase<D>(
+        &mut self,
+        line: &mut Line<D>,
+        total: FlowTotal,
+        phase: Phase,
+        now: Tick,
+    ) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        if self.reports.own || phase < Phase::SendingDone {
+            return Ok(());
+        }
+        if self.told.add(&self.groups, total.group, total.flow) != Added::New {
+            return Ok(());
+        }
+        self.unsaid.push(total);
+        if !self.is_running() {
+            return Ok(());
+        }
+        self.say_at.get_or_insert(now.plus_nanos(deadlines::TOTALS.0));
+        if self.told.is_full() || self.unsaid.len() >= TOTALS_MOST {
+            self.say_totals(line)?;
+        }
+        Ok(())
+    }
+
+    /// An interval of this end.
+    pub fn interval<D>(
+        &mut self,
+        line: &mut Line<D>,
+        interval: EndInterval,
+        now: Tick,
+    ) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        if !self.is_running() || self.reports.own {
+            return Ok(());
+        }
+        self.note_progress(&interval, now);
+        line.say(&Message::Interval(Box::new(interval)))
+    }
+
+    /// All flows of this end are over.
+    pub fn report<D>(
+        &mut self,
+        line: &mut Line<D>,
+        report: EndReport,
+        now: Tick,
+    ) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        if !self.is_running() || self.reports.own {
+            return Ok(());
+        }
+        self.say_totals(line)?;
+        self.reports.own = true;
+        self.wind_up(now);
+        line.say(&Message::Report(Box::new(shorten(report, BODY_MOST))))
+    }
+
+    /// The other end said something about the running test.
+    pub fn hear<D>(
+        &mut self,
+        line: &mut Line<D>,
+        message: Message,
+        now: Tick,
+    ) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError, Interval = EndInterval, Report = EndReport>,
+    {
+        match message {
+            Message::Interval(interval) if self.may_hear() => {
+                self.note_progress(&interval, now);
+                line.put(Output::PeerInterval(*interval));
+                Ok(())
+            }
+            Message::Totals(totals) if self.may_hear() => self.hear_totals(line, &totals),
+            Message::Report(report) if self.may_hear() => {
+                self.reports.peer = true;
+                self.wind_up(now);
+                line.put(Output::PeerReport(*report));
+                Ok(())
+            }
+            other => Err(line.unexpected(self.moment(), &other)),
+        }
+    }
+
+    /// Winds up: the flows are told to finish, and both reports have a fixed time.
+    pub fn stop<D: Dialogue<Error = PeerError>>(&mut self, line: &mut Line<D>, now: Tick) {
+        if self.stopped {
+            return;
+        }
+        self.stopped = true;
+        self.run_end = None;
+        self.deadline = Some(now.plus_nanos(self.patience().0));
+        self.tell_stop(line);
+    }
+
+    /// This end wants to stop. Wanted a second time, the other end is waited for no longer.
+    pub fn stop_from_here<D>(
+        &mut self,
+        line: &mut Line<D>,
+        reason: &str,
+        now: Tick,
+    ) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        if self.stopped_from_here {
+            return Err(line.stopped(line.role, self.moment(), reason));
+        }
+        self.stopped_from_here = true;
+        self.stop(line, now);
+        line.say_stop(reason)
+    }
+
+    /// The talk has failed: flows that run are told to finish, and what they measured remains.
+    pub fn abandon<D: Dialogue<Error = PeerError>>(&self, line: &mut Line<D>) {
+        if self.is_running() && !self.stopped {
+            self.tell_stop(line);
+        }
+    }
+
+    fn tell_stop<D: Dialogue<Error = PeerError>>(&self, line: &mut Line<D>) {
+        for group in &self.groups {
+            line.put(Output::Tell { group: group.id, flow: None, event: Event::Stop });
+        }
+    }
+
+    /// The deadline has come: says what has gathered, stops what runs too long, finds who is late.
+    pub fn expire<D>(&mut self, line: &mut Line<D>, now: Tick) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        if self.say_at.is_some_and(|at| now >= at) {
+            self.say_totals(line)?;
+        }
+        if self.deadline.is_some_and(|deadline| now >= deadline) {
+            return Err(self.late(line.role));
+        }
+        if let Some((_, reason)) = self.run_end.take_if(|(end, _)| now >= *end) {
+            line.say_stop(&reason)?;
+            self.stop(line, now);
+        }
+        Ok(())
+    }
+
+    /// When to come back.
+    pub fn deadline(&self) -> Option<Tick> {
+        let run_end = self.run_end.as_ref().map(|&(end, _)| end);
+        [self.deadline, self.say_at, run_end].into_iter().flatten().min()
+    }
+
+    fn may_hear(&self) -> bool {
+        self.is_running() && !self.reports.peer
+    }
+
+    fn say_totals<D>(&mut self, line: &mut Line<D>) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        self.say_at = None;
+        let unsaid = std::mem::take(&mut self.unsaid);
+        unsaid.chunks(TOTALS_MOST).try_for_each(|flows| line.say(&Message::Totals(flows.to_vec())))
+    }
+
+    fn hear_totals<D>(&mut self, line: &mut Line<D>, totals: &[FlowTotal]) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        for &FlowTotal { group, flow, total } in totals {
+            if self.heard.add(&self.groups, group, flow) != Added::New {
+                let what =
+                    format!("a total of flow {flow}, group {}, is unknown or told twice", group.0);
+                return Err(line.breach(self.moment(), &what));
+            }
+            line.put(Output::Tell { group, flow: Some(flow), event: Event::PeerTotal(total) });
+        }
+        Ok(())
+    }
+
+    /// A report is in. The other has to follow, unless data still moves: a slow path drains for long.
+    fn wind_up(&mut self, now: Tick) {
+        if !self.stopped {
+            self.deadline = Some(now.plus_nanos(self.patience().0));
+        }
+    }
+
+    /// How long a report is waited for: while nobody has stopped, until the next interval has told
+    /// whether data still moves.
+    const fn patience(&self) -> Period {
+        if self.stopped {
+            deadlines::REPORT
+        } else {
+            Period(deadlines::REPORT.0.saturating_add(self.test.report_every_ns.0))
+        }
+    }
+
+    fn note_progress(&mut self, interval: &EndInterval, now: Tick) {
+        if self.deadline.is_some() && has_moved(interval) {
+            self.wind_up(now);
+        }
+    }
+
+    fn late(&self, role: Role) -> PeerError {
+        let who = role.peer();
+        match self.stage {
+            Stage::Attaching | Stage::Starting if !self.is_complete() => PeerError::Late {
+                who: Role::Client,
+                what: "set up the next of the test's flows",
+                limit: deadlines::ATTACH,
+            },
+            Stage::Attaching => PeerError::Late { who, what: "start", limit: deadlines::ATTACH },
+            Stage::Starting => PeerError::Late { who, what: "start", limit: deadlines::START },
+            Stage::Running if self.reports.own => {
+                PeerError::Late { who, what: "send its final report", limit: self.patience() }
+            }
+            Stage::Running => {
+                let since = if self.stopped { "of the stop" } else { "of the other end's" };
+                PeerError::Unfinished { limit: self.patience(), since }
+            }
+        }
+    }
+}
+
+/// What a flow has sent when it sends no more.
+pub(super) const fn total_of(group: GroupId, flow: FlowId, totals: Totals) -> FlowTotal {
+    FlowTotal { group, flow, total: totals.sent }
+}
+
+fn has_moved(interval: &EndInterval) -> bool {
+    let goodput = interval.goodput.is_some_and(|it| it.sent_bytes > 0 || it.received_bytes > 0);
+    goodput || interval.latency.as_ref().is_some_and(|it| it.received > 0)
+}
