@@ -284,8 +284,10 @@ pub fn shutdown_send(handle: &Handle) -> io::Result<()> {
     Ok(rustix::net::shutdown(handle, Shutdown::Write)?)
 }
 
-/// Linger of zero makes closing a reset, whoever closes last; disconnecting makes it now.
+/// Linger of zero makes closing a reset, whoever closes last; disconnecting makes it now. Some kernels
+/// (6.1 to 6.6) do not disconnect a socket that another thread waits for: shut down, it ends as soon.
 pub fn reset(handle: &Handle) -> io::Result<()> {
     sockopt::set_socket_linger(handle, Some(Duration::ZERO))?;
-    Ok(rustix::net::connect_unspec(handle)?)
+    let disconnected = rustix::net::connect_unspec(handle);
+    Ok(disconnected.or_else(|_| rustix::net::shutdown(handle, Shutdown::Both))?)
 }

@@ -1,0 +1,108 @@
+//! The system calls that engines make, as a trait: zero-cost for the kernel, and a place where tests
+//! make each call short, interrupted or failing.
+
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+use linux as imp;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+pub(crate) use linux::timespec;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+mod other;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+use other as imp;
+
+use std::io::IoSlice;
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_os::{Socket, Waker};
+
+/// What an engine asks of the system while flows run.
+pub trait SystemCalls {
+    /// The monotonic clock.
+    fn now(&mut self) -> Tick;
+
+    /// Sends slices of a stream; returns how many bytes the kernel took.
+    fn send(
+        &mut self,
+        socket: &Socket,
+        slices: &[IoSlice<'_>],
+        blocking: Blocking,
+    ) -> Result<usize, Trouble>;
+
+    /// Sends datagrams of `stride` bytes, the last one perhaps shorter, on a connected socket; returns
+    /// how many of them the kernel took.
+    fn send_datagrams(
+        &mut self,
+        socket: &Socket,
+        bytes: &[u8],
+        stride: usize,
+        blocking: Blocking,
+    ) -> Result<usize, Trouble>;
+
+    /// Receives into `room`: of a stream what is there, or one datagram.
+    fn receive(
+        &mut self,
+        socket: &Socket,
+        room: &mut [u8],
+        blocking: Blocking,
+    ) -> Result<usize, Trouble>;
+
+    /// Makes a call that waits for sockets.
+    #[inline]
+    fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
+        call()
+    }
+}
+
+/// Whether a call may sleep in the kernel.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Blocking {
+    /// It returns at once.
+    Never,
+    /// It sleeps for as long as the socket's timeout lets it.
+    UntilTimeout,
+}
+
+/// Why a call moved nothing.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Trouble {
+    /// Nothing can move now.
+    Blocked,
+    /// A signal came; the call may be made again.
+    Interrupted,
+    /// The system's error number.
+    Failed(i32),
+}
+
+/// The kernel itself.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kernel;
+
+/// A socket to wait for, and what came of it.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(pathscope_other, expect(dead_code, reason = "nothing is polled there"))]
+pub(crate) struct Watch<'socket> {
+    pub socket: &'socket Socket,
+    pub readable: bool,
+    pub writable: bool,
+}
+
+/// Whether a wait ended because the waker was raised.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[cfg_attr(pathscope_other, expect(dead_code, reason = "nothing is polled there"))]
+pub(crate) enum Called {
+    No,
+    Yes,
+}
+
+/// Waits until one of the sockets is what is asked of it, the waker is raised, or the time is up; says
+/// of each socket in its place what it is. To the nanosecond, as far as the kernel's timers go.
+pub(crate) fn poll(
+    watches: &mut [Watch<'_>],
+    waker: &Waker,
+    timeout: Option<Duration>,
+) -> Result<Called, Trouble> {
+    imp::poll(watches, waker, timeout)
+}

@@ -1,0 +1,196 @@
+//! Linux: `epoll_pwait2`, whose timeouts are to the nanosecond.
+
+use std::collections::VecDeque;
+use std::os::fd::OwnedFd;
+use std::time::Duration;
+
+use pathscope_core::id::Lane;
+use pathscope_flow::Machine;
+use pathscope_os::{OsError, Waker};
+use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+
+use crate::calls::{Called, timespec};
+use crate::shift::{Awaited, Lingering, Pause, Shift, Visit, Wire};
+use crate::{EngineError, EngineKind, Finished, SystemCalls, Worker};
+
+/// Ready sockets that one wait tells of.
+const EVENTS: usize = 256;
+
+/// The name of the waker among the sockets.
+const WAKER: u64 = u64::MAX;
+
+/// What a socket can be registered for, in the bits of a [`Wire`].
+const TO_RECEIVE: u8 = 1;
+const TO_SEND: u8 = 2;
+
+pub fn run<M: Machine, S: SystemCalls>(
+    worker: Worker<M>,
+    calls: S,
+) -> Result<Finished<M>, EngineError> {
+    let mut shift = Shift::open(worker, calls, EngineKind::Epoll, Lingering::Allowed)?;
+    let mut roster = Roster::new(shift.waker(), shift.seats.len())?;
+    while shift.is_open() {
+        shift.tick();
+        shift.attend();
+        roster.serve(&mut shift);
+        if shift.is_open() {
+            roster.wait(&mut shift)?;
+        }
+    }
+    Ok(shift.close())
+}
+
+/// Who is to be visited, and who is ready.
+struct Roster {
+    epoll: OwnedFd,
+    events: Vec<Event>,
+    queue: VecDeque<u32>,
+}
+
+impl Roster {
+    fn new(waker: &Waker, seats: usize) -> Result<Self, EngineError> {
+        let failed = |errno: rustix::io::Errno| OsError::Call {
+            what: "open an epoll instance",
+            source: errno.into(),
+        };
+        let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed)?;
+        epoll::add(&epoll, waker, EventData::new_u64(WAKER), EventFlags::IN).map_err(failed)?;
+        let none = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
+        Ok(Self { epoll, events: vec![none; EVENTS], queue: VecDeque::with_capacity(seats) })
+    }
+
+    /// Visits once everyone to whom something happened.
+    fn serve<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>) {
+        self.enqueue_roused(shift);
+        for _ in 0..self.queue.len() {
+            let Some(place) = self.queue.pop_front() else { return };
+            let place = place as usize;
+            shift.seats[place].is_queued = false;
+            match shift.visit(place) {
+                Visit::Unfinished => {
+                    shift.rest.moved();
+                    self.enqueue(shift, place);
+                }
+                Visit::Moved => {
+                    shift.rest.moved();
+                    self.register(shift, place);
+                }
+                Visit::Idle => self.register(shift, place),
+            }
+            if !self.queue.is_empty() {
+                shift.tick();
+                shift.attend();
+            }
+            if !shift.is_open() {
+                return;
+            }
+        }
+        self.enqueue_roused(shift);
+    }
+
+    fn enqueue_roused<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>) {
+        self.queue.extend(shift.roused.drain(..));
+    }
+
+    fn enqueue<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>, place: usize) {
+        if !shift.seats[place].is_queued {
+            shift.seats[place].is_queued = true;
+            self.queue.push_back(place as u32);
+        }
+    }
+
+    /// Has the kernel tell of what a flow waits for, where it does not already.
+    fn register<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>, place: usize) {
+        for lane in 0..shift.seats[place].wires.len() {
+            let Awaited { to_receive, to_send } = shift.awaited(place, lane);
+            let wire = &mut shift.seats[place].wires[lane];
+            let mut missing = 0;
+            if to_receive && !wire.readable {
+                missing |= TO_RECEIVE;
+            }
+            if to_send && !wire.writable {
+                missing |= TO_SEND;
+            }
+            let wanted = wire.registered | missing;
+            if let Err(errno) = self.change(wire, place, lane, wanted) {
+                shift.failed(place, Lane(lane as u8), errno);
+                self.enqueue(shift, place);
+            }
+        }
+    }
+
+    /// Registers a wire for exactly this. Fails where the kernel's limits are reached.
+    fn change(&self, wire: &mut Wire, place: usize, lane: usize, wanted: u8) -> Result<(), i32> {
+        if wanted == wire.registered {
+            return Ok(());
+        }
+        let data = EventData::new_u64((place as u64) << 8 | lane as u64);
+        let outcome = match (wire.registered, wanted) {
+            (0, wanted) => epoll::add(&self.epoll, &*wire.socket, data, flags(wanted)),
+            (_, 0) => epoll::delete(&self.epoll, &*wire.socket),
+            (_, wanted) => epoll::modify(&self.epoll, &*wire.socket, data, flags(wanted)),
+        };
+        wire.registered = wanted;
+        outcome.map_err(rustix::io::Errno::raw_os_error)
+    }
+
+    fn wait<M: Machine, S: SystemCalls>(
+        &mut self,
+        shift: &mut Shift<M, S>,
+    ) -> Result<(), EngineError> {
+        let timeout = if self.queue.is_empty() { shift.pause() } else { Pause::Spin };
+        let timeout = match timeout {
+            Pause::Spin => Some(Duration::ZERO),
+            Pause::Sleep(timeout) => timeout,
+        };
+        let mut ready = 0;
+        let Self { epoll, events, .. } = self;
+        shift.wait(|_, _, _| {
+            ready = epoll::wait(&*epoll, &mut events[..], timeout.map(timespec).as_ref())?;
+            let is_called = events[..ready].iter().any(|event| event.data.u64() == WAKER);
+            Ok(if is_called { Called::Yes } else { Called::No })
+        })?;
+        for index in 0..ready {
+            let Event { flags, data } = self.events[index];
+            if data.u64() != WAKER {
+                self.note(shift, data.u64(), flags);
+            }
+        }
+        Ok(())
+    }
+
+    /// A socket is ready. Where nobody waits for that any more, the kernel need not tell again.
+    fn note<M: Machine, S: SystemCalls>(
+        &mut self,
+        shift: &mut Shift<M, S>,
+        data: u64,
+        flags: EventFlags,
+    ) {
+        let (place, lane) = ((data >> 8) as usize, (data & 0xff) as usize);
+        let Awaited { to_receive, to_send } = shift.awaited(place, lane);
+        // An error is found by trying, whichever way.
+        let trouble = flags.intersects(EventFlags::ERR | EventFlags::HUP);
+        let wire = &mut shift.seats[place].wires[lane];
+        let mut wanted = wire.registered;
+        if trouble || flags.contains(EventFlags::IN) {
+            wire.readable = true;
+            wanted &= if to_receive { !0 } else { !TO_RECEIVE };
+        }
+        if trouble || flags.contains(EventFlags::OUT) {
+            wire.writable = true;
+            wanted &= if to_send { !0 } else { !TO_SEND };
+        }
+        // Cutting down a registration cannot reach a limit.
+        let _ = self.change(wire, place, lane, wanted);
+        if to_receive || to_send {
+            self.enqueue(shift, place);
+        }
+    }
+}
+
+fn flags(wanted: u8) -> EventFlags {
+    let mut flags = EventFlags::empty();
+    flags.set(EventFlags::IN, wanted & TO_RECEIVE != 0);
+    flags.set(EventFlags::OUT, wanted & TO_SEND != 0);
+    flags
+}

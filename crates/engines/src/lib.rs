@@ -1,0 +1,28 @@
+//! How bytes move: engines that carry out what machines want, and never read a payload.
+//!
+//! An engine runs one [`Worker`]: flows of one machine type on one thread, until all are over. What
+//! every engine does alike stands in `shift`: asking for wants, sending and receiving, timers, reports,
+//! commands. What tells engines apart is how they find out which socket to turn to next, a folder each:
+//!
+//! - [`plain`] tries each socket, or blocks in the call itself: for one flow, or few;
+//! - [`epoll`] asks the kernel which sockets are ready: for any number.
+//!
+//! [`registry`] is the one place that lists them. How a worker waits ([`Wait`](pathscope_core::Wait))
+//! is a choice of its own. Every system call that moves bytes goes through [`SystemCalls`], so that the
+//! contract tests can make each of them fail.
+
+#![forbid(unsafe_code)]
+
+mod calls;
+pub mod epoll;
+mod mailbox;
+pub mod plain;
+pub mod registry;
+mod shift;
+mod timers;
+mod worker;
+
+pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
+pub use mailbox::{Command, Inbox, Notice, Outbox, Remote, mailbox};
+pub use registry::EngineKind;
+pub use worker::{Ended, EngineError, Finished, ReportOf, Terms, Worker};

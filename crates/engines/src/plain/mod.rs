@@ -1,0 +1,182 @@
+//! The plain engine: tries each socket with direct calls. For one flow, or few.
+//!
+//! Spinning, a turn is one system call for each way a flow wants to move, and nothing else. Sleeping, a
+//! single flow that wants to move one way only sleeps in that very call, bounded by the socket's own
+//! timeout; otherwise the worker sleeps in `ppoll`, which keeps timers to the nanosecond.
+
+mod split;
+mod whole;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arrayvec::ArrayVec;
+use pathscope_core::Wait;
+use pathscope_flow::Machine;
+use pathscope_os::{OsError, Socket, Waker};
+
+use crate::calls::{Called, Watch, poll};
+use crate::shift::{Awaited, Lingering, Medium, Pause, Seat, Shift, Visit, Wire};
+use crate::{Blocking, EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
+
+pub use split::run_split;
+
+/// The longest sleep in a call that a command cannot interrupt.
+const BLOCK: Duration = Duration::from_millis(50);
+
+/// A timer or report that is due sooner keeps a worker from such a sleep. More than the sleep, since the
+/// kernel rounds a socket's timeout up to its scheduler tick, 10 ms at most.
+const BLOCK_NS: u64 = 60_000_000;
+
+/// Lanes that can be watched without an allocation.
+const WATCHES_ON_STACK: usize = 15;
+
+/// Runs a worker's flows on the calling thread until all are over.
+pub fn run<M: Machine, S: SystemCalls>(
+    worker: Worker<M>,
+    calls: S,
+) -> Result<Finished<M>, EngineError> {
+    let _timeouts = Timeouts::set(&worker)?;
+    work(worker, calls, Lingering::Allowed)
+}
+
+fn work<M: Machine, S: SystemCalls>(
+    worker: Worker<M>,
+    calls: S,
+    lingering: Lingering,
+) -> Result<Finished<M>, EngineError> {
+    let sleeps = worker.terms.wait == Wait::Sleep;
+    let mut shift = Shift::open(worker, calls, EngineKind::Plain, lingering)?;
+    while shift.is_open() {
+        shift.tick();
+        shift.attend();
+        let has_moved = (sleeps && block(&mut shift)) || visit_all(&mut shift);
+        if !has_moved {
+            rest(&mut shift)?;
+        }
+    }
+    Ok(shift.close())
+}
+
+/// Lets every flow move what it can; whether any did.
+fn visit_all<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
+    forget_roused(shift);
+    let mut moved = false;
+    for place in 0..shift.seats.len() {
+        for wire in &mut shift.seats[place].wires {
+            (wire.readable, wire.writable) = (true, true);
+        }
+        moved |= shift.visit(place) != Visit::Idle;
+        if place > 0 {
+            shift.tick();
+        }
+        shift.attend();
+    }
+    if moved {
+        shift.rest.moved();
+    }
+    moved
+}
+
+/// Every seat is visited in every turn: whom something happened to does not matter here.
+fn forget_roused<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) {
+    while let Some(place) = shift.roused.pop() {
+        shift.seats[place as usize].is_queued = false;
+    }
+}
+
+fn rest<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> Result<(), EngineError> {
+    match shift.pause() {
+        _ if !shift.is_open() || !shift.roused.is_empty() => Ok(()),
+        Pause::Spin => {
+            std::hint::spin_loop();
+            Ok(())
+        }
+        Pause::Sleep(_) if block(shift) => Ok(()),
+        Pause::Sleep(timeout) => {
+            shift.wait(|seats, waker, medium| watch(seats, waker, medium, timeout))
+        }
+    }
+}
+
+/// Where a single flow wants to move one way only and nothing else is due soon: moves it with a call
+/// that may sleep. Whether such a call was made.
+fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
+    let [seat] = &shift.seats[..] else { return false };
+    if seat.wires.len() != 1 || shift.due().nanos_since(shift.now) < BLOCK_NS {
+        return false;
+    }
+    shift.refresh(0);
+    let Awaited { to_receive, to_send } = shift.awaited(0, 0);
+    let wire = &mut shift.seats[0].wires[0];
+    let has_rest = !wire.unread.is_empty() && !wire.starved;
+    if to_receive == to_send || has_rest || !shift.is_open() {
+        return false;
+    }
+    let wire = &mut shift.seats[0].wires[0];
+    (wire.readable, wire.writable) = (true, true);
+    shift.step(0, Blocking::UntilTimeout);
+    true
+}
+
+/// Sleeps until a lane that is waited for is ready.
+fn watch<M: Machine>(
+    seats: &mut [Seat<M>],
+    waker: &Waker,
+    medium: Medium,
+    timeout: Option<Duration>,
+) -> Result<Called, Trouble> {
+    let watches = seats.iter().flat_map(|seat| {
+        seat.wires
+            .iter()
+            .enumerate()
+            .filter_map(move |(lane, wire)| watch_for(wire, seat.awaited(lane, medium)))
+    });
+    if watches.clone().nth(WATCHES_ON_STACK).is_none() {
+        let mut watches: ArrayVec<Watch<'_>, WATCHES_ON_STACK> = watches.collect();
+        return poll(&mut watches, waker, timeout);
+    }
+    let mut watches: Vec<Watch<'_>> = watches.collect();
+    poll(&mut watches, waker, timeout)
+}
+
+fn watch_for(wire: &Wire, awaited: Awaited) -> Option<Watch<'_>> {
+    let Awaited { to_receive, to_send } = awaited;
+    (to_receive || to_send).then_some(Watch {
+        socket: &wire.socket,
+        readable: to_receive,
+        writable: to_send,
+    })
+}
+
+/// The timeouts that bound a blocking call. Unset when dropped: the sockets go back to their owner.
+struct Timeouts(Vec<Arc<Socket>>);
+
+impl Timeouts {
+    /// For a worker that may block: only a single flow on a single lane does.
+    fn set<M: Machine>(worker: &Worker<M>) -> Result<Self, EngineError> {
+        let sockets = match &worker.flows[..] {
+            [(_, sockets)] if sockets.len() == 1 && worker.terms.wait != Wait::Spin => {
+                sockets.clone()
+            }
+            _ => Vec::new(),
+        };
+        for socket in &sockets {
+            let set = socket
+                .set_receive_timeout(Some(BLOCK))
+                .and_then(|()| socket.set_send_timeout(Some(BLOCK)));
+            set.map_err(|source| OsError::Call { what: "set the timeouts of a socket", source })?;
+        }
+        Ok(Self(sockets))
+    }
+}
+
+impl Drop for Timeouts {
+    fn drop(&mut self) {
+        for socket in &self.0 {
+            // A failure leaves a timeout on a socket that is broken anyway.
+            let _ = socket.set_receive_timeout(None);
+            let _ = socket.set_send_timeout(None);
+        }
+    }
+}

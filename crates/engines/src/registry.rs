@@ -1,0 +1,77 @@
+//! The engines, listed once.
+
+use std::fmt;
+use std::str::FromStr;
+
+use pathscope_flow::Machine;
+
+use crate::{EngineError, Finished, SystemCalls, Worker, epoll, plain};
+
+/// An engine by name.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum EngineKind {
+    /// Direct calls: for one flow, or few.
+    Plain,
+    /// Readiness from the kernel: for any number.
+    Epoll,
+}
+
+impl EngineKind {
+    /// Every engine with its name as typed.
+    pub const ALL: [(&'static str, Self); 2] = [("plain", Self::Plain), ("epoll", Self::Epoll)];
+
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Epoll => "epoll",
+        }
+    }
+}
+
+/// Runs a worker's flows on the calling thread until all are over.
+pub fn run<M: Machine, S: SystemCalls>(
+    kind: EngineKind,
+    worker: Worker<M>,
+    calls: S,
+) -> Result<Finished<M>, EngineError> {
+    match kind {
+        EngineKind::Plain => plain::run(worker, calls),
+        EngineKind::Epoll => epoll::run(worker, calls),
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for EngineKind {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|(name, _)| *name == typed);
+        found.map(|(_, kind)| kind).ok_or_else(|| {
+            format!("'{typed}' is no engine; choose {}", Self::ALL.map(|(name, _)| name).join(", "))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_has_the_name_it_is_typed_by() {
+        for (name, kind) in EngineKind::ALL {
+            assert_eq!((name.parse(), kind.name()), (Ok(kind), name));
+        }
+    }
+
+    #[test]
+    fn an_unknown_engine_is_refused_with_the_list() {
+        let error = "uring".parse::<EngineKind>().expect_err("not yet");
+        assert_eq!(error, "'uring' is no engine; choose plain, epoll");
+    }
+}

@@ -1,0 +1,199 @@
+//! What is not bytes: the start, commands, timers, reports.
+
+use pathscope_core::Tick;
+use pathscope_flow::{Event, Machine, Shared, Transport};
+use pathscope_os::Waker;
+
+use super::{Called, Medium, Pause, Seat, Shift, Standing};
+use crate::calls::poll;
+use crate::mailbox::{Command, Letter, Notice};
+use crate::{Ended, EngineError, SystemCalls, Trouble};
+
+impl<M: Machine, S: SystemCalls> Shift<M, S> {
+    /// When the next timer or report is due.
+    #[inline]
+    pub fn due(&self) -> Tick {
+        self.timers.next().min(self.reports.due())
+    }
+
+    /// Attends to all there is, as of the last clock reading. No system call where there is nothing.
+    #[inline]
+    pub fn attend(&mut self) {
+        if self.inbox.is_raised() {
+            self.hear();
+        }
+        if self.now >= self.due() {
+            self.report_what_is_due();
+            self.fire_timers();
+        }
+    }
+
+    /// Waits for `begin`, then starts every flow. Told to stop before, they are started at once, so
+    /// that each has had its start before anything else.
+    pub(super) fn begin(&mut self, begin: Tick) -> Result<(), EngineError> {
+        let early = self.await_begin(begin)?;
+        self.rest.moved();
+        if self.left.is_some() {
+            return Ok(());
+        }
+        for place in 0..self.seats.len() {
+            self.notify(place, Event::Start);
+        }
+        for command in early {
+            self.obey(command);
+        }
+        Ok(())
+    }
+
+    fn await_begin(&mut self, begin: Tick) -> Result<Vec<Command>, EngineError> {
+        let mut early = Vec::new();
+        while self.now < begin && self.left.is_none() {
+            self.inbox.waker().drain();
+            early.extend(std::iter::from_fn(|| self.next_command()));
+            let stops =
+                |command: &Command| matches!(command, Command::Tell { event: Event::Stop, .. });
+            if early.iter().any(stops) {
+                break;
+            }
+            self.await_letter_or(begin)?;
+            self.tick();
+        }
+        Ok(early)
+    }
+
+    fn await_letter_or(&mut self, due: Tick) -> Result<(), EngineError> {
+        let Pause::Sleep(timeout) = self.rest.pause(self.now, due) else { return Ok(()) };
+        let waker = self.inbox.waker();
+        match self.calls.wait(|| poll(&mut [], waker, timeout)) {
+            Err(Trouble::Failed(errno)) => Err(EngineError::Wait { errno }),
+            _ => Ok(()),
+        }
+    }
+
+    /// What to do when no flow can move.
+    #[inline]
+    pub fn pause(&mut self) -> Pause {
+        self.rest.pause(self.now, self.due())
+    }
+
+    /// Waits by the call that the engine waits with, and reads letters if the call says that there are
+    /// any.
+    pub fn wait(
+        &mut self,
+        call: impl FnOnce(&mut [Seat<M>], &Waker, Medium) -> Result<Called, Trouble>,
+    ) -> Result<(), EngineError> {
+        let Self { calls, seats, inbox, medium, .. } = self;
+        match calls.wait(|| call(seats, inbox.waker(), *medium)) {
+            Ok(Called::Yes) => {
+                self.tick();
+                self.hear();
+            }
+            Ok(Called::No) | Err(Trouble::Interrupted | Trouble::Blocked) => {}
+            Err(Trouble::Failed(errno)) => return Err(EngineError::Wait { errno }),
+        }
+        Ok(())
+    }
+
+    /// Reads letters. Also right where the waker's flag is not up any more: its descriptor may lag.
+    fn hear(&mut self) {
+        self.inbox.waker().drain();
+        while let Some(command) = self.next_command() {
+            self.obey(command);
+        }
+    }
+
+    /// The next command to a flow. Others are carried out.
+    fn next_command(&mut self) -> Option<Command> {
+        match self.inbox.take() {
+            Letter::Command(Command::Abandon) => self.left = Some(Ended::Abandoned),
+            Letter::Command(command) => return Some(command),
+            Letter::Empty => {}
+            Letter::Orphaned => {
+                self.left.get_or_insert(Ended::Orphaned);
+            }
+        }
+        None
+    }
+
+    fn obey(&mut self, command: Command) {
+        match command {
+            Command::Tell { flow: Some(flow), event } => {
+                if let Some(&place) = self.places.get(&flow) {
+                    self.notify(place, event);
+                }
+            }
+            Command::Tell { flow: None, event } => {
+                for place in 0..self.seats.len() {
+                    self.notify(place, event);
+                }
+            }
+            Command::Abandon => self.left = Some(Ended::Abandoned),
+        }
+    }
+
+    fn fire_timers(&mut self) {
+        // One round: a timer set again for what is already past waits until bytes had their turn.
+        let now = self.now;
+        for _ in 0..self.seats.len() {
+            let Some(place) = self.timers.pop_due(now) else { return };
+            if self.seats[place].standing == Standing::Lingering {
+                self.dismiss(place);
+            } else {
+                self.seats[place].disarm();
+                self.notify(place, Event::Wake);
+            }
+        }
+    }
+
+    /// Tells a flow what happened outside of a visit, and has it visited.
+    fn notify(&mut self, place: usize, event: Event) {
+        self.deliver(place, event);
+        self.refresh(place);
+        if !self.seats[place].is_queued {
+            self.seats[place].is_queued = true;
+            self.roused.push(place as u32);
+        }
+    }
+
+    /// Tells a flow what happened.
+    pub(super) fn deliver(&mut self, place: usize, event: Event) {
+        let seat = &mut self.seats[place];
+        if seat.standing == Standing::Live {
+            seat.machine.event(&mut self.shared, event, self.now);
+            seat.touch();
+        }
+    }
+
+    fn report_what_is_due(&mut self) {
+        while self.now >= self.reports.due() {
+            self.report(self.reports.due());
+        }
+    }
+
+    /// What happened since the last report was due, and an interval that ends with the worker.
+    pub(super) fn report_the_rest(&mut self) {
+        self.report_what_is_due();
+        self.report(self.now);
+    }
+
+    fn report(&mut self, end: Tick) {
+        self.count_drops();
+        let report = self.shared.report(self.now);
+        let (index, start) = (self.reports.index(), self.reports.begin());
+        self.outbox.send(Notice::Report { index, start, end, report });
+        self.reports.advance();
+    }
+
+    /// Asks each datagram socket what it dropped. Here, since it costs a call each, and no byte waits.
+    fn count_drops(&mut self) {
+        if self.medium.transport == Transport::Stream {
+            return;
+        }
+        for wire in self.seats.iter_mut().flat_map(|seat| &mut seat.wires) {
+            if let Some(drops) = wire.socket.receive_drops() {
+                // The kernel counts in 32 bits.
+                wire.drops += u64::from(drops.wrapping_sub(wire.drops as u32));
+            }
+        }
+    }
+}

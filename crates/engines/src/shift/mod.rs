@@ -1,0 +1,244 @@
+//! What every engine does alike: a worker at work, from its first event to its last.
+//!
+//! A [`Shift`] holds the flows in their seats, carries out their wants (`transfer`), and attends to
+//! what is not bytes (`attend`): commands, timers, reports. An engine decides which seat to
+//! [`visit`](Shift::visit) next and how to wait when none has anything to do.
+
+mod attend;
+mod reports;
+mod rest;
+mod seat;
+mod transfer;
+
+use std::collections::HashMap;
+
+use pathscope_core::id::FlowId;
+use pathscope_core::record::WorkerUsage;
+use pathscope_core::{Tick, Wait};
+use pathscope_flow::{Machine, Transport};
+use pathscope_os::Waker;
+use pathscope_os::cpus::{self, ThreadUsage};
+
+use crate::mailbox::{Inbox, Notice, Outbox};
+use crate::timers::Timers;
+use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, SystemCalls, Worker};
+
+use reports::Reports;
+pub(crate) use rest::{Pause, Rest};
+pub(crate) use seat::{Awaited, Medium, Seat, Wire};
+use seat::{Standing, WireState};
+pub(crate) use transfer::Visit;
+
+pub(crate) use crate::calls::Called;
+
+/// Room for what a machine writes anew in one send of a stream: headers, mostly.
+const SCRATCH_BYTES: usize = 4_096;
+/// Room for the datagrams of one send.
+const DATAGRAM_BYTES: usize = 64 * 1_024;
+/// After a graceful close, how long the other end is given to close as well.
+const LINGER_NS: u64 = 1_000_000_000;
+
+/// How a shift differs from another of the same engine.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Lingering {
+    /// After a graceful close, what still comes is taken until the other end closes.
+    Allowed,
+    /// Somebody else reads these sockets.
+    LeftToOthers,
+}
+
+/// A worker at work.
+#[derive(Debug)]
+pub(crate) struct Shift<M: Machine, S> {
+    pub calls: S,
+    /// The last clock reading.
+    pub now: Tick,
+    pub seats: Vec<Seat<M>>,
+    pub rest: Rest,
+    /// Seats to which something happened outside of a visit.
+    pub roused: Vec<u32>,
+    shared: M::Shared,
+    medium: Medium,
+    lingering: Lingering,
+    timers: Timers,
+    inbox: Inbox,
+    outbox: Outbox<ReportOf<M>>,
+    reports: Reports,
+    places: HashMap<FlowId, usize>,
+    /// Seats that are not over.
+    open: usize,
+    left: Option<Ended>,
+    received: Box<[u8]>,
+    datagrams: Box<[u8]>,
+    scratch: Box<[u8]>,
+    account: Account,
+}
+
+/// What the worker's thread used.
+#[derive(Debug)]
+struct Account {
+    engine: EngineKind,
+    wait: Wait,
+    began: Tick,
+    used_before: Option<ThreadUsage>,
+    operations: u64,
+}
+
+impl<M: Machine, S: SystemCalls> Shift<M, S> {
+    /// Takes the worker's flows to their seats. To be called on the thread that runs them.
+    pub fn open(
+        worker: Worker<M>,
+        mut calls: S,
+        engine: EngineKind,
+        lingering: Lingering,
+    ) -> Result<Self, EngineError> {
+        let terms = worker.terms;
+        if terms.wait == Wait::Auto {
+            return Err(EngineError::WaitUndecided);
+        }
+        cpus::set_precise_timers()?;
+        let seats: Vec<Seat<M>> = worker
+            .flows
+            .into_iter()
+            .map(|(machine, sockets)| Seat::new(machine, sockets))
+            .collect();
+        let now = calls.now();
+        let account = Account {
+            engine,
+            wait: terms.wait,
+            began: now,
+            used_before: cpus::thread_usage(),
+            operations: 0,
+        };
+        let mut shift = Self {
+            calls,
+            now,
+            rest: Rest::new(terms.wait),
+            roused: Vec::with_capacity(seats.len()),
+            shared: worker.shared,
+            medium: Medium {
+                transport: terms.transport,
+                room_bytes: terms.receive_buffer_bytes.max(1),
+            },
+            lingering,
+            timers: Timers::new(seats.len()),
+            inbox: worker.inbox,
+            outbox: worker.outbox,
+            reports: Reports::new(terms.start, terms.report_every, terms.begin.max(now)),
+            places: seats
+                .iter()
+                .enumerate()
+                .map(|(place, seat)| (seat.machine.id(), place))
+                .collect(),
+            open: seats.len(),
+            left: None,
+            received: vec![0; terms.receive_buffer_bytes.max(1)].into(),
+            datagrams: vec![0; DATAGRAM_BYTES].into(),
+            scratch: vec![0; SCRATCH_BYTES].into(),
+            account,
+            seats,
+        };
+        shift.begin(terms.begin)?;
+        Ok(shift)
+    }
+
+    /// Whether there is anything left to do.
+    pub fn is_open(&self) -> bool {
+        self.open > 0 && self.left.is_none()
+    }
+
+    /// What wakes this worker.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub fn waker(&self) -> &Waker {
+        self.inbox.waker()
+    }
+
+    /// What the flow waits for on one of its lanes.
+    pub fn awaited(&self, place: usize, lane: usize) -> Awaited {
+        self.seats[place].awaited(lane, self.medium)
+    }
+
+    /// Reads the clock.
+    #[inline]
+    pub fn tick(&mut self) {
+        self.now = self.calls.now();
+    }
+
+    /// The last report, the account, and the flows back.
+    pub fn close(mut self) -> Finished<M> {
+        self.tick();
+        self.report_the_rest();
+        let usage = self.usage();
+        Finished {
+            flows: self.seats.into_iter().map(Seat::leave).collect(),
+            shared: self.shared,
+            usage: vec![usage],
+            ended: self.left.unwrap_or(Ended::AllOver),
+        }
+    }
+
+    fn usage(&self) -> WorkerUsage {
+        let used = cpus::thread_usage().zip(self.account.used_before);
+        let used = used.map(|(now, before)| now.since(before)).unwrap_or_default();
+        WorkerUsage {
+            elapsed_ns: self.now.nanos_since(self.account.began),
+            user_ns: used.user_ns,
+            system_ns: used.system_ns,
+            preempted: used.preempted,
+            flows: self.seats.len() as u64,
+            engine: self.account.engine.name().to_owned(),
+            wait: self.account.wait.name().to_owned(),
+            operations: self.account.operations,
+        }
+    }
+
+    /// Asks the flow what it wants, if something happened to it since, and does what is not bytes.
+    pub fn refresh(&mut self, place: usize) {
+        let seat = &mut self.seats[place];
+        if !seat.is_stale() {
+            return;
+        }
+        seat.ask(&mut self.shared, self.medium.transport, self.now);
+        if let Some(due) = seat.timer_change() {
+            self.timers.set(place, due);
+        }
+        self.announce(place);
+    }
+
+    /// Tells the session of a change of phase.
+    fn announce(&mut self, place: usize) {
+        let seat = &mut self.seats[place];
+        let Some(phase) = seat.phase_change() else { return };
+        self.outbox.send(Notice::Phase {
+            flow: seat.machine.id(),
+            phase,
+            totals: seat.machine.totals(),
+            at: self.now,
+        });
+        if phase.is_over() {
+            self.retire(place);
+        }
+    }
+
+    /// A flow wants nothing any more; a stream that was closed gracefully is read to its end first.
+    fn retire(&mut self, place: usize) {
+        let lingers = self.medium.transport == Transport::Stream
+            && self.lingering == Lingering::Allowed
+            && self.seats[place].may_linger();
+        if lingers {
+            self.seats[place].standing = Standing::Lingering;
+            self.timers.set(place, self.now.plus_nanos(LINGER_NS));
+        } else {
+            self.dismiss(place);
+        }
+    }
+
+    fn dismiss(&mut self, place: usize) {
+        let seat = &mut self.seats[place];
+        if seat.standing != Standing::Over {
+            seat.standing = Standing::Over;
+            self.open -= 1;
+            self.timers.set(place, Tick::NEVER);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Bytes: what a flow wants to send and receive, carried out as far as its sockets go along.
+
+use std::num::NonZeroUsize;
+
+use pathscope_core::id::Lane;
+use pathscope_flow::{Batch, ClockNeed, Event, Gather, Machine, RecvMeta, SendWant, Transport};
+use pathscope_os::errno::{is_no_room, is_unreachable};
+
+use super::{Seat, Shift, Standing, Wire, WireState};
+use crate::{Blocking, SystemCalls, Trouble};
+
+/// What one visit may do before it is others' turn: operations, and bytes. Some 100 µs of copying, so
+/// that no flow starves others, timers, reports or commands, and so that the clock is read often.
+const VISIT_OPERATIONS: u32 = 16;
+const VISIT_BYTES: usize = 1 << 20;
+
+/// Below this an operation is one of small messages: its call costs more than its copy, and what comes
+/// next mostly answers what was sent.
+const SMALL_BYTES: usize = 16 << 10;
+
+/// How a visit ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Visit {
+    /// Nothing moved: the flow waits for its sockets, a timer or word.
+    Idle,
+    /// Something moved, and now the flow waits.
+    Moved,
+    /// Its share is used up; there may be more to do.
+    Unfinished,
+}
+
+/// What one step came to.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Step {
+    /// Nothing can be done now.
+    Idle,
+    /// Something was done, and so many bytes moved.
+    Done(usize),
+}
+
+impl<M: Machine, S: SystemCalls> Shift<M, S> {
+    /// Moves the bytes of one flow until it has to wait or has had its share.
+    pub fn visit(&mut self, place: usize) -> Visit {
+        let mut moved = Visit::Idle;
+        let mut bytes = 0;
+        for _ in 0..VISIT_OPERATIONS {
+            match self.step(place, Blocking::Never) {
+                Step::Idle => return moved,
+                Step::Done(more) => bytes += more,
+            }
+            moved = Visit::Moved;
+            if bytes >= VISIT_BYTES {
+                break;
+            }
+        }
+        Visit::Unfinished
+    }
+
+    /// Sends or receives once; the two take turns where both are possible.
+    pub fn step(&mut self, place: usize, blocking: Blocking) -> Step {
+        self.refresh(place);
+        let receives_first = self.seats[place].receives_next;
+        let first = self.one_way(place, receives_first, blocking);
+        match first {
+            Step::Idle => self.one_way(place, !receives_first, blocking),
+            Step::Done(_) => {
+                self.seats[place].receives_next = !receives_first;
+                first
+            }
+        }
+    }
+
+    fn one_way(&mut self, place: usize, receives: bool, blocking: Blocking) -> Step {
+        if receives { self.receive(place, blocking) } else { self.send(place, blocking) }
+    }
+
+    fn send(&mut self, place: usize, blocking: Blocking) -> Step {
+        let seat = &self.seats[place];
+        match seat.offer() {
+            Some((lane, _)) if !seat.wires[lane.index()].writable => Step::Idle,
+            Some((lane, SendWant::Stream { max })) => self.send_stream(place, lane, max, blocking),
+            Some((lane, SendWant::Datagrams { stride, max })) => {
+                self.send_datagrams(place, lane, (stride, max), blocking)
+            }
+            Some((_, SendWant::Nothing)) | None => Step::Idle,
+        }
+    }
+
+    fn send_stream(&mut self, place: usize, lane: Lane, max: usize, blocking: Blocking) -> Step {
+        let (offered, outcome) = self.gather_and_send(place, lane, max, blocking);
+        match outcome {
+            _ if offered == 0 => self.withdraw(place),
+            Ok(0) => self.blocked_to_send(place, lane),
+            Ok(sent) => {
+                // A short send has filled the socket: asking again would only be told so.
+                self.seats[place].wires[lane.index()].writable = sent == offered;
+                self.took(place, lane, sent, sent)
+            }
+            Err(trouble) => self.not_sent(place, lane, trouble),
+        }
+    }
+
+    /// How many bytes the machine offered, and what became of them.
+    fn gather_and_send(
+        &mut self,
+        place: usize,
+        lane: Lane,
+        max: usize,
+        blocking: Blocking,
+    ) -> (usize, Result<usize, Trouble>) {
+        let Self { seats, shared, calls, scratch, now, .. } = self;
+        let Seat { machine, wires, .. } = &seats[place];
+        let mut gather = Gather::new(scratch, max);
+        machine.gather(shared, lane, &mut gather);
+        if gather.is_empty() {
+            return (0, Ok(0));
+        }
+        if M::CLOCK == ClockNeed::EveryOperation {
+            *now = calls.now();
+        }
+        let outcome = calls.send(&wires[lane.index()].socket, gather.slices(), blocking);
+        (gather.len(), outcome)
+    }
+
+    fn send_datagrams(
+        &mut self,
+        place: usize,
+        lane: Lane,
+        (stride, max): (usize, usize),
+        blocking: Blocking,
+    ) -> Step {
+        let Self { seats, shared, calls, datagrams, now, .. } = self;
+        let Seat { machine, wires, .. } = &mut seats[place];
+        if M::CLOCK == ClockNeed::EveryOperation {
+            *now = calls.now();
+        }
+        let mut batch = Batch::new(datagrams, stride, max);
+        machine.fill(shared, lane, &mut batch, *now);
+        if batch.count() == 0 {
+            return self.withdraw(place);
+        }
+        let socket = &wires[lane.index()].socket;
+        match calls.send_datagrams(socket, batch.bytes(), stride, blocking) {
+            Ok(0) => self.blocked_to_send(place, lane),
+            Ok(sent) => self.took(place, lane, sent, sent.saturating_mul(stride)),
+            Err(trouble) => self.not_sent(place, lane, trouble),
+        }
+    }
+
+    /// A machine that wants to send and offers nothing is not asked again before its next event.
+    fn withdraw(&mut self, place: usize) -> Step {
+        self.seats[place].want.send = SendWant::Nothing;
+        Step::Idle
+    }
+
+    fn blocked_to_send(&mut self, place: usize, lane: Lane) -> Step {
+        self.seats[place].wires[lane.index()].writable = false;
+        Step::Idle
+    }
+
+    /// The kernel took `amount` bytes of a stream, or datagrams.
+    fn took(&mut self, place: usize, lane: Lane, amount: usize, bytes: usize) -> Step {
+        self.account.operations += 1;
+        let seat = &mut self.seats[place];
+        seat.machine.sent(&mut self.shared, lane, amount, self.now);
+        seat.touch();
+        if bytes < SMALL_BYTES {
+            // What answers it is not there yet; whoever waits for sockets will say when it is.
+            seat.wires.iter_mut().for_each(|wire| wire.readable = false);
+        }
+        Step::Done(bytes)
+    }
+
+    fn not_sent(&mut self, place: usize, lane: Lane, trouble: Trouble) -> Step {
+        match trouble {
+            Trouble::Blocked => self.blocked_to_send(place, lane),
+            Trouble::Failed(errno) if is_no_room(errno) => self.blocked_to_send(place, lane),
+            Trouble::Failed(errno) => self.failed(place, lane, errno),
+            Trouble::Interrupted => Step::Done(0),
+        }
+    }
+
+    /// A socket failed: the lane is dead, unless it carries datagrams and only one of them was lost.
+    pub fn failed(&mut self, place: usize, lane: Lane, errno: i32) -> Step {
+        if self.medium.transport == Transport::Datagram && is_unreachable(errno) {
+            self.deliver(place, Event::Unreachable { lane, errno });
+        } else {
+            self.seats[place].wires[lane.index()].state = WireState::Dead;
+            self.deliver(place, Event::Reset { lane, errno });
+        }
+        Step::Done(0)
+    }
+
+    fn receive(&mut self, place: usize, blocking: Blocking) -> Step {
+        let lanes = self.seats[place].wires.len();
+        for turn in 0..lanes {
+            let index = (usize::from(self.seats[place].next_lane) + turn) % lanes;
+            let step = self.receive_on(place, Lane(index as u8), blocking);
+            if step != Step::Idle {
+                self.seats[place].next_lane = ((index + 1) % lanes) as u8;
+                return step;
+            }
+        }
+        Step::Idle
+    }
+
+    fn receive_on(&mut self, place: usize, lane: Lane, blocking: Blocking) -> Step {
+        let seat = &self.seats[place];
+        let wire = &seat.wires[lane.index()];
+        let has_more = wire.readable && wire.is_open_to_receive();
+        let has_rest = !wire.unread.is_empty();
+        match seat.appetite() {
+            None if has_more && seat.discards() => self.discard(place, lane),
+            Some(limit) if has_rest && !wire.starved => self.present_rest(place, lane, limit),
+            // Datagrams are not joined: the next has to wait until this one is consumed.
+            Some(_) if has_rest && self.medium.transport == Transport::Datagram => Step::Idle,
+            Some(limit) if has_more => self.receive_more(place, lane, limit, blocking),
+            _ => Step::Idle,
+        }
+    }
+
+    /// Asks the kernel for more, behind what is left of before.
+    fn receive_more(&mut self, place: usize, lane: Lane, limit: usize, blocking: Blocking) -> Step {
+        let Self { seats, calls, received: room, medium, .. } = self;
+        let wire = &mut seats[place].wires[lane.index()];
+        let kept = wire.unread.len();
+        let end = match medium.transport {
+            Transport::Stream => limit.min(room.len()),
+            Transport::Datagram => room.len(),
+        };
+        if end <= kept {
+            return Step::Idle;
+        }
+        match calls.receive(&wire.socket, &mut room[kept..end], blocking) {
+            Ok(0) if medium.transport == Transport::Stream => self.ended(place, lane),
+            Ok(received) => {
+                let is_small = medium.transport == Transport::Stream && received < SMALL_BYTES;
+                // A receive that did not fill its room has emptied the socket. One that filled a small
+                // room got its message: whoever waits for sockets will say when the next is there.
+                wire.readable =
+                    received == end - kept && !is_small || medium.transport == Transport::Datagram;
+                if M::CLOCK == ClockNeed::EveryOperation || blocking == Blocking::UntilTimeout {
+                    self.now = self.calls.now();
+                }
+                self.account.operations += 1;
+                self.present(place, lane, kept, received)
+            }
+            Err(trouble) => self.not_received(place, lane, trouble),
+        }
+    }
+
+    fn not_received(&mut self, place: usize, lane: Lane, trouble: Trouble) -> Step {
+        match trouble {
+            Trouble::Failed(errno) if !is_no_room(errno) => self.failed(place, lane, errno),
+            Trouble::Interrupted => Step::Done(0),
+            Trouble::Blocked | Trouble::Failed(_) => {
+                self.seats[place].wires[lane.index()].readable = false;
+                Step::Idle
+            }
+        }
+    }
+
+    fn ended(&mut self, place: usize, lane: Lane) -> Step {
+        self.seats[place].wires[lane.index()].state = WireState::Ended;
+        self.deliver(place, Event::PeerClosed(lane));
+        Step::Done(0)
+    }
+
+    /// Presents what was left, and what came behind it.
+    fn present(&mut self, place: usize, lane: Lane, kept: usize, received: usize) -> Step {
+        let Self { seats, shared, received: room, medium, now, .. } = self;
+        let Seat { machine, wires, .. } = &mut seats[place];
+        let wire = &mut wires[lane.index()];
+        room[..kept].copy_from_slice(&wire.unread);
+        let bytes = &room[..kept + received];
+        let meta = meta(medium.transport, bytes.len(), wire);
+        let consumed = machine.received(shared, lane, bytes, meta, *now).0.min(bytes.len());
+        wire.unread.clear();
+        wire.unread.extend_from_slice(&bytes[consumed..]);
+        wire.starved = consumed == 0;
+        seats[place].presented();
+        Step::Done(received)
+    }
+
+    /// Presents what was left, alone.
+    fn present_rest(&mut self, place: usize, lane: Lane, limit: usize) -> Step {
+        let Self { seats, shared, medium, now, .. } = self;
+        let Seat { machine, wires, .. } = &mut seats[place];
+        let wire = &mut wires[lane.index()];
+        let shown = match medium.transport {
+            Transport::Stream => limit.min(wire.unread.len()),
+            Transport::Datagram => wire.unread.len(),
+        };
+        let meta = meta(medium.transport, shown, wire);
+        let bytes = &wire.unread[..shown];
+        let consumed = machine.received(shared, lane, bytes, meta, *now).0.min(shown);
+        wire.unread.drain(..consumed);
+        wire.starved = consumed == 0;
+        seats[place].presented();
+        Step::Done(consumed)
+    }
+
+    /// Takes what still comes after a graceful close, for nobody.
+    fn discard(&mut self, place: usize, lane: Lane) -> Step {
+        let Self { seats, calls, received: room, .. } = self;
+        let wire = &mut seats[place].wires[lane.index()];
+        wire.unread.clear();
+        match calls.receive(&wire.socket, room, Blocking::Never) {
+            Ok(received) if received > 0 => Step::Done(received),
+            Err(Trouble::Interrupted) => Step::Done(0),
+            Err(Trouble::Blocked) => {
+                wire.readable = false;
+                Step::Idle
+            }
+            // The end, or an error, which ends it as well.
+            _ => {
+                let step = self.ended(place, lane);
+                let seat = &self.seats[place];
+                if seat.standing == Standing::Lingering && !seat.may_linger() {
+                    self.dismiss(place);
+                }
+                step
+            }
+        }
+    }
+}
+
+fn meta(transport: Transport, len: usize, wire: &Wire) -> RecvMeta {
+    let stride = match transport {
+        Transport::Stream => None,
+        // An empty datagram is a batch of none, which is more than nothing.
+        Transport::Datagram => NonZeroUsize::new(len.max(1)),
+    };
+    RecvMeta { stride, stamp: None, drops: wire.drops }
+}

@@ -1,0 +1,112 @@
+//! What an engine is given, and what it gives back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use pathscope_core::error::Failure;
+use pathscope_core::record::WorkerUsage;
+use pathscope_core::{Tick, Wait};
+use pathscope_flow::{Machine, Shared, Transport};
+use pathscope_os::{OsError, Socket, errno::errno_name};
+
+use crate::{EngineKind, Inbox, Outbox};
+
+/// What the flows of `M` report.
+pub type ReportOf<M> = <<M as Machine>::Shared as Shared>::Report;
+
+/// Flows that are alike, for one thread to run until all are over.
+#[derive(Debug)]
+pub struct Worker<M: Machine> {
+    /// Each flow with its sockets, connected and in blocking mode, a lane each.
+    pub flows: Vec<(M, Vec<Arc<Socket>>)>,
+    /// What they have in common.
+    pub shared: M::Shared,
+    /// How they run.
+    pub terms: Terms,
+    /// Commands.
+    pub inbox: Inbox,
+    /// Notices.
+    pub outbox: Outbox<ReportOf<M>>,
+}
+
+/// How a worker's flows run.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Terms {
+    /// What kind of sockets.
+    pub transport: Transport,
+    /// How to wait. Not [`Wait::Auto`]: somebody has to have decided.
+    pub wait: Wait,
+    /// When the session began: reports are due each `report_every` from here.
+    pub start: Tick,
+    /// When flows are told to start; at once if that is past. One that is told to stop before is
+    /// started first.
+    pub begin: Tick,
+    /// From one report to the next; zero: one at the end.
+    pub report_every: Duration,
+    /// The most that is received at once, and so the longest message that a machine can wait for
+    /// without taking a part of it.
+    pub receive_buffer_bytes: usize,
+}
+
+/// The flows again, when all are over.
+#[derive(Debug)]
+pub struct Finished<M: Machine> {
+    /// Each flow with its sockets, still open unless the flow had them reset.
+    pub flows: Vec<(M, Vec<Arc<Socket>>)>,
+    /// What they have in common.
+    pub shared: M::Shared,
+    /// What each thread used.
+    pub usage: Vec<WorkerUsage>,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// Why a worker ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Ended {
+    /// Every flow was over.
+    AllOver,
+    /// It was told to abandon them.
+    Abandoned,
+    /// Nobody was left who could have told it anything.
+    Orphaned,
+}
+
+/// Why an engine could not run, or go on.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The machine did not allow what the engine is made of.
+    #[error(transparent)]
+    Os(#[from] OsError),
+    /// This system has no such engine.
+    #[error("the {engine} engine is not possible on this system: {why}")]
+    Unsupported {
+        /// Which.
+        engine: EngineKind,
+        /// Why not.
+        why: &'static str,
+    },
+    /// How to wait was left open.
+    #[error("the way to wait was left open; a worker needs spin, sleep or hybrid")]
+    WaitUndecided,
+    /// The kernel would not let it wait.
+    #[error("cannot wait for sockets: {}", errno_name(*.errno))]
+    Wait {
+        /// The system's error number.
+        errno: i32,
+    },
+    /// A thread of a flow in two halves panicked.
+    #[error("a worker thread panicked; this is a bug of pathscope")]
+    Panicked,
+}
+
+impl EngineError {
+    /// What kind of trouble it is, for the exit code.
+    pub const fn failure(&self) -> Failure {
+        match self {
+            Self::Os(error) => error.failure(),
+            Self::Unsupported { .. } | Self::Wait { .. } => Failure::Unsupported,
+            Self::WaitUndecided | Self::Panicked => Failure::Internal,
+        }
+    }
+}

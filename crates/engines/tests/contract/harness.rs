@@ -1,0 +1,145 @@
+//! Workers on threads of their own, and sockets between them.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use pathscope_core::{Tick, Wait};
+use pathscope_engines::{
+    EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
+    SystemCalls, Terms, Worker, mailbox, registry,
+};
+use pathscope_flow::{Machine, Phase, Transport};
+use pathscope_os::sockets::{self, Settings};
+use pathscope_os::{Socket, clock};
+
+/// Far longer than anything here takes.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Every engine with every way to wait.
+pub fn everywhere(mut test: impl FnMut(EngineKind, Wait)) {
+    for (_, engine) in EngineKind::ALL {
+        for wait in [Wait::Spin, Wait::Sleep, Wait::Hybrid] {
+            test(engine, wait);
+        }
+    }
+}
+
+pub type Flows<M> = Vec<(M, Vec<Arc<Socket>>)>;
+
+/// A worker that runs.
+pub struct Running<M: Machine> {
+    pub remote: Remote,
+    pub notices: Receiver<Notice<ReportOf<M>>>,
+    outcome: Receiver<Result<Finished<M>, EngineError>>,
+}
+
+impl<M: Machine> Running<M> {
+    /// Waits until a flow is told to be in this phase.
+    pub fn tells_of(&self, awaited: Phase) -> bool {
+        let deadline = clock::now() + PATIENCE;
+        while clock::now() < deadline {
+            match self.notices.recv_timeout(PATIENCE) {
+                Ok(Notice::Phase { phase, .. }) if phase == awaited => return true,
+                Ok(_) => {}
+                Err(_) => return false,
+            }
+        }
+        false
+    }
+
+    /// What it comes to; panics where it hangs.
+    pub fn finish(&self) -> Finished<M> {
+        let outcome = self.outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked");
+        outcome.expect("the engine runs")
+    }
+}
+
+pub fn terms(wait: Wait, transport: Transport) -> Terms {
+    Terms {
+        transport,
+        wait,
+        start: clock::now(),
+        begin: Tick::ZERO,
+        report_every: Duration::from_millis(10),
+        receive_buffer_bytes: 64 << 10,
+    }
+}
+
+/// Starts a worker on a thread of its own.
+pub fn start<M>(engine: EngineKind, terms: Terms, flows: Flows<M>, shared: M::Shared) -> Running<M>
+where
+    M: Machine + 'static,
+    M::Shared: 'static,
+{
+    start_with(terms, flows, shared, move |worker| registry::run(engine, worker, Kernel))
+}
+
+/// Starts a worker with calls of the test's own.
+pub fn start_on<M, S>(
+    engine: EngineKind,
+    terms: Terms,
+    flows: Flows<M>,
+    shared: M::Shared,
+    calls: S,
+) -> Running<M>
+where
+    M: Machine + 'static,
+    M::Shared: 'static,
+    S: SystemCalls + Send + 'static,
+{
+    start_with(terms, flows, shared, move |worker| registry::run(engine, worker, calls))
+}
+
+/// Starts whatever runs a worker.
+pub fn start_with<M>(
+    terms: Terms,
+    flows: Flows<M>,
+    shared: M::Shared,
+    run: impl FnOnce(Worker<M>) -> Result<Finished<M>, EngineError> + Send + 'static,
+) -> Running<M>
+where
+    M: Machine + 'static,
+    M::Shared: 'static,
+{
+    let (remote, inbox): (Remote, Inbox) = mailbox().expect("a mailbox");
+    let (sender, notices) = channel();
+    let (done, outcome) = channel();
+    let worker = Worker { flows, shared, terms, inbox, outbox: Outbox::new(sender, None) };
+    std::thread::spawn(move || done.send(run(worker)));
+    Running { remote, notices, outcome }
+}
+
+/// Two connected sockets of this kind.
+pub fn pair(transport: Transport, settings: &Settings) -> (Arc<Socket>, Arc<Socket>) {
+    let (one, other) = match transport {
+        Transport::Stream => stream_pair(settings),
+        Transport::Datagram => datagram_pair(settings),
+    };
+    (Arc::new(one), Arc::new(other))
+}
+
+fn stream_pair(settings: &Settings) -> (Socket, Socket) {
+    let listener = sockets::listen_tcp("127.0.0.1:0".parse().expect("an address"), 1);
+    let listener = listener.expect("loopback");
+    let address = listener.local_addr().expect("bound");
+    let deadline = clock::now() + PATIENCE;
+    let client = sockets::connect_tcp(address, settings, deadline, None).expect("listening");
+    while clock::now() < deadline {
+        if let Some((server, _)) = sockets::accept_tcp(&listener).expect("listening") {
+            return (client, server);
+        }
+    }
+    panic!("the connection never reached the listener");
+}
+
+fn datagram_pair(settings: &Settings) -> (Socket, Socket) {
+    let any = "127.0.0.1:0".parse().expect("an address");
+    let first = sockets::bind_udp(any).expect("loopback").local_addr().expect("bound");
+    let at_first = Settings { local: Some(first), ..settings.clone() };
+    let second = sockets::bind_udp(any).expect("loopback").local_addr().expect("bound");
+    let at_second = Settings { local: Some(second), ..settings.clone() };
+    let one = sockets::connect_udp(second, &at_first).expect("loopback");
+    let other = sockets::connect_udp(first, &at_second).expect("loopback");
+    (one, other)
+}

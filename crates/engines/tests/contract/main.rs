@@ -1,0 +1,11 @@
+//! The contract that every engine keeps, each way of waiting, over TCP and UDP on loopback.
+//!
+//! No test sleeps: each waits for the thing itself, and for at most [`harness::PATIENCE`], so that a
+//! hang is a failure.
+
+mod faults;
+mod flows;
+mod harness;
+mod streams;
+mod toys;
+mod words;
