@@ -153,7 +153,7 @@ impl<R: Send + 'static> Outbox<R> {
     }
 
     /// Notices go where `sink` puts them.
-    pub(crate) fn into_sink(sink: impl Fn(Notice<R>) + Send + 'static) -> Self {
+    pub fn into_sink(sink: impl Fn(Notice<R>) + Send + 'static) -> Self {
         Self { sink: Box::new(sink) }
     }
 }

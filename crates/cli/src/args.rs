@@ -1,0 +1,225 @@
+//! The command line: which words there are. What they mean together is in `command`.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use pathscope_core::quantity::{Frequency, Period};
+use pathscope_modes::goodput::GoodputArgs;
+use pathscope_modes::latency::LatencyArgs;
+use pathscope_views::Format;
+
+/// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
+/// the last percentile, and what limited them.
+#[derive(Debug, Parser)]
+#[command(name = "pathscope", version, max_term_width = 100, arg_required_else_help = true)]
+pub struct CommandLine {
+    /// What to do
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Answer every test of many clients at once, on one TCP and one UDP port
+    Server(ServerArgs),
+    /// Latency idle and under load, goodput up, down and both ways, and what limited them
+    Survey(SurveyArgs),
+    /// How much applications get through, with every byte verified
+    Goodput(GoodputCommand),
+    /// How long a round trip takes, to the last percentile
+    Latency(LatencyCommand),
+    /// Show a result again
+    Show(ShowArgs),
+}
+
+/// `pathscope server`.
+#[derive(Args, Debug)]
+pub struct ServerArgs {
+    /// Address to listen on; may be given several times [default: every address]
+    #[arg(long, value_name = "ADDRESS")]
+    pub listen: Vec<String>,
+    /// TCP and UDP port
+    #[arg(short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
+    pub port: u16,
+    /// Clients at once; 0: any number
+    #[arg(long, value_name = "N")]
+    pub limit_sessions: Option<u32>,
+    /// Clients at once from one address; 0: any number
+    #[arg(long, value_name = "N")]
+    pub limit_sessions_per_address: Option<u32>,
+    /// Connections of one test; 0: any number
+    #[arg(long, value_name = "N")]
+    pub limit_connections: Option<u32>,
+    /// Length of one test; 0: any
+    #[arg(long, value_name = "TIME")]
+    pub limit_duration: Option<Period>,
+    /// How much is said
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// `pathscope survey`.
+#[derive(Args, Debug)]
+pub struct SurveyArgs {
+    /// Server, as HOST, HOST:PORT or [IPV6]:PORT [default: one started inside this process]
+    pub host: Option<String>,
+    /// Connections of each load
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
+    pub connections: u32,
+    /// How long each of the four steps lasts
+    #[arg(short = 't', long, value_name = "TIME", default_value_t = Period::from_secs(6))]
+    pub duration: Period,
+    /// Congestion control at both ends [default: each system's own]
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// Latency probes a second, idle and beside each load
+    #[arg(long, value_name = "N/s", default_value_t = Frequency(100))]
+    pub probe_rate: Frequency,
+    /// How it is run
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// `pathscope goodput`.
+#[derive(Args, Debug)]
+pub struct GoodputCommand {
+    /// Server, as HOST, HOST:PORT or [IPV6]:PORT
+    pub host: String,
+    /// What is measured
+    #[command(flatten)]
+    pub mode: GoodputArgs,
+    /// Latency probes a second beside the load
+    #[arg(long, value_name = "N/s", default_value_t = Frequency(25), conflicts_with = "no_probe")]
+    pub probe_rate: Frequency,
+    /// No latency probes beside the load
+    #[arg(long)]
+    pub no_probe: bool,
+    /// How it is run
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// `pathscope latency`.
+#[derive(Args, Debug)]
+pub struct LatencyCommand {
+    /// Server, as HOST, HOST:PORT or [IPV6]:PORT
+    pub host: String,
+    /// What is measured
+    #[command(flatten)]
+    pub mode: LatencyArgs,
+    /// How it is run
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// What every measuring command has in common.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The server's port, where HOST names none
+    #[arg(short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
+    pub port: u16,
+    /// From one live row to the next
+    #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
+    pub report_every: Period,
+    /// Show the plan and stop
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Where results go
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// How much is said
+    #[command(flatten)]
+    pub talk: TalkArgs,
+}
+
+/// `pathscope show`.
+#[derive(Args, Debug)]
+pub struct ShowArgs {
+    /// A file that pathscope wrote with --output
+    pub result: PathBuf,
+    /// In which form
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// With which colors
+    #[command(flatten)]
+    pub color: ColorArgs,
+}
+
+/// Where results go.
+#[derive(Args, Debug)]
+pub struct OutputArgs {
+    /// In which form
+    #[command(flatten)]
+    pub form: FormArgs,
+    /// Also write the result, as JSON, to this file
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// In which form results go to standard output.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct FormArgs {
+    /// The result as one JSON document
+    #[arg(long, conflicts_with = "json_stream")]
+    pub json: bool,
+    /// Each event as a line of JSON, as it happens
+    #[arg(long)]
+    pub json_stream: bool,
+}
+
+impl FormArgs {
+    /// The format that was asked for.
+    pub fn format(self) -> Format {
+        match (self.json, self.json_stream) {
+            (true, _) => Format::Json,
+            (_, true) => Format::JsonStream,
+            _ => Format::Text,
+        }
+    }
+}
+
+/// How much is said.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct TalkArgs {
+    /// Say nothing but results and errors
+    #[arg(short = 'q', long)]
+    pub quiet: bool,
+    /// With which colors
+    #[command(flatten)]
+    pub color: ColorArgs,
+}
+
+/// With which colors.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ColorArgs {
+    /// Colors: on a terminal, always or never
+    #[arg(long, value_name = "WHEN", default_value = "auto")]
+    pub color: Color,
+}
+
+/// When there are colors.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless `NO_COLOR` is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Where servers listen unless told otherwise.
+pub const DEFAULT_PORT: u16 = 5210;
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+}

@@ -1,0 +1,67 @@
+//! The binary: words → plan → run → views → exit code. Owns the terminal, the files and the end of the
+//! process; measures nothing and computes no figure.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod measure;
+mod output;
+mod server;
+mod show;
+mod terminal;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+use pathscope_core::error::Failure;
+
+use crate::args::{Command, CommandLine};
+
+fn main() -> ExitCode {
+    let command_line = match CommandLine::try_parse() {
+        Ok(command_line) => command_line,
+        Err(error) => return explain(&error),
+    };
+    let done = match command_line.command {
+        Command::Server(args) => server::serve(&args),
+        Command::Survey(args) => measure::survey(args),
+        Command::Goodput(args) => measure::goodput(args),
+        Command::Latency(args) => measure::latency(args),
+        Command::Show(args) => show::show(&args),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(trouble) => {
+            terminal::complain(&trouble.text);
+            ExitCode::from(trouble.failure.exit_code())
+        }
+    }
+}
+
+/// Why a command did not do what it should: told on standard error, and by the exit code.
+#[derive(Debug)]
+struct Trouble {
+    failure: Failure,
+    text: String,
+}
+
+impl Trouble {
+    fn new(failure: Failure, text: impl Into<String>) -> Self {
+        Self { failure, text: text.into() }
+    }
+
+    fn usage(error: impl std::fmt::Display) -> Self {
+        Self::new(Failure::Usage, error.to_string())
+    }
+}
+
+/// Help and version go to standard output and are no error; everything else is one of usage.
+fn explain(error: &clap::Error) -> ExitCode {
+    // A terminal that cannot be written to cannot be told so, either.
+    let _ = error.print();
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => ExitCode::SUCCESS,
+        _ => ExitCode::from(Failure::Usage.exit_code()),
+    }
+}

@@ -1,0 +1,129 @@
+//! Where results go: standard output through a view, and a file through JSON. Neither may cost the other
+//! anything: what cannot be written is remembered, and told at the end.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::path::{Path, PathBuf};
+
+use pathscope_core::error::Failure;
+use pathscope_core::event::{Event, Layout, Record};
+use pathscope_views::{Format, Options, View};
+
+use crate::Trouble;
+
+/// Everything that a run's events go to.
+pub struct Outputs<'out> {
+    view: Box<dyn View + 'out>,
+    file: Option<ResultFile>,
+    trouble: Option<Trouble>,
+    /// Nobody reads any more: a normal end of a pipe.
+    closed: bool,
+}
+
+impl<'out> Outputs<'out> {
+    /// A view of this format on `out`, and a file if one is wanted.
+    pub fn new(
+        format: Format,
+        options: Options,
+        out: &'out mut dyn Write,
+        file: Option<ResultFile>,
+    ) -> Self {
+        Self { view: format.view(options, out), file, trouble: None, closed: false }
+    }
+
+    /// Passes an event on to every output.
+    pub fn event(&mut self, event: Event<'_>) {
+        match event {
+            Event::Checkpoint { record } => self.save(record),
+            Event::Finished { record, .. } => {
+                self.save(record);
+                self.show(event);
+            }
+            _ => self.show(event),
+        }
+    }
+
+    /// What could not be written, if anything.
+    pub fn into_trouble(self) -> Option<Trouble> {
+        self.trouble
+    }
+
+    fn show(&mut self, event: Event<'_>) {
+        if self.closed {
+            return;
+        }
+        match self.view.event(event) {
+            Ok(()) => {}
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.closed = true,
+            Err(error) => {
+                self.closed = true;
+                self.remember(format!("cannot write to standard output: {error}"));
+            }
+        }
+    }
+
+    fn save(&mut self, record: &dyn Record) {
+        let Some(file) = &self.file else { return };
+        if let Err(error) = file.write(record) {
+            let text = format!("cannot write the result to {}: {error}", file.path.display());
+            self.file = None;
+            self.remember(text);
+        }
+    }
+
+    fn remember(&mut self, text: String) {
+        self.trouble.get_or_insert(Trouble::new(Failure::Output, text));
+    }
+}
+
+/// A file that holds the result so far at any time: a kill costs what came after the last interval.
+#[derive(Debug)]
+pub struct ResultFile {
+    path: PathBuf,
+    /// Written beside it and moved over it; `None`: not a regular file, written as it is.
+    beside: Option<PathBuf>,
+}
+
+impl ResultFile {
+    /// Makes sure before anything is measured that the file can be written. What it holds stays until
+    /// there is a result.
+    pub fn create(path: &Path) -> Result<Self, Trouble> {
+        let refused = |error: io::Error| {
+            Trouble::usage(format!("--output {}: {error}; nothing was measured", path.display()))
+        };
+        let existed = path.exists();
+        let opened = OpenOptions::new().append(true).create(true).open(path).map_err(refused)?;
+        let is_file = opened.metadata().map_err(refused)?.is_file();
+        drop(opened);
+        if !existed {
+            // An empty file is no result: the first one that is comes with the first interval.
+            fs::remove_file(path).map_err(refused)?;
+        }
+        let beside = is_file.then(|| {
+            let mut name = path.file_name().unwrap_or_default().to_owned();
+            name.push(format!(".{}.partial", std::process::id()));
+            path.with_file_name(name)
+        });
+        Ok(Self { path: path.to_owned(), beside })
+    }
+
+    fn write(&self, record: &dyn Record) -> io::Result<()> {
+        let text = record.to_json(Layout::Indented)?;
+        let Some(beside) = &self.beside else {
+            let mut out = OpenOptions::new().write(true).open(&self.path)?;
+            return writeln!(out, "{text}");
+        };
+        let written = write_whole(beside, &text).and_then(|()| fs::rename(beside, &self.path));
+        if written.is_err() {
+            // What is left of it helps nobody; that it cannot be removed changes nothing.
+            let _ = fs::remove_file(beside);
+        }
+        written
+    }
+}
+
+fn write_whole(path: &Path, text: &str) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(path)?);
+    writeln!(out, "{text}")?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
+}

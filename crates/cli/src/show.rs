@@ -1,0 +1,28 @@
+//! `pathscope show`: a result again, from its file.
+
+use std::fs;
+use std::io;
+
+use pathscope_core::error::Failure;
+use pathscope_core::event::Event;
+use pathscope_modes::document::Document;
+use pathscope_modes::sheet;
+
+use crate::args::ShowArgs;
+use crate::output::Outputs;
+use crate::{Trouble, terminal};
+
+/// Shows what the file holds as it was shown when it was measured.
+pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
+    let refused = |error: &dyn std::fmt::Display| {
+        Trouble::usage(format!("{}: {error}", args.result.display()))
+    };
+    let text = fs::read_to_string(&args.result).map_err(|error| refused(&error))?;
+    let document = Document::from_json(&text).map_err(|error| refused(&error))?;
+    let mut stdout = io::stdout().lock();
+    let options = terminal::options(args.color.color, true);
+    let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, None);
+    let failure = document.outcome.reason.as_deref().map(|reason| (Failure::Check, reason));
+    outputs.event(Event::Finished { sheet: &sheet::sheet(&document), record: &document, failure });
+    outputs.into_trouble().map_or(Ok(()), Err)
+}

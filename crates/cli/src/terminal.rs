@@ -1,0 +1,47 @@
+//! What the terminal is and wants, and talk on standard error.
+
+#![expect(clippy::print_stderr, reason = "this is the one place that talks on standard error")]
+
+use std::io::{self, IsTerminal};
+
+use pathscope_views as views;
+
+use crate::args::Color;
+
+/// Columns where nothing says how many there are: a classic terminal's, and a file's.
+const COLUMNS: usize = 80;
+
+/// Says something that is no result.
+pub fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+/// Says what went wrong.
+pub fn complain(text: &str) {
+    eprintln!("pathscope: {text}");
+}
+
+/// How results are shown on standard output.
+pub fn options(color: Color, quiet: bool) -> views::Options {
+    let wanted = match color {
+        Color::Always => true,
+        Color::Never => false,
+        // https://no-color.org: present and not empty.
+        Color::Auto => {
+            io::stdout().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    };
+    views::Options {
+        columns: columns(),
+        color: if wanted { views::Color::Always } else { views::Color::Never },
+        live: if quiet { views::Live::Hidden } else { views::Live::Shown },
+        ..views::Options::default()
+    }
+}
+
+/// Columns of the terminal, where there is one and it says so.
+fn columns() -> usize {
+    let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    stated.or_else(pathscope_os::terminal::columns).unwrap_or(COLUMNS)
+}

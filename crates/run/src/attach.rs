@@ -1,0 +1,172 @@
+//! The client's sockets: opened to the server, and made part of their flows by presenting the token.
+
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_flow::{Group, Transport};
+use pathscope_modes::registry::{Plan, Test};
+use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::{OsError, clock, random};
+use pathscope_peers::native::{ACK_BYTES, Attaching, Opening, Seat, decode_ack};
+
+use crate::error::RunError;
+use crate::mail::{Mailbox, Word};
+
+/// A connection that is not there and taken by then will not be.
+const ATTACH_WITHIN: Duration = Duration::from_secs(10);
+
+/// Threads that open connections: each waits a round trip or two for each of its own.
+const OPENERS: u32 = 16;
+
+/// The control connection to one of the server's addresses.
+pub(crate) fn open_control(address: SocketAddr, within: Duration) -> Result<TcpStream, OsError> {
+    let socket = sockets::connect_tcp(address, &Settings::default(), clock::now() + within, None)?;
+    Ok(socket.into_tcp_stream())
+}
+
+/// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not.
+pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox: &Mailbox) {
+    for group in test.groups() {
+        let openers = OPENERS.min(group.flows);
+        for first in 0..openers {
+            let opener =
+                Opener { server, token, group, settings: settings(test), mailbox: mailbox.clone() };
+            let flows = (first..group.flows).step_by(openers as usize);
+            let thread = std::thread::Builder::new().name("opener".to_owned());
+            if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
+                let error = RunError::System { what: "cannot start a thread", source };
+                return mailbox.post(Word::AttachFailed(error));
+            }
+        }
+    }
+}
+
+/// What the plan asks of its sockets, at either end.
+pub(crate) fn settings(test: &Test) -> Settings {
+    let congestion_control = match &test.plan {
+        Plan::Goodput(plan) => plan.congestion_control.clone(),
+        Plan::Latency(_) => None,
+    };
+    Settings { congestion_control, ..Settings::default() }
+}
+
+/// Opens sockets of one group.
+struct Opener {
+    server: SocketAddr,
+    token: Token,
+    group: Group,
+    settings: Settings,
+    mailbox: Mailbox,
+}
+
+impl Opener {
+    /// Opens the sockets of these flows, up to the first that fails.
+    fn open_all(&self, flows: impl Iterator<Item = u32>) {
+        for flow in flows.map(|index| FlowId(self.group.first.0 + index)) {
+            let group = self.group.id;
+            match self.open(flow) {
+                Ok(socket) => {
+                    self.mailbox.post(Word::Attached { group, flow, socket: Arc::new(socket) });
+                }
+                Err(error) => return self.mailbox.post(Word::AttachFailed(error)),
+            }
+        }
+    }
+
+    fn open(&self, flow: FlowId) -> Result<Socket, RunError> {
+        let seat = Seat { token: self.token, group: self.group.id, flow, lane: Lane::ONLY };
+        match self.group.transport {
+            Transport::Stream => self.open_stream(seat),
+            Transport::Datagram => self.open_datagrams(seat),
+        }
+    }
+
+    fn open_stream(&self, seat: Seat) -> Result<Socket, RunError> {
+        let deadline = clock::now() + ATTACH_WITHIN;
+        let mut stream =
+            sockets::connect_tcp(self.server, &self.settings, deadline, None)?.into_tcp_stream();
+        let mut ack = [0; ACK_BYTES];
+        let mut exchange = || -> io::Result<()> {
+            stream.set_read_timeout(Some(ATTACH_WITHIN))?;
+            stream.write_all(&Opening::Data(seat).encode())?;
+            stream.read_exact(&mut ack)?;
+            stream.set_read_timeout(None)
+        };
+        exchange().map_err(|error| not_attached(seat, explain(&error)))?;
+        decode_ack(ack).map_err(|error| not_attached(seat, error.to_string()))?;
+        Ok(Socket::from(stream))
+    }
+
+    fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
+        let socket = sockets::connect_udp(self.server, &self.settings)?.into_udp_socket();
+        let nonce = u64::from_ne_bytes(random::bytes()?);
+        let mut attaching = Attaching::new(seat, nonce, clock::now());
+        let mut buffer = [0; 256];
+        while let Some(deadline) = attaching.deadline() {
+            if let Some(datagram) = attaching.datagram(clock::now()) {
+                // A refusal of an earlier datagram may come up here; the exchange says when to give up.
+                let _ = socket.send(&datagram);
+            }
+            let wait = deadline.since(clock::now()).max(Duration::from_millis(1));
+            if let Some(count) = receive(&socket, &mut buffer, wait)? {
+                attaching.received(&buffer[..count], clock::now());
+            }
+        }
+        if let Some(Err(error)) = attaching.outcome() {
+            Err(not_attached(seat, error.to_string()))
+        } else {
+            let system = |source| RunError::System { what: "cannot set up a socket", source };
+            socket.set_read_timeout(None).map_err(system)?;
+            Ok(Socket::from(socket))
+        }
+    }
+}
+
+/// A datagram that comes within `wait`.
+fn receive(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    wait: Duration,
+) -> Result<Option<usize>, RunError> {
+    let system = |source| RunError::System { what: "cannot wait for a datagram", source };
+    socket.set_read_timeout(Some(wait)).map_err(system)?;
+    match socket.recv(buffer) {
+        Ok(count) => Ok(Some(count)),
+        // Nobody listens there yet, or a router says so: as good as no answer.
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(None),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(system(error)),
+    }
+}
+
+fn not_attached(seat: Seat, why: String) -> RunError {
+    RunError::Attach { flow: seat.flow.0, why }
+}
+
+fn explain(error: &io::Error) -> String {
+    match error.kind() {
+        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
+            format!("no answer within {} s", ATTACH_WITHIN.as_secs())
+        }
+        ErrorKind::UnexpectedEof => "the server closed the connection without an answer".to_owned(),
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,331 @@
+//! The client's side of a run: finds the server, runs the tests one after the other, and makes the
+//! document, whatever happens.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::error::Failure;
+use pathscope_core::event::Event;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::record::{Host, Substitution, Tool};
+use pathscope_modes::document::{Document, Outcome, OutcomeState};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::sheet;
+use pathscope_os::sockets::Socket;
+use pathscope_os::{clock, host};
+use pathscope_peers::native;
+
+use crate::assemble::{self, Findings};
+use crate::driver::{Driver, End, Left};
+use crate::error::RunError;
+use crate::intervals::Pairs;
+use crate::mail::Mailbox;
+use crate::server::Embedded;
+use crate::stop::Stop;
+use crate::{attach, target, test};
+
+/// A connection that is not there by then is not there.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
+/// The document so far is offered for saving about so often.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+/// What is to be measured, and against whom.
+#[derive(Debug)]
+pub struct Request {
+    /// `survey`, `goodput`, `latency`.
+    pub kind: String,
+    /// The command line, word by word.
+    pub command: Vec<String>,
+    /// The program that asks.
+    pub tool: Tool,
+    /// The server as it was named; `None`: one inside this process.
+    pub host: Option<String>,
+    /// Its port, where the name has none.
+    pub port: u16,
+    /// The tests with their names, in order.
+    pub tests: Vec<(String, Test)>,
+}
+
+/// Runs everything that was asked for, and tells `sink` of it as it happens.
+///
+/// Always comes back with a document: of everything, or of what there was until it ended. The second
+/// value says what went wrong, if anything did.
+pub fn run(
+    request: Request,
+    stop: &Stop,
+    sink: &mut dyn FnMut(Event<'_>),
+) -> (Document, Option<(Failure, String)>) {
+    let began = clock::now();
+    let document = Document {
+        tool: request.tool.clone(),
+        command: request.command.clone(),
+        kind: request.kind.clone(),
+        target: request.host.clone(),
+        started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
+        ..Document::default()
+    };
+    let mut run = ClientRun { document, began, sink, tests: request.tests };
+    run.document.hosts.client = Host { tool: request.tool, ..host::facts() };
+    let result = run.everything(request.host.as_deref(), request.port, stop);
+    run.finish(result, stop)
+}
+
+/// A run in progress.
+struct ClientRun<'sink> {
+    document: Document,
+    began: Tick,
+    sink: &'sink mut dyn FnMut(Event<'_>),
+    tests: Vec<(String, Test)>,
+}
+
+impl ClientRun<'_> {
+    /// All tests, from finding the server to taking leave of it.
+    fn everything(&mut self, host: Option<&str>, port: u16, stop: &Stop) -> Result<(), RunError> {
+        let title = pathscope_core::sheet::Sheet {
+            title: sheet::title(&self.document.kind, host),
+            ..pathscope_core::sheet::Sheet::default()
+        };
+        (self.sink)(Event::Started { sheet: &title, record: &self.document });
+        self.tests.iter().try_for_each(|(_, test)| test::check(test))?;
+        let embedded = match host {
+            Some(_) => None,
+            None => Some(Embedded::start(self.document.tool.clone())?),
+        };
+        let addresses = match (&embedded, host) {
+            (Some(embedded), _) => vec![embedded.address()],
+            (None, Some(host)) => target::resolve(host, port)?,
+            (None, None) => Vec::new(),
+        };
+        let (control, server) = connect(&addresses, stop)?;
+        let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
+        let mut driver = Driver::new(dialogue, Role::Client, control)?;
+        stop.tell(driver.mailbox());
+        let result = self.tests(&mut driver, server, stop);
+        if result.is_ok() {
+            self.take_leave(&mut driver, server);
+        }
+        result
+    }
+
+    fn tests(
+        &mut self,
+        driver: &mut Driver<native::Client>,
+        server: SocketAddr,
+        stop: &Stop,
+    ) -> Result<(), RunError> {
+        for (name, test) in std::mem::take(&mut self.tests) {
+            if stop.reason().is_some() {
+                return Err(RunError::Interrupted);
+            }
+            driver.dialogue.propose(test.clone(), clock::now());
+            let mut end = ClientEnd::new(name, test, server, self);
+            let left = driver.drive(&mut end);
+            if matches!(left, Left::Ended(_)) {
+                driver.salvage(&mut end);
+            }
+            let findings = end.into_findings();
+            self.document.hosts.server = driver.dialogue.server().map(|server| server.host.clone());
+            self.document.measurements.extend(
+                findings.map(|findings| assemble::measurement(findings, &self.document.hosts)),
+            );
+            (self.sink)(Event::Checkpoint { record: &self.document });
+            if let Left::Ended(result) = left {
+                return result.and(Err(RunError::LeftEarly));
+            }
+            if let (Some(reason), None) = (driver.dialogue.stopped_by_server(), stop.reason()) {
+                return Err(RunError::CutShort { reason: reason.to_owned() });
+            }
+        }
+        Ok(())
+    }
+
+    /// Closes the control connection in good order. What goes wrong now costs nothing.
+    fn take_leave(&mut self, driver: &mut Driver<native::Client>, server: SocketAddr) {
+        driver.dialogue.finish(clock::now());
+        let _ = driver.drive(&mut ClientEnd::idle(server, self));
+    }
+
+    /// The document as it stands, what it comes to, and word of it.
+    fn finish(
+        mut self,
+        result: Result<(), RunError>,
+        stop: &Stop,
+    ) -> (Document, Option<(Failure, String)>) {
+        self.document.duration_ns = clock::now().nanos_since(self.began);
+        let failure = self.failure(result, stop);
+        self.document.outcome = match &failure {
+            None | Some((Failure::Check, _)) => Outcome::default(),
+            Some((Failure::Interrupted, reason)) => {
+                Outcome { state: OutcomeState::Interrupted, reason: Some(reason.clone()) }
+            }
+            Some((_, reason)) => {
+                Outcome { state: OutcomeState::Failed, reason: Some(reason.clone()) }
+            }
+        };
+        let told = failure.as_ref().map(|(failure, text)| (*failure, text.as_str()));
+        let sheet = sheet::sheet(&self.document);
+        (self.sink)(Event::Finished { sheet: &sheet, record: &self.document, failure: told });
+        (self.document, failure)
+    }
+
+    /// The gravest of what went wrong.
+    fn failure(&self, result: Result<(), RunError>, stop: &Stop) -> Option<(Failure, String)> {
+        let interrupted = stop.reason().map(|reason| (Failure::Interrupted, reason.to_owned()));
+        let ended = result.err().map(|error| (error.failure(), error.to_string()));
+        let checks =
+            self.document.failed_checks().next().map(|check| (Failure::Check, check.text.clone()));
+        let all: Vec<_> = [interrupted, ended, checks].into_iter().flatten().collect();
+        let gravest = Failure::gravest(all.iter().map(|&(failure, _)| failure))?;
+        all.into_iter().find(|&(failure, _)| failure == gravest)
+    }
+}
+
+/// The first of the server's addresses that answers.
+fn connect(addresses: &[SocketAddr], stop: &Stop) -> Result<(TcpStream, SocketAddr), RunError> {
+    let mut last = RunError::Interrupted;
+    for &address in addresses {
+        if stop.reason().is_some() {
+            return Err(RunError::Interrupted);
+        }
+        match attach::open_control(address, CONNECT_WITHIN) {
+            Ok(control) => return Ok((control, address)),
+            Err(error) => last = error.into(),
+        }
+    }
+    Err(last)
+}
+
+/// One test as the client's end sees it.
+struct ClientEnd<'run, 'sink> {
+    name: String,
+    test: Option<Test>,
+    server: SocketAddr,
+    run: &'run mut ClientRun<'sink>,
+    started: Option<Tick>,
+    chosen: Vec<Substitution>,
+    pairs: Pairs,
+    client: Option<EndReport>,
+    peer: Option<EndReport>,
+    checkpoint: Tick,
+}
+
+impl<'run, 'sink> ClientEnd<'run, 'sink> {
+    fn new(name: String, test: Test, server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
+        Self { name, test: Some(test), ..Self::idle(server, run) }
+    }
+
+    /// Between tests.
+    fn idle(server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
+        Self {
+            name: String::new(),
+            test: None,
+            server,
+            run,
+            started: None,
+            chosen: Vec::new(),
+            pairs: Pairs::default(),
+            client: None,
+            peer: None,
+            checkpoint: Tick::ZERO,
+        }
+    }
+
+    /// What is known of the test; nothing of one that never started.
+    fn into_findings(mut self) -> Option<Findings> {
+        self.show_rest();
+        let (test, started) = (self.test?, self.started?);
+        Some(Findings {
+            name: self.name,
+            test,
+            substitutions: self.chosen,
+            start_ns: started.nanos_since(self.run.began),
+            duration_ns: clock::now().nanos_since(started),
+            intervals: self.pairs.into_intervals(),
+            client: self.client.unwrap_or_default(),
+            server: self.peer,
+        })
+    }
+
+    fn show_due(&mut self) {
+        let Some(test) = &self.test else { return };
+        while let Some(interval) = self.pairs.take_shown() {
+            let row = sheet::row(&self.name, test, interval);
+            (self.run.sink)(Event::Interval { row: &row, record: interval });
+        }
+    }
+
+    fn show_rest(&mut self) {
+        let Some(test) = &self.test else { return };
+        for interval in self.pairs.rest() {
+            let row = sheet::row(&self.name, test, interval);
+            (self.run.sink)(Event::Interval { row: &row, record: interval });
+        }
+    }
+
+    /// The document with what is known of this test, about once a second.
+    fn checkpoint(&mut self) {
+        let now = clock::now();
+        let (Some(test), Some(started)) = (&self.test, self.started) else { return };
+        if now < self.checkpoint {
+            return;
+        }
+        self.checkpoint = now + CHECKPOINT_EVERY;
+        let mut document = self.run.document.clone();
+        document.outcome = Outcome {
+            state: OutcomeState::Failed,
+            reason: Some("the run was cut off: this is what was saved before".to_owned()),
+        };
+        document.measurements.push(assemble::measurement(
+            Findings {
+                name: self.name.clone(),
+                test: test.clone(),
+                substitutions: self.chosen.clone(),
+                start_ns: started.nanos_since(self.run.began),
+                duration_ns: now.nanos_since(started),
+                intervals: self.pairs.intervals().to_vec(),
+                client: EndReport::default(),
+                server: None,
+            },
+            &document.hosts,
+        ));
+        (self.run.sink)(Event::Checkpoint { record: &document });
+    }
+}
+
+impl End for ClientEnd<'_, '_> {
+    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) {
+        // The plan as the server accepted it is the one that runs.
+        self.test = Some(test.clone());
+        attach::open_flows(self.server, token, test, mailbox);
+    }
+
+    fn started(&mut self, at: Tick, chosen: Vec<Substitution>) {
+        self.started = Some(at);
+        self.checkpoint = at + CHECKPOINT_EVERY;
+        self.chosen = chosen;
+    }
+
+    fn interval(&mut self, whose: Role, interval: EndInterval) {
+        match whose {
+            Role::Client => self.pairs.client(interval),
+            Role::Server => self.pairs.server(interval),
+        }
+        self.show_due();
+        self.checkpoint();
+    }
+
+    fn report(&mut self, whose: Role, report: EndReport) {
+        match whose {
+            Role::Client => self.client = Some(report),
+            Role::Server => self.peer = Some(report),
+        }
+    }
+
+    fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
+        // The client closes first, so that nothing gathers in TIME_WAIT at the server.
+        drop(sockets);
+    }
+}

@@ -1,0 +1,394 @@
+//! Carries out what a dialogue says: the one loop of a session, the same at both ends.
+//!
+//! One thread waits for the control connection, for word from the workers and for deadlines. Nothing
+//! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::record::Substitution;
+use pathscope_flow::{Dialogue, Event, Input, Output};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_os::clock;
+use pathscope_os::readiness::{Interest, Poller, Ready};
+use pathscope_os::sockets::Socket;
+use pathscope_os::wake::Waker;
+
+use crate::error::RunError;
+use crate::mail::{Letters, Mailbox, Word};
+use crate::test::RunningTest;
+
+/// A test of stated duration whose flows are not over so long after it should be is ended by force:
+/// a path can swallow a connection without a word while the control connection lives.
+const OVERTIME: Duration = Duration::from_secs(15);
+
+/// After a wish to stop, flows have so long to end by themselves.
+const STOPPING: Duration = Duration::from_secs(5);
+
+/// What is read from the control connection at once.
+const CONTROL_BUFFER_BYTES: usize = 64 << 10;
+
+/// What may wait for the control connection to take it. An end that reads nothing while it is told this
+/// much is gone.
+const OUTGOING_MOST_BYTES: usize = 64 << 20;
+
+const CONTROL: u64 = 0;
+const WORD: u64 = 1;
+
+/// What each end does in its own way.
+pub(crate) trait End {
+    /// Provides the sockets of the test's flows; they arrive as word.
+    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox);
+    /// The test's flows run since `at`; this was left open and chosen.
+    fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
+    /// An interval has passed at one end.
+    fn interval(&mut self, whose: Role, interval: EndInterval);
+    /// What one end says when all its flows are over.
+    fn report(&mut self, whose: Role, report: EndReport);
+    /// The test is over; these were its sockets.
+    fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
+}
+
+/// One session at one end.
+pub(crate) struct Driver<D> {
+    pub dialogue: D,
+    role: Role,
+    control: TcpStream,
+    poller: Poller,
+    waker: Waker,
+    mailbox: Mailbox,
+    inbox: Letters,
+    incoming: Box<[u8]>,
+    outgoing: Vec<u8>,
+    wants_output: bool,
+    test: Option<RunningTest>,
+    /// What the other end runs otherwise than asked.
+    there: Vec<Substitution>,
+    /// When the flows of the test are ended by force.
+    abandon_at: Tick,
+    stopping: bool,
+    /// Why a test cannot go on at this end.
+    trouble: Option<RunError>,
+}
+
+/// How a dialogue left off.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// A test is over, and the dialogue goes on.
+    TestOver,
+    /// The dialogue has ended, well or not.
+    Ended(Result<(), RunError>),
+}
+
+impl<D> Driver<D>
+where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
+    RunError: From<D::Error>,
+{
+    /// A session over a control connection that is established.
+    pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
+        let system = |what| move |source| RunError::System { what, source };
+        control.set_nonblocking(true).map_err(system("cannot set up the control connection"))?;
+        // Messages are small and each is awaited.
+        control.set_nodelay(true).map_err(system("cannot set up the control connection"))?;
+        let waker = Waker::new()?;
+        let poller = Poller::new()?;
+        poller.add(&control, CONTROL, Interest::INPUT)?;
+        poller.add(&waker, WORD, Interest::INPUT)?;
+        let (mailbox, inbox) = Mailbox::new(waker.clone());
+        Ok(Self {
+            dialogue,
+            role,
+            control,
+            poller,
+            waker,
+            mailbox,
+            inbox,
+            incoming: vec![0; CONTROL_BUFFER_BYTES].into_boxed_slice(),
+            outgoing: Vec::new(),
+            wants_output: false,
+            test: None,
+            there: Vec::new(),
+            abandon_at: Tick::NEVER,
+            stopping: false,
+            trouble: None,
+        })
+    }
+
+    /// Where word for this session is left.
+    pub fn mailbox(&self) -> &Mailbox {
+        &self.mailbox
+    }
+
+    /// Goes on until a test is over or the dialogue has ended.
+    pub fn drive(&mut self, end: &mut impl End) -> Left {
+        let mut ready = Vec::new();
+        loop {
+            if let Some(left) = self.carry_out(end) {
+                return left;
+            }
+            if let Err(error) = self.wait(&mut ready) {
+                return Left::Ended(Err(error));
+            }
+            self.hear(end);
+            if ready.iter().any(|ready| ready.key == CONTROL && ready.input) {
+                self.listen();
+            }
+            self.keep_time();
+        }
+    }
+
+    /// Whether the flows of a test are running.
+    pub fn is_running(&self) -> bool {
+        self.test.as_ref().is_some_and(|test| test.started().is_some() && !test.is_over())
+    }
+
+    /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
+    pub fn salvage(&mut self, end: &mut impl End) {
+        let Some(test) = &self.test else { return };
+        test.tell_all(Event::Stop);
+        let give_up = clock::now() + Duration::from_secs(1);
+        let mut forced = false;
+        while self.is_running() {
+            let left = give_up.since(clock::now());
+            if left.is_zero() && !std::mem::replace(&mut forced, true) {
+                self.test.iter().for_each(RunningTest::abandon);
+            }
+            let patience = if forced { Duration::from_millis(500) } else { left };
+            match self.inbox.receiver.recv_timeout(patience) {
+                Ok(word) => self.take(word, end),
+                Err(_) if forced => break,
+                Err(_) => {}
+            }
+        }
+        if let Some(report) = self.test.take().and_then(|mut test| test.take_report()) {
+            end.report(self.role, report);
+        }
+    }
+
+    /// Carries out everything that the dialogue asks for.
+    fn carry_out(&mut self, end: &mut impl End) -> Option<Left> {
+        while let Some(output) = self.dialogue.output() {
+            match output {
+                Output::Send(bytes) => self.outgoing.extend_from_slice(&bytes),
+                Output::Open { token, plan, substitutions } => {
+                    self.there = substitutions;
+                    match RunningTest::new(plan, self.role, token) {
+                        Ok(test) => self.provide(token, test, end),
+                        Err(error) => self.give_up(error),
+                    }
+                }
+                Output::Prepare { token, plan } => match RunningTest::new(plan, self.role, token) {
+                    Ok(test) => {
+                        let chosen = test.substitutions().to_vec();
+                        self.provide(token, test, end);
+                        self.dialogue.input(Input::Prepared(chosen), clock::now());
+                    }
+                    Err(error) => {
+                        self.dialogue.input(Input::Unable(&error.to_string()), clock::now());
+                    }
+                },
+                Output::Start => self.start(end),
+                Output::Tell { group, flow, event } => {
+                    if event == Event::Stop {
+                        self.stop_by(clock::now() + STOPPING);
+                    }
+                    self.test.iter().for_each(|test| test.tell(group, flow, event));
+                }
+                Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
+                Output::PeerReport(report) => end.report(self.role.peer(), report),
+                Output::TestOver => {
+                    let sockets =
+                        self.test.take().map(RunningTest::into_sockets).unwrap_or_default();
+                    self.abandon_at = Tick::NEVER;
+                    end.test_over(sockets);
+                    self.flush();
+                    return Some(Left::TestOver);
+                }
+                Output::End(result) => {
+                    self.flush();
+                    let result = result.map_err(RunError::from);
+                    // What went wrong here is more to the point than what the other end made of it.
+                    return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
+                }
+            }
+        }
+        self.flush();
+        None
+    }
+
+    fn provide(&mut self, token: Token, test: RunningTest, end: &mut impl End) {
+        end.provide(token, &test.test, &self.mailbox);
+        self.test = Some(test);
+        self.abandon_at = Tick::NEVER;
+    }
+
+    fn start(&mut self, end: &mut impl End) {
+        let now = clock::now();
+        let Some(test) = &mut self.test else { return };
+        match test.start(&self.mailbox, now) {
+            Ok(()) => {
+                let chosen = both_ends(self.role, test.substitutions(), &self.there);
+                if let Some(duration) = test.test.duration_ns() {
+                    self.abandon_at = now + duration.duration() + OVERTIME;
+                }
+                end.started(now, chosen);
+            }
+            Err(error) => self.give_up(error),
+        }
+    }
+
+    /// This end cannot go on: the other end is told, and what runs is ended.
+    fn give_up(&mut self, error: RunError) {
+        self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
+        self.stop_by(clock::now());
+        self.trouble.get_or_insert(error);
+    }
+
+    fn stop_by(&mut self, at: Tick) {
+        self.abandon_at = self.abandon_at.min(at);
+    }
+
+    fn wait(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
+        let wants_output = !self.outgoing.is_empty();
+        if wants_output != self.wants_output {
+            let interest = if wants_output { Interest::BOTH } else { Interest::INPUT };
+            self.poller.change(&self.control, CONTROL, interest)?;
+            self.wants_output = wants_output;
+        }
+        let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
+        let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
+        let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
+        Ok(self.poller.wait(ready, timeout)?)
+    }
+
+    /// Takes all word that has been left.
+    fn hear(&mut self, end: &mut impl End) {
+        self.waker.drain();
+        while let Ok(word) = self.inbox.receiver.try_recv() {
+            self.take(word, end);
+        }
+    }
+
+    fn take(&mut self, word: Word, end: &mut impl End) {
+        let now = clock::now();
+        match word {
+            Word::Attached { group, flow, socket } => {
+                let expected =
+                    self.test.as_mut().is_some_and(|test| test.attach(group, flow, socket));
+                if expected {
+                    self.dialogue.input(Input::Attached { group, flow }, now);
+                }
+            }
+            Word::AttachFailed(error) => self.give_up(error),
+            Word::Phase { group, flow, phase, totals } => {
+                self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
+            }
+            Word::Part { group, worker, index, start, end: until, part } => {
+                let Some(test) = &mut self.test else { return };
+                let whole = test.part(group, worker, (index, start, until), &part);
+                self.intervals(whole, end);
+            }
+            Word::WorkerOver { group, worker, outcome } => {
+                let Some(test) = &mut self.test else { return };
+                let whole = test.worker_over(group, worker, *outcome, now);
+                self.intervals(whole, end);
+                self.check_over(end);
+            }
+            Word::Stop(reason) if self.stopping => {
+                // Asked twice: wait for nobody.
+                self.stop_by(now);
+                self.dialogue.input(Input::Stop(reason), now);
+            }
+            Word::Stop(reason) => {
+                self.stopping = true;
+                self.stop_by(now + STOPPING);
+                self.dialogue.input(Input::Stop(reason), now);
+            }
+        }
+    }
+
+    fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
+        for interval in whole {
+            self.dialogue.input(Input::Interval(interval.clone()), clock::now());
+            end.interval(self.role, interval);
+        }
+    }
+
+    fn check_over(&mut self, end: &mut impl End) {
+        let over = self.test.as_mut().filter(|test| test.is_over());
+        if let Some(report) = over.and_then(RunningTest::take_report) {
+            self.dialogue.input(Input::Over(report.clone()), clock::now());
+            end.report(self.role, report);
+        }
+    }
+
+    /// Reads what the other end says.
+    fn listen(&mut self) {
+        match self.control.read(&mut self.incoming) {
+            Ok(0) => self.closed(),
+            Ok(count) => {
+                self.dialogue.input(Input::Received(&self.incoming[..count]), clock::now());
+            }
+            Err(error) if is_temporary(&error) => {}
+            Err(_) => self.closed(),
+        }
+    }
+
+    /// The control connection is gone. It must not wake this thread again.
+    fn closed(&mut self) {
+        let _ = self.poller.remove(&self.control);
+        self.wants_output = false;
+        self.outgoing.clear();
+        self.dialogue.input(Input::ControlClosed, clock::now());
+    }
+
+    fn keep_time(&mut self) {
+        let now = clock::now();
+        if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
+            self.dialogue.input(Input::Deadline, now);
+        }
+        if now >= self.abandon_at {
+            self.abandon_at = Tick::NEVER;
+            self.test.iter().for_each(RunningTest::abandon);
+        }
+    }
+
+    /// Sends what the connection takes now.
+    fn flush(&mut self) {
+        while !self.outgoing.is_empty() {
+            match self.control.write(&self.outgoing) {
+                Ok(count) => drop(self.outgoing.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error)
+                    if is_temporary(&error) && self.outgoing.len() <= OUTGOING_MOST_BYTES =>
+                {
+                    return;
+                }
+                Err(_) => return self.closed(),
+            }
+        }
+    }
+}
+
+/// What both ends run otherwise than asked; what they agree on, once.
+fn both_ends(role: Role, here: &[Substitution], there: &[Substitution]) -> Vec<Substitution> {
+    let name = |role: Role| if role == Role::Client { "client" } else { "server" };
+    let at = |role: Role, substitution: &Substitution| Substitution {
+        what: format!("{} of the {}", substitution.what, name(role)),
+        ..substitution.clone()
+    };
+    let alike = here.iter().filter(|substitution| there.contains(substitution)).cloned();
+    let only_here = here.iter().filter(|mine| !there.contains(mine)).map(|mine| at(role, mine));
+    let only_there =
+        there.iter().filter(|other| !here.contains(other)).map(|other| at(role.peer(), other));
+    alike.chain(only_here).chain(only_there).collect()
+}
+
+fn is_temporary(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}

@@ -1,0 +1,81 @@
+//! What can go wrong in a run, as sentences with their remedy and their exit code.
+
+use std::io;
+
+use pathscope_core::error::Failure;
+use pathscope_engines::EngineError;
+use pathscope_os::OsError;
+use pathscope_peers::PeerError;
+use thiserror::Error;
+
+/// Why a run, or a part of it, failed.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The target is no host and port.
+    #[error("'{target}' names no server: {why}")]
+    BadTarget {
+        /// As typed.
+        target: String,
+        /// What is wrong with it.
+        why: String,
+    },
+    /// The machine did not do what it was asked.
+    #[error("{0}{remedy}", remedy = remedy(.0))]
+    Os(#[from] OsError),
+    /// The native protocol ended with an error.
+    #[error("{0}")]
+    Dialogue(#[from] PeerError),
+    /// The server ended a test that ran.
+    #[error("the server cut the test short: {reason}; what was measured until then is kept")]
+    CutShort {
+        /// What it said.
+        reason: String,
+    },
+    /// The server took leave before all tests were run.
+    #[error("the server ended the session before all tests were run")]
+    LeftEarly,
+    /// A connection of the test could not be made or was turned away.
+    #[error("flow {flow} was not set up: {why}")]
+    Attach {
+        /// Which flow.
+        flow: u32,
+        /// What happened.
+        why: String,
+    },
+    /// An engine that is not there, or could not run.
+    #[error("{0}")]
+    Engine(#[from] EngineError),
+    /// An engine of this name is not there.
+    #[error("{0}")]
+    UnknownEngine(String),
+    /// The system refused something that is always needed.
+    #[error("{what}: {source}")]
+    System {
+        /// What was asked for.
+        what: &'static str,
+        /// The system's words.
+        source: io::Error,
+    },
+    /// The user ended the run before the test began.
+    #[error("interrupted before anything was measured")]
+    Interrupted,
+}
+
+impl RunError {
+    /// What kind of trouble it is.
+    pub fn failure(&self) -> Failure {
+        match self {
+            Self::BadTarget { .. } => Failure::Usage,
+            Self::Os(error) => error.failure(),
+            Self::Dialogue(error) => error.failure(),
+            Self::CutShort { .. } | Self::LeftEarly | Self::Attach { .. } => Failure::Peer,
+            Self::Engine(error) => error.failure(),
+            Self::UnknownEngine(_) | Self::System { .. } => Failure::Unsupported,
+            Self::Interrupted => Failure::Interrupted,
+        }
+    }
+}
+
+fn remedy(error: &OsError) -> String {
+    error.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"))
+}

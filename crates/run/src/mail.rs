@@ -1,0 +1,79 @@
+//! Word for a session's thread from the threads that work for it: an inbox that also wakes.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
+
+use pathscope_core::Tick;
+use pathscope_core::id::FlowId;
+use pathscope_flow::{GroupId, Phase, Totals};
+use pathscope_modes::goodput::GoodputInterval;
+use pathscope_modes::latency::LatencyTally;
+use pathscope_os::sockets::Socket;
+use pathscope_os::wake::Waker;
+
+use crate::error::RunError;
+use crate::worker::WorkerOutcome;
+
+/// What a session's thread is told.
+#[derive(Debug)]
+pub(crate) enum Word {
+    /// A flow has its socket.
+    Attached { group: GroupId, flow: FlowId, socket: Arc<Socket> },
+    /// A flow will not get its socket.
+    AttachFailed(RunError),
+    /// A flow changed its phase.
+    Phase { group: GroupId, flow: FlowId, phase: Phase, totals: Totals },
+    /// A worker's report of one interval.
+    Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
+    /// A worker has ended.
+    WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
+    /// The user, a signal or the server's own end ends the run.
+    Stop(&'static str),
+}
+
+/// What one worker did in one interval.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Goodput(GoodputInterval),
+    Latency(Box<LatencyTally>),
+}
+
+/// Where word is left. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Mailbox {
+    sender: Sender<Word>,
+    waker: Waker,
+    /// Held by the reader, too: when it is gone, only mailboxes are left.
+    reader: Weak<()>,
+}
+
+/// The end that reads.
+#[derive(Debug)]
+pub(crate) struct Letters {
+    pub receiver: Receiver<Word>,
+    _reader: Arc<()>,
+}
+
+impl Mailbox {
+    /// A mailbox, and the end that reads it when `waker` wakes.
+    pub fn new(waker: Waker) -> (Self, Letters) {
+        let (sender, receiver) = channel();
+        let reader = Arc::new(());
+        (
+            Self { sender, waker, reader: Arc::downgrade(&reader) },
+            Letters { receiver, _reader: reader },
+        )
+    }
+
+    /// Whether somebody still reads.
+    pub fn is_read(&self) -> bool {
+        self.reader.strong_count() > 0
+    }
+
+    /// Leaves word. A session that is gone needs none.
+    pub fn post(&self, word: Word) {
+        if self.sender.send(word).is_ok() {
+            self.waker.wake();
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What was left to us: which engine, how to wait, how many threads. Facts come from `os`; choosing is
+//! done here, and each choice is told.
+
+use pathscope_core::Wait;
+use pathscope_core::record::Substitution;
+use pathscope_engines::EngineKind;
+use pathscope_modes::latency::{LatencyPlan, LoadModel};
+
+use crate::error::RunError;
+
+/// How a group of flows is run at this end.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub(crate) struct Placement {
+    pub engine: EngineKind,
+    pub wait: Wait,
+    pub workers: usize,
+    pub substitutions: Vec<Substitution>,
+}
+
+/// A load: as many threads as there are processors, each asleep while it cannot move bytes.
+pub(crate) fn of_load(
+    flows: u32,
+    engine: Option<&str>,
+    wait: Wait,
+    cpus: usize,
+) -> Result<Placement, RunError> {
+    let (engine, mut substitutions) =
+        choose_engine(engine, EngineKind::Epoll, "it carries any number of connections")?;
+    let wait = match wait {
+        Wait::Auto => {
+            chosen(&mut substitutions, Wait::Sleep, "a load has work to do whenever it is awake")
+        }
+        asked => asked,
+    };
+    Ok(Placement { engine, wait, workers: cpus.min(flows as usize).max(1), substitutions })
+}
+
+/// Pings: one thread, which spins where it can have a processor to itself and would else add its own
+/// wake-ups to what it measures.
+pub(crate) fn of_pings(plan: &LatencyPlan, cpus: usize) -> Result<Placement, RunError> {
+    let (engine, mut substitutions) = choose_engine(
+        plan.engine.as_deref(),
+        EngineKind::Plain,
+        "it does the least for each ping",
+    )?;
+    let wait = match (plan.wait, plan.load_model) {
+        (Wait::Auto, LoadModel::Closed) if cpus >= 2 => {
+            chosen(&mut substitutions, Wait::Spin, "this end may use two processors or more")
+        }
+        (Wait::Auto, LoadModel::Open { .. }) if cpus >= 2 => chosen(
+            &mut substitutions,
+            Wait::Hybrid,
+            "it keeps a schedule without using up a processor",
+        ),
+        (Wait::Auto, _) => {
+            chosen(&mut substitutions, Wait::Sleep, "this end may use only one processor")
+        }
+        (asked, _) => asked,
+    };
+    Ok(Placement { engine, wait, workers: 1, substitutions })
+}
+
+fn choose_engine(
+    asked: Option<&str>,
+    default: EngineKind,
+    why: &str,
+) -> Result<(EngineKind, Vec<Substitution>), RunError> {
+    match asked {
+        Some(name) => Ok((name.parse().map_err(RunError::UnknownEngine)?, Vec::new())),
+        None => Ok((default, vec![substitution("engine", default.name(), why)])),
+    }
+}
+
+fn chosen(substitutions: &mut Vec<Substitution>, wait: Wait, why: &str) -> Wait {
+    substitutions.push(substitution("wait", wait.name(), why));
+    wait
+}
+
+fn substitution(what: &str, ran: &str, why: &str) -> Substitution {
+    Substitution {
+        what: what.to_owned(),
+        asked: "auto".to_owned(),
+        ran: ran.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::Frequency;
+
+    use super::*;
+
+    #[test]
+    fn what_was_asked_for_is_what_runs() {
+        let placement = of_load(8, Some("plain"), Wait::Spin, 4).expect("known engine");
+        assert_eq!(
+            (placement.engine, placement.wait, placement.workers),
+            (EngineKind::Plain, Wait::Spin, 4)
+        );
+        assert!(placement.substitutions.is_empty());
+        assert!(of_load(8, Some("warp"), Wait::Auto, 4).is_err());
+    }
+
+    #[test]
+    fn what_was_left_open_is_told() {
+        let placement = of_load(1, None, Wait::Auto, 4).expect("defaults exist");
+        assert_eq!(
+            (placement.engine, placement.wait, placement.workers),
+            (EngineKind::Epoll, Wait::Sleep, 1)
+        );
+        assert_eq!(placement.substitutions.len(), 2);
+    }
+
+    #[test]
+    fn a_lone_processor_is_not_spun_on() {
+        let plan = LatencyPlan {
+            load_model: LoadModel::Closed,
+            wait: Wait::Auto,
+            ..LatencyPlan::probe(Frequency(100))
+        };
+        assert_eq!(of_pings(&plan, 1).expect("defaults exist").wait, Wait::Sleep);
+        assert_eq!(of_pings(&plan, 2).expect("defaults exist").wait, Wait::Spin);
+    }
+}

@@ -1,0 +1,78 @@
+//! Where a server listens: each address on TCP and on the UDP port of the same number.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use pathscope_os::sockets::{self, Socket};
+use pathscope_os::{OsError, address};
+
+use super::is_missing_family;
+use crate::error::RunError;
+
+/// Connections that wait to be accepted: as many as the kernel lets.
+const BACKLOG: i32 = 4_096;
+
+/// A port that the system chose for TCP may be taken on UDP: another one is tried so often.
+const PORT_ATTEMPTS: usize = 32;
+
+/// One address that is listened on.
+#[derive(Debug)]
+pub(super) struct Listening {
+    pub address: SocketAddr,
+    pub connections: Socket,
+    pub datagrams: Socket,
+}
+
+/// Every address that was named, or every address of this machine.
+pub(super) fn bind_all(names: &[String], port: u16) -> Result<Vec<Listening>, RunError> {
+    if names.is_empty() {
+        return bind_everywhere(port);
+    }
+    let mut listening = Vec::new();
+    for name in names {
+        for address in address::resolve(name, port)? {
+            listening.push(bind(address)?);
+        }
+    }
+    Ok(listening)
+}
+
+/// On every address of both families, or of IPv4 where there is no IPv6.
+fn bind_everywhere(port: u16) -> Result<Vec<Listening>, RunError> {
+    let four = bind(SocketAddr::new(IpAddr::V4(Ipv4Addr::UNSPECIFIED), port))?;
+    let port = four.address.port();
+    match bind(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port)) {
+        Ok(six) => Ok(vec![four, six]),
+        Err(error) if is_missing_family(&error) => Ok(vec![four]),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// One address, on TCP and UDP. Port 0: one that is free on both.
+pub(super) fn bind(address: SocketAddr) -> Result<Listening, OsError> {
+    let mut attempt = 0;
+    loop {
+        attempt += 1;
+        let connections = sockets::listen_tcp(address, BACKLOG)?;
+        let call = |source| OsError::Listen { protocol: "TCP", address, source };
+        let bound = connections.local_addr().map_err(call)?;
+        match sockets::bind_udp(bound) {
+            Ok(datagrams) => return Ok(Listening { address: bound, connections, datagrams }),
+            Err(_) if address.port() == 0 && attempt < PORT_ATTEMPTS => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_of_the_system_s_choice_is_the_same_on_both() {
+        let listening =
+            bind("127.0.0.1:0".parse().expect("an address")).expect("some port is free");
+        let datagrams = listening.datagrams.local_addr().expect("a bound socket");
+        assert_eq!(listening.address, datagrams);
+        assert_ne!(datagrams.port(), 0);
+    }
+}

@@ -1,0 +1,210 @@
+//! Connections that have not said yet what they are for. They cost a file and a little memory each, are
+//! bounded in number and in time, and delay nobody.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{ErrorKind, Read};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_peers::native::{OPENING_BYTES, Opening, Seat, VersionRange};
+use pathscope_peers::registry::identify;
+
+/// A client says what it is for in its first packet.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The connections that wait, in the order they came.
+#[derive(Debug)]
+pub(super) struct Lobby {
+    guests: HashMap<u64, Guest>,
+    /// May still name guests that have left.
+    queue: VecDeque<(Tick, u64)>,
+    next_key: u64,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Guest {
+    stream: TcpStream,
+    from: SocketAddr,
+    said: [u8; OPENING_BYTES],
+    count: usize,
+}
+
+/// What a connection is for.
+#[derive(Debug)]
+pub(super) enum Arrival {
+    /// It has not said everything yet.
+    Unfinished,
+    /// It closed, or broke.
+    Gone,
+    /// It speaks something else; who it seems to be.
+    Stranger(String),
+    /// It begins a session.
+    Control(VersionRange),
+    /// It is a lane of a flow.
+    Data(Seat),
+}
+
+impl Lobby {
+    /// Empty; keys begin at `first_key`, and at most `most` wait.
+    pub fn new(first_key: u64, most: usize) -> Self {
+        Self {
+            guests: HashMap::new(),
+            queue: VecDeque::new(),
+            next_key: first_key,
+            most: most.max(1),
+        }
+    }
+
+    /// A connection comes in. Where too many wait, the one that has waited longest goes.
+    pub fn enter(&mut self, stream: TcpStream, from: SocketAddr, now: Tick) -> Option<u64> {
+        stream.set_nonblocking(true).ok()?;
+        if self.guests.len() >= self.most {
+            self.dismiss_oldest();
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        self.guests.insert(key, Guest { stream, from, said: [0; OPENING_BYTES], count: 0 });
+        self.queue.push_back((now + PATIENCE, key));
+        Some(key)
+    }
+
+    /// The connection of a guest.
+    pub fn stream(&self, key: u64) -> Option<&TcpStream> {
+        self.guests.get(&key).map(|guest| &guest.stream)
+    }
+
+    /// A guest leaves, with its connection.
+    pub fn leave(&mut self, key: u64) -> Option<(TcpStream, SocketAddr)> {
+        self.guests.remove(&key).map(|guest| (guest.stream, guest.from))
+    }
+
+    /// Reads what a guest says, and no byte beyond its opening.
+    pub fn hear(&mut self, key: u64) -> Arrival {
+        let Some(guest) = self.guests.get_mut(&key) else { return Arrival::Gone };
+        match guest.stream.read(&mut guest.said[guest.count..]) {
+            Ok(0) => return Arrival::Gone,
+            Ok(count) => guest.count += count,
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                return Arrival::Unfinished;
+            }
+            Err(_) => return Arrival::Gone,
+        }
+        guest.judge()
+    }
+
+    /// When the first guest has said nothing for too long.
+    pub fn next_deadline(&mut self) -> Option<Tick> {
+        while let Some(&(deadline, key)) = self.queue.front() {
+            if self.guests.contains_key(&key) {
+                return Some(deadline);
+            }
+            self.queue.pop_front();
+        }
+        None
+    }
+
+    /// Closes the connections that have said nothing for too long.
+    pub fn dismiss_silent(&mut self, now: Tick) {
+        while self.next_deadline().is_some_and(|deadline| deadline <= now) {
+            self.dismiss_oldest();
+        }
+    }
+
+    /// Closes the connection that has waited longest. Returns whether there was one.
+    pub fn dismiss_oldest(&mut self) -> bool {
+        self.next_deadline();
+        self.queue.pop_front().is_some_and(|(_, key)| self.guests.remove(&key).is_some())
+    }
+}
+
+impl Guest {
+    fn judge(&self) -> Arrival {
+        let said = &self.said[..self.count];
+        if self.count == OPENING_BYTES {
+            return match Opening::decode(&self.said) {
+                Ok(Opening::Control(versions)) => Arrival::Control(versions),
+                Ok(Opening::Data(seat)) => Arrival::Data(seat),
+                Err(error) => Arrival::Stranger(
+                    identify(said).map_or_else(|| error.to_string(), |caller| caller.to_string()),
+                ),
+            };
+        }
+        match identify(said) {
+            None | Some(pathscope_peers::registry::Caller::Native) => Arrival::Unfinished,
+            Some(caller) => Arrival::Stranger(caller.to_string()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn guest(lobby: &mut Lobby, now: Tick) -> (u64, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let (server, from) = listener.accept().expect("a connection waits");
+        (lobby.enter(server, from, now).expect("it is new"), client)
+    }
+
+    /// Hears until something comes of it: what was written arrives soon.
+    fn heard(lobby: &mut Lobby, key: u64) -> Arrival {
+        let stream = lobby.stream(key).expect("still here").try_clone().expect("a clone");
+        stream.set_nonblocking(false).expect("a socket");
+        stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        lobby.hear(key)
+    }
+
+    #[test]
+    fn an_opening_in_pieces_is_an_opening() {
+        let mut lobby = Lobby::new(0, 10);
+        let (key, mut client) = guest(&mut lobby, Tick::ZERO);
+        let opening = Opening::Control(VersionRange { least: 1, most: 2 }).encode();
+        client.write_all(&opening[..5]).expect("connected");
+        assert!(matches!(heard(&mut lobby, key), Arrival::Unfinished));
+        client.write_all(&opening[5..]).expect("connected");
+        client.write_all(b"not for the lobby").expect("connected");
+        assert!(matches!(
+            heard(&mut lobby, key),
+            Arrival::Control(VersionRange { least: 1, most: 2 })
+        ));
+        let (mut stream, _) = lobby.leave(key).expect("still here");
+        let mut rest = [0; 17];
+        stream.read_exact(&mut rest).expect("what follows the opening is left");
+        assert_eq!(&rest, b"not for the lobby");
+    }
+
+    #[test]
+    fn strangers_are_known_by_their_first_words() {
+        let mut lobby = Lobby::new(0, 10);
+        let (key, mut client) = guest(&mut lobby, Tick::ZERO);
+        client.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("connected");
+        let Arrival::Stranger(who) = heard(&mut lobby, key) else {
+            panic!("it is no client of ours")
+        };
+        assert!(who.contains("web client"), "{who}");
+    }
+
+    #[test]
+    fn who_says_nothing_goes_and_who_came_first_goes_first() {
+        let mut lobby = Lobby::new(0, 2);
+        let second = Tick::from_nanos(1_000_000_000);
+        let (first, _a) = guest(&mut lobby, Tick::ZERO);
+        let (other, _b) = guest(&mut lobby, second);
+        let (third, _c) = guest(&mut lobby, second);
+        assert!(lobby.stream(first).is_none(), "there is room for two");
+        assert_eq!(lobby.next_deadline(), Some(second + PATIENCE));
+        lobby.leave(other);
+        lobby.dismiss_silent(second + PATIENCE);
+        assert!(lobby.stream(third).is_none());
+        assert_eq!(lobby.next_deadline(), None);
+        assert!(!lobby.dismiss_oldest());
+    }
+}

@@ -1,0 +1,283 @@
+//! The server: one thread that listens and hands every connection to the session it belongs to, and one
+//! thread a session. No operation on one connection delays another.
+
+mod embedded;
+mod listening;
+mod lobby;
+mod session;
+mod sessions;
+
+use std::collections::HashMap;
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pathscope_core::record::{Host, Tool};
+use pathscope_os::readiness::{Interest, Poller, Ready};
+use pathscope_os::sockets::{self, Socket};
+use pathscope_os::wake::Waker;
+use pathscope_os::{OsError, clock, datagrams, host, limits, random};
+use pathscope_peers::limits::Limits;
+use pathscope_peers::native::{AttachCode, Challenger, Heard};
+
+pub use embedded::Embedded;
+
+use crate::error::RunError;
+use crate::stop::Stop;
+use listening::Listening;
+use lobby::{Arrival, Lobby};
+use sessions::Sessions;
+
+/// Files that are kept for everything but connections that have not said yet what they are for.
+const FILES_KEPT: u64 = 1_024;
+
+/// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
+const TURN: usize = 64;
+
+/// How long sessions get to tell their clients and hand in their reports when the server ends.
+const FAREWELL: Duration = Duration::from_secs(10);
+
+/// What a server can be told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Addresses to listen on; none: every address of this machine.
+    pub listen: Vec<String>,
+    /// TCP and UDP port.
+    pub port: u16,
+    /// What clients may ask for.
+    pub limits: Limits,
+    /// This program.
+    pub tool: Tool,
+}
+
+/// A server that listens, and does not answer yet.
+#[derive(Debug)]
+pub struct Server {
+    listening: Vec<Listening>,
+    limits: Limits,
+    host: Host,
+    files: u64,
+}
+
+impl Server {
+    /// Listens on every address, on TCP and UDP, or on none.
+    pub fn bind(settings: Settings) -> Result<Self, RunError> {
+        // Fewer files than wished for is no reason not to serve.
+        let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
+        let listening = listening::bind_all(&settings.listen, settings.port)?;
+        let host = Host { tool: settings.tool, ..host::facts() };
+        Ok(Self { listening, limits: settings.limits, host, files })
+    }
+
+    /// The addresses it listens on.
+    pub fn addresses(&self) -> impl Iterator<Item = SocketAddr> {
+        self.listening.iter().map(|listening| listening.address)
+    }
+
+    /// Serves until `stop`, then ends every session in good order. `say` hears what a person at the
+    /// server wants to know.
+    pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
+        let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
+        say(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
+        say(&format!("limits: {}", self.limits));
+        let mut serving = Serving::new(self, stop)?;
+        std::thread::scope(|scope| serving.until_stopped(scope, stop, say))
+    }
+}
+
+/// Keys of the poller: word, then listeners, their UDP sockets, and from [`FIRST_GUEST`] on connections.
+const WORD: u64 = 0;
+const FIRST_LISTENER: u64 = 1;
+const FIRST_GUEST: u64 = 1 << 32;
+
+/// A server that answers.
+struct Serving {
+    poller: Poller,
+    waker: Waker,
+    sockets: HashMap<u64, Source>,
+    lobby: Lobby,
+    sessions: Arc<Sessions>,
+    challenger: Challenger,
+    /// Whether listeners are left alone for a moment, since there are no files for their connections.
+    is_full: bool,
+}
+
+/// What is listened to.
+#[derive(Clone)]
+enum Source {
+    Connections(Arc<Socket>),
+    Datagrams(Arc<Socket>),
+}
+
+impl Serving {
+    fn new(server: Server, stop: &Stop) -> Result<Self, RunError> {
+        let (poller, waker) = (Poller::new()?, Waker::new()?);
+        poller.add(&waker, WORD, Interest::INPUT)?;
+        stop.wake(&waker);
+        let mut sockets = HashMap::new();
+        for Listening { connections, datagrams, .. } in server.listening {
+            for source in
+                [Source::Connections(Arc::new(connections)), Source::Datagrams(Arc::new(datagrams))]
+            {
+                let key = FIRST_LISTENER + sockets.len() as u64;
+                poller.add(source.socket(), key, Interest::INPUT)?;
+                sockets.insert(key, source);
+            }
+        }
+        let most_guests = server.files.saturating_sub(FILES_KEPT).max(FILES_KEPT / 2) / 2;
+        Ok(Self {
+            poller,
+            waker,
+            sockets,
+            lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
+            sessions: Arc::new(Sessions::new(server.limits, server.host)),
+            challenger: Challenger::new(random::bytes()?),
+            is_full: false,
+        })
+    }
+
+    fn until_stopped<'scope>(
+        &mut self,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        stop: &'scope Stop,
+        say: &'scope (dyn Fn(&str) + Sync),
+    ) -> Result<(), RunError> {
+        let mut ready: Vec<Ready> = Vec::new();
+        while stop.reason().is_none() {
+            let timeout = self.lobby.next_deadline().map(|deadline| deadline.since(clock::now()));
+            // A listener without files to accept with would be ready for ever: look again soon.
+            let timeout = if self.is_full { Some(Duration::from_millis(50)) } else { timeout };
+            self.poller.wait(&mut ready, timeout)?;
+            self.is_full = false;
+            for &Ready { key, .. } in &ready {
+                match self.sockets.get(&key).cloned() {
+                    Some(Source::Connections(listener)) => self.accept(&listener),
+                    Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
+                    None if key == WORD => self.waker.drain(),
+                    None => self.hear_guest(key, scope, stop, say),
+                }
+            }
+            self.lobby.dismiss_silent(clock::now());
+        }
+        say(&format!(
+            "{}: ending {} sessions",
+            stop.reason().unwrap_or("stopped"),
+            self.sessions.count()
+        ));
+        // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope
+        // waits for their threads.
+        self.sessions.await_all(FAREWELL);
+        Ok(())
+    }
+
+    /// Takes new connections; what they are for is heard later.
+    fn accept(&mut self, listener: &Socket) {
+        for _ in 0..TURN {
+            match sockets::accept_tcp(listener) {
+                Ok(Some((socket, from))) => self.receive_guest(socket.into_tcp_stream(), from),
+                Ok(None) => return,
+                // No files left: those who have said nothing for longest make room.
+                Err(_) => {
+                    self.is_full = !self.lobby.dismiss_oldest();
+                    return;
+                }
+            }
+        }
+    }
+
+    fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
+        let Some(key) = self.lobby.enter(stream, from, clock::now()) else { return };
+        let added =
+            self.lobby.stream(key).map(|stream| self.poller.add(stream, key, Interest::INPUT));
+        if !matches!(added, Some(Ok(()))) {
+            self.lobby.leave(key);
+        }
+    }
+
+    /// A connection says what it is for.
+    fn hear_guest<'scope>(
+        &mut self,
+        key: u64,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        stop: &'scope Stop,
+        say: &'scope (dyn Fn(&str) + Sync),
+    ) {
+        let arrival = self.lobby.hear(key);
+        if !matches!(arrival, Arrival::Unfinished)
+            && let Some(stream) = self.lobby.stream(key)
+        {
+            // What is closed or handed on is no longer waited for here.
+            let _ = self.poller.remove(stream);
+        }
+        match arrival {
+            Arrival::Unfinished => {}
+            Arrival::Gone => drop(self.lobby.leave(key)),
+            Arrival::Stranger(who) => {
+                if let Some((_, from)) = self.lobby.leave(key) {
+                    say(&format!("{from}: turned away, since it is {who}"));
+                }
+            }
+            Arrival::Data(seat) => {
+                if let Some((stream, _)) = self.lobby.leave(key) {
+                    self.sessions.attach_stream(seat, stream);
+                }
+            }
+            Arrival::Control(opening) => {
+                if let Some((stream, from)) = self.lobby.leave(key) {
+                    let sessions = Arc::clone(&self.sessions);
+                    let session = move || session::run(&sessions, opening, stream, from, stop, say);
+                    let thread = std::thread::Builder::new().name("session".to_owned());
+                    if let Err(error) = thread.spawn_scoped(scope, session) {
+                        say(&format!("{from}: no thread for its session: {error}"));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Datagrams that ask for a seat. Whoever asks must echo a value that only its address was told.
+    fn attach_datagrams(&self, socket: &Socket) {
+        let mut buffer = [0; 256];
+        for _ in 0..TURN {
+            let Ok(Some(datagram)) = datagrams::receive(socket, &mut buffer) else { return };
+            let answer = match self.challenger.received(datagram.remote, &buffer[..datagram.len]) {
+                Heard::Nothing => continue,
+                Heard::Challenge(answer) => answer,
+                Heard::Confirmed(claim) => {
+                    let local = datagram
+                        .local
+                        .zip(socket.local_addr().ok())
+                        .map(|(ip, address)| SocketAddr::new(ip, address.port()));
+                    let code = local.map_or(AttachCode::NO_ROOM, |local| {
+                        self.sessions.attach_datagrams(claim.seat, local, datagram.remote)
+                    });
+                    claim.answer(code)
+                }
+            };
+            // A lost answer is asked for again.
+            let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
+        }
+    }
+}
+
+impl Source {
+    fn socket(&self) -> &Socket {
+        match self {
+            Self::Connections(socket) | Self::Datagrams(socket) => socket,
+        }
+    }
+}
+
+/// Whether an error says that a family of addresses is not there.
+fn is_missing_family(error: &OsError) -> bool {
+    use std::io::ErrorKind;
+    // EAFNOSUPPORT has no kind of its own.
+    const NO_SUCH_FAMILY: i32 = 97;
+    match error {
+        OsError::Listen { source, .. } => {
+            source.kind() == ErrorKind::AddrNotAvailable
+                || source.raw_os_error() == Some(NO_SUCH_FAMILY)
+        }
+        _ => false,
+    }
+}

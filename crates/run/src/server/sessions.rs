@@ -1,0 +1,156 @@
+//! Who is in: the sessions of a server, found by their tokens.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Write;
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pathscope_core::id::Token;
+use pathscope_core::record::Host;
+use pathscope_modes::registry::Test;
+use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_peers::Refusal;
+use pathscope_peers::limits::{Census, Limits};
+use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
+
+use crate::attach;
+use crate::mail::{Mailbox, Word};
+
+/// All sessions of a server.
+#[derive(Debug)]
+pub(super) struct Sessions {
+    pub limits: Limits,
+    pub host: Host,
+    state: Mutex<State>,
+    left: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    census: Census,
+    present: usize,
+    tests: HashMap<Token, Expected>,
+}
+
+/// A test whose flows are awaited.
+#[derive(Debug)]
+struct Expected {
+    seats: Seats,
+    settings: Settings,
+    mailbox: Mailbox,
+    datagrams: HashSet<SocketAddr>,
+}
+
+impl Sessions {
+    /// None yet.
+    pub fn new(limits: Limits, host: Host) -> Self {
+        Self { limits, host, state: Mutex::default(), left: Condvar::new() }
+    }
+
+    /// A session begins, unless a limit is reached. To be followed by [`leave`](Self::leave).
+    pub fn enter(&self, address: IpAddr) -> Result<(), Refusal> {
+        let mut state = self.state();
+        state.census.enter(address, &self.limits)?;
+        state.present += 1;
+        Ok(())
+    }
+
+    /// A session that had entered is over.
+    pub fn leave(&self, address: IpAddr) {
+        let mut state = self.state();
+        state.census.leave(address);
+        state.present -= 1;
+        self.left.notify_all();
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> usize {
+        self.state().present
+    }
+
+    /// Waits until none is left, or for so long.
+    pub fn await_all(&self, most: Duration) {
+        let waiting = self.left.wait_timeout_while(self.state(), most, |state| state.present > 0);
+        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+    }
+
+    /// The flows of a test are awaited.
+    pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) {
+        let expected = Expected {
+            seats: Seats::new(test.groups()),
+            settings: attach::settings(test),
+            mailbox,
+            datagrams: HashSet::new(),
+        };
+        self.state().tests.insert(token, expected);
+    }
+
+    /// A test is over: nobody is awaited any more.
+    pub fn forget(&self, token: Token) {
+        self.state().tests.remove(&token);
+    }
+
+    /// A connection asks for its seat, and is told the answer.
+    pub fn attach_stream(&self, seat: Seat, mut stream: TcpStream) {
+        let (code, expected) = self.claim_stream(seat);
+        // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
+        let told = stream.write_all(&encode_ack(code)).and_then(|()| stream.set_nonblocking(false));
+        let (Some((mailbox, settings)), Ok(())) = (expected, told) else { return };
+        let socket = Socket::from(stream);
+        let set = settings
+            .congestion_control
+            .iter()
+            .try_for_each(|name| socket.set_congestion_control(name));
+        mailbox.post(match set {
+            Ok(()) => {
+                Word::Attached { group: seat.group, flow: seat.flow, socket: Arc::new(socket) }
+            }
+            Err(error) => Word::AttachFailed(error.into()),
+        });
+    }
+
+    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<(Mailbox, Settings)>) {
+        let mut state = self.state();
+        let Some(expected) = state.tests.get_mut(&seat.token) else {
+            return (AttachCode::UNKNOWN_SESSION, None);
+        };
+        let code = expected.seats.claim_stream(seat);
+        let is_seated = code == AttachCode::ATTACHED;
+        (code, is_seated.then(|| (expected.mailbox.clone(), expected.settings.clone())))
+    }
+
+    /// A proven address asks for a seat. What it is to be told.
+    pub fn attach_datagrams(
+        &self,
+        seat: Seat,
+        local: SocketAddr,
+        remote: SocketAddr,
+    ) -> AttachCode {
+        let mut state = self.state();
+        let Some(expected) = state.tests.get_mut(&seat.token) else {
+            return AttachCode::UNKNOWN_SESSION;
+        };
+        let code = expected.seats.claim_datagram(seat, remote);
+        if code != AttachCode::ATTACHED || expected.datagrams.contains(&remote) {
+            return code;
+        }
+        match sockets::accept_udp_flow(local, remote, &Settings::default()) {
+            Ok(socket) => {
+                expected.datagrams.insert(remote);
+                let socket = Arc::new(socket);
+                expected.mailbox.post(Word::Attached {
+                    group: seat.group,
+                    flow: seat.flow,
+                    socket,
+                });
+                AttachCode::ATTACHED
+            }
+            Err(_) => AttachCode::NO_ROOM,
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,370 @@
+//! One test as one end runs it: from the sockets of its flows to its report.
+
+use std::sync::Arc;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, Substitution};
+use pathscope_engines::Finished;
+use pathscope_flow::{Event, Group, GroupId, Machine, Phase};
+use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
+use pathscope_modes::latency::{Extent, LatencyTally};
+use pathscope_modes::pattern::SessionKey;
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_os::cpus::{self, HostCpu};
+use pathscope_os::errno::errno_name;
+use pathscope_os::sockets::Socket;
+use pathscope_os::tcp_facts::tcp_facts;
+
+use crate::error::RunError;
+use crate::intervals::Collector;
+use crate::mail::{Mailbox, Part};
+use crate::placement::Placement;
+use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting, WorkerOutcome};
+
+/// Flows that are told one by one; of the others only their sums.
+const FLOWS_TOLD: usize = 1_000;
+
+/// One test at one end.
+#[derive(Debug)]
+pub(crate) struct RunningTest {
+    pub test: Test,
+    substitutions: Vec<Substitution>,
+    role: Role,
+    key: SessionKey,
+    groups: Vec<GroupState>,
+    started: Option<Tick>,
+    cpu_at_start: Option<HostCpu>,
+    workers: Vec<RunningWorker>,
+    workers_over: usize,
+    collector: Option<Collector>,
+    report: EndReport,
+    main_over: bool,
+    is_reported: bool,
+}
+
+/// Whether this end can run a test; if not, why.
+pub(crate) fn check(test: &Test) -> Result<(), RunError> {
+    RunningTest::new(test.clone(), Role::Client, Token([0; 16])).map(drop)
+}
+
+/// A group before, while and after it runs.
+#[derive(Debug)]
+struct GroupState {
+    group: Group,
+    job: Job,
+    is_probe: bool,
+    placement: Placement,
+    sockets: Vec<Option<Arc<Socket>>>,
+    workers_running: usize,
+    tally: Option<LatencyTally>,
+    error: Option<FlowError>,
+}
+
+impl RunningTest {
+    /// A test whose flows have no sockets yet; or why this end cannot run it.
+    pub fn new(test: Test, role: Role, token: Token) -> Result<Self, RunError> {
+        let cpus = cpus::allowed().len().max(1);
+        let groups = test.groups().into_iter().map(|group| GroupState::new(&test, group, cpus));
+        let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
+        let load = groups.iter().filter(|state| !state.is_probe);
+        let substitutions = load.flat_map(|state| state.placement.substitutions.clone()).collect();
+        Ok(Self {
+            test,
+            substitutions,
+            role,
+            key: SessionKey::from(token),
+            groups,
+            started: None,
+            cpu_at_start: None,
+            workers: Vec::new(),
+            workers_over: 0,
+            collector: None,
+            report: EndReport::default(),
+            main_over: false,
+            is_reported: false,
+        })
+    }
+
+    /// What was left open and chosen here.
+    pub fn substitutions(&self) -> &[Substitution] {
+        &self.substitutions
+    }
+
+    /// The sockets of all flows, to be closed when it is this end's turn.
+    pub fn into_sockets(self) -> Vec<Arc<Socket>> {
+        self.groups.into_iter().flat_map(|state| state.sockets).flatten().collect()
+    }
+
+    /// A flow has its socket. Returns whether it was expected.
+    pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: Arc<Socket>) -> bool {
+        if self.started.is_some() {
+            return false;
+        }
+        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+            return false;
+        };
+        let slot = flow
+            .0
+            .checked_sub(state.group.first.0)
+            .and_then(|index| state.sockets.get_mut(index as usize));
+        match slot {
+            Some(slot @ None) => {
+                *slot = Some(socket);
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Starts every flow.
+    pub fn start(&mut self, mailbox: &Mailbox, now: Tick) -> Result<(), RunError> {
+        let setting = Setting {
+            role: self.role,
+            key: self.key,
+            start: now,
+            report_every: self.test.report_every_ns,
+        };
+        self.started = Some(now);
+        self.cpu_at_start = cpus::host();
+        for state in &mut self.groups {
+            let running = worker::start(state.ready()?, setting, self.workers.len(), mailbox)?;
+            state.workers_running = running.len();
+            self.workers.extend(running);
+        }
+        self.collector = Some(Collector::new(now, self.workers.len()));
+        Ok(())
+    }
+
+    /// When it was started.
+    pub fn started(&self) -> Option<Tick> {
+        self.started
+    }
+
+    /// Tells flows of a group.
+    pub fn tell(&self, group: GroupId, flow: Option<FlowId>, event: Event) {
+        let hears = |worker: &&RunningWorker| {
+            worker.group == group && flow.is_none_or(|flow| worker.flows.contains(&flow.0))
+        };
+        self.workers.iter().filter(hears).for_each(|worker| worker.tell(flow, event));
+    }
+
+    /// Tells every flow.
+    pub fn tell_all(&self, event: Event) {
+        self.workers.iter().for_each(|worker| worker.tell(None, event));
+    }
+
+    /// Ends every flow at once, with what it has.
+    pub fn abandon(&self) {
+        self.workers.iter().for_each(RunningWorker::abandon);
+    }
+
+    /// A worker reported an interval. Returns those that are whole now.
+    pub fn part(
+        &mut self,
+        group: GroupId,
+        worker: usize,
+        (index, start, end): (u64, Tick, Tick),
+        part: &Part,
+    ) -> Vec<EndInterval> {
+        if let (Part::Latency(tally), Some(state)) =
+            (part, self.groups.iter_mut().find(|state| state.group.id == group))
+            && let Some(sum) = &mut state.tally
+        {
+            sum.merge(tally);
+        }
+        let Some(collector) = &mut self.collector else { return Vec::new() };
+        collector.add(worker, index, start, end, part);
+        std::iter::from_fn(|| collector.take()).collect()
+    }
+
+    /// A worker is over. Returns the intervals that are whole now.
+    pub fn worker_over(
+        &mut self,
+        group: GroupId,
+        worker: usize,
+        outcome: Result<WorkerOutcome, RunError>,
+        now: Tick,
+    ) -> Vec<EndInterval> {
+        self.workers_over += 1;
+        self.report.elapsed_ns = now.nanos_since(self.started.unwrap_or(now));
+        if let Some(running) = self.workers.get_mut(worker) {
+            running.join();
+        }
+        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+            return Vec::new();
+        };
+        state.workers_running = state.workers_running.saturating_sub(1);
+        match outcome {
+            Ok(outcome) => state.add(&outcome, &mut self.report),
+            Err(error) => self.report.caveats.push(Caveat::new("worker_failed", error.to_string())),
+        }
+        self.end_probes();
+        let Some(collector) = &mut self.collector else { return Vec::new() };
+        collector.worker_over(worker);
+        std::iter::from_fn(|| collector.take()).collect()
+    }
+
+    /// Whether every flow is over.
+    pub fn is_over(&self) -> bool {
+        self.started.is_some() && self.workers_over == self.workers.len()
+    }
+
+    /// What this end says at the end; once.
+    pub fn take_report(&mut self) -> Option<EndReport> {
+        if self.started.is_none() || std::mem::replace(&mut self.is_reported, true) {
+            return None;
+        }
+        let mut report = std::mem::take(&mut self.report);
+        for state in &mut self.groups {
+            let Some(tally) = state.tally.take() else { continue };
+            let latency = Some(tally.report(state.error.take()));
+            if state.is_probe { report.probe = latency } else { report.latency = latency }
+        }
+        if let Some(goodput) = &mut report.goodput {
+            goodput.flows.sort_by_key(|flow| flow.flow);
+        }
+        report.host_cpu_share =
+            self.cpu_at_start.take().and_then(|start| cpus::host()?.busy_share_since(&start));
+        Some(report)
+    }
+
+    /// Probes last as long as the load beside them: the client's end stops them.
+    fn end_probes(&mut self) {
+        let load_runs =
+            self.groups.iter().any(|state| !state.is_probe && state.workers_running > 0);
+        if load_runs || self.main_over || self.role == Role::Server {
+            return;
+        }
+        self.main_over = true;
+        let probes: Vec<GroupId> = self
+            .groups
+            .iter()
+            .filter(|state| state.lasts_with_load())
+            .map(|state| state.group.id)
+            .collect();
+        probes.into_iter().for_each(|group| self.tell(group, None, Event::Stop));
+    }
+}
+
+impl GroupState {
+    fn new(test: &Test, group: Group, cpus: usize) -> Result<Self, RunError> {
+        let (job, is_probe) = match (&test.plan, &test.probe) {
+            (Plan::Goodput(plan), _) if group.id == GroupId(0) => {
+                (Job::Goodput(plan.clone()), false)
+            }
+            (Plan::Latency(plan), _) if group.id == GroupId(0) => {
+                (Job::Latency(plan.clone()), false)
+            }
+            (_, Some(probe)) => (Job::Latency(probe.clone()), true),
+            (Plan::Goodput(plan), None) => (Job::Goodput(plan.clone()), false),
+            (Plan::Latency(plan), None) => (Job::Latency(plan.clone()), false),
+        };
+        let tally = match &job {
+            Job::Latency(plan) => Some(LatencyTally::for_plan(plan)),
+            Job::Goodput(_) => None,
+        };
+        let placement = job.placement(group.flows, cpus)?;
+        let sockets = vec![None; group.flows as usize];
+        Ok(Self {
+            group,
+            job,
+            is_probe,
+            placement,
+            sockets,
+            workers_running: 0,
+            tally,
+            error: None,
+        })
+    }
+
+    fn lasts_with_load(&self) -> bool {
+        matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
+    }
+
+    fn ready(&self) -> Result<ReadyGroup, RunError> {
+        let missing =
+            || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
+        let sockets = self.sockets.iter().cloned().collect::<Option<_>>().ok_or_else(missing)?;
+        Ok(ReadyGroup {
+            group: self.group,
+            job: self.job.clone(),
+            placement: self.placement.clone(),
+            sockets,
+        })
+    }
+
+    /// Adds what a worker of this group came to.
+    fn add(&mut self, outcome: &WorkerOutcome, report: &mut EndReport) {
+        let usages = if self.is_probe { &mut report.probe_workers } else { &mut report.workers };
+        usages.extend_from_slice(outcome.usage());
+        match outcome {
+            WorkerOutcome::Goodput(finished) => {
+                add_goodput(finished, report.goodput.get_or_insert_with(GoodputReport::default));
+            }
+            WorkerOutcome::Ping(finished) => self.error = first_error(finished),
+            WorkerOutcome::Echo(finished) => self.error = first_error(finished),
+        }
+    }
+}
+
+fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
+    report.window.merge(&finished.shared.received().window());
+    report.corruptions.extend(finished.shared.received().corruptions().iter().cloned());
+    for (flow, lanes) in &finished.flows {
+        let totals = flow.totals();
+        report.sent_bytes += totals.sent;
+        report.received_bytes += totals.received;
+        let rate = flow.window().goodput_bps();
+        rate.into_iter().for_each(|rate| report.rates.record(rate));
+        let error = error_of(flow);
+        *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
+        if report.flows.len() < FLOWS_TOLD {
+            report.flows.push(facts(flow, lanes.first(), error));
+        } else {
+            report.flows_omitted += 1;
+        }
+    }
+}
+
+fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowError>) -> FlowFacts {
+    let address = |of: fn(&Socket) -> std::io::Result<std::net::SocketAddr>| {
+        socket.and_then(|socket| of(socket).ok()).map(|address| address.to_string())
+    };
+    let totals = flow.totals();
+    FlowFacts {
+        flow: flow.id(),
+        local: address(Socket::local_addr),
+        remote: address(Socket::peer_addr),
+        sent_bytes: totals.sent,
+        received_bytes: totals.received,
+        received_bps: flow.window().goodput_bps(),
+        error,
+        tcp: socket.and_then(|socket| tcp_facts(socket)),
+    }
+}
+
+/// What ended a flow before its time, with the system's name for it.
+fn error_of(flow: &impl Machine) -> Option<FlowError> {
+    let unfinished = || FlowError {
+        kind: FlowErrorKind::Network,
+        text: "it was still under way when the test ended".to_owned(),
+        errno: None,
+    };
+    let mut error = match flow.phase() {
+        Phase::Done => return None,
+        Phase::Failed | Phase::Running | Phase::SendingDone => {
+            flow.error().unwrap_or_else(unfinished)
+        }
+    };
+    if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
+        let name = errno_name(number);
+        error.text = error.text.replace(&format!("error {number}"), name);
+        error.errno = Some(name.to_owned());
+    }
+    Some(error)
+}
+
+fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {
+    finished.flows.iter().find_map(|(flow, _)| error_of(flow))
+}

@@ -1,0 +1,265 @@
+//! Worker threads: the one place where modes meet engines. Each pair is one arm, monomorphised.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::quantity::Period;
+use pathscope_core::record::WorkerUsage;
+use pathscope_core::{Tick, Wait};
+use pathscope_engines::{
+    Command, EngineKind, Finished, Kernel, Notice, Outbox, Remote, Terms, Worker, mailbox, registry,
+};
+use pathscope_flow::{Event, Group, GroupId, Machine, Shared};
+use pathscope_modes::goodput::{GoodputFlow, GoodputPlan, GoodputShared};
+use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow};
+use pathscope_modes::pattern::SessionKey;
+use pathscope_os::sockets::Socket;
+
+use crate::error::RunError;
+use crate::mail::{Mailbox, Part, Word};
+use crate::placement::{self, Placement};
+
+/// What the flows of a group do: a variant for each mode.
+#[derive(Clone, Debug)]
+pub(crate) enum Job {
+    Goodput(GoodputPlan),
+    Latency(LatencyPlan),
+}
+
+impl Job {
+    /// How this job is run by an end that may use so many processors.
+    pub fn placement(&self, flows: u32, cpus: usize) -> Result<Placement, RunError> {
+        match self {
+            Self::Goodput(plan) => {
+                placement::of_load(flows, plan.engine.as_deref(), plan.wait, cpus)
+            }
+            Self::Latency(plan) => placement::of_pings(plan, cpus),
+        }
+    }
+}
+
+/// What all workers of a test have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Setting {
+    pub role: Role,
+    pub key: SessionKey,
+    pub start: Tick,
+    pub report_every: Period,
+}
+
+/// A group of flows, ready to run.
+#[derive(Debug)]
+pub(crate) struct ReadyGroup {
+    pub group: Group,
+    pub job: Job,
+    pub placement: Placement,
+    /// By flow, from the group's first on.
+    pub sockets: Vec<Arc<Socket>>,
+}
+
+/// A worker thread that runs, as its session sees it.
+#[derive(Debug)]
+pub(crate) struct RunningWorker {
+    pub group: GroupId,
+    pub flows: Range<u32>,
+    remote: Remote,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl RunningWorker {
+    /// Tells one flow, or all of this worker.
+    pub fn tell(&self, flow: Option<FlowId>, event: Event) {
+        self.remote.tell(flow, event);
+    }
+
+    /// Ends the worker at once, with what it has.
+    pub fn abandon(&self) {
+        self.remote.send(Command::Abandon);
+    }
+
+    /// Waits for the end of a worker that has said it is over.
+    pub fn join(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A panic in a worker has been told as its outcome's absence.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What a worker came to: a variant for each kind of flow.
+#[derive(Debug)]
+pub(crate) enum WorkerOutcome {
+    Goodput(Finished<GoodputFlow>),
+    Ping(Finished<PingFlow>),
+    Echo(Finished<EchoFlow>),
+}
+
+impl WorkerOutcome {
+    /// Processor time and waiting of its threads.
+    pub fn usage(&self) -> &[WorkerUsage] {
+        match self {
+            Self::Goodput(finished) => &finished.usage,
+            Self::Ping(finished) => &finished.usage,
+            Self::Echo(finished) => &finished.usage,
+        }
+    }
+}
+
+/// Starts the workers of a group. Workers are numbered from `first_worker` on.
+pub(crate) fn start(
+    ready: ReadyGroup,
+    setting: Setting,
+    first_worker: usize,
+    mailbox: &Mailbox,
+) -> Result<Vec<RunningWorker>, RunError> {
+    let ReadyGroup { group, job, placement, sockets } = ready;
+    let shares = shares(group.flows, placement.workers);
+    let mut running = Vec::with_capacity(shares.len());
+    for (number, share) in shares.into_iter().enumerate() {
+        let flows = group.first.0 + share.start..group.first.0 + share.end;
+        let crew = Crew {
+            group,
+            flows,
+            sockets: sockets[share.start as usize..share.end as usize].to_vec(),
+            setting,
+            engine: placement.engine,
+            wait: placement.wait,
+            number: first_worker + number,
+            mailbox: mailbox.clone(),
+        };
+        running.push(crew.start(job.clone())?);
+    }
+    Ok(running)
+}
+
+/// Flows 0..flows in as many nearly equal, contiguous shares.
+fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
+    let workers = u32::try_from(workers).unwrap_or(u32::MAX).clamp(1, flows.max(1));
+    let border = |index: u32| (u64::from(flows) * u64::from(index) / u64::from(workers)) as u32;
+    (0..workers).map(|index| border(index)..border(index + 1)).collect()
+}
+
+/// One worker about to start.
+struct Crew {
+    group: Group,
+    flows: Range<u32>,
+    sockets: Vec<Arc<Socket>>,
+    setting: Setting,
+    engine: EngineKind,
+    wait: Wait,
+    number: usize,
+    mailbox: Mailbox,
+}
+
+impl Crew {
+    /// The match of modes and engines: which machine, which shared state, which report.
+    fn start(self, job: Job) -> Result<RunningWorker, RunError> {
+        let Setting { role, key, .. } = self.setting;
+        match (job, role) {
+            (Job::Goodput(plan), _) => {
+                let buffer = plan.buffer_bytes.0 as usize;
+                let shared = GoodputShared::new(&plan);
+                let flow = move |id| GoodputFlow::new(&plan, role, key, id);
+                self.spawn(flow, shared, buffer, Part::Goodput, WorkerOutcome::Goodput)
+            }
+            (Job::Latency(plan), Role::Client) => {
+                let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
+                let flow = move |id| PingFlow::new(&plan, key, id);
+                self.spawn(
+                    flow,
+                    shared,
+                    buffer,
+                    |tally| Part::Latency(Box::new(tally)),
+                    WorkerOutcome::Ping,
+                )
+            }
+            (Job::Latency(plan), Role::Server) => {
+                let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
+                let flow = move |id| EchoFlow::new(&plan, key, id);
+                self.spawn(
+                    flow,
+                    shared,
+                    buffer,
+                    |tally| Part::Latency(Box::new(tally)),
+                    WorkerOutcome::Echo,
+                )
+            }
+        }
+    }
+
+    fn spawn<M>(
+        self,
+        flow: impl Fn(FlowId) -> M,
+        shared: M::Shared,
+        receive_buffer_bytes: usize,
+        part: impl Fn(<M::Shared as Shared>::Report) -> Part + Send + 'static,
+        outcome: impl FnOnce(Finished<M>) -> WorkerOutcome + Send + 'static,
+    ) -> Result<RunningWorker, RunError>
+    where
+        M: Machine + 'static,
+        M::Shared: 'static,
+    {
+        let (remote, inbox) = mailbox()?;
+        let Self { group, flows, sockets, setting, engine, wait, number, mailbox } = self;
+        let group_id = group.id;
+        let notices = mailbox.clone();
+        let sockets = sockets.into_iter().map(|socket| vec![socket]);
+        let worker = Worker {
+            flows: flows.clone().map(FlowId).map(flow).zip(sockets).collect(),
+            shared,
+            terms: Terms {
+                transport: group.transport,
+                wait,
+                start: setting.start,
+                begin: setting.start,
+                report_every: setting.report_every.duration(),
+                receive_buffer_bytes,
+            },
+            inbox,
+            outbox: Outbox::into_sink(move |notice| {
+                notices.post(word(group_id, number, notice, &part));
+            }),
+        };
+        let thread = std::thread::Builder::new()
+            .name(format!("flows-{number}"))
+            .spawn(move || {
+                let outcome =
+                    registry::run(engine, worker, Kernel).map(outcome).map_err(RunError::from);
+                mailbox.post(Word::WorkerOver {
+                    group: group_id,
+                    worker: number,
+                    outcome: Box::new(outcome),
+                });
+            })
+            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        Ok(RunningWorker { group: group_id, flows, remote, thread: Some(thread) })
+    }
+}
+
+/// A ping and its successors: never so small that a batch does not fit.
+fn receive_buffer(plan: &LatencyPlan) -> usize {
+    (plan.size_bytes.0 as usize).max(64 << 10)
+}
+
+fn word<R>(group: GroupId, worker: usize, notice: Notice<R>, part: &impl Fn(R) -> Part) -> Word {
+    match notice {
+        Notice::Phase { flow, phase, totals, .. } => Word::Phase { group, flow, phase, totals },
+        Notice::Report { index, start, end, report } => {
+            Word::Part { group, worker, index, start, end, part: part(report) }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flows_are_shared_out_evenly_and_none_is_left_out() {
+        assert_eq!(shares(8, 3), [0..2, 2..5, 5..8]);
+        assert_eq!(shares(2, 4), [0..1, 1..2]);
+        assert_eq!(shares(1_000_000, 2), [0..500_000, 500_000..1_000_000]);
+    }
+}
