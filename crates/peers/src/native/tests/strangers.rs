@@ -285,10 +285,10 @@ fn nothing_is_said_of_a_test_after_its_report() {
     assert!(matches!(outputs(&mut client).1, Some(Err(PeerError::Breach { .. }))));
 }
 
-fn sending_done(client: &mut Client, flow: u32) {
+fn sending_done<D: Dialogue>(dialogue: &mut D, flow: u32) {
     let totals = Totals { sent: 9, received: 0 };
     let (group, flow) = (GroupId(0), FlowId(flow));
-    client.input(Input::Phase { group, flow, phase: Phase::SendingDone, totals }, NOW);
+    dialogue.input(Input::Phase { group, flow, phase: Phase::SendingDone, totals }, NOW);
 }
 
 fn total(flow: u32) -> FlowTotal {
@@ -310,6 +310,23 @@ fn totals_are_gathered_for_a_moment_and_told_before_the_report() {
     client.input(Input::Over(EndReport::default()), NOW);
     let (said, _) = outputs(&mut client);
     assert_eq!(said, [Message::Totals(vec![total(0)]), Message::Report(Box::default())]);
+}
+
+#[test]
+fn the_total_of_a_flow_that_fails_before_the_start_is_told_after_it() {
+    let mut server = preparing_server(1);
+    sending_done(&mut server, 0);
+    for (group, flow) in [(0, 0), (1, 1)] {
+        server.input(Input::Attached { group: GroupId(group), flow: FlowId(flow) }, NOW);
+    }
+    let later = NOW.plus_nanos(500_000_000);
+    server.input(Input::Deadline, later);
+    assert_eq!(outputs(&mut server).0, []);
+    server.input(Input::Received(&Message::Start.encode().expect("short")), later);
+    assert_eq!(server.deadline(), Some(NOW.plus_nanos(5_000_000)));
+    server.input(Input::Deadline, later);
+    let (said, _) = outputs(&mut server);
+    assert_eq!(said, [Message::Started, Message::Totals(vec![total(0)])]);
 }
 
 #[test]
