@@ -25,6 +25,11 @@ pub enum Event<'event> {
     },
     /// Something to mind, known while it runs.
     Note(&'event Caveat),
+    /// The document so far, for whoever keeps it safe while the run goes on.
+    Checkpoint {
+        /// The document.
+        record: &'event dyn Record,
+    },
     /// The run has ended, well or not.
     Finished {
         /// All that was measured.

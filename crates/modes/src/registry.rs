@@ -48,7 +48,8 @@ impl Test {
             Plan::Goodput(plan) => group(0, Transport::Stream, 0, plan.connections),
             Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, 1),
         };
-        let probe = self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), main.flows, 1));
+        let probe =
+            self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), main.flows, 1));
         std::iter::once(main).chain(probe).collect()
     }
 

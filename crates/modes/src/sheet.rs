@@ -120,7 +120,7 @@ fn overview_row(measurement: &Measurement) -> Vec<Value> {
     let pings = summary.latency.as_ref().or(summary.probe.as_ref());
     let percentile = |percent: f64| {
         let percentile = pings.and_then(|pings| pings.rtt.percentile(percent));
-        percentile.and_then(|percentile| percentile.value_ns).map_or(Value::Absent, Value::Duration)
+        percentile.copied().map_or(Value::Absent, Value::Percentile)
     };
     vec![
         Value::Text(measurement.name.clone()),

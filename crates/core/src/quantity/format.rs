@@ -34,15 +34,16 @@ pub fn duration_ns(nanoseconds: u64) -> String {
 
 /// A count with thousands set apart: `1,234,567`.
 pub fn count(count: u64) -> String {
-    let plain = count.to_string();
-    let mut grouped = String::with_capacity(plain.len() * 4 / 3);
-    for (index, digit) in plain.chars().enumerate() {
-        if index > 0 && (plain.len() - index).is_multiple_of(3) {
-            grouped.push(',');
-        }
-        grouped.push(digit);
+    group(&count.to_string())
+}
+
+/// Things a second: `1,000 /s`, `12.50 /s`.
+pub fn frequency(per_second: f64) -> String {
+    if per_second.is_finite() && per_second.abs() >= 999.95 {
+        format!("{} /s", group(&format!("{per_second:.0}")))
+    } else {
+        format!("{} /s", trim(&digits(per_second)))
     }
-    grouped
 }
 
 /// A share of one, as a percentage: `97.1 %`.
@@ -56,6 +57,19 @@ pub fn ratio(ratio: f64) -> String {
     } else {
         format!("{percent:.1} %")
     }
+}
+
+/// A whole number with thousands set apart; a sign stays in front.
+pub(super) fn group(whole: &str) -> String {
+    let digits = whole.trim_start_matches('-');
+    let mut grouped = whole[..whole.len() - digits.len()].to_owned();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
 }
 
 /// Four significant digits, no exponent.
@@ -106,6 +120,9 @@ mod tests {
         assert_eq!(duration_ns(0), "0 ns");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(999), "999");
+        assert_eq!(frequency(1_000.2), "1,000 /s");
+        assert_eq!(frequency(12.5), "12.5 /s");
+        assert_eq!(frequency(-1_234_567.0), "-1,234,567 /s");
         assert_eq!(ratio(0.971_3), "97.1 %");
         assert_eq!(ratio(0.000_012), "0.001 %");
         assert_eq!(ratio(0.0), "0.0 %");

@@ -8,9 +8,11 @@ mod format;
 mod number;
 mod period;
 mod rate;
+mod scale;
 
 pub use bytes::Bytes;
-pub use format::{bit_rate, bytes, count, duration_ns, ratio};
+pub use format::{bit_rate, bytes, count, duration_ns, frequency, ratio};
 pub use number::QuantityError;
 pub use period::Period;
 pub use rate::{BitRate, Frequency};
+pub use scale::{Dimension, Scale};

@@ -10,6 +10,9 @@ pub mod sheet;
 mod summary;
 mod verdict;
 
+#[cfg(test)]
+mod tests;
+
 pub use args::GoodputArgs;
 pub use flow::{GoodputFlow, GoodputShared};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};

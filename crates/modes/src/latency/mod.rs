@@ -11,6 +11,9 @@ mod summary;
 mod tally;
 mod window;
 
+#[cfg(test)]
+mod tests;
+
 pub use args::LatencyArgs;
 pub use datagram::HEADER_BYTES;
 pub use echo::EchoFlow;

@@ -80,6 +80,11 @@ impl Client {
         self.server.as_ref()
     }
 
+    /// Why the server cut a test short, if it did.
+    pub fn stopped_by_server(&self) -> Option<&str> {
+        self.line.peer_reason()
+    }
+
     /// Says the next proposal, or that there is none, if it is time.
     fn go_on(&mut self, now: Tick) -> Result<(), PeerError> {
         if self.line.has_ended() || !matches!(self.stage, Stage::Idle) {

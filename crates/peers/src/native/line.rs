@@ -157,6 +157,11 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.peer_reason = Some(reason.to_owned());
     }
 
+    /// Why the other end stopped, if it did.
+    pub fn peer_reason(&self) -> Option<&str> {
+        self.peer_reason.as_deref()
+    }
+
     /// The other end closed the connection too early.
     pub fn closed(&self, moment: Moment) -> PeerError {
         PeerError::Closed { who: self.role.peer(), moment, reason: self.peer_reason.clone() }

@@ -1,0 +1,64 @@
+//! Linux: affinity masks, `RUSAGE_THREAD`, timer slack.
+
+use std::mem::MaybeUninit;
+use std::num::NonZeroU64;
+
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
+
+use super::{HostCpu, ThreadUsage};
+use crate::OsError;
+
+pub fn allowed() -> Vec<u32> {
+    let Ok(set) = sched_getaffinity(None) else { return Vec::new() };
+    (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
+}
+
+pub fn pin_thread(cpu: u32) -> Result<(), OsError> {
+    let allowed = allowed();
+    if !allowed.contains(&cpu) {
+        return Err(OsError::Processor { cpu, allowed: format!("{allowed:?}") });
+    }
+    let mut set = CpuSet::new();
+    set.set(cpu as usize);
+    sched_setaffinity(None, &set).map_err(OsError::call("keep a thread on one processor"))
+}
+
+pub fn thread_usage() -> Option<ThreadUsage> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: the pointer is to memory of the size of `rusage`, which the call fills.
+    let status = unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) };
+    if status != 0 {
+        return None;
+    }
+    // SAFETY: the call succeeded, so it filled the whole structure.
+    let usage = unsafe { usage.assume_init() };
+    Some(ThreadUsage {
+        user_ns: nanoseconds(usage.ru_utime),
+        system_ns: nanoseconds(usage.ru_stime),
+        preempted: usage.ru_nivcsw as u64,
+    })
+}
+
+fn nanoseconds(time: libc::timeval) -> u64 {
+    time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1_000
+}
+
+/// The first line of `/proc/stat` (proc(5)): user, nice, system, idle, iowait, irq, softirq, steal, in
+/// ticks of `USER_HZ`. What guests used is in user and nice already.
+pub fn host() -> Option<HostCpu> {
+    const IDLE: [usize; 2] = [3, 4];
+    let stat = std::fs::read_to_string("/proc/stat").ok()?;
+    let ticks = stat.lines().next()?.strip_prefix("cpu ")?.split_ascii_whitespace().take(8);
+    let tick_ns = 1_000_000_000 / rustix::param::clock_ticks_per_second().max(1);
+    let mut host = HostCpu { busy_ns: 0, total_ns: 0 };
+    for (index, ticks) in ticks.enumerate() {
+        let time_ns = ticks.parse::<u64>().ok()? * tick_ns;
+        host.total_ns += time_ns;
+        host.busy_ns += if IDLE.contains(&index) { 0 } else { time_ns };
+    }
+    Some(host)
+}
+
+pub fn set_precise_timers() -> Result<(), OsError> {
+    set_current_timer_slack(NonZeroU64::new(1)).map_err(OsError::call("set the timer slack"))
+}

@@ -1,0 +1,29 @@
+//! Any other system: nothing is known, and nothing can be chosen.
+
+use super::{HostCpu, ThreadUsage};
+use crate::OsError;
+
+pub fn allowed() -> Vec<u32> {
+    Vec::new()
+}
+
+pub fn pin_thread(_cpu: u32) -> Result<(), OsError> {
+    Err(OsError::Unsupported {
+        what: "keeping a thread on one processor",
+        why: "only Linux so far",
+    })
+}
+
+pub fn thread_usage() -> Option<ThreadUsage> {
+    None
+}
+
+/// Nothing to ask for: other systems do not put timers together by default.
+#[expect(clippy::unnecessary_wraps, reason = "the same signature on every system")]
+pub fn set_precise_timers() -> Result<(), OsError> {
+    Ok(())
+}
+
+pub fn host() -> Option<HostCpu> {
+    None
+}

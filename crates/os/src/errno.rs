@@ -1,0 +1,75 @@
+//! The system's error numbers: their names, and which of them mean what to a flow.
+
+/// The system's name of an error number: `ECONNRESET`. `E?` for one that has none here.
+pub const fn errno_name(errno: i32) -> &'static str {
+    macro_rules! names {
+        ($($name:ident)*) => {
+            match errno {
+                $(libc::$name => stringify!($name),)*
+                _ => "E?",
+            }
+        };
+    }
+    names! {
+        EPERM ENOENT EINTR EIO ENXIO EBADF EAGAIN ENOMEM EACCES EFAULT EBUSY EEXIST ENODEV EINVAL
+        ENFILE EMFILE ENOSPC EPIPE ENOSYS ENOTCONN EALREADY EINPROGRESS ENOTSOCK EDESTADDRREQ
+        EMSGSIZE EPROTOTYPE ENOPROTOOPT EPROTONOSUPPORT EOPNOTSUPP EAFNOSUPPORT EADDRINUSE
+        EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET ENOBUFS EISCONN
+        ESHUTDOWN ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH EPROTO
+    }
+}
+
+/// Whether a datagram socket lives on after this error: the network or a host answered a datagram, or
+/// dropped it before it left.
+pub const fn is_unreachable(errno: i32) -> bool {
+    matches!(
+        errno,
+        libc::ECONNREFUSED
+            | libc::EHOSTUNREACH
+            | libc::ENETUNREACH
+            | libc::EHOSTDOWN
+            | libc::ENETDOWN
+            | libc::ENOPROTOOPT
+            | libc::EPROTO
+            | libc::EPERM
+            | libc::EACCES
+    )
+}
+
+/// Whether the kernel had no room and will have it later.
+pub const fn is_no_room(errno: i32) -> bool {
+    matches!(errno, libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM)
+}
+
+/// Whether a connection was not there to begin with or was ended by the other end.
+pub const fn is_connection_lost(errno: i32) -> bool {
+    matches!(
+        errno,
+        libc::ECONNRESET
+            | libc::EPIPE
+            | libc::ETIMEDOUT
+            | libc::ECONNABORTED
+            | libc::ENOTCONN
+            | libc::ECONNREFUSED
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_have_the_names_of_the_manual() {
+        assert_eq!(errno_name(libc::ECONNRESET), "ECONNRESET");
+        assert_eq!(errno_name(libc::EHOSTUNREACH), "EHOSTUNREACH");
+        assert_eq!(errno_name(0), "E?");
+    }
+
+    #[test]
+    fn no_error_means_two_things() {
+        for errno in 0..200 {
+            let meanings = [is_unreachable(errno), is_no_room(errno)];
+            assert!(meanings.iter().filter(|&&meaning| meaning).count() < 2, "{errno}");
+        }
+    }
+}

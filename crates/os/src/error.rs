@@ -1,0 +1,142 @@
+//! Why the machine did not do what it was asked. Fragments that read after "failed to measure: ".
+
+use std::io;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use pathscope_core::error::Failure;
+
+/// Something the machine did not do.
+#[derive(Debug, thiserror::Error)]
+pub enum OsError {
+    /// This system has no such thing, or we have not learned to use it.
+    #[error("{what} is not possible on this system: {why}")]
+    Unsupported {
+        /// What was asked.
+        what: &'static str,
+        /// Why not.
+        why: &'static str,
+    },
+    /// A name has no address.
+    #[error("cannot find the address of {host}: {source}")]
+    Resolve {
+        /// The name as typed.
+        host: String,
+        /// What the resolver said.
+        source: io::Error,
+    },
+    /// A socket could not listen.
+    #[error("cannot listen on {protocol} {address}: {source}")]
+    Listen {
+        /// `TCP` or `UDP`.
+        protocol: &'static str,
+        /// Where.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A connection was refused or failed.
+    #[error("cannot connect to {protocol} {address}: {source}")]
+    Connect {
+        /// `TCP` or `UDP`.
+        protocol: &'static str,
+        /// The other end.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A connection was not answered in time.
+    #[error("TCP {address} did not answer within {} ms", .waited.as_millis())]
+    ConnectTimeout {
+        /// The other end.
+        address: SocketAddr,
+        /// How long it was given.
+        waited: Duration,
+    },
+    /// The wait for a connection was called off.
+    #[error("the connection to {address} was called off")]
+    Cancelled {
+        /// The other end.
+        address: SocketAddr,
+    },
+    /// The kernel has no congestion control of this name.
+    #[error("congestion control '{name}' is not available; this kernel has {available}")]
+    CongestionControl {
+        /// The name as typed.
+        name: String,
+        /// Those it has.
+        available: String,
+    },
+    /// The thread may not run on this processor.
+    #[error("cannot run on processor {cpu}; this process may use {allowed}")]
+    Processor {
+        /// The number asked for.
+        cpu: u32,
+        /// Those that are allowed.
+        allowed: String,
+    },
+    /// Any other call.
+    #[error("cannot {what}: {source}")]
+    Call {
+        /// What was being done, as a verb and its object.
+        what: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+impl OsError {
+    /// Turns the system's error into ours, for `map_err`.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "nothing is called there"))]
+    pub(crate) fn call<E: Into<io::Error>>(what: &'static str) -> impl FnOnce(E) -> Self {
+        move |source| Self::Call { what, source: source.into() }
+    }
+
+    /// What kind of trouble it is, for the exit code.
+    pub const fn failure(&self) -> Failure {
+        match self {
+            Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } => {
+                Failure::Peer
+            }
+            Self::Cancelled { .. } => Failure::Interrupted,
+            Self::Unsupported { .. }
+            | Self::Listen { .. }
+            | Self::CongestionControl { .. }
+            | Self::Processor { .. }
+            | Self::Call { .. } => Failure::Unsupported,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn remedy(&self) -> Option<&'static str> {
+        match self {
+            Self::Listen { source, .. } => listen_remedy(source.kind()),
+            Self::Connect { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused => {
+                Some("start 'pathscope server' at the other end, or name its port with --port")
+            }
+            Self::ConnectTimeout { .. } => {
+                Some("see whether a firewall between the ends lets the port through")
+            }
+            Self::CongestionControl { .. } => {
+                Some("load its module (modprobe tcp_NAME) or choose one that is there")
+            }
+            Self::Call { source, .. } if source.raw_os_error() == Some(libc::EMFILE) => {
+                Some("raise the limit of open files (ulimit -n) or ask for fewer connections")
+            }
+            _ => None,
+        }
+    }
+}
+
+fn listen_remedy(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::AddrInUse => {
+            Some("another program uses this port: end it, or choose another with --port")
+        }
+        io::ErrorKind::AddrNotAvailable => Some("no interface of this machine has this address"),
+        io::ErrorKind::PermissionDenied => {
+            Some("ports below 1024 need privileges: choose another with --port")
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,26 @@
+//! What this machine is and allows: sockets, clocks, processors, limits, and facts about itself.
+//!
+//! A folder for each topic: types and documentation in `mod.rs`, the same functions in a file for each
+//! system. `other.rs` answers [`OsError::Unsupported`]; it is built with `--cfg pathscope_other`, so
+//! that it does not rot. Facts live here; choosing by them lives in `run`.
+//!
+//! Not here: moving a flow's bytes (`engines`).
+
+pub mod address;
+pub mod clock;
+pub mod cpus;
+pub mod datagrams;
+pub mod errno;
+mod error;
+pub mod host;
+pub mod limits;
+pub mod random;
+pub mod readiness;
+pub mod sockets;
+pub mod tcp_facts;
+pub mod terminal;
+pub mod wake;
+
+pub use error::OsError;
+pub use sockets::Socket;
+pub use wake::Waker;

@@ -1,0 +1,29 @@
+//! How much the system lets this process have.
+
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+use linux as imp;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+mod other;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+use other as imp;
+
+use crate::OsError;
+
+/// Raises the number of files and sockets this process may have open to the most it is allowed;
+/// returns how many.
+pub fn raise_open_files() -> Result<u64, OsError> {
+    imp::raise_open_files()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    #[cfg_attr(pathscope_other, ignore = "not possible on this system")]
+    fn raising_twice_changes_nothing() {
+        let first = super::raise_open_files().expect("a limit");
+        assert!(first >= 64);
+        assert_eq!(super::raise_open_files().expect("a limit"), first);
+    }
+}

@@ -1,0 +1,291 @@
+//! Linux: sockets through socket2 and rustix.
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::net::sockopt::{self, Timeout};
+use rustix::net::{Shutdown, SocketFlags};
+use socket2::{Domain, Protocol, Type};
+
+use super::{Settings, Socket};
+use crate::{OsError, Waker, clock, datagrams};
+
+pub type Handle = OwnedFd;
+
+impl AsFd for Socket {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
+
+/// For sockets that somebody else opened.
+impl From<OwnedFd> for Socket {
+    fn from(handle: OwnedFd) -> Self {
+        Self(handle)
+    }
+}
+
+impl From<TcpStream> for Socket {
+    fn from(stream: TcpStream) -> Self {
+        Self(stream.into())
+    }
+}
+
+impl From<UdpSocket> for Socket {
+    fn from(socket: UdpSocket) -> Self {
+        Self(socket.into())
+    }
+}
+
+impl From<socket2::Socket> for Socket {
+    fn from(socket: socket2::Socket) -> Self {
+        Self(socket.into())
+    }
+}
+
+pub fn listen_tcp(address: SocketAddr, backlog: i32) -> Result<Socket, OsError> {
+    let open = || -> io::Result<socket2::Socket> {
+        let socket = tcp(address)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(backlog)?;
+        socket.set_nonblocking(true)?;
+        Ok(socket)
+    };
+    open().map(Socket::from).map_err(|source| OsError::Listen { protocol: "TCP", address, source })
+}
+
+pub fn accept_tcp(listener: &Socket) -> Result<Option<(Socket, SocketAddr)>, OsError> {
+    let (handle, address) = match rustix::net::acceptfrom_with(listener, SocketFlags::CLOEXEC) {
+        Ok(accepted) => accepted,
+        // A connection that was reset while it waited, or a signal: nothing to accept either.
+        Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => return Ok(None),
+        Err(errno) => return Err(OsError::call("accept a connection")(errno)),
+    };
+    let socket = Socket(handle);
+    let Some(Ok(address)) = address.map(SocketAddr::try_from) else { return Ok(None) };
+    socket.set_nodelay(true)?;
+    Ok(Some((socket, address)))
+}
+
+pub fn connect_tcp(
+    address: SocketAddr,
+    settings: &Settings,
+    deadline: Tick,
+    cancel: Option<&Waker>,
+) -> Result<Socket, OsError> {
+    let begun = clock::now();
+    let failed = |source| OsError::Connect { protocol: "TCP", address, source };
+    let socket = tcp(address).map_err(failed)?;
+    set(&socket, settings).map_err(failed)?;
+    if let Some(local) = settings.local {
+        socket.bind(&local.into()).map_err(failed)?;
+    }
+    socket.set_nonblocking(true).map_err(failed)?;
+    let socket = Socket::from(socket);
+    socket.set_nodelay(true)?;
+    if let Some(name) = &settings.congestion_control {
+        socket.set_congestion_control(name)?;
+    }
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) => {}
+        Err(Errno::INPROGRESS | Errno::INTR) => {
+            await_connection(&socket, address, begun, deadline, cancel)?;
+        }
+        Err(errno) => return Err(failed(errno.into())),
+    }
+    rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| failed(errno.into()))?;
+    Ok(socket)
+}
+
+fn await_connection(
+    socket: &Socket,
+    address: SocketAddr,
+    begun: Tick,
+    deadline: Tick,
+    cancel: Option<&Waker>,
+) -> Result<(), OsError> {
+    loop {
+        if cancel.is_some_and(Waker::is_raised) {
+            return Err(OsError::Cancelled { address });
+        }
+        let now = clock::now();
+        if now >= deadline {
+            return Err(OsError::ConnectTimeout { address, waited: deadline.since(begun) });
+        }
+        let awaited = PollFd::new(socket, PollFlags::OUT);
+        // Without a waker the socket stands in its place; it is never readable before it is connected.
+        let other = cancel.map_or_else(|| socket.as_fd(), AsFd::as_fd);
+        let mut watched = [awaited, PollFd::from_borrowed_fd(other, PollFlags::IN)];
+        match poll(&mut watched, Some(&timespec(deadline.since(now)))) {
+            Ok(_) if !watched[0].revents().is_empty() => {
+                let outcome = sockopt::socket_error(socket).and_then(|outcome| outcome);
+                return outcome.map_err(|errno| OsError::Connect {
+                    protocol: "TCP",
+                    address,
+                    source: errno.into(),
+                });
+            }
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(errno) => return Err(OsError::call("wait for a connection")(errno)),
+        }
+    }
+}
+
+fn timespec(duration: Duration) -> Timespec {
+    Timespec {
+        tv_sec: i64::try_from(duration.as_secs()).unwrap_or(i64::MAX),
+        tv_nsec: duration.subsec_nanos().into(),
+    }
+}
+
+pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {
+    let open = || -> io::Result<Socket> {
+        let socket = udp(address)?;
+        // So that the sockets of flows can stand beside it.
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.set_nonblocking(true)?;
+        let socket = Socket::from(socket);
+        datagrams::tell_local_address(&socket, address)?;
+        Ok(socket)
+    };
+    open().map_err(|source| OsError::Listen { protocol: "UDP", address, source })
+}
+
+pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
+    let open = || -> io::Result<Socket> {
+        let socket = udp(address)?;
+        set(&socket, settings)?;
+        if let Some(local) = settings.local {
+            socket.bind(&local.into())?;
+        }
+        socket.connect(&address.into())?;
+        Ok(socket.into())
+    };
+    open().map_err(|source| OsError::Connect { protocol: "UDP", address, source })
+}
+
+pub fn accept_udp_flow(
+    local: SocketAddr,
+    remote: SocketAddr,
+    settings: &Settings,
+) -> Result<Socket, OsError> {
+    let open = || -> io::Result<Socket> {
+        let socket = udp(local)?;
+        set(&socket, settings)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&local.into())?;
+        socket.connect(&remote.into())?;
+        Ok(socket.into())
+    };
+    open().map_err(|source| OsError::Connect { protocol: "UDP", address: remote, source })
+}
+
+fn tcp(address: SocketAddr) -> io::Result<socket2::Socket> {
+    open(address, Type::STREAM, Protocol::TCP)
+}
+
+fn udp(address: SocketAddr) -> io::Result<socket2::Socket> {
+    open(address, Type::DGRAM, Protocol::UDP)
+}
+
+fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<socket2::Socket> {
+    let socket = socket2::Socket::new(Domain::for_address(address), kind, Some(protocol))?;
+    if address.is_ipv6() {
+        socket.set_only_v6(true)?;
+    }
+    Ok(socket)
+}
+
+fn set(socket: &socket2::Socket, settings: &Settings) -> io::Result<()> {
+    if let Some(interface) = &settings.interface {
+        socket.bind_device(Some(interface.as_bytes()))?;
+    }
+    if let Some(bytes) = settings.send_buffer_bytes {
+        socket.set_send_buffer_size(bytes)?;
+    }
+    if let Some(bytes) = settings.receive_buffer_bytes {
+        socket.set_recv_buffer_size(bytes)?;
+    }
+    Ok(())
+}
+
+pub fn congestion_controls() -> Option<String> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+}
+
+pub fn into_tcp_stream(handle: Handle) -> TcpStream {
+    handle.into()
+}
+
+pub fn into_udp_socket(handle: Handle) -> UdpSocket {
+    handle.into()
+}
+
+pub fn local_addr(handle: &Handle) -> io::Result<SocketAddr> {
+    Ok(SocketAddr::try_from(rustix::net::getsockname(handle)?)?)
+}
+
+pub fn peer_addr(handle: &Handle) -> io::Result<SocketAddr> {
+    let address = rustix::net::getpeername(handle)?.ok_or(io::ErrorKind::NotConnected)?;
+    Ok(SocketAddr::try_from(address)?)
+}
+
+pub fn set_nodelay(handle: &Handle, nodelay: bool) -> Result<(), OsError> {
+    sockopt::set_tcp_nodelay(handle, nodelay).map_err(OsError::call("set TCP_NODELAY"))
+}
+
+pub fn set_congestion_control(handle: &Handle, name: &str) -> Result<(), OsError> {
+    sockopt::set_tcp_congestion(handle, name).map_err(|errno| match errno {
+        Errno::NOENT | Errno::PERM => OsError::CongestionControl {
+            name: name.to_owned(),
+            available: congestion_controls().unwrap_or_else(|| "no list of them".to_owned()),
+        },
+        errno => OsError::call("set the congestion control")(errno),
+    })
+}
+
+pub fn congestion_control(handle: &Handle) -> Option<String> {
+    sockopt::tcp_congestion(handle).ok()
+}
+
+pub fn send_buffer_bytes(handle: &Handle) -> Option<usize> {
+    sockopt::socket_send_buffer_size(handle).ok()
+}
+
+pub fn receive_buffer_bytes(handle: &Handle) -> Option<usize> {
+    sockopt::socket_recv_buffer_size(handle).ok()
+}
+
+pub fn receive_drops(handle: &Handle) -> Option<u32> {
+    /// `SK_MEMINFO_DROPS` of `linux/sock_diag.h`, the ninth number of `SO_MEMINFO`.
+    const DROPS: usize = 8;
+    let mut numbers = [0_u32; DROPS + 1];
+    let filled = crate::tcp_facts::option(handle, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut numbers);
+    (filled? == size_of_val(&numbers)).then_some(numbers[DROPS])
+}
+
+pub fn set_receive_timeout(handle: &Handle, timeout: Option<Duration>) -> io::Result<()> {
+    Ok(sockopt::set_socket_timeout(handle, Timeout::Recv, timeout)?)
+}
+
+pub fn set_send_timeout(handle: &Handle, timeout: Option<Duration>) -> io::Result<()> {
+    Ok(sockopt::set_socket_timeout(handle, Timeout::Send, timeout)?)
+}
+
+pub fn shutdown_send(handle: &Handle) -> io::Result<()> {
+    Ok(rustix::net::shutdown(handle, Shutdown::Write)?)
+}
+
+/// Linger of zero makes closing a reset, whoever closes last; disconnecting makes it now.
+pub fn reset(handle: &Handle) -> io::Result<()> {
+    sockopt::set_socket_linger(handle, Some(Duration::ZERO))?;
+    Ok(rustix::net::connect_unspec(handle)?)
+}

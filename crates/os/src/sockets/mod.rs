@@ -1,0 +1,167 @@
+//! Sockets: opening, connecting, their options and their end. Not the moving of a flow's bytes.
+//!
+//! Every socket here is closed when a child process starts, and is left in blocking mode: who wants
+//! otherwise says so with each call (`MSG_DONTWAIT`). Listeners alone do not block.
+
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+use linux as imp;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+mod other;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+use other as imp;
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests;
+
+use std::io;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+
+use crate::{OsError, Waker};
+
+/// An open socket. Closed when dropped; put it behind an `Arc` to share it.
+#[derive(Debug)]
+pub struct Socket(imp::Handle);
+
+/// How a socket is to be set before it is used. The default leaves all to the system, but for Nagle's
+/// algorithm, which no measurement wants.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Settings {
+    /// This end's address; port 0 lets the system choose.
+    pub local: Option<SocketAddr>,
+    /// The interface that carries it, whatever the routes say.
+    pub interface: Option<String>,
+    /// Congestion control by the kernel's name for it. TCP only.
+    pub congestion_control: Option<String>,
+    /// Send buffer; absent: the system's own, which for TCP adapts itself.
+    pub send_buffer_bytes: Option<usize>,
+    /// Receive buffer; absent: the system's own, which for TCP adapts itself.
+    pub receive_buffer_bytes: Option<usize>,
+}
+
+/// Listens for TCP connections. An IPv6 address takes no IPv4 connections: listen on both.
+pub fn listen_tcp(address: SocketAddr, backlog: i32) -> Result<Socket, OsError> {
+    imp::listen_tcp(address, backlog)
+}
+
+/// The next connection that was made to a listener; `None` where none waits. Nagle's algorithm is off.
+pub fn accept_tcp(listener: &Socket) -> Result<Option<(Socket, SocketAddr)>, OsError> {
+    imp::accept_tcp(listener)
+}
+
+/// Connects, and gives up at `deadline` or as soon as `cancel` is raised.
+pub fn connect_tcp(
+    address: SocketAddr,
+    settings: &Settings,
+    deadline: Tick,
+    cancel: Option<&Waker>,
+) -> Result<Socket, OsError> {
+    imp::connect_tcp(address, settings, deadline, cancel)
+}
+
+/// A UDP socket that takes datagrams from anybody, and tells which of this machine's addresses each
+/// was sent to. See [`datagrams`](crate::datagrams).
+pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {
+    imp::bind_udp(address)
+}
+
+/// A UDP socket that talks with one other end.
+pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
+    imp::connect_udp(address, settings)
+}
+
+/// The server's socket for one flow: on the same address and port as the listener, and connected. The
+/// kernel prefers it to the listener for datagrams from `remote`, since more of it matches.
+///
+/// Between being bound and being connected, for some microseconds, datagrams of any other end may come
+/// to it: whoever reads from it must know its flow's datagrams by their token and throw others away.
+/// Those that came before stay at the listener.
+pub fn accept_udp_flow(
+    local: SocketAddr,
+    remote: SocketAddr,
+    settings: &Settings,
+) -> Result<Socket, OsError> {
+    imp::accept_udp_flow(local, remote, settings)
+}
+
+/// The congestion controls this kernel has loaded, as it lists them; `None` where it has no list.
+pub fn congestion_controls() -> Option<String> {
+    imp::congestion_controls()
+}
+
+impl Socket {
+    /// The same connection for the standard library.
+    pub fn into_tcp_stream(self) -> TcpStream {
+        imp::into_tcp_stream(self.0)
+    }
+
+    /// The same socket for the standard library.
+    pub fn into_udp_socket(self) -> UdpSocket {
+        imp::into_udp_socket(self.0)
+    }
+
+    /// This end's address.
+    pub fn local_addr(&self) -> io::Result<SocketAddr> {
+        imp::local_addr(&self.0)
+    }
+
+    /// The other end's address.
+    pub fn peer_addr(&self) -> io::Result<SocketAddr> {
+        imp::peer_addr(&self.0)
+    }
+
+    /// Switches Nagle's algorithm off or on.
+    pub fn set_nodelay(&self, nodelay: bool) -> Result<(), OsError> {
+        imp::set_nodelay(&self.0, nodelay)
+    }
+
+    /// Sets the congestion control; the error names those that are available.
+    pub fn set_congestion_control(&self, name: &str) -> Result<(), OsError> {
+        imp::set_congestion_control(&self.0, name)
+    }
+
+    /// The congestion control in use.
+    pub fn congestion_control(&self) -> Option<String> {
+        imp::congestion_control(&self.0)
+    }
+
+    /// Room for bytes that wait to be sent, as it is now. Linux counts its own overhead in.
+    pub fn send_buffer_bytes(&self) -> Option<usize> {
+        imp::send_buffer_bytes(&self.0)
+    }
+
+    /// Room for bytes that wait to be received, as it is now. Linux counts its own overhead in.
+    pub fn receive_buffer_bytes(&self) -> Option<usize> {
+        imp::receive_buffer_bytes(&self.0)
+    }
+
+    /// Datagrams dropped for want of room in this socket, ever, modulo 2^32.
+    pub fn receive_drops(&self) -> Option<u32> {
+        imp::receive_drops(&self.0)
+    }
+
+    /// How long a blocking receive waits; `None`: for ever.
+    pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        imp::set_receive_timeout(&self.0, timeout)
+    }
+
+    /// How long a blocking send waits; `None`: for ever.
+    pub fn set_send_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        imp::set_send_timeout(&self.0, timeout)
+    }
+
+    /// Says to the other end that nothing more will be sent.
+    pub fn shutdown_send(&self) -> io::Result<()> {
+        imp::shutdown_send(&self.0)
+    }
+
+    /// Ends a connection at once with a reset, though the socket stays open: no `TIME_WAIT`, and what
+    /// was not sent yet is thrown away.
+    pub fn reset(&self) -> io::Result<()> {
+        imp::reset(&self.0)
+    }
+}

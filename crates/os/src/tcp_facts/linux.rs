@@ -1,0 +1,103 @@
+//! Linux: `TCP_INFO`, which has grown at its end with the kernel's versions.
+//!
+//! Read as bytes with the offsets of `include/uapi/linux/tcp.h`: `libc::tcp_info` stops where the
+//! structure stood in 2.6, and what the kernel did not fill must be absent rather than zero.
+
+use std::os::fd::{AsFd, AsRawFd};
+
+use pathscope_core::record::TcpFacts;
+
+use crate::Socket;
+
+/// Room for everything this reads; the kernel fills what it has of it.
+const INFO_BYTES: usize = 232;
+const STATE_CLOSED: u8 = 7;
+
+pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
+    let mut info = [0_u8; INFO_BYTES];
+    let filled = option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    Some(facts(&info[..filled.min(INFO_BYTES)]))
+}
+
+fn facts(info: &[u8]) -> TcpFacts {
+    let four = |offset: usize| number::<4>(info, offset).map(u32::from_ne_bytes).map(u64::from);
+    let eight = |offset: usize| number::<8>(info, offset).map(u64::from_ne_bytes);
+    let nanoseconds = |microseconds: u64| microseconds.saturating_mul(1_000);
+    let segment_bytes = four(16);
+    // A closed connection has forgotten what it measured.
+    let alive = info.first().is_some_and(|&state| state != STATE_CLOSED);
+    TcpFacts {
+        rtt_ns: four(68).filter(|&rtt| rtt > 0).map(nanoseconds),
+        min_rtt_ns: four(148).filter(|&rtt| alive && rtt < u64::from(u32::MAX)).map(nanoseconds),
+        retransmits: four(100),
+        congestion_window_bytes: four(80)
+            .zip(segment_bytes)
+            .map(|(window, segment)| window * segment),
+        delivery_rate_bps: eight(160).filter(|&rate| rate > 0).map(|rate| rate.saturating_mul(8)),
+        busy_ns: eight(168).map(nanoseconds),
+        receive_window_limited_ns: eight(176).map(nanoseconds),
+        send_buffer_limited_ns: eight(184).map(nanoseconds),
+        segment_bytes,
+    }
+}
+
+fn number<const BYTES: usize>(info: &[u8], offset: usize) -> Option<[u8; BYTES]> {
+    info.get(offset..)?.first_chunk().copied()
+}
+
+/// Reads a socket option into plain numbers; returns how many bytes the kernel filled.
+pub(crate) fn option<T: Number>(
+    socket: impl AsFd,
+    level: libc::c_int,
+    name: libc::c_int,
+    room: &mut [T],
+) -> Option<usize> {
+    let mut length = size_of_val(room) as libc::socklen_t;
+    let descriptor = socket.as_fd().as_raw_fd();
+    // SAFETY: the descriptor is borrowed, hence open; the kernel writes at most `length` bytes, which
+    // is what the slice has; any bytes are a valid value of a `Number`.
+    let status = unsafe {
+        libc::getsockopt(descriptor, level, name, room.as_mut_ptr().cast(), &raw mut length)
+    };
+    (status == 0).then_some(length as usize)
+}
+
+/// Numbers of which every pattern of bits is one.
+pub(crate) trait Number {}
+impl Number for u8 {}
+impl Number for u32 {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_older_kernel_does_not_fill_is_absent() {
+        let mut info = [0_u8; INFO_BYTES];
+        info[0] = 1;
+        info[16..20].copy_from_slice(&1_448_u32.to_ne_bytes());
+        info[68..72].copy_from_slice(&250_u32.to_ne_bytes());
+        info[80..84].copy_from_slice(&10_u32.to_ne_bytes());
+        info[148..152].copy_from_slice(&200_u32.to_ne_bytes());
+        info[168..176].copy_from_slice(&7_u64.to_ne_bytes());
+
+        let whole = facts(&info);
+        assert_eq!((whole.rtt_ns, whole.min_rtt_ns), (Some(250_000), Some(200_000)));
+        assert_eq!(whole.congestion_window_bytes, Some(14_480));
+        assert_eq!(whole.busy_ns, Some(7_000));
+
+        let old = facts(&info[..104]);
+        assert_eq!((old.rtt_ns, old.retransmits), (Some(250_000), Some(0)));
+        assert_eq!((old.min_rtt_ns, old.busy_ns), (None, None));
+        assert_eq!(facts(&info[..170]).busy_ns, None);
+        assert_eq!(facts(&[]).segment_bytes, None);
+    }
+
+    #[test]
+    fn the_offsets_are_those_of_the_kernel_s_header() {
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_snd_mss), 16);
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_rtt), 68);
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_snd_cwnd), 80);
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_total_retrans), 100);
+    }
+}

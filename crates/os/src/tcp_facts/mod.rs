@@ -1,0 +1,22 @@
+//! What the kernel says of one TCP connection.
+
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+use linux as imp;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+pub(crate) use linux::option;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+mod other;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+use other as imp;
+
+use pathscope_core::record::TcpFacts;
+
+use crate::Socket;
+
+/// What the kernel says of this connection; `None` for anything but TCP. What an older kernel does not
+/// know is absent.
+pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
+    imp::tcp_facts(socket)
+}

@@ -1,0 +1,5 @@
+//! Any other system: not known.
+
+pub fn columns() -> Option<usize> {
+    None
+}

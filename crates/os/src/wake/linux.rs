@@ -1,0 +1,44 @@
+//! Linux: an eventfd.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::event::{EventfdFlags, eventfd};
+
+use super::Waker;
+use crate::OsError;
+
+#[derive(Debug)]
+pub struct Signal(OwnedFd);
+
+impl Signal {
+    pub fn new() -> Result<Self, OsError> {
+        eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC)
+            .map(Self)
+            .map_err(OsError::call("open an eventfd"))
+    }
+
+    pub fn raise(&self) {
+        // It can fail only where the counter is full: then the descriptor is readable all the same.
+        let _ = rustix::io::write(&self.0, &1_u64.to_ne_bytes());
+    }
+
+    pub fn lower(&self) {
+        // It fails only where nothing was raised.
+        let _ = rustix::io::read(&self.0, &mut [0; 8]);
+    }
+}
+
+/// Readable while the waker is raised.
+impl AsFd for Waker {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.signal().0.as_fd()
+    }
+}
+
+/// Waits until the waker is raised, ten seconds at most.
+#[cfg(test)]
+pub fn await_signal(waker: &Waker) -> bool {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let patience = Timespec { tv_sec: 10, tv_nsec: 0 };
+    poll(&mut [PollFd::new(waker, PollFlags::IN)], Some(&patience)) == Ok(1)
+}

@@ -1,0 +1,104 @@
+//! A way for one thread to wake another that waits for sockets, cheap to look at while spinning.
+
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod linux;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+use linux as imp;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+mod other;
+#[cfg(not(all(target_os = "linux", not(pathscope_other))))]
+use other as imp;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::OsError;
+
+/// Wakes a thread: a flag for one that spins, and a descriptor for one that sleeps.
+///
+/// Put the message where the other thread finds it, then [`wake`](Self::wake); the other thread calls
+/// [`drain`](Self::drain), then takes every message. In this order none is missed. Clones wake the
+/// same thread.
+#[derive(Clone, Debug)]
+pub struct Waker {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    raised: AtomicBool,
+    signal: imp::Signal,
+}
+
+impl Waker {
+    /// A waker that is not raised.
+    pub fn new() -> Result<Self, OsError> {
+        let inner = Inner { raised: AtomicBool::new(false), signal: imp::Signal::new()? };
+        Ok(Self { inner: Arc::new(inner) })
+    }
+
+    /// Wakes the thread that waits, or the next that would. Costs a system call only where nobody has
+    /// called since the last [`drain`](Self::drain).
+    pub fn wake(&self) {
+        if !self.inner.raised.swap(true, Ordering::SeqCst) {
+            self.inner.signal.raise();
+        }
+    }
+
+    /// Whether somebody called [`wake`](Self::wake) since the last [`drain`](Self::drain). No system
+    /// call.
+    #[inline]
+    pub fn is_raised(&self) -> bool {
+        self.inner.raised.load(Ordering::Acquire)
+    }
+
+    /// Forgets all calls so far. Never blocks.
+    pub fn drain(&self) {
+        // The descriptor first: a call in between finds the flag still set and its message is read
+        // by whoever drains; the other way round, its signal would be swallowed.
+        self.inner.signal.lower();
+        self.inner.raised.swap(false, Ordering::SeqCst);
+    }
+
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "only Linux waits for it so far"))]
+    fn signal(&self) -> &imp::Signal {
+        &self.inner.signal
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waker_is_raised_until_drained() {
+        let waker = Waker::new().expect("a waker");
+        assert!(!waker.is_raised());
+        waker.clone().wake();
+        waker.wake();
+        assert!(waker.is_raised());
+        waker.drain();
+        assert!(!waker.is_raised());
+        waker.drain();
+    }
+
+    #[test]
+    fn no_call_is_missed() {
+        let waker = Waker::new().expect("a waker");
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let caller = waker.clone();
+        let thread = std::thread::spawn(move || {
+            for number in 0..10_000 {
+                sender.send(number).expect("the receiver outlives the sender");
+                caller.wake();
+            }
+        });
+        let mut seen = 0;
+        while seen < 10_000 {
+            assert!(imp::await_signal(&waker), "a call was missed after {seen} messages");
+            waker.drain();
+            seen += receiver.try_iter().count();
+        }
+        thread.join().expect("the caller does not panic");
+    }
+}

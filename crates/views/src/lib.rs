@@ -1,0 +1,12 @@
+//! How results are shown: a folder for each way, and [`registry`], the one place that lists them.
+//!
+//! A view is told events and writes to what it was handed. It computes no figure, knows no mode, opens
+//! no file and does not ask what a terminal can do: whoever makes it says so in [`Options`].
+
+#![forbid(unsafe_code)]
+
+mod json;
+pub mod registry;
+mod text;
+
+pub use registry::{Color, Detail, Format, Live, Options, UnknownFormat, View};

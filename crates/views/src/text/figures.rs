@@ -1,0 +1,160 @@
+//! A list of labelled figures: numbers aligned at their units, notes beside them.
+
+use std::iter;
+
+use pathscope_core::quantity::{Dimension, Scale, duration_ns};
+use pathscope_core::sheet::{Figure, Value};
+use pathscope_core::stats::Percentile;
+
+use super::line::{Line, Style};
+use super::page::Page;
+use super::value::{self, Shown};
+use super::words;
+
+/// Labels longer than this push their own figure aside, and not all of them.
+const LONGEST_LABEL: usize = 28;
+
+/// Adds figures, the first of which is to be read first.
+pub fn figures(page: &mut Page, figures: &[Figure]) {
+    let rows = rows(figures);
+    let columns = Columns::of(&rows);
+    for (index, row) in rows.iter().enumerate() {
+        let style = if index == 0 { Style::Strong } else { Style::Plain };
+        columns.add(page, row, style);
+    }
+}
+
+/// Adds what was measured, on what, with what settings: words and values alike begin in one column.
+pub fn context(page: &mut Page, figures: &[Figure]) {
+    let start = 4 + longest_label(figures.iter());
+    for figure in figures {
+        let line = Line::indented(2).with(Style::Faint, &figure.label);
+        let line = line.padded_to(start.max(line_end(figure)));
+        let note = figure.note.iter().map(|note| format!(" ({note})"));
+        let text = iter::once(value::alone(&figure.value).text()).chain(note).collect::<String>();
+        page.sentence(line, Style::Plain, &text);
+    }
+}
+
+/// A figure as it will stand in its row.
+struct Row<'figure> {
+    figure: &'figure Figure,
+    shown: Shown,
+    note: String,
+}
+
+/// Each figure in the unit that it shares with its neighbours of the same kind.
+fn rows(figures: &[Figure]) -> Vec<Row<'_>> {
+    let mut rows = Vec::with_capacity(figures.len());
+    for run in figures.chunk_by(are_alike) {
+        let common = value::common_scale(run.iter().map(|figure| &figure.value));
+        // A figure that stands alone keeps all four digits.
+        let scale = common.filter(|_| run.len() > 1);
+        rows.extend(run.iter().map(|figure| Row {
+            figure,
+            shown: shown(&figure.value, scale.as_ref()),
+            note: note(figure, scale.as_ref()),
+        }));
+    }
+    rows
+}
+
+/// The value; where a percentile lacks samples there is room here to say of what.
+fn shown(value: &Value, scale: Option<&Scale>) -> Shown {
+    match (value, value::beside(value, scale)) {
+        (Value::Percentile(_), Shown::Words(needs)) => Shown::Words(format!("{needs} samples")),
+        (_, shown) => shown,
+    }
+}
+
+/// Whether two figures are of one kind, so that they should share a unit.
+fn are_alike(left: &Figure, right: &Figure) -> bool {
+    let kind = |figure: &Figure| match &figure.value {
+        // A percentile that lacks samples is still one of durations.
+        Value::Percentile(_) => Some(Dimension::Duration),
+        value => value::magnitude(value).map(|(dimension, _)| dimension),
+    };
+    kind(left).is_some() && kind(left) == kind(right)
+}
+
+/// What stands beside a figure: the interval of a percentile, then its own note.
+fn note(figure: &Figure, scale: Option<&Scale>) -> String {
+    let interval = match &figure.value {
+        Value::Percentile(percentile) => interval(percentile, scale),
+        _ => None,
+    };
+    let own = figure.note.clone().filter(|note| !note.is_empty());
+    interval.into_iter().chain(own).collect::<Vec<_>>().join("; ")
+}
+
+/// `24.0–24.2 (95 %)`, in the unit of the percentile itself where that suits both ends.
+fn interval(percentile: &Percentile, scale: Option<&Scale>) -> Option<String> {
+    percentile.value_ns?;
+    let (low, high) = (percentile.low_ns?, percentile.high_ns?);
+    let suits = |scale: &&Scale| scale.suits(low as f64) && scale.suits(high as f64);
+    Some(match scale.filter(suits) {
+        Some(scale) => {
+            format!("{}–{} (95 %)", scale.number(low as f64), scale.number(high as f64))
+        }
+        None => format!("{} – {} (95 %)", duration_ns(low), duration_ns(high)),
+    })
+}
+
+/// Where the parts of each row stand.
+struct Columns {
+    number_start: usize,
+    number_width: usize,
+    note_start: usize,
+}
+
+impl Columns {
+    fn of(rows: &[Row<'_>]) -> Self {
+        let numbers = rows.iter().filter_map(|row| match &row.shown {
+            Shown::Number { number, unit } => Some((words::width(number), words::width(unit))),
+            Shown::Words(_) => None,
+        });
+        let (number_width, unit_width) =
+            numbers.fold((0, 0), |most, next| (most.0.max(next.0), most.1.max(next.1)));
+        let number_start = 4 + longest_label(rows.iter().map(|row| row.figure));
+        Self {
+            number_start,
+            number_width,
+            note_start: number_start + number_width + 1 + unit_width + 2,
+        }
+    }
+
+    fn add(&self, page: &mut Page, row: &Row<'_>, style: Style) {
+        let label = Line::indented(2).with(Style::Plain, &row.figure.label);
+        let line = label.padded_to(self.number_start.max(line_end(row.figure)));
+        match &row.shown {
+            Shown::Number { number, unit } => {
+                let line = line
+                    .with_right(style, number, self.number_width)
+                    .with(Style::Plain, " ")
+                    .with(style, unit);
+                self.add_note(page, line, &row.note);
+            }
+            Shown::Words(words) if row.note.is_empty() => page.sentence(line, style, words),
+            Shown::Words(words) => self.add_note(page, line.with(style, words), &row.note),
+        }
+    }
+
+    fn add_note(&self, page: &mut Page, line: Line, note: &str) {
+        if note.is_empty() {
+            return page.line(&line);
+        }
+        let start = self.note_start.max(line.width() + 2);
+        page.sentence(line.padded_to(start), Style::Faint, note);
+    }
+}
+
+/// The widest label that all others make room for.
+fn longest_label<'figure>(figures: impl Iterator<Item = &'figure Figure>) -> usize {
+    let widths = figures.map(|figure| words::width(&figure.label));
+    widths.max().unwrap_or(0).min(LONGEST_LABEL)
+}
+
+/// The first column after this figure's label.
+fn line_end(figure: &Figure) -> usize {
+    words::width(&figure.label) + 4
+}

@@ -1,0 +1,81 @@
+//! The result as a whole: title, what was measured on what, the sections, what to mind.
+
+use pathscope_core::sheet::{Figure, Section, Sheet};
+
+use super::line::{Line, Style};
+use super::page::Page;
+use super::{figures, findings, histogram, series, table};
+use crate::registry::Detail;
+
+/// A shorter rule is none.
+const LEAST_RULE: usize = 4;
+
+/// Adds all that a sheet says, but for the part of its context that the reader has seen before.
+pub fn result(page: &mut Page, sheet: &Sheet, seen: &[Figure], detail: Detail) {
+    let new: Vec<_> =
+        sheet.context.iter().filter(|figure| !seen.contains(figure)).cloned().collect();
+    figures::context(page, &new);
+    sheet.sections.iter().for_each(|section| self::section(page, section, detail));
+    page.gap();
+    findings::caveats(page, &sheet.caveats);
+}
+
+/// Adds the title with a rule beside it: what came before is the run, what follows is its result.
+pub fn title(page: &mut Page, title: &str) {
+    let line = Line::default().with(Style::Strong, title);
+    let rest = page.columns().saturating_sub(line.width() + 1);
+    if title.is_empty() {
+        return;
+    }
+    if rest < LEAST_RULE {
+        return page.sentence(Line::default(), Style::Strong, title);
+    }
+    page.line(&line.with(Style::Plain, " ").with(Style::Faint, &"─".repeat(rest)));
+}
+
+/// A check that failed comes before the figures: they are not to be believed without it.
+fn section(page: &mut Page, section: &Section, detail: Detail) {
+    page.gap();
+    heading(page, section);
+    findings::failed_checks(page, &section.checks);
+    figures::figures(page, &section.figures);
+    for (index, table) in section.tables.iter().enumerate() {
+        if index > 0 || !section.figures.is_empty() {
+            page.gap();
+        }
+        table::table(page, table);
+    }
+    shapes(page, section, detail);
+    if let Some(verdict) = &section.verdict {
+        page.gap();
+        findings::verdict(page, verdict);
+    }
+    findings::passed_checks(page, &section.checks);
+    findings::caveats(page, &section.caveats);
+}
+
+/// Adds what is drawn.
+fn shapes(page: &mut Page, section: &Section, detail: Detail) {
+    if !section.series.is_empty() {
+        page.gap();
+        series::series(page, &section.series);
+    }
+    if detail == Detail::Full && !section.distributions.is_empty() {
+        for (label, distribution) in &section.distributions {
+            histogram::histogram(page, label, distribution);
+        }
+        page.gap();
+    }
+}
+
+fn heading(page: &mut Page, section: &Section) {
+    let line = Line::default().with(Style::Strong, &section.title);
+    if section.subtitle.is_empty() {
+        if !section.title.is_empty() {
+            page.line(&line);
+        }
+        return;
+    }
+    let line = if section.title.is_empty() { line } else { line.with(Style::Plain, "  ") };
+    page.sentence(line, Style::Faint, &section.subtitle);
+}

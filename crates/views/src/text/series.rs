@@ -1,0 +1,135 @@
+//! A figure over time as one row of blocks.
+
+use pathscope_core::quantity::{Dimension, Scale, bit_rate, count, duration_ns};
+use pathscope_core::sheet::{Series, Unit};
+
+use super::line::{Line, Style};
+use super::page::Page;
+use super::words;
+
+const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
+/// Fewer blocks than this show no course.
+const LEAST_BLOCKS: usize = 4;
+/// Labels longer than this push their own blocks aside.
+const LONGEST_LABEL: usize = 28;
+
+/// Adds figures over time, their blocks below each other.
+pub fn series(page: &mut Page, series: &[Series]) {
+    let labels = series.iter().map(|series| words::width(&series.label));
+    let start = 4 + labels.max().unwrap_or(0).min(LONGEST_LABEL);
+    series.iter().for_each(|series| add(page, series, start));
+}
+
+fn add(page: &mut Page, series: &Series, start: usize) {
+    let Some((least, most)) = extremes(series) else { return };
+    let range = range(series.unit, least, most);
+    let start = start.max(words::width(&series.label) + 4);
+    let line = Line::indented(2).with(Style::Plain, &series.label).padded_to(start);
+    let room = page.columns().saturating_sub(start + 2 + words::width(&range));
+    let blocks = blocks(series, most, room);
+    let line = match blocks.chars().count() {
+        LEAST_BLOCKS.. => line.with(Style::Plain, &blocks).with(Style::Plain, "  "),
+        _ => line,
+    };
+    page.sentence(line, Style::Faint, &range);
+}
+
+/// The least and the greatest value; `None` unless there are two to compare.
+fn extremes(series: &Series) -> Option<(f64, f64)> {
+    let values = || series.points.iter().filter_map(|&(_, value)| number(value));
+    (values().count() > 1).then(|| values().fold((f64::INFINITY, f64::NEG_INFINITY), widen))
+}
+
+fn widen((least, most): (f64, f64), value: f64) -> (f64, f64) {
+    (least.min(value), most.max(value))
+}
+
+/// What is not finite is as good as absent.
+fn number(value: Option<f64>) -> Option<f64> {
+    value.filter(|value| value.is_finite())
+}
+
+/// A block for each point, or for several where there are more than fit. Heights begin at zero, so that
+/// half the height is half the value; a gap is a space.
+fn blocks(series: &Series, most: f64, room: usize) -> String {
+    let points_a_block = series.points.len().div_ceil(room.max(1)).max(1);
+    let values = series.points.chunks(points_a_block);
+    values
+        .map(|points| worst(series.unit, points).map_or(' ', |value| block(value, most)))
+        .collect()
+}
+
+/// Of several points, the one that must not vanish: a stall among rates, a spike among times.
+fn worst(unit: Unit, points: &[(u64, Option<f64>)]) -> Option<f64> {
+    let values = points.iter().filter_map(|&(_, value)| number(value));
+    match unit {
+        Unit::BitRate => values.reduce(f64::min),
+        Unit::Nanoseconds | Unit::Count => values.reduce(f64::max),
+    }
+}
+
+fn block(value: f64, most: f64) -> char {
+    let share = if most > 0.0 { (value / most).clamp(0.0, 1.0) } else { 0.0 };
+    let height = (share * BLOCKS.len() as f64).ceil() as usize;
+    BLOCKS[height.clamp(1, BLOCKS.len()) - 1]
+}
+
+/// `61.22 to 72.15 Gbit/s`.
+fn range(unit: Unit, least: f64, most: f64) -> String {
+    let dimension = match unit {
+        Unit::BitRate => Dimension::BitRate,
+        Unit::Nanoseconds => Dimension::Duration,
+        Unit::Count => return format!("{} to {}", count(least as u64), count(most as u64)),
+    };
+    match Scale::of(dimension, [least, most]) {
+        Some(scale) => {
+            format!("{} to {} {}", scale.number(least), scale.number(most), scale.unit())
+        }
+        None => format!("{} to {}", alone(dimension, least), alone(dimension, most)),
+    }
+}
+
+/// One end of a range in the unit that suits it alone.
+fn alone(dimension: Dimension, value: f64) -> String {
+    match dimension {
+        Dimension::Duration => duration_ns(value as u64),
+        _ => bit_rate(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(unit: Unit, values: &[Option<f64>]) -> Series {
+        let points = (0..).zip(values.iter().copied()).collect();
+        Series { label: String::new(), points, unit }
+    }
+
+    #[test]
+    fn heights_are_shares_of_the_greatest_and_gaps_stay_gaps() {
+        let series = of(Unit::BitRate, &[Some(8.0), Some(4.0), None, Some(0.0), Some(f64::NAN)]);
+        assert_eq!(blocks(&series, 8.0, 80), "█▄ ▁ ");
+    }
+
+    #[test]
+    fn what_goes_wrong_for_a_moment_is_seen_when_points_share_a_block() {
+        let values = [10.0, 10.0, 10.0, 1.0, 10.0, 10.0].map(Some);
+        assert_eq!(blocks(&of(Unit::BitRate, &values), 10.0, 3), "█▁█");
+        let values = [1.0, 1.0, 1.0, 10.0, 1.0, 1.0].map(Some);
+        assert_eq!(blocks(&of(Unit::Nanoseconds, &values), 10.0, 3), "▁█▁");
+    }
+
+    #[test]
+    fn one_value_has_no_course() {
+        assert_eq!(extremes(&of(Unit::Count, &[None, Some(1.0), Some(f64::INFINITY)])), None);
+        assert_eq!(extremes(&of(Unit::Count, &[Some(2.0), Some(1.0)])), Some((1.0, 2.0)));
+    }
+
+    #[test]
+    fn a_range_has_one_unit_where_one_suits() {
+        assert_eq!(range(Unit::BitRate, 61.22e9, 72.15e9), "61.22 to 72.15 Gbit/s");
+        assert_eq!(range(Unit::Nanoseconds, 7.0, 10e9), "7 ns to 10 s");
+        assert_eq!(range(Unit::Count, 0.0, 1_234.0), "0 to 1,234");
+    }
+}

@@ -1,0 +1,218 @@
+//! Whatever a mode or a peer says: no panic, no control character, no line wider than it must be.
+
+use pathscope_core::error::Failure;
+use pathscope_core::event::Event;
+use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
+use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
+use pathscope_core::stats::{Bucket, Distribution, Percentile};
+use proptest::collection::vec;
+use proptest::prelude::*;
+
+use crate::registry::{Color, Detail, Format, Live, Options};
+use crate::text::words;
+
+/// Text as a hostile peer would have it.
+fn any_text() -> BoxedStrategy<String> {
+    prop_oneof![any::<String>(), "[a-z \\n\\t\\x1b\\[\\]0-9m\u{9b}\u{202e}]{0,200}"].boxed()
+}
+
+/// Text as a mode would have it: words that a line can be broken between.
+fn sober_text() -> BoxedStrategy<String> {
+    "([a-z0-9]{1,8} ){0,30}".boxed()
+}
+
+fn percentile() -> impl Strategy<Value = Percentile> {
+    let end = || any::<Option<u64>>();
+    (any::<f64>(), end(), end(), end(), any::<u64>()).prop_map(
+        |(percent, value_ns, low_ns, high_ns, samples_needed)| Percentile {
+            percent,
+            value_ns,
+            low_ns,
+            high_ns,
+            samples_needed,
+        },
+    )
+}
+
+fn any_number() -> BoxedStrategy<f64> {
+    use prop::num::f64::ANY;
+    ANY.boxed()
+}
+
+/// A number as modes measure it.
+fn sober_number() -> BoxedStrategy<f64> {
+    (0.0..1e12_f64).boxed()
+}
+
+fn value(text: BoxedStrategy<String>, number: BoxedStrategy<f64>) -> BoxedStrategy<Value> {
+    prop_oneof![
+        any::<u64>().prop_map(Value::Bytes),
+        number.clone().prop_map(Value::BitRate),
+        any::<u64>().prop_map(Value::Duration),
+        any::<u64>().prop_map(Value::Count),
+        number.clone().prop_map(Value::Frequency),
+        number.prop_map(Value::Ratio),
+        percentile().prop_map(Value::Percentile),
+        text.prop_map(Value::Text),
+        Just(Value::Absent),
+    ]
+    .boxed()
+}
+
+fn figure(text: BoxedStrategy<String>, value: BoxedStrategy<Value>) -> BoxedStrategy<Figure> {
+    (text.clone(), value, prop::option::of(text))
+        .prop_map(|(label, value, note)| Figure { label, value, note })
+        .boxed()
+}
+
+fn findings(
+    text: BoxedStrategy<String>,
+) -> BoxedStrategy<(Vec<Check>, Option<Verdict>, Vec<Caveat>)> {
+    let check = (text.clone(), any::<bool>(), text.clone())
+        .prop_map(|(name, passed, text)| Check { name, passed, text });
+    let evidence = (text.clone(), any::<f64>(), text.clone())
+        .prop_map(|(name, value, text)| Evidence { name, value, text });
+    let verdict = (text.clone(), vec(evidence, 0..4)).prop_map(|(text, evidence)| Verdict {
+        limit: Limit::Unknown,
+        text,
+        evidence,
+    });
+    let caveat = (text.clone(), text).prop_map(|(name, text)| Caveat { name, text });
+    (vec(check, 0..3), prop::option::of(verdict), vec(caveat, 0..3)).boxed()
+}
+
+fn series() -> impl Strategy<Value = Series> {
+    let unit = prop_oneof![Just(Unit::BitRate), Just(Unit::Nanoseconds), Just(Unit::Count)];
+    (any_text(), vec((any::<u64>(), prop::option::of(any_number())), 0..200), unit)
+        .prop_map(|(label, points, unit)| Series { label, points, unit })
+}
+
+fn distribution() -> impl Strategy<Value = (String, Distribution)> {
+    let bucket =
+        (any::<u64>(), any::<u64>()).prop_map(|(upper_ns, count)| Bucket { upper_ns, count });
+    (any_text(), vec(bucket, 0..20))
+        .prop_map(|(label, buckets)| (label, Distribution { buckets, ..Distribution::default() }))
+}
+
+fn any_section() -> impl Strategy<Value = Section> {
+    let value = value(any_text(), any_number());
+    let table = (any_text(), vec(any_text(), 0..5), vec(vec(value.clone(), 0..7), 0..4))
+        .prop_map(|(title, columns, rows)| Table { title, columns, rows });
+    (
+        (any_text(), any_text()),
+        vec(figure(any_text(), value), 0..5),
+        vec(table, 0..3),
+        vec(series(), 0..3),
+        vec(distribution(), 0..2),
+        findings(any_text()),
+    )
+        .prop_map(|((title, subtitle), figures, tables, series, distributions, findings)| {
+            let (checks, verdict, caveats) = findings;
+            Section {
+                title,
+                subtitle,
+                figures,
+                tables,
+                series,
+                distributions,
+                checks,
+                verdict,
+                caveats,
+            }
+        })
+}
+
+fn any_sheet() -> impl Strategy<Value = Sheet> {
+    let context = vec(figure(any_text(), value(any_text(), any_number())), 0..3);
+    (any_text(), context, vec(any_section(), 0..3)).prop_map(|(title, context, sections)| Sheet {
+        title,
+        context,
+        sections,
+        caveats: Vec::new(),
+    })
+}
+
+/// A sheet of short labels, as modes make them, and sentences of any length.
+fn sober_sheet() -> impl Strategy<Value = Sheet> {
+    let label = || "[a-z]{1,8}( [a-z0-9]{1,6})?";
+    let value = || value("[a-z]{1,30}".boxed(), sober_number());
+    let figure = (label(), value(), prop::option::of(sober_text()))
+        .prop_map(|(label, value, note)| Figure { label, value, note });
+    let table = (1_usize..7).prop_flat_map(move |columns| {
+        let rows = vec(vec(value(), columns), 1..4);
+        (sober_text(), vec(label(), columns), rows).prop_map(|(title, columns, rows)| Table {
+            title,
+            columns,
+            rows,
+        })
+    });
+    let parts = (label(), sober_text(), vec(figure, 0..8), vec(table, 0..2));
+    (parts, findings(sober_text())).prop_map(
+        |((title, subtitle, figures, tables), (checks, verdict, caveats))| Sheet {
+            title: title.clone(),
+            context: figures.clone(),
+            sections: vec![Section {
+                title,
+                subtitle,
+                figures,
+                tables,
+                checks,
+                verdict,
+                caveats: caveats.clone(),
+                ..Section::default()
+            }],
+            caveats,
+        },
+    )
+}
+
+fn any_row() -> impl Strategy<Value = Row> {
+    (any_text(), vec(figure(any_text(), value(any_text(), any_number())), 0..8))
+        .prop_map(|(section, cells)| Row { section, cells })
+}
+
+fn show(columns: usize, sheet: &Sheet, rows: &[Row], failure: &str) -> String {
+    let options = Options { columns, color: Color::Never, live: Live::Shown, detail: Detail::Full };
+    let mut out = Vec::new();
+    let mut view = Format::Text.view(options, &mut out);
+    let note = Caveat::new(failure, failure);
+    let mut events = vec![Event::Started { sheet, record: &() }, Event::Note(&note)];
+    events.extend(rows.iter().map(|row| Event::Interval { row, record: &() }));
+    let failure = Some((Failure::Peer, failure));
+    events.push(Event::Finished { sheet, record: &(), failure });
+    for event in events {
+        view.event(event).expect("a vector takes every byte");
+    }
+    drop(view);
+    String::from_utf8(out).expect("text is UTF-8")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(128))]
+
+    #[test]
+    fn no_input_panics_or_reaches_the_terminal(
+        columns in prop_oneof![Just(0), 1_usize..200, Just(usize::MAX)],
+        sheet in any_sheet(),
+        rows in vec(any_row(), 0..4),
+        failure in any_text(),
+    ) {
+        let shown = show(columns, &sheet, &rows, &failure);
+        for line in shown.split('\n') {
+            prop_assert_eq!(line, words::clean(line), "not clean");
+            prop_assert_eq!(line, line.trim_end_matches(' '), "ends in spaces");
+        }
+        prop_assert!(!shown.contains("\n\n\n"), "two empty lines: {}", shown);
+    }
+
+    #[test]
+    fn lines_fit_the_width(
+        columns in 80_usize..200,
+        sheet in sober_sheet(),
+        failure in sober_text(),
+    ) {
+        for line in show(columns, &sheet, &[], &failure).lines() {
+            prop_assert!(words::width(line) <= columns, "{} columns: {}", words::width(line), line);
+        }
+    }
+}

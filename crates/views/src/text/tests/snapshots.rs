@@ -1,0 +1,331 @@
+//! Whole results as people see them.
+
+use insta::assert_snapshot;
+use pathscope_core::error::Failure;
+use pathscope_core::event::Event;
+use pathscope_core::record::Caveat;
+use pathscope_core::sheet::Sheet;
+
+use super::samples;
+use crate::registry::{Color, Detail, Format, Live, Options};
+
+const RESULT_ONLY: Options =
+    Options { columns: 80, color: Color::Never, live: Live::Hidden, detail: Detail::Usual };
+
+fn finished<'event>(
+    sheet: &'event Sheet,
+    failure: Option<(Failure, &'event str)>,
+) -> Event<'event> {
+    Event::Finished { sheet, record: &(), failure }
+}
+
+fn show(options: Options, events: &[Event<'_>]) -> String {
+    let mut out = Vec::new();
+    let mut view = Format::Text.view(options, &mut out);
+    for &event in events {
+        view.event(event).expect("a vector takes every byte");
+    }
+    drop(view);
+    String::from_utf8(out).expect("text is UTF-8")
+}
+
+#[test]
+fn goodput() {
+    let sheet = samples::of(samples::goodput());
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    goodput up to 10.0.0.2 ─────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    goodput up  8 TCP connections, push, 10 s, every byte verified
+      goodput       72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
+      received      84.02 GiB
+      fairness       99.8 %       Jain's index
+      connections       8         0 failed
+      retransmits   1,234
+      sender CPU     97.1 %       of one processor
+      receiver CPU   60.4 %
+      RTT p50         812 µs      804–829 (95 %); under this load
+      RTT p99       1,930 µs      1,911–1,969 (95 %)
+      RTT p99.9     needs 10,000 samples
+
+      goodput  ▇█████▅███  40.00 to 72.15 Gbit/s
+      RTT p50  ▂▄▄▄▄▄█▄▄▄  512 to 2,100 µs
+
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
+        stopped by the window
+      ✓ all 90,213,124,096 bytes were as they must be
+    ");
+}
+
+#[test]
+fn latency_with_and_without_enough_samples() {
+    let sheet = samples::of(samples::latency());
+    let options = Options { detail: Detail::Full, ..RESULT_ONLY };
+    assert_snapshot!(show(options, &[finished(&sheet, None)]), @r"
+    latency to 10.0.0.2 ────────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    latency  UDP, 64 B, a ping every 10 ms for 10 s, open loop
+      RTT p50              24.1 µs  23.9–24.6 (95 %)
+      RTT p90              31.6 µs  31.2–32.2 (95 %)
+      RTT p99              61.3 µs  60.7–62.5 (95 %)
+      RTT p99.9         needs 10,000 samples  997 taken
+      RTT max           2,310.4 µs
+      pings               1,000
+      lost                    3     2 on the way there, 1 on the way back
+      lost of sent          0.3 %
+      server residence  –
+
+      RTT
+      ≤    34.9 µs  ████████████████████████████████   91.9 %          916
+      ≤    63.6 µs  ██▊                                 8.0 %           80
+      ≤   115.7 µs                                      0.0 %            0
+      ≤   210.6 µs                                      0.0 %            0
+      ≤   383.3 µs                                      0.0 %            0
+      ≤   697.6 µs                                      0.0 %            0
+      ≤ 1,269.5 µs                                      0.0 %            0
+      ≤ 2,310.4 µs  ▏                                   0.1 %            1
+
+      ! 3 pings were never answered
+    ");
+}
+
+#[test]
+fn survey() {
+    let sheet = samples::survey();
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    at a glance  goodput of 8 TCP connections; RTT of UDP probes beside each load
+      step    goodput up  goodput down  RTT p50  RTT p99     RTT p99.9  lost
+                  Gbit/s        Gbit/s       µs       µs            µs
+      idle             –             –     24.1     61.3         118.0     0
+      up           72.15             –    812.4  1,930.0       2,204.0     0
+      down             –          9.41    790.1  1,804.0       2,150.0     2
+      duplex       35.02          8.90  1,620.0  3,811.0  needs 10,000    11
+
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
+        stopped by the window
+
+    idle  UDP, 64 B, a ping every 10 ms for 10 s, open loop
+      RTT p50              24.1 µs  23.9–24.6 (95 %)
+      RTT p90              31.6 µs  31.2–32.2 (95 %)
+      RTT p99              61.3 µs  60.7–62.5 (95 %)
+      RTT p99.9         needs 10,000 samples  997 taken
+      RTT max           2,310.4 µs
+      pings               1,000
+      lost                    3     2 on the way there, 1 on the way back
+      lost of sent          0.3 %
+      server residence  –
+      ! 3 pings were never answered
+
+    goodput up  8 TCP connections, push, 10 s, every byte verified
+      goodput       72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
+      received      84.02 GiB
+      fairness       99.8 %       Jain's index
+      connections       8         0 failed
+      retransmits   1,234
+      sender CPU     97.1 %       of one processor
+      receiver CPU   60.4 %
+      RTT p50         812 µs      804–829 (95 %); under this load
+      RTT p99       1,930 µs      1,911–1,969 (95 %)
+      RTT p99.9     needs 10,000 samples
+
+      goodput  ▇█████▅███  40.00 to 72.15 Gbit/s
+      RTT p50  ▂▄▄▄▄▄█▄▄▄  512 to 2,100 µs
+
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
+        stopped by the window
+      ✓ all 90,213,124,096 bytes were as they must be
+
+      ! sender and receiver of the probes shared 2 processors with the load: latency
+        under load includes waiting for a processor
+    ");
+}
+
+#[test]
+fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
+    let sheet = Sheet { sections: samples::survey().sections[..1].to_vec(), ..Sheet::default() };
+    let options = Options { columns: 60, ..RESULT_ONLY };
+    assert_snapshot!(show(options, &[finished(&sheet, None)]), @r"
+    at a glance  goodput of 8 TCP connections; RTT of UDP probes
+                 beside each load
+              goodput  goodput
+      step         up     down  RTT p50  RTT p99     RTT p99.9
+               Gbit/s   Gbit/s       µs       µs            µs
+      idle          –        –     24.1     61.3         118.0
+      up        72.15        –    812.4  1,930.0       2,204.0
+      down          –     9.41    790.1  1,804.0       2,150.0
+      duplex    35.02     8.90  1,620.0  3,811.0  needs 10,000
+
+      step    lost
+      idle       0
+      up         0
+      down       2
+      duplex    11
+
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · receiver CPU 60 % ·
+        1 % of the time stopped by the window
+    ");
+    let options = Options { columns: 30, ..RESULT_ONLY };
+    assert_snapshot!(show(options, &[finished(&sheet, None)]), @r"
+    at a glance
+          goodput of 8 TCP
+          connections; RTT of UDP
+          probes beside each load
+              goodput  goodput
+      step         up     down
+               Gbit/s   Gbit/s
+      idle          –        –
+      up        72.15        –
+      down          –     9.41
+      duplex    35.02     8.90
+
+      step    RTT p50  RTT p99
+                   µs       µs
+      idle       24.1     61.3
+      up        812.4  1,930.0
+      down      790.1  1,804.0
+      duplex  1,620.0  3,811.0
+
+      step       RTT p99.9  lost
+                        µs
+      idle           118.0     0
+      up           2,204.0     0
+      down         2,150.0     2
+      duplex  needs 10,000    11
+
+      → The sender's processor
+        held it back.
+        sender CPU 97 % of one
+        processor · receiver CPU
+        60 % · 1 % of the time
+        stopped by the window
+    ");
+}
+
+#[test]
+fn connections_one_by_one() {
+    let sheet = samples::connections("");
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    connections
+    flow    sent  received      up  down    RTT  retransmits
+             GiB       GiB  Mbit/s           µs
+       0  10.633     0.000   9,134     –  822.1            0
+       1  10.375     0.000   8,912     –  802.1        1,100
+       2   0.931     0.000     800     –   72.0        2,200
+    ");
+    let sheet = samples::connections("connection reset by peer after 1.2 s");
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    connections
+    flow    sent  received      up  down    RTT  retransmits
+             GiB       GiB  Mbit/s           µs
+       0  10.633     0.000   9,134     –  822.1            0
+       1  10.375     0.000   8,912     –  802.1        1,100
+       2   0.931     0.000     800     –   72.0        2,200
+
+    flow  error
+       0
+       1
+       2  connection reset by peer after 1.2 s
+    ");
+}
+
+#[test]
+fn corruption() {
+    let sheet = samples::corrupted();
+    let failure = Some((Failure::Check, "1 byte of 90,213,124,096 was wrong"));
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, failure)]), @r"
+    goodput up to 10.0.0.2 ─────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    goodput up  8 TCP connections, push, 10 s, every byte verified
+      ✗ FAILED  verified: 1 of 90,213,124,096 bytes was wrong: flow 3, offset
+                41,213,005, 1 byte, 2 bits flipped
+      goodput   72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
+      received  84.02 GiB
+      fairness   99.8 %       Jain's index
+      ✓ both ends counted the same bytes
+
+    check failed: 1 byte of 90,213,124,096 was wrong
+    ");
+}
+
+#[test]
+fn rows_as_they_pass() {
+    let sheet = Sheet { sections: Vec::new(), ..samples::survey() };
+    let rows = samples::rows();
+    let note = Caveat::new("loopback", "no network was crossed: both ends are one machine");
+    let mut events = vec![Event::Started { sheet: &sheet, record: &() }];
+    events.extend(rows.iter().map(|row| Event::Interval { row, record: &() }));
+    events.insert(3, Event::Note(&note));
+    events.push(finished(&sheet, Some((Failure::Interrupted, "the first 10 s were saved"))));
+    let options = Options { live: Live::Shown, ..RESULT_ONLY };
+    assert_snapshot!(show(options, &events), @r"
+    survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    idle
+          time      RTT p50      RTT p99    lost
+           1 s     24.10 µs  needs 1,000       0
+           2 s     24.30 µs  needs 1,000       0
+      ! no network was crossed: both ends are one machine
+
+    goodput up
+          time             up      RTT p50   RTT max  retransmits
+           1 s   61.22 Gbit/s     needs 20  1.204 ms           12
+           2 s   72.15 Gbit/s     812.4 µs  2.408 ms            0
+           3 s   3.100 Mbit/s       250 ms  3.612 ms        1,234
+           4 s    0.00 Gbit/s            –  4.816 ms            0
+          10 s    0.81 Gbit/s     790.1 µs  12.04 ms            0
+
+    survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
+
+      ! sender and receiver of the probes shared 2 processors with the load: latency
+        under load includes waiting for a processor
+
+    interrupted: the first 10 s were saved
+    ");
+}
+
+#[test]
+fn color_marks_what_must_not_be_missed() {
+    let sheet = samples::corrupted();
+    let plain = show(RESULT_ONLY, &[finished(&sheet, None)]);
+    let options = Options { color: Color::Always, ..RESULT_ONLY };
+    let colored = show(options, &[finished(&sheet, None)]);
+    assert!(colored.contains("\u{1b}[1;31m✗ FAILED\u{1b}[0m"), "{colored}");
+    let mut stripped = colored;
+    for parameters in ["0", "1", "2", "32", "33", "1;31"] {
+        stripped = stripped.replace(&format!("\u{1b}[{parameters}m"), "");
+    }
+    assert_eq!(stripped, plain);
+}
+
+#[test]
+fn hidden_rows_leave_the_result_alone() {
+    let sheet = samples::survey();
+    let rows = samples::rows();
+    let note = Caveat::new("loopback", "no network was crossed");
+    let events = [
+        Event::Started { sheet: &sheet, record: &() },
+        Event::Interval { row: &rows[0], record: &() },
+        Event::Note(&note),
+    ];
+    assert_eq!(show(RESULT_ONLY, &events), "");
+}

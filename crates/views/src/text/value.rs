@@ -1,0 +1,143 @@
+//! A value as people read it: a number and its unit, or words.
+
+use pathscope_core::quantity::{self, Dimension, Scale};
+use pathscope_core::sheet::Value;
+
+/// What is shown for what was not measured. Also for a number that is none: in a document it is null.
+pub const ABSENT: &str = "–";
+
+/// A value as people read it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Shown {
+    /// A number, and its unit where it has one.
+    Number {
+        /// Its digits.
+        number: String,
+        /// Its unit; empty for a count.
+        unit: String,
+    },
+    /// Anything else.
+    Words(String),
+}
+
+impl Shown {
+    /// The value in one piece.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Number { number, unit } if unit.is_empty() => number.clone(),
+            Self::Number { number, unit } => format!("{number} {unit}"),
+            Self::Words(words) => words.clone(),
+        }
+    }
+}
+
+/// The value in the unit that suits it alone.
+pub fn alone(value: &Value) -> Shown {
+    match value {
+        Value::Count(count) => {
+            Shown::Number { number: quantity::count(*count), unit: String::new() }
+        }
+        Value::Percentile(percentile) => match percentile.value_ns {
+            Some(nanoseconds) => number(&quantity::duration_ns(nanoseconds)),
+            None => Shown::Words(format!("needs {}", quantity::count(percentile.samples_needed))),
+        },
+        Value::Text(text) => Shown::Words(text.clone()),
+        Value::Bytes(bytes) => number(&quantity::bytes(*bytes)),
+        Value::Duration(nanoseconds) => number(&quantity::duration_ns(*nanoseconds)),
+        Value::BitRate(rate) if rate.is_finite() => number(&quantity::bit_rate(*rate)),
+        Value::Frequency(rate) if rate.is_finite() => number(&quantity::frequency(*rate)),
+        Value::Ratio(ratio) if ratio.is_finite() => number(&quantity::ratio(*ratio)),
+        Value::BitRate(_) | Value::Frequency(_) | Value::Ratio(_) | Value::Absent => {
+            Shown::Words(ABSENT.to_owned())
+        }
+    }
+}
+
+/// The value in a unit it shares with others, where it has one and the unit suits it.
+pub fn beside(value: &Value, scale: Option<&Scale>) -> Shown {
+    match (magnitude(value), scale) {
+        (Some((dimension, size)), Some(scale))
+            if dimension == scale.dimension() && scale.suits(size) =>
+        {
+            Shown::Number { number: scale.number(size), unit: scale.unit().to_owned() }
+        }
+        _ => alone(value),
+    }
+}
+
+/// The unit that all these values can share. Counts share none: a bare number beside figures in Gbit/s
+/// would be read as one.
+pub fn common_scale<'value>(values: impl IntoIterator<Item = &'value Value>) -> Option<Scale> {
+    let mut dimension = None;
+    let mut sizes = Vec::new();
+    for value in values {
+        if matches!(value, Value::Count(_)) {
+            return None;
+        }
+        let Some((kind, size)) = magnitude(value) else { continue };
+        if *dimension.get_or_insert(kind) != kind {
+            return None;
+        }
+        sizes.push(size);
+    }
+    Scale::of(dimension?, sizes)
+}
+
+/// What kind of quantity a value is and its size in the base unit; `None` for what has no unit, is not
+/// there, or is not finite.
+pub fn magnitude(value: &Value) -> Option<(Dimension, f64)> {
+    let (dimension, size) = match value {
+        Value::Bytes(bytes) => (Dimension::Bytes, *bytes as f64),
+        Value::BitRate(rate) => (Dimension::BitRate, *rate),
+        Value::Duration(nanoseconds) => (Dimension::Duration, *nanoseconds as f64),
+        Value::Frequency(rate) => (Dimension::Frequency, *rate),
+        Value::Ratio(ratio) => (Dimension::Ratio, *ratio),
+        Value::Percentile(percentile) => (Dimension::Duration, percentile.value_ns? as f64),
+        Value::Count(_) | Value::Text(_) | Value::Absent => return None,
+    };
+    size.is_finite().then_some((dimension, size))
+}
+
+/// A formatted quantity, cut where its unit begins.
+fn number(formatted: &str) -> Shown {
+    let (number, unit) = formatted.split_once(' ').unwrap_or((formatted, ""));
+    Shown::Number { number: number.to_owned(), unit: unit.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::stats::Percentile;
+
+    use super::*;
+
+    #[test]
+    fn what_is_no_number_is_absent() {
+        for value in [
+            Value::Absent,
+            Value::Ratio(f64::NAN),
+            Value::BitRate(f64::INFINITY),
+            Value::Frequency(f64::NEG_INFINITY),
+        ] {
+            assert_eq!(beside(&value, common_scale([&value]).as_ref()).text(), ABSENT, "{value:?}");
+        }
+    }
+
+    #[test]
+    fn a_percentile_without_samples_says_what_it_needs() {
+        let percentile = Percentile {
+            percent: 99.9,
+            value_ns: None,
+            low_ns: None,
+            high_ns: None,
+            samples_needed: 10_000,
+        };
+        assert_eq!(alone(&Value::Percentile(percentile)).text(), "needs 10,000");
+    }
+
+    #[test]
+    fn values_of_different_kinds_share_no_unit() {
+        assert_eq!(common_scale([&Value::BitRate(1e9), &Value::Duration(5)]), None);
+        assert_eq!(common_scale([&Value::BitRate(1e9), &Value::Count(5)]), None);
+        assert!(common_scale([&Value::BitRate(1e9), &Value::Absent]).is_some());
+    }
+}

@@ -1,0 +1,64 @@
+//! The view for people: which event adds what.
+
+use std::io::{self, Write};
+
+use pathscope_core::event::Event;
+use pathscope_core::sheet::{Figure, Sheet};
+
+use super::live::LiveTable;
+use super::page::Page;
+use super::{figures, findings, result};
+use crate::registry::{Live, Options, View};
+
+/// Rows as intervals pass, then the result.
+pub struct Text<'out> {
+    out: &'out mut dyn Write,
+    options: Options,
+    page: Page,
+    live: LiveTable,
+    /// The part of the context that was shown when the run began.
+    seen: Vec<Figure>,
+}
+
+impl<'out> Text<'out> {
+    /// A view that writes to `out`.
+    pub fn new(options: Options, out: &'out mut dyn Write) -> Self {
+        let page = Page::new(options.columns, options.color);
+        Self { out, options, page, live: LiveTable::default(), seen: Vec::new() }
+    }
+
+    fn started(&mut self, sheet: &Sheet) {
+        result::title(&mut self.page, &sheet.title);
+        figures::context(&mut self.page, &sheet.context);
+        self.seen.clone_from(&sheet.context);
+    }
+
+    fn finished(&mut self, sheet: &Sheet) {
+        self.page.gap();
+        result::title(&mut self.page, &sheet.title);
+        result::result(&mut self.page, sheet, &self.seen, self.options.detail);
+    }
+}
+
+impl View for Text<'_> {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        let is_live = self.options.live == Live::Shown;
+        match event {
+            Event::Started { sheet, .. } if is_live => self.started(sheet),
+            Event::Interval { row, .. } if is_live => self.live.row(&mut self.page, row),
+            Event::Note(caveat) if is_live => findings::caveat(&mut self.page, caveat),
+            Event::Started { .. }
+            | Event::Interval { .. }
+            | Event::Note(_)
+            | Event::Checkpoint { .. } => {}
+            Event::Finished { sheet, failure, .. } => {
+                self.finished(sheet);
+                if let Some((failure, sentence)) = failure {
+                    self.page.gap();
+                    findings::failure(&mut self.page, failure, sentence);
+                }
+            }
+        }
+        self.page.write_to(self.out)
+    }
+}

@@ -1,0 +1,147 @@
+//! What is compared: a grid of transfers and of round trips.
+
+use serde::Serialize;
+
+/// Write sizes of transfers.
+const WRITE_BYTES: [usize; 6] = [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
+
+/// Length of a ping and of its echo.
+pub const PING_BYTES: usize = 64;
+
+/// One thing to compare.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Case {
+    /// Bytes that applications receive, over TCP.
+    Goodput {
+        /// Connections at once.
+        connections: usize,
+        /// Who sends.
+        direction: Direction,
+        /// The most that is written or read at once.
+        write_bytes: usize,
+    },
+    /// Round trips, one at a time.
+    Latency {
+        /// What carries them.
+        protocol: Protocol,
+        /// How both ends wait.
+        wait: Wait,
+    },
+}
+
+/// Who sends.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// The client.
+    Push,
+    /// Both at once.
+    Duplex,
+}
+
+/// What carries round trips.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Protocol {
+    /// One connection, without Nagle's delay.
+    Tcp,
+    /// Datagrams.
+    Udp,
+}
+
+/// How an end waits.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wait {
+    /// Asks again and again.
+    Spin,
+    /// Is woken by the kernel.
+    Sleep,
+}
+
+/// The figure in which two tools are compared: the best that both can tell.
+#[derive(Clone, Copy, Debug, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Bits a second that were received, both directions together.
+    GoodputBps,
+    /// The median round trip.
+    MedianRttNs,
+    /// The mean round trip, for tools that tell no other.
+    MeanRttNs,
+}
+
+/// Every case.
+pub fn all() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for connections in [1, 8] {
+        for direction in [Direction::Push, Direction::Duplex] {
+            let case = |write_bytes| Case::Goodput { connections, direction, write_bytes };
+            cases.extend(WRITE_BYTES.map(case));
+        }
+    }
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        cases.extend([Wait::Spin, Wait::Sleep].map(|wait| Case::Latency { protocol, wait }));
+    }
+    cases
+}
+
+impl Case {
+    /// What `--case` and the table call it: `goodput-8-duplex-64KiB`, `latency-udp-spin`.
+    pub fn name(&self) -> String {
+        match self {
+            Self::Goodput { connections, direction, write_bytes } => {
+                let direction = direction.name();
+                format!("goodput-{connections}-{direction}-{}KiB", write_bytes / 1_024)
+            }
+            Self::Latency { protocol, wait } => {
+                format!("latency-{}-{}", protocol.name(), wait.name())
+            }
+        }
+    }
+}
+
+impl Direction {
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Push => "push",
+            Self::Duplex => "duplex",
+        }
+    }
+}
+
+impl Protocol {
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tcp => "tcp",
+            Self::Udp => "udp",
+        }
+    }
+}
+
+impl Wait {
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Spin => "spin",
+            Self::Sleep => "sleep",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_case_has_a_name_of_its_own() {
+        let names: BTreeSet<String> = all().iter().map(Case::name).collect();
+        assert_eq!((names.len(), all().len()), (28, 28));
+        assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
+    }
+}

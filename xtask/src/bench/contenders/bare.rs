@@ -1,0 +1,56 @@
+//! Our own bare loops, which are run as any other tool is.
+
+use anyhow::Result;
+
+use super::super::case::{Case, Direction, Measure, Protocol, Wait};
+use super::super::conditions::Conditions;
+use super::super::ends::Outputs;
+use super::{Contender, Program, Setting, number_at, words};
+
+pub const BARE: Contender = Contender {
+    name: "bare",
+    program: Program::Ourselves,
+    measure,
+    server: |setting| command(setting, "server"),
+    // The server of pings has nothing to say and hears of no end over UDP.
+    server_ends: |case| matches!(case, Case::Goodput { .. }),
+    controls_by_tcp: false,
+    client: |setting| command(setting, "client"),
+    figure,
+};
+
+#[expect(clippy::unnecessary_wraps, reason = "the shape that every contender has")]
+fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
+    Some(match case {
+        Case::Goodput { .. } => Measure::GoodputBps,
+        Case::Latency { .. } => Measure::MedianRttNs,
+    })
+}
+
+fn command(setting: &Setting<'_>, end: &str) -> Vec<String> {
+    let Setting { conditions, port, .. } = setting;
+    let seconds = conditions.seconds;
+    let common = format!("--port {port} --seconds {seconds}");
+    match setting.case {
+        Case::Goodput { connections, direction, write_bytes } => words(&format!(
+            "bare-loop goodput-{end} {common} --connections {connections} \
+             --write-bytes {write_bytes} --congestion {} {}",
+            conditions.congestion,
+            if direction == Direction::Duplex { "--duplex" } else { "" },
+        )),
+        Case::Latency { protocol, wait } => words(&format!(
+            "bare-loop latency-{end} {common} {} {}",
+            if protocol == Protocol::Udp { "--udp" } else { "" },
+            if wait == Wait::Spin { "--spin" } else { "" },
+        )),
+    }
+}
+
+fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
+    match setting.measure {
+        Measure::GoodputBps => Ok(number_at(&outputs.client, "/receive_bps")?
+            + number_at(&outputs.server, "/receive_bps")?),
+        Measure::MedianRttNs => number_at(&outputs.client, "/median_rtt_ns"),
+        Measure::MeanRttNs => number_at(&outputs.client, "/mean_rtt_ns"),
+    }
+}

@@ -1,0 +1,166 @@
+//! How fast we are, against a bare loop and against other tools on this machine, over loopback.
+//!
+//! A claim is a ratio: at least 15 pairs of runs, ours and theirs next to each other in alternating
+//! order, since a shared machine's speed wanders by tens of percent within minutes. Both ends are
+//! pinned, to one core each, and use the same congestion control, sizes and way of waiting. What a
+//! tool cannot be told to do, it is not compared in. No number here says anything about a network.
+
+mod bare;
+mod case;
+mod conditions;
+mod contenders;
+mod ends;
+mod report;
+mod statistics;
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Args;
+
+pub use bare::{Loop, run as play};
+use case::Case;
+use conditions::Conditions;
+use contenders::Contender;
+use ends::Run;
+use report::Comparison;
+use statistics::RatioSummary;
+
+/// Pairs from which a claim may be made.
+const PAIRS_FOR_A_CLAIM: usize = 15;
+
+/// What to compare, and how.
+#[derive(Args, Clone, Debug)]
+pub struct Arguments {
+    /// Only cases whose name contains this: `goodput-8`, `latency-udp`
+    #[arg(long)]
+    case: Option<String>,
+    /// Only these opponents
+    #[arg(long, value_delimiter = ',')]
+    against: Vec<String>,
+    /// Who is compared with them: `pathscope`, or `bare` to judge the method itself
+    #[arg(long, default_value = "pathscope")]
+    subject: String,
+    /// The binary to measure
+    #[arg(long, default_value = "target/release/pathscope")]
+    pathscope: PathBuf,
+    /// Pairs of runs for each comparison
+    #[arg(long, default_value_t = PAIRS_FOR_A_CLAIM)]
+    pairs: usize,
+    /// Seconds of each run
+    #[arg(long, default_value_t = 2)]
+    seconds: u32,
+    /// Congestion control of every TCP connection
+    #[arg(long, default_value = "cubic")]
+    congestion: String,
+    /// The core that holds the server
+    #[arg(long, default_value_t = 0)]
+    server_core: usize,
+    /// The core that holds the client
+    #[arg(long, default_value_t = 1)]
+    client_core: usize,
+    /// Write the figures, those of single runs too, as JSON to this file
+    #[arg(long)]
+    json: Option<PathBuf>,
+}
+
+/// Compares, prints a table, and answers whether every comparison could be made.
+pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
+    let conditions = Conditions::of(root, arguments)?;
+    let subject = contenders::named(&arguments.subject)?;
+    ensure!(
+        subject.program.is_there(&conditions),
+        "find {}: build it with `cargo build --release`, or name it with --pathscope",
+        conditions.pathscope.display()
+    );
+    let matches = planned(subject, arguments, &conditions)?;
+    announce(&matches, &conditions, arguments.pairs);
+    let mut comparisons = Vec::new();
+    let mut complete = true;
+    for (case, opponent) in matches {
+        match compare(&case, subject, opponent, &conditions, arguments.pairs) {
+            Ok(comparison) => {
+                println!("{}", comparison.row());
+                comparisons.push(comparison);
+            }
+            Err(error) => {
+                complete = false;
+                println!("{}: failed to compare with {}: {error:#}", case.name(), opponent.name);
+            }
+        }
+    }
+    if let Some(path) = &arguments.json {
+        let json = report::json(&comparisons, &conditions)?;
+        std::fs::write(path, json).with_context(|| format!("write {}", path.display()))?;
+    }
+    Ok(complete)
+}
+
+/// Which case is run against whom; the subject is its own first opponent, which tells the noise.
+fn planned(
+    subject: &'static Contender,
+    arguments: &Arguments,
+    conditions: &Conditions,
+) -> Result<Vec<(Case, &'static Contender)>> {
+    let wanted: Vec<&Contender> = if arguments.against.is_empty() {
+        contenders::ALL.iter().filter(|other| other.name != "pathscope").collect()
+    } else {
+        arguments.against.iter().map(|name| contenders::named(name)).collect::<Result<_>>()?
+    };
+    let others = wanted.into_iter().filter(|other| {
+        let there = other.name != subject.name && other.program.is_there(conditions);
+        if !there && other.name != subject.name {
+            println!("{} is not on this machine: not compared", other.name);
+        }
+        there
+    });
+    let opponents: Vec<&Contender> = std::iter::once(subject).chain(others).collect();
+    let chosen = |case: &Case| {
+        arguments.case.as_ref().is_none_or(|part| case.name().contains(part.as_str()))
+    };
+    let pairs = case::all().into_iter().filter(chosen).flat_map(|case| {
+        let able = opponents.iter().filter(|other| (other.measure)(&case, conditions).is_some());
+        able.map(|other| (case, *other)).collect::<Vec<_>>()
+    });
+    Ok(pairs.filter(|(case, _)| (subject.measure)(case, conditions).is_some()).collect())
+}
+
+fn announce(matches: &[(Case, &Contender)], conditions: &Conditions, pairs: usize) {
+    let runs = matches.len() * pairs * 2;
+    let minutes = runs as f64 * (f64::from(conditions.seconds) + 0.5) / 60.0;
+    println!("{} comparisons, {runs} runs, about {minutes:.0} minutes", matches.len());
+    println!("{}", conditions.in_words());
+    println!("\n{}", report::head());
+}
+
+/// Runs the pairs. Who goes first alternates, so that what wears off or builds up favours nobody.
+fn compare(
+    case: &Case,
+    subject: &'static Contender,
+    opponent: &'static Contender,
+    conditions: &Conditions,
+    pairs: usize,
+) -> Result<Comparison> {
+    let measure = (opponent.measure)(case, conditions).context("find a figure both can tell")?;
+    let run = |contender: &Contender| ends::run(contender, case, measure, conditions);
+    let mut runs: Vec<(Run, Run)> = Vec::with_capacity(pairs);
+    for index in 0..pairs {
+        runs.push(if index % 2 == 0 {
+            let ours = run(subject)?;
+            (ours, run(opponent)?)
+        } else {
+            let theirs = run(opponent)?;
+            (run(subject)?, theirs)
+        });
+    }
+    let ratios: Vec<f64> = runs.iter().map(|(ours, theirs)| ours.figure / theirs.figure).collect();
+    let summary = RatioSummary::of(&ratios);
+    Ok(Comparison {
+        case: *case,
+        measure,
+        subject: subject.name,
+        opponent: opponent.name,
+        runs,
+        summary,
+    })
+}

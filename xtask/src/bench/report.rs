@@ -1,0 +1,127 @@
+//! Comparisons as rows of a table and as JSON.
+
+use anyhow::{Context as _, Result};
+use pathscope_core::quantity;
+use serde_json::{Value, json};
+
+use super::PAIRS_FOR_A_CLAIM;
+use super::case::{Case, Measure};
+use super::conditions::Conditions;
+use super::ends::Run;
+use super::statistics::{RatioSummary, median};
+
+/// One case, one opponent, all pairs.
+#[derive(Debug)]
+pub struct Comparison {
+    /// What was compared.
+    pub case: Case,
+    /// In which figure.
+    pub measure: Measure,
+    /// Who.
+    pub subject: &'static str,
+    /// With whom; the subject itself tells the noise.
+    pub opponent: &'static str,
+    /// The subject's and the opponent's runs, pair by pair.
+    pub runs: Vec<(Run, Run)>,
+    /// What their ratios come to.
+    pub summary: RatioSummary,
+}
+
+/// The heads of the columns.
+pub fn head() -> String {
+    format!(
+        "{:<26} {:<10} {:>14} {:>14} {:>7} {:>17} {:>11} {:>11}  {}",
+        "case",
+        "against",
+        "ours",
+        "theirs",
+        "ratio",
+        "95 % interval",
+        "cpu/GB",
+        "theirs",
+        "verdict"
+    )
+}
+
+impl Comparison {
+    /// As a row of the table.
+    pub fn row(&self) -> String {
+        let RatioSummary { median: ratio, low, high, .. } = self.summary;
+        let interval = match (low, high) {
+            (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
+            _ => "too few pairs".to_owned(),
+        };
+        let (ours, theirs) = (self.median_of(|pair| &pair.0), self.median_of(|pair| &pair.1));
+        format!(
+            "{:<26} {:<10} {:>14} {:>14} {ratio:>7.3} {interval:>17} {:>11} {:>11}  {}",
+            self.case.name(),
+            self.opponent,
+            self.measure.in_words(ours.figure),
+            self.measure.in_words(theirs.figure),
+            cpu_in_words(ours.cpu_ns_per_gigabyte),
+            cpu_in_words(theirs.cpu_ns_per_gigabyte),
+            self.verdict(),
+        )
+    }
+
+    /// A run with the median of each of its figures.
+    fn median_of(&self, side: impl Fn(&(Run, Run)) -> &Run) -> Run {
+        let of = |value: fn(&Run) -> f64| -> f64 {
+            median(&self.runs.iter().map(|pair| value(side(pair))).collect::<Vec<_>>())
+        };
+        let shares: Vec<f64> =
+            self.runs.iter().filter_map(|pair| side(pair).cpu_ns_per_gigabyte).collect();
+        Run {
+            figure: of(|run| run.figure),
+            cpu_ns: of(|run| run.cpu_ns as f64) as u64,
+            cpu_ns_per_gigabyte: (!shares.is_empty()).then(|| median(&shares)),
+        }
+    }
+
+    fn verdict(&self) -> &'static str {
+        let holds = match self.measure {
+            Measure::GoodputBps => self.summary.is_at_least(1.0),
+            Measure::MedianRttNs | Measure::MeanRttNs => self.summary.is_at_most(1.0),
+        };
+        match (self.subject == self.opponent, self.summary.pairs < PAIRS_FOR_A_CLAIM, holds) {
+            (true, ..) => "noise",
+            (_, true, _) => "too few pairs",
+            (.., true) => "no worse",
+            (.., false) => "not shown",
+        }
+    }
+
+    fn json(&self) -> Value {
+        let sides = |(ours, theirs): &(Run, Run)| json!({ "ours": ours, "theirs": theirs });
+        json!({
+            "case": self.case.name(),
+            "setting": self.case,
+            "measure": self.measure,
+            "subject": self.subject,
+            "opponent": self.opponent,
+            "ratio": self.summary,
+            "verdict": self.verdict(),
+            "runs": self.runs.iter().map(sides).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Measure {
+    fn in_words(self, figure: f64) -> String {
+        match self {
+            Self::GoodputBps => quantity::bit_rate(figure),
+            Self::MedianRttNs | Self::MeanRttNs => quantity::duration_ns(figure as u64),
+        }
+    }
+}
+
+fn cpu_in_words(nanoseconds: Option<f64>) -> String {
+    nanoseconds.map_or_else(|| "-".to_owned(), |value| quantity::duration_ns(value as u64))
+}
+
+/// Everything as JSON.
+pub fn json(comparisons: &[Comparison], conditions: &Conditions) -> Result<String> {
+    let comparisons: Vec<Value> = comparisons.iter().map(Comparison::json).collect();
+    let all = json!({ "conditions": conditions, "comparisons": comparisons });
+    serde_json::to_string_pretty(&all).context("write the comparisons as JSON")
+}

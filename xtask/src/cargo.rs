@@ -1,0 +1,48 @@
+//! Calls to cargo and other programs, from the root of the workspace.
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use anyhow::{Context as _, Result, bail};
+use serde_json::Value;
+
+/// Cargo, the same that runs this task.
+pub fn cargo(root: &Path) -> Command {
+    let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
+    let mut command = Command::new(program);
+    command.current_dir(root);
+    command
+}
+
+/// What cargo knows of the workspace's packages and what they depend on, on this platform.
+pub fn metadata(root: &Path) -> Result<Value> {
+    let mut command = cargo(root);
+    command.args(["metadata", "--format-version=1", "--filter-platform", &host_target()?]);
+    let output = command.stderr(Stdio::inherit()).output().context("run cargo metadata")?;
+    if !output.status.success() {
+        bail!("read what cargo metadata says: it ended with {}", output.status);
+    }
+    serde_json::from_slice(&output.stdout).context("read what cargo metadata says")
+}
+
+/// The target triple of this machine: `x86_64-unknown-linux-gnu`.
+pub fn host_target() -> Result<String> {
+    let output = Command::new("rustc").arg("-vV").output().context("run rustc -vV")?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).context("find the host's target in what rustc -vV says")
+}
+
+/// Whether the command could be run and succeeded. Its output goes where ours goes.
+pub fn succeeds(command: &mut Command) -> Result<bool> {
+    let status = command.status().with_context(|| format!("run {}", words(command)))?;
+    Ok(status.success())
+}
+
+/// The command as one would type it.
+pub fn words(command: &Command) -> String {
+    let program = Path::new(command.get_program()).file_name().unwrap_or(command.get_program());
+    let words = std::iter::once(program).chain(command.get_args());
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
+}

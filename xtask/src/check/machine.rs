@@ -1,0 +1,81 @@
+//! What the tests need of the machine beyond Rust, and how it gets there on a fresh Debian.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use super::outcome::Outcome;
+use crate::cargo;
+
+/// Programs that tests call, and the packages that hold them.
+const NEEDED: &[(&str, &str)] = &[("ip", "iproute2"), ("taskset", "util-linux")];
+
+/// Where programs are looked for, beyond `PATH`: a user's often lacks these.
+const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
+
+/// Installs what is missing, or says what to install.
+pub fn provide(_root: &Path) -> Result<Outcome> {
+    let missing = missing_packages();
+    if missing.is_empty() {
+        let names: Vec<&str> = NEEDED.iter().map(|(program, _)| *program).collect();
+        println!("all there: {}", names.join(", "));
+        return Ok(Outcome::Passed);
+    }
+    let packages = missing.join(" ");
+    if !is_root() || find_program("apt-get").is_none() {
+        let why =
+            format!("{packages} cannot be installed from here; run: apt-get install {packages}");
+        return Ok(Outcome::Skipped(why));
+    }
+    install(&missing)?;
+    match missing_packages() {
+        still if still.is_empty() => Ok(Outcome::Passed),
+        still => bail!("find the programs of {} after installing them", still.join(" ")),
+    }
+}
+
+fn missing_packages() -> Vec<&'static str> {
+    let missing = NEEDED.iter().filter(|(program, _)| find_program(program).is_none());
+    missing.map(|(_, package)| *package).collect()
+}
+
+fn install(packages: &[&str]) -> Result<()> {
+    println!("installing {} with apt-get", packages.join(" "));
+    let mut update = apt_get();
+    let mut install = apt_get();
+    update.arg("update");
+    install.args(["install", "--yes", "--no-install-recommends"]).args(packages);
+    for command in [&mut update, &mut install] {
+        if !cargo::succeeds(command)? {
+            bail!("run {}", cargo::words(command));
+        }
+    }
+    Ok(())
+}
+
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    command.arg("--quiet").env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+/// Whether this process may install: who owns its entry in `/proc` is who it runs as.
+#[cfg(unix)]
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    std::fs::metadata("/proc/self").is_ok_and(|entry| entry.uid() == 0)
+}
+
+/// Where there is no `apt-get`, nobody is asked.
+#[cfg(not(unix))]
+fn is_root() -> bool {
+    false
+}
+
+/// Where a program is, if it is.
+pub fn find_program(name: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(SYSTEM_FOLDERS.map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).find(|program| program.is_file())
+}

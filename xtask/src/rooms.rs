@@ -1,0 +1,161 @@
+//! The table of rooms: who may import whom, who is pure, who may hold unsafe code.
+//!
+//! The one place where these facts are stated for machines; `crates/README.md` and `ARCHITECTURE.md`
+//! state them for people and are held to it. A new room is one entry here and one row in each.
+
+/// What a room may do.
+#[derive(Debug)]
+pub struct Room {
+    /// Its name: the folder below `crates`, and after `pathscope-` the package.
+    pub name: &'static str,
+    /// The rooms it may import.
+    pub may_import: &'static [&'static str],
+    /// What it does with the world.
+    pub nature: Nature,
+}
+
+/// What a room does with the world.
+#[derive(Debug)]
+pub enum Nature {
+    /// Nothing: no socket, file, clock, thread or output, and no dependency but these.
+    Pure {
+        /// The libraries it may name in its manifest; they are all as pure as it is, except that a
+        /// mode's `args.rs` names the argument parser.
+        libraries: &'static [&'static str],
+    },
+    /// It calls the system, and has an arm for systems that are not supported yet.
+    Platform,
+    /// It uses the world through safe code.
+    Ordinary,
+}
+
+/// Every room there is or is about to be, lowest level first.
+pub const ROOMS: &[Room] = &[
+    Room {
+        name: "core",
+        may_import: &[],
+        nature: Nature::Pure {
+            libraries: &["hdrhistogram", "schemars", "serde", "serde_json", "thiserror"],
+        },
+    },
+    Room {
+        name: "flow",
+        may_import: &["core"],
+        nature: Nature::Pure { libraries: &["arrayvec", "thiserror"] },
+    },
+    Room { name: "os", may_import: &["core"], nature: Nature::Platform },
+    Room { name: "views", may_import: &["core"], nature: Nature::Ordinary },
+    Room {
+        name: "modes",
+        may_import: &["core", "flow"],
+        nature: Nature::Pure {
+            libraries: &["arrayvec", "clap", "schemars", "serde", "serde_json", "thiserror"],
+        },
+    },
+    Room { name: "engines", may_import: &["core", "flow", "os"], nature: Nature::Platform },
+    Room {
+        name: "peers",
+        may_import: &["core", "flow", "modes"],
+        nature: Nature::Pure {
+            libraries: &["arrayvec", "schemars", "serde", "serde_json", "thiserror"],
+        },
+    },
+    Room {
+        name: "run",
+        may_import: &["core", "flow", "os", "views", "modes", "engines", "peers"],
+        nature: Nature::Ordinary,
+    },
+    // The lab starts the binary inside a namespace as a process: it needs no room above `os`.
+    Room { name: "lab", may_import: &["core", "os"], nature: Nature::Ordinary },
+    Room { name: "cli", may_import: EVERYTHING, nature: Nature::Ordinary },
+    Room { name: "xtask", may_import: EVERYTHING, nature: Nature::Ordinary },
+];
+
+const EVERYTHING: &[&str] =
+    &["core", "flow", "os", "views", "modes", "engines", "peers", "run", "lab"];
+
+impl Room {
+    /// The room of this name.
+    pub fn named(name: &str) -> Option<&'static Self> {
+        ROOMS.iter().find(|room| room.name == name)
+    }
+
+    /// The room that a file belongs to, by its path from the root of the workspace.
+    pub fn of_path(path: &str) -> Option<&'static Self> {
+        Self::named(folder_name(path)?)
+    }
+
+    /// Its folder, from the root of the workspace.
+    pub fn folder(&self) -> String {
+        if self.name == "xtask" { "xtask".to_owned() } else { format!("crates/{}", self.name) }
+    }
+
+    /// Its package.
+    pub fn package(&self) -> String {
+        if self.name == "xtask" { "xtask".to_owned() } else { format!("pathscope-{}", self.name) }
+    }
+
+    /// Whether it may hold unsafe code.
+    pub fn may_be_unsafe(&self) -> bool {
+        matches!(self.nature, Nature::Platform)
+    }
+
+    /// Whether it promises to leave the world alone.
+    pub fn is_pure(&self) -> bool {
+        matches!(self.nature, Nature::Pure { .. })
+    }
+
+    /// What it may import, as the tables for people say it.
+    pub fn imports_in_words(&self) -> String {
+        match self.may_import {
+            [] => "nothing of ours".to_owned(),
+            EVERYTHING => "everything".to_owned(),
+            some => some.join(", "),
+        }
+    }
+}
+
+/// The name of the crate that a path lies in: `xtask`, or the folder below `crates`.
+pub fn folder_name(path: &str) -> Option<&str> {
+    match path.split('/').collect::<Vec<_>>().as_slice() {
+        ["crates", name, _, ..] | [name @ "xtask", _, ..] => Some(name),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn imports_only_point_downwards() {
+        for (index, room) in ROOMS.iter().enumerate() {
+            for import in room.may_import {
+                let place = ROOMS.iter().position(|other| other.name == *import);
+                assert!(place.is_some_and(|place| place < index), "{} -> {import}", room.name);
+            }
+        }
+    }
+
+    #[test]
+    fn pure_rooms_import_only_pure_rooms() {
+        for room in ROOMS.iter().filter(|room| room.is_pure()) {
+            for import in room.may_import {
+                assert!(
+                    Room::named(import).is_some_and(Room::is_pure),
+                    "{} -> {import}",
+                    room.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_path_tells_its_room() {
+        let room = |path| Room::of_path(path).map(|room| room.name);
+        assert_eq!(room("crates/core/src/lib.rs"), Some("core"));
+        assert_eq!(room("xtask/src/main.rs"), Some("xtask"));
+        assert_eq!(room("crates/README.md"), None);
+        assert_eq!(room("README.md"), None);
+    }
+}
