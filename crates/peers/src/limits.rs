@@ -204,7 +204,9 @@ mod tests {
         assert!(sentence.contains("--limit-connections"), "{sentence}");
         assert_eq!(limits.check(&fixtures::load(7)), Ok(()));
 
-        let limits = Limits { duration_ns: Some(Period::from_secs(9)), ..Limits::default() };
+        let limits = Limits { duration_ns: Some(Period::from_secs(10)), ..Limits::default() };
+        assert_eq!(limits.check(&fixtures::load(1)), Ok(()));
+        let limits = Limits { duration_ns: Some(Period(9_999_999_999)), ..Limits::default() };
         let (code, sentence) = refused(&limits, &fixtures::load(1));
         assert_eq!(code, "duration");
         assert!(

@@ -18,7 +18,8 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::Opening;
-use super::trial::{Trial, total_of};
+use super::own_totals::total_of;
+use super::trial::Trial;
 use super::{OtherEnd, SECURITY_NONE, VERSIONS, deadlines};
 use crate::{Moment, PeerError};
 

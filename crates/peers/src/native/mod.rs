@@ -15,6 +15,7 @@ mod keyed_hash;
 mod line;
 pub mod message;
 mod opening;
+mod own_totals;
 mod seats;
 mod server;
 mod shorten;

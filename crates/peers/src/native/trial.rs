@@ -11,14 +11,15 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase, Totals};
+use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
 use super::deadlines;
 use super::flow_set::{Added, FlowSet};
 use super::frame::BODY_MOST;
 use super::line::Line;
-use super::message::{FlowTotal, Message, TOTALS_MOST};
+use super::message::{FlowTotal, Message};
+use super::own_totals::OwnTotals;
 use super::shorten::shorten;
 use crate::limits::stated_duration;
 use crate::{Moment, PeerError};
@@ -36,12 +37,9 @@ pub(super) struct Trial {
     /// When the test as a whole has, and why it is stopped then.
     run_end: Option<(Tick, String)>,
     attached: FlowSet,
-    /// Flows of this end whose totals are told, or about to be.
-    told: FlowSet,
+    totals: OwnTotals,
     /// Flows of the other end whose totals came.
     heard: FlowSet,
-    unsaid: Vec<FlowTotal>,
-    say_at: Option<Tick>,
     reports: Reports,
     stopped: bool,
     stopped_from_here: bool,
@@ -65,7 +63,8 @@ impl Trial {
     /// A test that was just accepted.
     pub fn new(test: Test, now: Tick) -> Self {
         let groups = test.groups();
-        let [attached, told, heard] = [(); 3].map(|()| FlowSet::new(&groups));
+        let [attached, heard] = [(); 2].map(|()| FlowSet::new(&groups));
+        let totals = OwnTotals::new(&groups);
         Self {
             test,
             groups,
@@ -74,10 +73,8 @@ impl Trial {
             deadline: Some(now.plus_nanos(deadlines::ATTACH.0)),
             run_end: None,
             attached,
-            told,
             heard,
-            unsaid: Vec::new(),
-            say_at: None,
+            totals,
             reports: Reports::default(),
             stopped: false,
             stopped_from_here: false,
@@ -134,7 +131,6 @@ impl Trial {
         self.stage = Stage::Running;
         self.deadline = None;
         self.run_end = most.map(|most| (now.plus_nanos(most.0), reason));
-        self.say_at = (!self.unsaid.is_empty()).then_some(now);
     }
 
     /// A flow of this end changed its phase. The first that is no longer `Running` fixes its total.
@@ -151,18 +147,9 @@ impl Trial {
         if self.reports.own || phase < Phase::SendingDone {
             return Ok(());
         }
-        if self.told.add(&self.groups, total.group, total.flow) != Added::New {
-            return Ok(());
-        }
-        self.unsaid.push(total);
-        if !self.is_running() {
-            return Ok(());
-        }
-        self.say_at.get_or_insert(now.plus_nanos(deadlines::TOTALS.0));
-        if self.told.is_full() || self.unsaid.len() >= TOTALS_MOST {
-            self.say_totals(line)?;
-        }
-        Ok(())
+        self.totals.add(&self.groups, total, now);
+        let is_time = self.is_running() && self.totals.is_enough();
+        if is_time { self.totals.say(line) } else { Ok(()) }
     }
 
     /// An interval of this end.
@@ -195,7 +182,7 @@ impl Trial {
         if !self.is_running() || self.reports.own {
             return Ok(());
         }
-        self.say_totals(line)?;
+        self.totals.say(line)?;
         self.reports.own = true;
         self.wind_up(now);
         line.say(&Message::Report(Box::new(shorten(report, BODY_MOST))))
@@ -275,8 +262,8 @@ impl Trial {
     where
         D: Dialogue<Error = PeerError>,
     {
-        if self.say_at.is_some_and(|at| now >= at) {
-            self.say_totals(line)?;
+        if self.say_at().is_some_and(|at| now >= at) {
+            self.totals.say(line)?;
         }
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return Err(self.late(line.role));
@@ -291,20 +278,16 @@ impl Trial {
     /// When to come back.
     pub fn deadline(&self) -> Option<Tick> {
         let run_end = self.run_end.as_ref().map(|&(end, _)| end);
-        [self.deadline, self.say_at, run_end].into_iter().flatten().min()
+        [self.deadline, self.say_at(), run_end].into_iter().flatten().min()
+    }
+
+    /// A flow may fail before the test runs; its total is told after.
+    fn say_at(&self) -> Option<Tick> {
+        self.totals.say_at().filter(|_| self.is_running())
     }
 
     fn may_hear(&self) -> bool {
         self.is_running() && !self.reports.peer
-    }
-
-    fn say_totals<D>(&mut self, line: &mut Line<D>) -> Result<(), PeerError>
-    where
-        D: Dialogue<Error = PeerError>,
-    {
-        self.say_at = None;
-        let unsaid = std::mem::take(&mut self.unsaid);
-        unsaid.chunks(TOTALS_MOST).try_for_each(|flows| line.say(&Message::Totals(flows.to_vec())))
     }
 
     fn hear_totals<D>(&mut self, line: &mut Line<D>, totals: &[FlowTotal]) -> Result<(), PeerError>
@@ -364,11 +347,6 @@ impl Trial {
             }
         }
     }
-}
-
-/// What a flow has sent when it sends no more.
-pub(super) const fn total_of(group: GroupId, flow: FlowId, totals: Totals) -> FlowTotal {
-    FlowTotal { group, flow, total: totals.sent }
 }
 
 fn has_moved(interval: &EndInterval) -> bool {

@@ -3,7 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::Host;
-use pathscope_flow::{Dialogue, GroupId, Input, Output};
+use pathscope_flow::{Dialogue, GroupId, Input, Output, Phase, Totals};
 use pathscope_modes::registry::{EndReport, Test};
 use proptest::prelude::*;
 
@@ -265,13 +265,10 @@ fn running_client() -> Client {
 
 #[test]
 fn a_total_of_no_flow_or_told_twice_is_a_breach() {
-    let total = |group, flow| FlowTotal { group: GroupId(group), flow: FlowId(flow), total: 1 };
-    for wrong in [
-        vec![total(0, 2)],
-        vec![total(1, 0)],
-        vec![total(0, u32::MAX)],
-        vec![total(0, 1), total(0, 1)],
-    ] {
+    let other_group = FlowTotal { group: GroupId(1), ..total(0) };
+    for wrong in
+        [vec![total(2)], vec![other_group], vec![total(u32::MAX)], vec![total(1), total(1)]]
+    {
         let mut client = running_client();
         say(&mut client, &Message::Totals(wrong.clone()));
         let (_, ended) = outputs(&mut client);
@@ -286,6 +283,83 @@ fn nothing_is_said_of_a_test_after_its_report() {
     assert_eq!(outputs(&mut client), (Vec::new(), None));
     say(&mut client, &Message::Report(Box::default()));
     assert!(matches!(outputs(&mut client).1, Some(Err(PeerError::Breach { .. }))));
+}
+
+fn sending_done<D: Dialogue>(dialogue: &mut D, flow: u32) {
+    let totals = Totals { sent: 9, received: 0 };
+    let (group, flow) = (GroupId(0), FlowId(flow));
+    dialogue.input(Input::Phase { group, flow, phase: Phase::SendingDone, totals }, NOW);
+}
+
+fn total(flow: u32) -> FlowTotal {
+    FlowTotal { group: GroupId(0), flow: FlowId(flow), total: 9 }
+}
+
+#[test]
+fn totals_are_gathered_for_a_moment_and_told_before_the_report() {
+    let mut client = running_client();
+    sending_done(&mut client, 1);
+    assert_eq!(outputs(&mut client).0, []);
+    let soon = NOW.plus_nanos(5_000_000);
+    assert_eq!(client.deadline(), Some(soon));
+    client.input(Input::Deadline, soon);
+    assert_eq!(outputs(&mut client).0, [Message::Totals(vec![total(1)])]);
+
+    sending_done(&mut client, 1);
+    sending_done(&mut client, 0);
+    client.input(Input::Over(EndReport::default()), NOW);
+    let (said, _) = outputs(&mut client);
+    assert_eq!(said, [Message::Totals(vec![total(0)]), Message::Report(Box::default())]);
+}
+
+#[test]
+fn the_total_of_a_flow_that_fails_before_the_start_is_told_after_it() {
+    let mut server = preparing_server(1);
+    sending_done(&mut server, 0);
+    for (group, flow) in [(0, 0), (1, 1)] {
+        server.input(Input::Attached { group: GroupId(group), flow: FlowId(flow) }, NOW);
+    }
+    let later = NOW.plus_nanos(500_000_000);
+    server.input(Input::Deadline, later);
+    assert_eq!(outputs(&mut server).0, []);
+    server.input(Input::Received(&Message::Start.encode().expect("short")), later);
+    assert_eq!(server.deadline(), Some(NOW.plus_nanos(5_000_000)));
+    server.input(Input::Deadline, later);
+    let (said, _) = outputs(&mut server);
+    assert_eq!(said, [Message::Started, Message::Totals(vec![total(0)])]);
+}
+
+#[test]
+fn the_sockets_of_a_test_are_closed_before_its_end_is_told() {
+    let mut client = running_client();
+    say(&mut client, &Message::Report(Box::default()));
+    client.input(Input::Over(EndReport::default()), NOW);
+    let end = Message::End.encode().expect("short");
+    let mut order = Vec::new();
+    while let Some(output) = client.output() {
+        match output {
+            Output::TestOver => order.push("close"),
+            Output::Send(bytes) if bytes == end => order.push("tell"),
+            _ => {}
+        }
+    }
+    assert_eq!(order, ["close", "tell"]);
+}
+
+#[test]
+fn an_interval_in_which_nothing_moved_buys_no_time() {
+    let mut client = running_client();
+    client.input(Input::Over(EndReport::default()), NOW);
+    let mut now = NOW;
+    while outputs(&mut client).1.is_none() {
+        now = now.plus_nanos(1_000_000_000);
+        client.input(
+            Input::Received(&Message::Interval(Box::default()).encode().expect("short")),
+            now,
+        );
+        client.input(Input::Deadline, now);
+    }
+    assert_eq!(now, NOW.plus_nanos(16_000_000_000));
 }
 
 #[test]
