@@ -48,6 +48,14 @@ impl<M: Machine> Running<M> {
         false
     }
 
+    /// What it comes to once nobody can tell it anything any more.
+    pub fn orphan(self) -> Finished<M> {
+        let Self { remote, outcome, .. } = self;
+        drop(remote);
+        let outcome = outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked");
+        outcome.expect("the engine runs")
+    }
+
     /// What it comes to; panics where it hangs.
     pub fn finish(&self) -> Finished<M> {
         let outcome = self.outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked");

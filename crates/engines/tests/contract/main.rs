@@ -6,6 +6,7 @@
 mod faults;
 mod flows;
 mod harness;
+mod split;
 mod streams;
 mod toys;
 mod words;
