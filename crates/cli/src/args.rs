@@ -62,7 +62,7 @@ pub struct ServerArgs {
 /// `pathscope survey`.
 #[derive(Args, Debug)]
 pub struct SurveyArgs {
-    /// Server, as HOST, HOST:PORT or [IPV6]:PORT [default: one started inside this process]
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT [default: one inside this process]")]
     pub host: Option<String>,
     /// Connections of each load
     #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
@@ -84,7 +84,7 @@ pub struct SurveyArgs {
 /// `pathscope goodput`.
 #[derive(Args, Debug)]
 pub struct GoodputCommand {
-    /// Server, as HOST, HOST:PORT or [IPV6]:PORT
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
     pub host: String,
     /// What is measured
     #[command(flatten)]
@@ -103,7 +103,7 @@ pub struct GoodputCommand {
 /// `pathscope latency`.
 #[derive(Args, Debug)]
 pub struct LatencyCommand {
-    /// Server, as HOST, HOST:PORT or [IPV6]:PORT
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
     pub host: String,
     /// What is measured
     #[command(flatten)]

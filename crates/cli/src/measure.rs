@@ -37,7 +37,13 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     let plan = args.mode.into_plan().map_err(Trouble::usage)?;
     let test = Test { plan: Plan::Goodput(plan), probe, report_every_ns: args.run.report_every };
     let file = args.run.output.output.clone();
-    measure("goodput", Some(args.host), vec![("goodput".to_owned(), test)], &args.run, file.as_deref())
+    measure(
+        "goodput",
+        Some(args.host),
+        vec![("goodput".to_owned(), test)],
+        &args.run,
+        file.as_deref(),
+    )
 }
 
 /// `pathscope latency`.
@@ -46,7 +52,13 @@ pub fn latency(args: LatencyCommand) -> Result<(), Trouble> {
     let test =
         Test { plan: Plan::Latency(plan), probe: None, report_every_ns: args.run.report_every };
     let file = args.run.output.output.clone();
-    measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, file.as_deref())
+    measure(
+        "latency",
+        Some(args.host),
+        vec![("latency".to_owned(), test)],
+        &args.run,
+        file.as_deref(),
+    )
 }
 
 fn measure(

@@ -9,10 +9,11 @@ use pathscope_core::quantity::Period;
 use pathscope_core::record::WorkerUsage;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Command, EngineKind, Finished, Kernel, Notice, Outbox, Remote, Terms, Worker, mailbox, registry,
+    Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote, Terms, Worker,
+    mailbox, plain, registry,
 };
-use pathscope_flow::{Event, Group, GroupId, Machine, Shared};
-use pathscope_modes::goodput::{GoodputFlow, GoodputPlan, GoodputShared};
+use pathscope_flow::{Event, Group, GroupId, Machine, Shared, Split};
+use pathscope_modes::goodput::{GoodputFlow, GoodputPlan, GoodputShared, Pattern};
 use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_os::sockets::Socket;
@@ -161,8 +162,13 @@ impl Crew {
             (Job::Goodput(plan), _) => {
                 let buffer = plan.buffer_bytes.0 as usize;
                 let shared = GoodputShared::new(&plan);
+                // Blocking calls both ways need a thread for each.
+                let splits = self.engine == EngineKind::Plain
+                    && self.wait == Wait::Sleep
+                    && plan.pattern == Pattern::Duplex;
                 let flow = move |id| GoodputFlow::new(&plan, role, key, id);
-                self.spawn(flow, shared, buffer, Part::Goodput, WorkerOutcome::Goodput)
+                let engine = if splits { run_halves } else { run_whole };
+                self.spawn(flow, shared, buffer, engine, Part::Goodput, WorkerOutcome::Goodput)
             }
             (Job::Latency(plan), Role::Client) => {
                 let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
@@ -171,6 +177,7 @@ impl Crew {
                     flow,
                     shared,
                     buffer,
+                    run_whole,
                     |tally| Part::Latency(Box::new(tally)),
                     WorkerOutcome::Ping,
                 )
@@ -182,6 +189,7 @@ impl Crew {
                     flow,
                     shared,
                     buffer,
+                    run_whole,
                     |tally| Part::Latency(Box::new(tally)),
                     WorkerOutcome::Echo,
                 )
@@ -194,6 +202,7 @@ impl Crew {
         flow: impl Fn(FlowId) -> M,
         shared: M::Shared,
         receive_buffer_bytes: usize,
+        run: Run<M>,
         part: impl Fn(<M::Shared as Shared>::Report) -> Part + Send + 'static,
         outcome: impl FnOnce(Finished<M>) -> WorkerOutcome + Send + 'static,
     ) -> Result<RunningWorker, RunError>
@@ -225,8 +234,7 @@ impl Crew {
         let thread = std::thread::Builder::new()
             .name(format!("flows-{number}"))
             .spawn(move || {
-                let outcome =
-                    registry::run(engine, worker, Kernel).map(outcome).map_err(RunError::from);
+                let outcome = run(engine, worker).map(outcome).map_err(RunError::from);
                 mailbox.post(Word::WorkerOver {
                     group: group_id,
                     worker: number,
@@ -236,6 +244,20 @@ impl Crew {
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
         Ok(RunningWorker { group: group_id, flows, remote, thread: Some(thread) })
     }
+}
+
+/// How a worker is run: by an engine, flows whole or in halves.
+type Run<M> = fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>;
+
+fn run_whole<M: Machine>(
+    engine: EngineKind,
+    worker: Worker<M>,
+) -> Result<Finished<M>, EngineError> {
+    registry::run(engine, worker, Kernel)
+}
+
+fn run_halves<M: Split>(_: EngineKind, worker: Worker<M>) -> Result<Finished<M>, EngineError> {
+    plain::run_split(worker, Kernel)
 }
 
 /// A ping and its successors: never so small that a batch does not fit.

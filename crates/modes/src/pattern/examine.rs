@@ -25,7 +25,7 @@ pub struct Corruption {
 
 /// What kind of damage.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Nature {
     /// Single bits differ here and there.
     BitFlip {
@@ -297,6 +297,17 @@ mod tests {
             judge(0, &bytes),
             Corruption { offset_bytes: 5_000, length_bytes: 4_000, nature }
         );
+    }
+
+    #[test]
+    fn a_nature_of_a_later_version_is_read() {
+        let later = r#"{"kind":"teleported","from":{"planet":3}}"#;
+        assert_eq!(
+            serde_json::from_str::<Nature>(later).expect("unknown is a value"),
+            Nature::Unknown
+        );
+        let flip = serde_json::to_string(&Nature::BitFlip { bits: 2 }).expect("plain data");
+        assert_eq!(flip, r#"{"kind":"bit_flip","bits":2}"#);
     }
 
     #[test]

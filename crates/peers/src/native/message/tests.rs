@@ -129,7 +129,7 @@ fn choices_of_a_later_version_do_not_spoil_a_report() {
             other => panic!("a report, not {other:?}"),
         }
     };
-    let known = read(r#""later""#);
+    let known = read(r#"{"kind":"later","by":[1]}"#);
     assert_eq!((known.goodput.map(|it| it.corruptions.len()), known.caveats.len()), (Some(1), 0));
     let replaced = read("7");
     assert_eq!(replaced.goodput, None);
