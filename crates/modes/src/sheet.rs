@@ -12,7 +12,10 @@ use crate::{goodput, latency};
 /// All of a document.
 pub fn sheet(document: &Document) -> Sheet {
     let mut sections: Vec<Section> = overview(document).into_iter().collect();
-    sections.extend(document.measurements.iter().map(section));
+    // Several measurements are looked at side by side; their connections stand in the document.
+    let detail =
+        if document.measurements.len() > 1 { Detail::Failures } else { Detail::Everything };
+    sections.extend(document.measurements.iter().map(|measurement| section(measurement, detail)));
     Sheet {
         title: title(&document.kind, document.target.as_deref()),
         context: context(document),
@@ -133,20 +136,20 @@ fn overview_row(measurement: &Measurement) -> Vec<Value> {
     ]
 }
 
-fn section(measurement: &Measurement) -> Section {
+/// Which connections are told one by one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Detail {
+    /// Where one has failed.
+    Failures,
+    /// Wherever there are several.
+    Everything,
+}
+
+fn section(measurement: &Measurement, detail: Detail) -> Section {
     let summary = &measurement.summary;
     let mut figures = Vec::new();
-    let mut tables = Vec::new();
     if let (Plan::Goodput(plan), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
         figures.extend(goodput::sheet::figures(plan, goodput));
-        let server = measurement.server.as_ref().and_then(|server| server.goodput.as_ref());
-        tables.extend(
-            measurement
-                .client
-                .goodput
-                .as_ref()
-                .and_then(|client| goodput::sheet::connections(client, server)),
-        );
     }
     if let Some(latency) = &summary.latency {
         figures.extend(latency::sheet::figures(latency));
@@ -159,7 +162,7 @@ fn section(measurement: &Measurement) -> Section {
         title: measurement.name.clone(),
         subtitle: subtitle(&measurement.test),
         figures,
-        tables,
+        tables: connections(measurement, detail).into_iter().collect(),
         series: series(measurement),
         distributions: distributions(measurement),
         checks: measurement.checks.clone(),
@@ -168,19 +171,22 @@ fn section(measurement: &Measurement) -> Section {
     }
 }
 
+fn connections(measurement: &Measurement, detail: Detail) -> Option<Table> {
+    let client = measurement.client.goodput.as_ref()?;
+    let server = measurement.server.as_ref().and_then(|server| server.goodput.as_ref());
+    let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
+    (has_failures || detail == Detail::Everything)
+        .then(|| goodput::sheet::connections(client, server))
+        .flatten()
+}
+
 /// The probes beside a load, in short.
 fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
-    let percentile = |percent: f64| {
-        let label = format!("loaded RTT p{percent}");
-        probe
-            .rtt
-            .percentile(percent)
-            .map(|&percentile| Figure::new(label, Value::Percentile(percentile)))
-    };
+    let mut figures = latency::sheet::percentiles(&probe.rtt, "loaded RTT", &[50.0, 90.0, 99.0]);
     let note = format!("{} of {} probes lost", count(probe.lost), count(probe.sent));
     let longest = probe.rtt.max_ns.map_or(Value::Absent, Value::Duration);
-    let longest = Figure::new("loaded RTT max", longest).with_note(note);
-    [50.0, 90.0, 99.0].into_iter().filter_map(percentile).chain([longest]).collect()
+    figures.push(Figure::new("loaded RTT max", longest).with_note(note));
+    figures
 }
 
 /// How the bytes moved: engine and wait of each end, as they ran.

@@ -10,7 +10,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::record::{Host, Substitution, Tool};
-use pathscope_modes::document::{Document, Outcome, OutcomeState};
+use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
@@ -252,16 +252,14 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
     fn show_due(&mut self) {
         let Some(test) = &self.test else { return };
         while let Some(interval) = self.pairs.take_shown() {
-            let row = sheet::row(&self.name, test, interval);
-            (self.run.sink)(Event::Interval { row: &row, record: interval });
+            show(self.run.sink, &self.name, test, interval);
         }
     }
 
     fn show_rest(&mut self) {
         let Some(test) = &self.test else { return };
         for interval in self.pairs.rest() {
-            let row = sheet::row(&self.name, test, interval);
-            (self.run.sink)(Event::Interval { row: &row, record: interval });
+            show(self.run.sink, &self.name, test, interval);
         }
     }
 
@@ -293,6 +291,18 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         ));
         (self.run.sink)(Event::Checkpoint { record: &document });
     }
+}
+
+/// Shows an interval. The last one, cut short by the end, is left out where it is a splinter: its rates
+/// say little. It stands in the document.
+fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Interval) {
+    let end = interval.client.as_ref().or(interval.server.as_ref());
+    let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
+    if interval.index > 0 && length_ns < test.report_every_ns.0 / 10 {
+        return;
+    }
+    let row = sheet::row(name, test, interval);
+    sink(Event::Interval { row: &row, record: interval });
 }
 
 impl End for ClientEnd<'_, '_> {

@@ -74,14 +74,13 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
         .map_or_else(String::new, |(slowest, fastest)| {
             format!("; {} to {}", bit_rate(slowest), bit_rate(fastest))
         });
-    Figure::new(label, Value::Ratio(fairness))
+    Figure::new(label, Value::Text(format!("{fairness:.3}")))
         .with_note(format!("Jain's index over the connections{range}"))
 }
 
 /// The first connections, one by one, as both ends saw them.
 pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<Table> {
-    let broken = client.flows.iter().any(|flow| flow.error.is_some());
-    if client.flows.len() < 2 && !broken {
+    if client.flows.is_empty() || client.flows.len() == 1 && client.failed == 0 {
         return None;
     }
     let columns = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];

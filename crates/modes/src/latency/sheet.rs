@@ -32,11 +32,7 @@ pub fn figures(summary: &LatencySummary) -> Vec<Figure> {
         Figure::new(label, value.map_or(Value::Absent, Value::Duration))
     };
     let mut figures = vec![exact("RTT minimum", rtt.min_ns)];
-    for percent in [50.0, 90.0, 95.0, 99.0, 99.9] {
-        if let Some(&percentile) = rtt.percentile(percent) {
-            figures.push(Figure::new(format!("RTT p{percent}"), Value::Percentile(percentile)));
-        }
-    }
+    figures.extend(percentiles(rtt, "RTT", &[50.0, 90.0, 95.0, 99.0, 99.9]));
     figures.push(exact("RTT maximum", rtt.max_ns));
     figures.push(mean(rtt));
     figures.extend(counts(summary));
@@ -47,6 +43,19 @@ pub fn figures(summary: &LatencySummary) -> Vec<Figure> {
     ] {
         if let Some(percentile) = part.as_ref().and_then(|part| part.percentile(50.0)) {
             figures.push(Figure::new(label, Value::Percentile(*percentile)));
+        }
+    }
+    figures
+}
+
+/// These percentiles, up to the first one that the samples do not support: it says what it needs.
+pub fn percentiles(rtt: &LatencyFigures, label: &str, wanted: &[f64]) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for percentile in wanted.iter().filter_map(|&percent| rtt.percentile(percent)) {
+        let label = format!("{label} p{}", percentile.percent);
+        figures.push(Figure::new(label, Value::Percentile(*percentile)));
+        if percentile.value_ns.is_none() {
+            break;
         }
     }
     figures
