@@ -163,6 +163,41 @@ fn sigterm_on_a_server_with_clients() {
 }
 
 #[test]
+fn a_server_of_another_version() {
+    // A client that speaks only version 9 is refused; the same refusal is what a client of version 1
+    // hears from a server of version 9, but for who speaks what.
+    let server = Server::start();
+    let mut future = half_a_word(
+        server.port,
+        b"\xf5PSP\r\n\x1a\n\x01\0\0\0\0\x09\0\x09\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    );
+    future.set_read_timeout(Some(Duration::from_secs(20))).expect("a socket");
+    let mut refusal = Vec::new();
+    let mut length = [0; 4];
+    future.read_exact(&mut length).expect("an answer");
+    refusal.extend_from_slice(&length);
+    let mut rest = vec![0; 2 + u32::from_be_bytes(length) as usize];
+    future.read_exact(&mut rest).expect("the whole answer");
+    refusal.extend_from_slice(&rest);
+    drop(future);
+
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let target = listener.local_addr().expect("bound").to_string();
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a client comes");
+        stream.write_all(&refusal).expect("it listens");
+        // Until it has gone.
+        let _ = stream.read_to_end(&mut Vec::new());
+    });
+    run(&["latency", &target]).exits(3).complains(&[
+        "refused by the server",
+        "version",
+        "9",
+        "upgrade",
+    ]);
+}
+
+#[test]
 fn an_address_in_use() {
     let server = Server::start();
     let port = server.port.to_string();

@@ -13,6 +13,7 @@ use pathscope_os::{clock, random};
 use pathscope_peers::native::{Server, ServerSettings, VersionRange};
 
 use super::sessions::Sessions;
+use crate::client::interface_of;
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::mail::Mailbox;
@@ -32,7 +33,9 @@ pub(super) fn run(
     if let Err(refusal) = &admission {
         say(&format!("{from}: refused, since {refusal}"));
     }
-    let settings = ServerSettings { host: sessions.host.clone(), limits: sessions.limits };
+    let mut host = sessions.host.clone();
+    host.network.interface = interface_of(&control);
+    let settings = ServerSettings { host, limits: sessions.limits };
     let ended = random::bytes().map_err(RunError::from).and_then(|entropy| {
         let dialogue = Server::new(settings, versions, admission, entropy, clock::now());
         let mut driver = Driver::new(dialogue, Role::Server, control)?;
