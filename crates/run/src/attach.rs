@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Group, Transport};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
-use pathscope_os::{OsError, clock, random};
+use pathscope_os::{OsError, clock, host, random};
 use pathscope_peers::native::{ACK_BYTES, Attaching, Opening, Seat, decode_ack};
 
 use crate::error::RunError;
@@ -25,6 +26,11 @@ const OPENERS: u32 = 16;
 pub(crate) fn open_control(address: SocketAddr, within: Duration) -> Result<TcpStream, OsError> {
     let socket = sockets::connect_tcp(address, &Settings::default(), clock::now() + within, None)?;
     Ok(socket.into_tcp_stream())
+}
+
+/// The interface that carries a connection, where it is known.
+pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
+    host::interface_for(control.local_addr().ok()?.ip())
 }
 
 /// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not.

@@ -9,7 +9,7 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{Role, Token};
-use pathscope_core::record::{Host, InterfaceFacts, Substitution, Tool};
+use pathscope_core::record::{Host, Substitution, Tool};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
@@ -100,7 +100,7 @@ impl ClientRun<'_> {
             (None, None) => Vec::new(),
         };
         let (control, server) = connect(&addresses, stop)?;
-        self.document.hosts.client.network.interface = interface_of(&control);
+        self.document.hosts.client.network.interface = attach::interface_of(&control);
         let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         stop.tell(driver.mailbox());
@@ -182,11 +182,6 @@ impl ClientRun<'_> {
         let gravest = Failure::gravest(all.iter().map(|&(failure, _)| failure))?;
         all.into_iter().find(|&(failure, _)| failure == gravest)
     }
-}
-
-/// The interface that carries a connection, where it is known.
-pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
-    host::interface_for(control.local_addr().ok()?.ip())
 }
 
 /// The first of the server's addresses that answers.

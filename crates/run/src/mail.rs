@@ -5,14 +5,15 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::record::WorkerUsage;
+use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
-use pathscope_modes::goodput::GoodputInterval;
-use pathscope_modes::latency::LatencyTally;
+use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
+use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
-use crate::worker::WorkerOutcome;
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -36,6 +37,25 @@ pub(crate) enum Word {
 pub(crate) enum Part {
     Goodput(GoodputInterval),
     Latency(Box<LatencyTally>),
+}
+
+/// What a worker came to: a variant for each kind of flow.
+#[derive(Debug)]
+pub(crate) enum WorkerOutcome {
+    Goodput(Finished<GoodputFlow>),
+    Ping(Finished<PingFlow>),
+    Echo(Finished<EchoFlow>),
+}
+
+impl WorkerOutcome {
+    /// Processor time and waiting of its threads.
+    pub fn usage(&self) -> &[WorkerUsage] {
+        match self {
+            Self::Goodput(finished) => &finished.usage,
+            Self::Ping(finished) => &finished.usage,
+            Self::Echo(finished) => &finished.usage,
+        }
+    }
 }
 
 /// Where word is left. Cheap to clone.

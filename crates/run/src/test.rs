@@ -18,9 +18,9 @@ use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::error::RunError;
 use crate::intervals::Collector;
-use crate::mail::{Mailbox, Part};
+use crate::mail::{Mailbox, Part, WorkerOutcome};
 use crate::placement::Placement;
-use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting, WorkerOutcome};
+use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting};
 
 /// Flows that are told one by one; of the others only their sums.
 const FLOWS_TOLD: usize = 1_000;

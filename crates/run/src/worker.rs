@@ -6,7 +6,6 @@ use std::thread::JoinHandle;
 
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
-use pathscope_core::record::WorkerUsage;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote, Terms, Worker,
@@ -19,7 +18,7 @@ use pathscope_modes::pattern::SessionKey;
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
-use crate::mail::{Mailbox, Part, Word};
+use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
 use crate::placement::{self, Placement};
 
 /// What the flows of a group do: a variant for each mode.
@@ -85,25 +84,6 @@ impl RunningWorker {
         if let Some(thread) = self.thread.take() {
             // A panic in a worker has been told as its outcome's absence.
             let _ = thread.join();
-        }
-    }
-}
-
-/// What a worker came to: a variant for each kind of flow.
-#[derive(Debug)]
-pub(crate) enum WorkerOutcome {
-    Goodput(Finished<GoodputFlow>),
-    Ping(Finished<PingFlow>),
-    Echo(Finished<EchoFlow>),
-}
-
-impl WorkerOutcome {
-    /// Processor time and waiting of its threads.
-    pub fn usage(&self) -> &[WorkerUsage] {
-        match self {
-            Self::Goodput(finished) => &finished.usage,
-            Self::Ping(finished) => &finished.usage,
-            Self::Echo(finished) => &finished.usage,
         }
     }
 }

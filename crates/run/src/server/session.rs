@@ -13,7 +13,7 @@ use pathscope_os::{clock, random};
 use pathscope_peers::native::{Server, ServerSettings, VersionRange};
 
 use super::sessions::Sessions;
-use crate::client::interface_of;
+use crate::attach::interface_of;
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::mail::Mailbox;
