@@ -197,6 +197,46 @@ fn a_server_of_another_version() {
     ]);
 }
 
+/// Passes TCP connections on to a server, and no datagram. Where it listens.
+fn tcp_only(server: u16) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let target = listener.local_addr().expect("bound").to_string();
+    std::thread::spawn(move || {
+        for client in listener.incoming().map_while(Result::ok) {
+            let there = TcpStream::connect(("127.0.0.1", server)).expect("it listens");
+            let back =
+                (there.try_clone().expect("a socket"), client.try_clone().expect("a socket"));
+            for (mut from, mut to) in [(client, there), back] {
+                std::thread::spawn(move || {
+                    // Until either end has gone; then the other one is told.
+                    let _ = std::io::copy(&mut from, &mut to);
+                    let _ = to.shutdown(std::net::Shutdown::Write);
+                });
+            }
+        }
+    });
+    target
+}
+
+#[test]
+fn a_path_without_udp_costs_no_measurement() {
+    let server = Server::start();
+    let target = tcp_only(server.port);
+    let words = ["goodput", &target, "-c", "2", "--transfer", "4MiB", "--json"];
+    let document = run(&words).exits(0).document();
+    let measurement = &document.measurements[0];
+    assert_eq!(measurement.summary.goodput.as_ref().map(|goodput| goodput.completed), Some(2));
+    assert!(measurement.summary.probe.is_some(), "probes went another way");
+    assert!(
+        document.caveats.iter().any(|caveat| caveat.name == "udp_unanswered"),
+        "{:?}",
+        document.caveats
+    );
+    // What was asked for by name is not replaced.
+    let words = ["latency", &target, "--protocol", "udp", "-n", "10"];
+    run(&words).exits(3).complains(&["no answer", "UDP port"]);
+}
+
 #[test]
 fn an_address_in_use() {
     let server = Server::start();

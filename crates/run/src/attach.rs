@@ -10,8 +10,8 @@ use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Group, Transport};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
-use pathscope_os::{OsError, clock, host, random};
-use pathscope_peers::native::{ACK_BYTES, Attaching, Opening, Seat, decode_ack};
+use pathscope_os::{OsError, Waker, clock, host, random};
+use pathscope_peers::native::{ACK_BYTES, AttachError, Attaching, Opening, Seat, decode_ack};
 
 use crate::error::RunError;
 use crate::mail::{Mailbox, Word};
@@ -23,8 +23,13 @@ const ATTACH_WITHIN: Duration = Duration::from_secs(10);
 const OPENERS: u32 = 16;
 
 /// The control connection to one of the server's addresses.
-pub(crate) fn open_control(address: SocketAddr, within: Duration) -> Result<TcpStream, OsError> {
-    let socket = sockets::connect_tcp(address, &Settings::default(), clock::now() + within, None)?;
+pub(crate) fn open_control(
+    address: SocketAddr,
+    within: Duration,
+    cancel: &Waker,
+) -> Result<TcpStream, OsError> {
+    let deadline = clock::now() + within;
+    let socket = sockets::connect_tcp(address, &Settings::default(), deadline, Some(cancel))?;
     Ok(socket.into_tcp_stream())
 }
 
@@ -121,12 +126,16 @@ impl Opener {
                 attaching.received(&buffer[..count], clock::now());
             }
         }
-        if let Some(Err(error)) = attaching.outcome() {
-            Err(not_attached(seat, error.to_string()))
-        } else {
-            let system = |source| RunError::System { what: "cannot set up a socket", source };
-            socket.set_read_timeout(None).map_err(system)?;
-            Ok(Socket::from(socket))
+        match attaching.outcome() {
+            Some(Err(error @ AttachError::Unanswered { .. })) => {
+                Err(RunError::DatagramsUnanswered { flow: seat.flow.0, why: error.to_string() })
+            }
+            Some(Err(error)) => Err(not_attached(seat, error.to_string())),
+            Some(Ok(())) | None => {
+                let system = |source| RunError::System { what: "cannot set up a socket", source };
+                socket.set_read_timeout(None).map_err(system)?;
+                Ok(Socket::from(socket))
+            }
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The client's side of a run: finds the server, runs the tests one after the other, and makes the
 //! document, whatever happens.
 
+use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,12 +10,13 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{Role, Token};
-use pathscope_core::record::{Host, Substitution, Tool};
+use pathscope_core::record::{Caveat, Host, Substitution, Tool};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::latency::Protocol;
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
-use pathscope_os::{clock, host};
+use pathscope_os::{Waker, clock, host};
 use pathscope_peers::native;
 
 use crate::assemble::{self, Findings};
@@ -67,7 +69,7 @@ pub fn run(
         started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
         ..Document::default()
     };
-    let mut run = ClientRun { document, began, sink, tests: request.tests };
+    let mut run = ClientRun { document, began, sink, tests: request.tests.into() };
     run.document.hosts.client = Host { tool: request.tool, ..host::facts() };
     let result = run.everything(request.host.as_deref(), request.port, stop);
     run.finish(result, stop)
@@ -78,7 +80,8 @@ struct ClientRun<'sink> {
     document: Document,
     began: Tick,
     sink: &'sink mut dyn FnMut(Event<'_>),
-    tests: Vec<(String, Test)>,
+    /// Those that are left, in order.
+    tests: VecDeque<(String, Test)>,
 }
 
 impl ClientRun<'_> {
@@ -99,7 +102,18 @@ impl ClientRun<'_> {
             (None, Some(host)) => target::resolve(host, port)?,
             (None, None) => Vec::new(),
         };
-        let (control, server) = connect(&addresses, stop)?;
+        match self.session(&addresses, stop) {
+            Err(error @ RunError::DatagramsUnanswered { .. }) => {
+                self.go_without_datagrams(error)?;
+                self.session(&addresses, stop)
+            }
+            result => result,
+        }
+    }
+
+    /// All tests that are left, over one control connection.
+    fn session(&mut self, addresses: &[SocketAddr], stop: &Stop) -> Result<(), RunError> {
+        let (control, server) = connect(addresses, stop)?;
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
@@ -111,13 +125,36 @@ impl ClientRun<'_> {
         result
     }
 
+    /// A path that lets no UDP through is no reason not to measure the rest: what was left to us, probes
+    /// and a survey's idle latency, goes over TCP. What was asked for by name is refused.
+    fn go_without_datagrams(&mut self, error: RunError) -> Result<(), RunError> {
+        let is_survey = self.document.kind == "survey";
+        for (_, test) in &mut self.tests {
+            let idle = match &mut test.plan {
+                Plan::Latency(plan) if is_survey => Some(plan),
+                Plan::Latency(plan) if plan.protocol == Protocol::Udp => return Err(error),
+                _ => None,
+            };
+            for plan in idle.into_iter().chain(&mut test.probe) {
+                plan.protocol = Protocol::Tcp;
+            }
+        }
+        let caveat = Caveat::new(
+            "udp_unanswered",
+            format!("the latency probes ran over TCP, since {error}"),
+        );
+        (self.sink)(Event::Note(&caveat));
+        self.document.caveats.push(caveat);
+        Ok(())
+    }
+
     fn tests(
         &mut self,
         driver: &mut Driver<native::Client>,
         server: SocketAddr,
         stop: &Stop,
     ) -> Result<(), RunError> {
-        for (name, test) in std::mem::take(&mut self.tests) {
+        while let Some((name, test)) = self.tests.front().cloned() {
             if stop.reason().is_some() {
                 return Err(RunError::Interrupted);
             }
@@ -136,6 +173,7 @@ impl ClientRun<'_> {
             if let Left::Ended(result) = left {
                 return result.and(Err(RunError::LeftEarly));
             }
+            self.tests.pop_front();
             if let (Some(reason), None) = (driver.dialogue.stopped_by_server(), stop.reason()) {
                 return Err(RunError::CutShort { reason: reason.to_owned() });
             }
@@ -187,11 +225,13 @@ impl ClientRun<'_> {
 /// The first of the server's addresses that answers.
 fn connect(addresses: &[SocketAddr], stop: &Stop) -> Result<(TcpStream, SocketAddr), RunError> {
     let mut last = RunError::Interrupted;
+    let cancel = Waker::new()?;
+    stop.wake(&cancel);
     for &address in addresses {
         if stop.reason().is_some() {
             return Err(RunError::Interrupted);
         }
-        match attach::open_control(address, CONNECT_WITHIN) {
+        match attach::open_control(address, CONNECT_WITHIN, &cancel) {
             Ok(control) => return Ok((control, address)),
             Err(error) => last = error.into(),
         }

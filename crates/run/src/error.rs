@@ -42,6 +42,14 @@ pub enum RunError {
         /// What happened.
         why: String,
     },
+    /// The server's UDP port does not answer, though its TCP port does.
+    #[error("flow {flow} was not set up: {why}")]
+    DatagramsUnanswered {
+        /// Which flow.
+        flow: u32,
+        /// What happened.
+        why: String,
+    },
     /// An engine that is not there, or could not run.
     #[error("{0}")]
     Engine(#[from] EngineError),
@@ -68,7 +76,10 @@ impl RunError {
             Self::BadTarget { .. } => Failure::Usage,
             Self::Os(error) => error.failure(),
             Self::Dialogue(error) => error.failure(),
-            Self::CutShort { .. } | Self::LeftEarly | Self::Attach { .. } => Failure::Peer,
+            Self::CutShort { .. }
+            | Self::LeftEarly
+            | Self::Attach { .. }
+            | Self::DatagramsUnanswered { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_) | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,
