@@ -88,10 +88,8 @@ fn forget_roused<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) {
 fn rest<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> Result<(), EngineError> {
     match shift.pause() {
         _ if !shift.is_open() || !shift.roused.is_empty() => Ok(()),
-        Pause::Spin => {
-            std::hint::spin_loop();
-            Ok(())
-        }
+        // No hint to the processor: the next turn is a system call, and the hint would delay it.
+        Pause::Spin => Ok(()),
         Pause::Sleep(_) if block(shift) => Ok(()),
         Pause::Sleep(timeout) => {
             shift.wait(|seats, waker, medium| watch(seats, waker, medium, timeout))

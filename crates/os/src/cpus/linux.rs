@@ -3,6 +3,7 @@
 use std::mem::MaybeUninit;
 use std::num::NonZeroU64;
 
+use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
 
 use super::{HostCpu, ThreadUsage};
@@ -13,14 +14,18 @@ pub fn allowed() -> Vec<u32> {
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).map(|cpu| cpu as u32).collect()
 }
 
+/// Not checked against what is allowed now: a thread may have been started by one that is pinned.
 pub fn pin_thread(cpu: u32) -> Result<(), OsError> {
-    let allowed = allowed();
-    if !allowed.contains(&cpu) {
-        return Err(OsError::Processor { cpu, allowed: format!("{allowed:?}") });
+    let refused = || OsError::Processor { cpu, allowed: format!("{:?}", allowed()) };
+    if cpu as usize >= CpuSet::MAX_CPU {
+        return Err(refused());
     }
     let mut set = CpuSet::new();
     set.set(cpu as usize);
-    sched_setaffinity(None, &set).map_err(OsError::call("keep a thread on one processor"))
+    sched_setaffinity(None, &set).map_err(|errno| match errno {
+        Errno::INVAL => refused(),
+        errno => OsError::call("keep a thread on one processor")(errno),
+    })
 }
 
 pub fn thread_usage() -> Option<ThreadUsage> {

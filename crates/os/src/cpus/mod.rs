@@ -85,9 +85,15 @@ mod tests {
 
     #[test]
     fn a_thread_stays_where_it_was_put() {
-        let cpu = *allowed().last().expect("some processor");
-        let pinned = std::thread::spawn(move || pin_thread(cpu).map(|()| allowed()));
-        assert_eq!(pinned.join().expect("no panic").expect("it is allowed"), [cpu]);
+        let all = allowed();
+        let thread = std::thread::spawn(move || {
+            // Also from where it was put before.
+            for cpu in all {
+                pin_thread(cpu).expect("it is allowed");
+                assert_eq!(allowed(), [cpu]);
+            }
+        });
+        thread.join().expect("no panic");
     }
 
     #[test]
