@@ -168,31 +168,42 @@ fn an_open_loop_sends_every_ping_of_its_schedule() {
 }
 
 #[test]
-fn intervals_of_both_ends_stand_on_one_axis() {
+fn intervals_of_both_ends_stand_on_one_axis_and_add_up() {
     let server = Server::start();
-    let words = [
-        "goodput",
-        &server.host(),
-        "-c",
-        "2",
-        "--pattern",
-        "duplex",
-        "-t",
-        "1s",
-        "--report-every",
-        "200ms",
-        "--json",
-    ];
-    let document = run(&words).exits(0).document();
-    let measurement = only(&document);
-    assert!(measurement.intervals.len() >= 5, "{}", measurement.intervals.len());
-    let sums = measurement.intervals.iter().fold((0, 0), |(sent, received), interval| {
-        let client = interval.client.as_ref().and_then(|client| client.goodput).unwrap_or_default();
-        (sent + client.sent_bytes, received + client.received_bytes)
-    });
-    let client = measurement.client.goodput.as_ref().expect("it reported");
-    assert_eq!(sums, (client.sent_bytes, client.received_bytes), "intervals add up to the whole");
-    assert!(measurement.intervals.iter().any(|interval| interval.server.is_some()));
+    for engine in ["epoll", "plain"] {
+        let words = [
+            "goodput",
+            &server.host(),
+            "-c",
+            "2",
+            "--pattern",
+            "duplex",
+            "-t",
+            "1s",
+            "--report-every",
+            "200ms",
+            "--engine",
+            engine,
+            "--wait",
+            "sleep",
+            "--json",
+        ];
+        let document = run(&words).exits(0).document();
+        let measurement = only(&document);
+        assert!(measurement.intervals.len() >= 5, "{}", measurement.intervals.len());
+        let sums = measurement.intervals.iter().fold((0, 0), |(sent, received), interval| {
+            let client =
+                interval.client.as_ref().and_then(|client| client.goodput).unwrap_or_default();
+            (sent + client.sent_bytes, received + client.received_bytes)
+        });
+        let client = measurement.client.goodput.as_ref().expect("it reported");
+        assert_eq!(
+            sums,
+            (client.sent_bytes, client.received_bytes),
+            "{engine}: intervals add up to the whole"
+        );
+        assert!(measurement.intervals.iter().any(|interval| interval.server.is_some()));
+    }
 }
 
 #[test]

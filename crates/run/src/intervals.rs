@@ -9,21 +9,28 @@ use pathscope_modes::registry::EndInterval;
 
 use crate::mail::Part;
 
-/// Intervals of this end under construction. A worker reports in order; an interval is whole when
-/// every worker that still runs has reported a later one or this one.
+/// Intervals of this end under construction. An interval is whole when every worker that still runs has
+/// made all its reports of it: one, or one for each half of flows that run in halves.
 #[derive(Debug)]
 pub(crate) struct Collector {
     start: Tick,
-    /// Per worker: the number of intervals it has reported; `None`: it is over.
-    reported: Vec<Option<u64>>,
-    pending: BTreeMap<u64, EndInterval>,
+    /// Per worker: the reports it makes of each interval; none when it is over.
+    expected: Vec<u8>,
+    pending: BTreeMap<u64, Pending>,
     next: u64,
 }
 
+#[derive(Debug)]
+struct Pending {
+    interval: EndInterval,
+    /// Per worker: the reports that came.
+    came: Vec<u8>,
+}
+
 impl Collector {
-    /// For so many workers, from the start of the test.
-    pub fn new(start: Tick, workers: usize) -> Self {
-        Self { start, reported: vec![Some(0); workers], pending: BTreeMap::new(), next: 0 }
+    /// For workers that make so many reports of each interval, from the start of the test.
+    pub fn new(start: Tick, expected: Vec<u8>) -> Self {
+        Self { start, expected, pending: BTreeMap::new(), next: 0 }
     }
 
     /// Adds what a worker did in an interval.
@@ -31,8 +38,12 @@ impl Collector {
         if index < self.next {
             return;
         }
-        let interval = self.pending.entry(index).or_default();
-        interval.index = index;
+        let workers = self.expected.len();
+        let pending = self.pending.entry(index).or_insert_with(|| Pending {
+            interval: EndInterval { index, ..EndInterval::default() },
+            came: vec![0; workers],
+        });
+        let interval = &mut pending.interval;
         interval.start_ns = start.nanos_since(self.start);
         interval.end_ns = interval.end_ns.max(end.nanos_since(self.start));
         match part {
@@ -44,24 +55,27 @@ impl Collector {
             // One worker carries the pings of a test.
             Part::Latency(tally) => interval.latency = Some(tally.interval()),
         }
-        if let Some(Some(reported)) = self.reported.get_mut(worker) {
-            *reported = (*reported).max(index + 1);
+        if let Some(came) = pending.came.get_mut(worker) {
+            *came = came.saturating_add(1);
         }
     }
 
     /// A worker has ended and will report no more.
     pub fn worker_over(&mut self, worker: usize) {
-        if let Some(reported) = self.reported.get_mut(worker) {
-            *reported = None;
+        if let Some(expected) = self.expected.get_mut(worker) {
+            *expected = 0;
         }
     }
 
     /// The next interval that is whole.
     pub fn take(&mut self) -> Option<EndInterval> {
-        let whole = self.reported.iter().flatten().min().copied().unwrap_or(u64::MAX);
-        let (&index, _) = self.pending.first_key_value().filter(|&(&index, _)| index < whole)?;
-        self.next = index + 1;
-        self.pending.remove(&index)
+        let first = self.pending.first_entry()?;
+        let is_whole =
+            first.get().came.iter().zip(&self.expected).all(|(came, expected)| came >= expected);
+        is_whole.then(|| {
+            self.next = first.key() + 1;
+            first.remove().interval
+        })
     }
 }
 
@@ -142,7 +156,7 @@ mod tests {
 
     #[test]
     fn an_interval_is_whole_when_all_workers_have_reported_it() {
-        let mut collector = Collector::new(at(10), 2);
+        let mut collector = Collector::new(at(10), vec![1, 1]);
         collector.add(0, 0, at(10), at(11), &part(5));
         assert_eq!(collector.take(), None);
         collector.add(1, 0, at(10), at(11), &part(7));
@@ -152,8 +166,20 @@ mod tests {
     }
 
     #[test]
+    fn flows_in_halves_report_twice() {
+        let mut collector = Collector::new(at(0), vec![2]);
+        collector.add(0, 0, at(0), at(1), &part(5));
+        collector.add(0, 1, at(1), at(2), &part(6));
+        assert_eq!(collector.take(), None);
+        collector.add(0, 0, at(0), at(1), &part(7));
+        let whole = collector.take().expect("both halves have reported");
+        assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
+        assert_eq!(collector.take(), None);
+    }
+
+    #[test]
     fn a_worker_that_is_over_is_not_waited_for() {
-        let mut collector = Collector::new(at(0), 2);
+        let mut collector = Collector::new(at(0), vec![1, 1]);
         collector.add(0, 0, at(0), at(1), &part(5));
         collector.worker_over(1);
         assert!(collector.take().is_some());

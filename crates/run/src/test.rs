@@ -132,7 +132,8 @@ impl RunningTest {
             state.workers_running = running.len();
             self.workers.extend(running);
         }
-        self.collector = Some(Collector::new(now, self.workers.len()));
+        self.collector =
+            Some(Collector::new(now, self.workers.iter().map(|worker| worker.reports).collect()));
         Ok(())
     }
 

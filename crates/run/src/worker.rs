@@ -64,6 +64,8 @@ pub(crate) struct ReadyGroup {
 pub(crate) struct RunningWorker {
     pub group: GroupId,
     pub flows: Range<u32>,
+    /// Reports it makes of each interval.
+    pub reports: u8,
     remote: Remote,
     thread: Option<JoinHandle<()>>,
 }
@@ -147,7 +149,7 @@ impl Crew {
                     && self.wait == Wait::Sleep
                     && plan.pattern == Pattern::Duplex;
                 let flow = move |id| GoodputFlow::new(&plan, role, key, id);
-                let engine = if splits { run_halves } else { run_whole };
+                let engine = if splits { Run::HALVES } else { Run::WHOLE };
                 self.spawn(flow, shared, buffer, engine, Part::Goodput, WorkerOutcome::Goodput)
             }
             (Job::Latency(plan), Role::Client) => {
@@ -157,7 +159,7 @@ impl Crew {
                     flow,
                     shared,
                     buffer,
-                    run_whole,
+                    Run::WHOLE,
                     |tally| Part::Latency(Box::new(tally)),
                     WorkerOutcome::Ping,
                 )
@@ -169,7 +171,7 @@ impl Crew {
                     flow,
                     shared,
                     buffer,
-                    run_whole,
+                    Run::WHOLE,
                     |tally| Part::Latency(Box::new(tally)),
                     WorkerOutcome::Echo,
                 )
@@ -182,7 +184,7 @@ impl Crew {
         flow: impl Fn(FlowId) -> M,
         shared: M::Shared,
         receive_buffer_bytes: usize,
-        run: Run<M>,
+        Run { run, reports }: Run<M>,
         part: impl Fn(<M::Shared as Shared>::Report) -> Part + Send + 'static,
         outcome: impl FnOnce(Finished<M>) -> WorkerOutcome + Send + 'static,
     ) -> Result<RunningWorker, RunError>
@@ -222,22 +224,25 @@ impl Crew {
                 });
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
-        Ok(RunningWorker { group: group_id, flows, remote, thread: Some(thread) })
+        Ok(RunningWorker { group: group_id, flows, reports, remote, thread: Some(thread) })
     }
 }
 
-/// How a worker is run: by an engine, flows whole or in halves.
-type Run<M> = fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>;
-
-fn run_whole<M: Machine>(
-    engine: EngineKind,
-    worker: Worker<M>,
-) -> Result<Finished<M>, EngineError> {
-    registry::run(engine, worker, Kernel)
+/// How a worker is run, and the reports it then makes of each interval.
+struct Run<M: Machine> {
+    run: fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>,
+    reports: u8,
 }
 
-fn run_halves<M: Split>(_: EngineKind, worker: Worker<M>) -> Result<Finished<M>, EngineError> {
-    plain::run_split(worker, Kernel)
+impl<M: Machine> Run<M> {
+    /// By an engine, flows as they are.
+    const WHOLE: Self =
+        Self { run: |engine, worker| registry::run(engine, worker, Kernel), reports: 1 };
+}
+
+impl<M: Split> Run<M> {
+    /// By blocking calls, a thread for each half.
+    const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
 }
 
 /// A ping and its successors: never so small that a batch does not fit.
