@@ -1,8 +1,6 @@
 //! What the terminal is and wants, and talk on standard error.
 
-#![expect(clippy::print_stderr, reason = "this is the one place that talks on standard error")]
-
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 
 use pathscope_views as views;
 
@@ -13,12 +11,13 @@ const COLUMNS: usize = 80;
 
 /// Says something that is no result.
 pub fn say(text: &str) {
-    eprintln!("{text}");
+    // Nobody listens any more: that is no reason to stop measuring.
+    let _ = writeln!(io::stderr(), "{text}");
 }
 
 /// Says what went wrong.
 pub fn complain(text: &str) {
-    eprintln!("pathscope: {text}");
+    say(&format!("pathscope: {text}"));
 }
 
 /// How results are shown on standard output.

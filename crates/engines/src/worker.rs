@@ -102,7 +102,7 @@ pub enum EngineError {
 
 impl EngineError {
     /// What kind of trouble it is, for the exit code.
-    pub const fn failure(&self) -> Failure {
+    pub fn failure(&self) -> Failure {
         match self {
             Self::Os(error) => error.failure(),
             Self::Unsupported { .. } | Self::Wait { .. } => Failure::Unsupported,

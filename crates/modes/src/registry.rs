@@ -97,6 +97,15 @@ pub struct EndInterval {
     pub latency: Option<LatencyInterval>,
 }
 
+impl EndInterval {
+    /// Whether anything was sent or received in it.
+    pub fn has_moved(&self) -> bool {
+        let goodput = self.goodput.unwrap_or_default();
+        let pings = self.latency.as_ref().map_or(0, |latency| latency.received);
+        goodput.sent_bytes + goodput.received_bytes + pings > 0
+    }
+}
+
 /// What one end says when all its flows are over.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]

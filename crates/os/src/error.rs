@@ -93,8 +93,9 @@ impl OsError {
     }
 
     /// What kind of trouble it is, for the exit code.
-    pub const fn failure(&self) -> Failure {
+    pub fn failure(&self) -> Failure {
         match self {
+            Self::Connect { source, .. } if is_out_of_files(source) => Failure::Unsupported,
             Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } => {
                 Failure::Peer
             }
@@ -120,12 +121,16 @@ impl OsError {
             Self::CongestionControl { .. } => {
                 Some("load its module (modprobe tcp_NAME) or choose one that is there")
             }
-            Self::Call { source, .. } if source.raw_os_error() == Some(libc::EMFILE) => {
+            Self::Call { source, .. } | Self::Connect { source, .. } if is_out_of_files(source) => {
                 Some("raise the limit of open files (ulimit -n) or ask for fewer connections")
             }
             _ => None,
         }
     }
+}
+
+fn is_out_of_files(error: &io::Error) -> bool {
+    matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
 }
 
 fn listen_remedy(kind: io::ErrorKind) -> Option<&'static str> {

@@ -14,7 +14,7 @@ use pathscope_os::{OsError, Waker, clock, host, random};
 use pathscope_peers::native::{ACK_BYTES, AttachError, Attaching, Opening, Seat, decode_ack};
 
 use crate::error::RunError;
-use crate::mail::{Mailbox, Word};
+use crate::mail::{FlowSocket, Mailbox, Word};
 
 /// A connection that is not there and taken by then will not be.
 const ATTACH_WITHIN: Duration = Duration::from_secs(10);
@@ -77,10 +77,17 @@ impl Opener {
     /// Opens the sockets of these flows, up to the first that fails.
     fn open_all(&self, flows: impl Iterator<Item = u32>) {
         for flow in flows.map(|index| FlowId(self.group.first.0 + index)) {
+            if !self.mailbox.is_read() {
+                return;
+            }
             let group = self.group.id;
             match self.open(flow) {
                 Ok(socket) => {
-                    self.mailbox.post(Word::Attached { group, flow, socket: Arc::new(socket) });
+                    self.mailbox.post(Word::Attached {
+                        group,
+                        flow,
+                        socket: FlowSocket::Open(Arc::new(socket)),
+                    });
                 }
                 Err(error) => return self.mailbox.post(Word::AttachFailed(error)),
             }

@@ -22,12 +22,14 @@ use crate::error::RunError;
 use crate::mail::{Letters, Mailbox, Word};
 use crate::test::RunningTest;
 
-/// A test of stated duration whose flows are not over so long after it should be is ended by force:
-/// a path can swallow a connection without a word while the control connection lives.
-const OVERTIME: Duration = Duration::from_secs(15);
+/// A test whose time is up and whose flows have moved nothing for so long is ended by force: a path can
+/// swallow a connection without a word while the control connection lives. Flows that still move drain
+/// their queues.
+const STALLED: Duration = Duration::from_secs(15);
 
-/// After a wish to stop, flows have so long to end by themselves.
-const STOPPING: Duration = Duration::from_secs(5);
+/// After a wish to stop, flows have so long to end by themselves: less than the dialogue gives both
+/// ends to report.
+const STOPPING: Duration = Duration::from_secs(12);
 
 /// What is read from the control connection at once.
 const CONTROL_BUFFER_BYTES: usize = 64 << 10;
@@ -70,6 +72,8 @@ pub(crate) struct Driver<D> {
     there: Vec<Substitution>,
     /// When the flows of the test are ended by force.
     abandon_at: Tick,
+    /// When a flow of this end last moved anything, as far as reports tell.
+    moved_at: Tick,
     stopping: bool,
     /// Why a test cannot go on at this end.
     trouble: Option<RunError>,
@@ -114,6 +118,7 @@ where
             test: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
+            moved_at: Tick::ZERO,
             stopping: false,
             trouble: None,
         })
@@ -200,7 +205,13 @@ where
                     self.test.iter().for_each(|test| test.tell(group, flow, event));
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
-                Output::PeerReport(report) => end.report(self.role.peer(), report),
+                Output::PeerReport(report) => {
+                    // Nothing follows what the client has reported: its echoes need not be awaited.
+                    if self.role == Role::Server {
+                        self.test.iter().for_each(|test| test.tell_all(Event::Stop));
+                    }
+                    end.report(self.role.peer(), report);
+                }
                 Output::TestOver => {
                     let sockets =
                         self.test.take().map(RunningTest::into_sockets).unwrap_or_default();
@@ -234,7 +245,7 @@ where
             Ok(()) => {
                 let chosen = both_ends(self.role, test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
-                    self.abandon_at = now + duration.duration() + OVERTIME;
+                    self.abandon_at = now + duration.duration() + STALLED;
                 }
                 end.started(now, chosen);
             }
@@ -314,6 +325,9 @@ where
 
     fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
         for interval in whole {
+            if interval.has_moved() {
+                self.moved_at = clock::now();
+            }
             self.dialogue.input(Input::Interval(interval.clone()), clock::now());
             end.interval(self.role, interval);
         }
@@ -352,7 +366,9 @@ where
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }
-        if now >= self.abandon_at {
+        if now >= self.abandon_at && !self.stopping && now < self.moved_at + STALLED {
+            self.abandon_at = self.moved_at + STALLED;
+        } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(RunningTest::abandon);
         }

@@ -10,7 +10,8 @@ use pathscope_modes::registry::EndInterval;
 use crate::mail::Part;
 
 /// Intervals of this end under construction. An interval is whole when every worker that still runs has
-/// made all its reports of it: one, or one for each half of flows that run in halves.
+/// made all its reports of it: one, or one for each half of flows that run in halves. One that lacks a
+/// report is given up on when another worker is two ahead.
 #[derive(Debug)]
 pub(crate) struct Collector {
     start: Tick,
@@ -18,6 +19,7 @@ pub(crate) struct Collector {
     expected: Vec<u8>,
     pending: BTreeMap<u64, Pending>,
     next: u64,
+    newest: u64,
 }
 
 #[derive(Debug)]
@@ -30,21 +32,23 @@ struct Pending {
 impl Collector {
     /// For workers that make so many reports of each interval, from the start of the test.
     pub fn new(start: Tick, expected: Vec<u8>) -> Self {
-        Self { start, expected, pending: BTreeMap::new(), next: 0 }
+        Self { start, expected, pending: BTreeMap::new(), next: 0, newest: 0 }
     }
 
-    /// Adds what a worker did in an interval.
+    /// Adds what a worker did in an interval. What comes after its interval was given up on is counted
+    /// into the next one, so that nothing is lost from the sum.
     pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, part: &Part) {
-        if index < self.next {
-            return;
-        }
+        let (index, is_late) = (index.max(self.next), index < self.next);
+        self.newest = self.newest.max(index);
         let workers = self.expected.len();
         let pending = self.pending.entry(index).or_insert_with(|| Pending {
             interval: EndInterval { index, ..EndInterval::default() },
             came: vec![0; workers],
         });
         let interval = &mut pending.interval;
-        interval.start_ns = start.nanos_since(self.start);
+        if !is_late {
+            interval.start_ns = start.nanos_since(self.start);
+        }
         interval.end_ns = interval.end_ns.max(end.nanos_since(self.start));
         match part {
             Part::Goodput(part) => {
@@ -55,7 +59,7 @@ impl Collector {
             // One worker carries the pings of a test.
             Part::Latency(tally) => interval.latency = Some(tally.interval()),
         }
-        if let Some(came) = pending.came.get_mut(worker) {
+        if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
             *came = came.saturating_add(1);
         }
     }
@@ -72,7 +76,9 @@ impl Collector {
         let first = self.pending.first_entry()?;
         let is_whole =
             first.get().came.iter().zip(&self.expected).all(|(came, expected)| came >= expected);
-        is_whole.then(|| {
+        // One that began late, or a half that has nothing more to say, does not hold the others back.
+        let is_given_up = first.key() + 2 <= self.newest;
+        (is_whole || is_given_up).then(|| {
             self.next = first.key() + 1;
             first.remove().interval
         })
@@ -175,6 +181,26 @@ mod tests {
         let whole = collector.take().expect("both halves have reported");
         assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
         assert_eq!(collector.take(), None);
+    }
+
+    #[test]
+    fn a_worker_that_lags_holds_nobody_back_and_loses_nothing() {
+        let mut collector = Collector::new(at(0), vec![1, 1]);
+        (0..4).for_each(|index| collector.add(0, index, at(index), at(index + 1), &part(10)));
+        let mut sum = 0;
+        let mut seen = Vec::new();
+        while let Some(interval) = collector.take() {
+            seen.push(interval.index);
+            sum += interval.goodput.map_or(0, |goodput| goodput.received_bytes);
+        }
+        assert_eq!(seen, [0, 1]);
+        (0..4).for_each(|index| collector.add(1, index, at(index), at(index + 1), &part(1)));
+        collector.worker_over(0);
+        collector.worker_over(1);
+        while let Some(interval) = collector.take() {
+            sum += interval.goodput.map_or(0, |goodput| goodput.received_bytes);
+        }
+        assert_eq!(sum, 44);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Word for a session's thread from the threads that work for it: an inbox that also wakes.
 
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
@@ -10,7 +11,7 @@ use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
 use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
-use pathscope_os::sockets::Socket;
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
@@ -18,8 +19,8 @@ use crate::error::RunError;
 /// What a session's thread is told.
 #[derive(Debug)]
 pub(crate) enum Word {
-    /// A flow has its socket.
-    Attached { group: GroupId, flow: FlowId, socket: Arc<Socket> },
+    /// A flow has its socket, or will have it when the test starts.
+    Attached { group: GroupId, flow: FlowId, socket: FlowSocket },
     /// A flow will not get its socket.
     AttachFailed(RunError),
     /// A flow changed its phase.
@@ -30,6 +31,28 @@ pub(crate) enum Word {
     WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
     /// The user, a signal or the server's own end ends the run.
     Stop(&'static str),
+}
+
+/// The socket of a flow.
+#[derive(Clone, Debug)]
+pub(crate) enum FlowSocket {
+    /// It is open.
+    Open(Arc<Socket>),
+    /// A server's datagram socket, opened when the test starts: until then the client may ask again
+    /// whether it has its seat, and the listener must hear it.
+    Promised { local: SocketAddr, remote: SocketAddr },
+}
+
+impl FlowSocket {
+    /// The socket, opened where it was promised.
+    pub fn open(&self) -> Result<Arc<Socket>, RunError> {
+        match self {
+            Self::Open(socket) => Ok(Arc::clone(socket)),
+            &Self::Promised { local, remote } => {
+                Ok(Arc::new(sockets::accept_udp_flow(local, remote, &Settings::default())?))
+            }
+        }
+    }
 }
 
 /// What one worker did in one interval.

@@ -18,12 +18,12 @@ use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::error::RunError;
 use crate::intervals::Collector;
-use crate::mail::{Mailbox, Part, WorkerOutcome};
+use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::placement::Placement;
 use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting};
 
-/// Flows that are told one by one; of the others only their sums.
-const FLOWS_TOLD: usize = 1_000;
+/// Flows below this number are told one by one; of the others only their sums.
+const FLOWS_TOLD: u32 = 1_000;
 
 /// One test at one end.
 #[derive(Debug)]
@@ -55,7 +55,9 @@ struct GroupState {
     job: Job,
     is_probe: bool,
     placement: Placement,
-    sockets: Vec<Option<Arc<Socket>>>,
+    sockets: Vec<Option<FlowSocket>>,
+    /// Those of the flows that run, kept until it is this end's turn to close.
+    opened: Vec<Arc<Socket>>,
     workers_running: usize,
     tally: Option<LatencyTally>,
     error: Option<FlowError>,
@@ -93,11 +95,11 @@ impl RunningTest {
 
     /// The sockets of all flows, to be closed when it is this end's turn.
     pub fn into_sockets(self) -> Vec<Arc<Socket>> {
-        self.groups.into_iter().flat_map(|state| state.sockets).flatten().collect()
+        self.groups.into_iter().flat_map(|state| state.opened).collect()
     }
 
     /// A flow has its socket. Returns whether it was expected.
-    pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: Arc<Socket>) -> bool {
+    pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: FlowSocket) -> bool {
         if self.started.is_some() {
             return false;
         }
@@ -128,9 +130,10 @@ impl RunningTest {
         self.started = Some(now);
         self.cpu_at_start = cpus::host();
         for state in &mut self.groups {
-            let running = worker::start(state.ready()?, setting, self.workers.len(), mailbox)?;
-            state.workers_running = running.len();
-            self.workers.extend(running);
+            let before = self.workers.len();
+            let result = worker::start(state.ready()?, setting, &mut self.workers, mailbox);
+            state.workers_running = self.workers.len() - before;
+            result?;
         }
         self.collector =
             Some(Collector::new(now, self.workers.iter().map(|worker| worker.reports).collect()));
@@ -189,16 +192,17 @@ impl RunningTest {
     ) -> Vec<EndInterval> {
         self.workers_over += 1;
         self.report.elapsed_ns = now.nanos_since(self.started.unwrap_or(now));
-        if let Some(running) = self.workers.get_mut(worker) {
+        let flows = self.workers.get_mut(worker).map_or(0, |running| {
             running.join();
-        }
+            u64::from(running.flows.end - running.flows.start)
+        });
         let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
             return Vec::new();
         };
         state.workers_running = state.workers_running.saturating_sub(1);
         match outcome {
             Ok(outcome) => state.add(&outcome, &mut self.report),
-            Err(error) => self.report.caveats.push(Caveat::new("worker_failed", error.to_string())),
+            Err(error) => state.lose(flows, &error, &mut self.report),
         }
         self.end_probes();
         let Some(collector) = &mut self.collector else { return Vec::new() };
@@ -208,7 +212,7 @@ impl RunningTest {
 
     /// Whether every flow is over.
     pub fn is_over(&self) -> bool {
-        self.started.is_some() && self.workers_over == self.workers.len()
+        self.started.is_some() && self.workers_over >= self.workers.len()
     }
 
     /// What this end says at the end; once.
@@ -273,6 +277,7 @@ impl GroupState {
             is_probe,
             placement,
             sockets,
+            opened: Vec::new(),
             workers_running: 0,
             tally,
             error: None,
@@ -283,16 +288,31 @@ impl GroupState {
         matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
     }
 
-    fn ready(&self) -> Result<ReadyGroup, RunError> {
+    fn ready(&mut self) -> Result<ReadyGroup, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets = self.sockets.iter().cloned().collect::<Option<_>>().ok_or_else(missing)?;
+        let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
+        self.opened = sockets.collect::<Result<_, _>>()?;
         Ok(ReadyGroup {
             group: self.group,
             job: self.job.clone(),
             placement: self.placement.clone(),
-            sockets,
+            sockets: self.opened.clone(),
         })
+    }
+
+    /// A worker of this group could not go on: its flows have failed.
+    fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
+        report.caveats.push(Caveat::new("worker_failed", error.to_string()));
+        match &self.job {
+            Job::Goodput(_) => {
+                report.goodput.get_or_insert_with(GoodputReport::default).failed += flows;
+            }
+            Job::Latency(_) => {
+                let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
+                self.error = Some(FlowError { kind, text, errno: None });
+            }
+        }
     }
 
     /// Adds what a worker of this group came to.
@@ -320,7 +340,8 @@ fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
         rate.into_iter().for_each(|rate| report.rates.record(rate));
         let error = error_of(flow);
         *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
-        if report.flows.len() < FLOWS_TOLD {
+        // The same flows at both ends, whatever the order they end in.
+        if flow.id().0 < FLOWS_TOLD {
             report.flows.push(facts(flow, lanes.first(), error));
         } else {
             report.flows_omitted += 1;

@@ -1,6 +1,7 @@
 //! Worker threads: the one place where modes meet engines. Each pair is one arm, monomorphised.
 
 use std::ops::Range;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
@@ -84,23 +85,21 @@ impl RunningWorker {
     /// Waits for the end of a worker that has said it is over.
     pub fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // A panic in a worker has been told as its outcome's absence.
+            // A panic has been told as its outcome.
             let _ = thread.join();
         }
     }
 }
 
-/// Starts the workers of a group. Workers are numbered from `first_worker` on.
+/// Starts the workers of a group, each in its place behind those that run already.
 pub(crate) fn start(
     ready: ReadyGroup,
     setting: Setting,
-    first_worker: usize,
+    running: &mut Vec<RunningWorker>,
     mailbox: &Mailbox,
-) -> Result<Vec<RunningWorker>, RunError> {
+) -> Result<(), RunError> {
     let ReadyGroup { group, job, placement, sockets } = ready;
-    let shares = shares(group.flows, placement.workers);
-    let mut running = Vec::with_capacity(shares.len());
-    for (number, share) in shares.into_iter().enumerate() {
+    for share in shares(group.flows, placement.workers) {
         let flows = group.first.0 + share.start..group.first.0 + share.end;
         let crew = Crew {
             group,
@@ -109,12 +108,12 @@ pub(crate) fn start(
             setting,
             engine: placement.engine,
             wait: placement.wait,
-            number: first_worker + number,
+            number: running.len(),
             mailbox: mailbox.clone(),
         };
         running.push(crew.start(job.clone())?);
     }
-    Ok(running)
+    Ok(())
 }
 
 /// Flows 0..flows in as many nearly equal, contiguous shares.
@@ -216,7 +215,11 @@ impl Crew {
         let thread = std::thread::Builder::new()
             .name(format!("flows-{number}"))
             .spawn(move || {
-                let outcome = run(engine, worker).map(outcome).map_err(RunError::from);
+                // A bug of ours must not leave the session waiting for a worker that is no more.
+                let outcome = catch_unwind(AssertUnwindSafe(|| run(engine, worker)))
+                    .unwrap_or(Err(EngineError::Panicked))
+                    .map(outcome)
+                    .map_err(RunError::from);
                 mailbox.post(Word::WorkerOver {
                     group: group_id,
                     worker: number,

@@ -12,8 +12,9 @@ use super::datagram::{Header, Kind};
 use super::{LatencyPlan, LatencyShared};
 use crate::pattern::SessionKey;
 
-/// After the client has sent its last ping, stragglers are echoed for this long.
-const LINGER_NS: u64 = 1_000_000_000;
+/// After the client has sent its last ping, stragglers are echoed for longer than it awaits them; its
+/// report ends that.
+const LINGER_NS: u64 = 12_000_000_000;
 
 /// The server's end of one latency flow.
 #[derive(Debug)]
@@ -190,6 +191,9 @@ impl Machine for EchoFlow {
                 self.total = Some(total);
                 self.linger(now);
             }
+            // The client has reported, or both ends were stopped: what still comes is awaited by nobody
+            // once the client has told its total.
+            Event::Stop if self.total.is_some() => self.linger_until = now,
             Event::Stop => self.linger(now),
             Event::PeerClosed(_) if !self.phase().is_over() => {
                 self.fail(

@@ -16,7 +16,10 @@ use crate::pattern::{SessionKey, StreamKey};
 /// A datagram that was not echoed by then is given up, and a closed loop goes on with the next.
 const REPLY_TIMEOUT_NS: u64 = 1_000_000_000;
 /// After the last ping, echoes are awaited for three times the longest round trip, within these bounds.
-const DRAIN_NS: std::ops::RangeInclusive<u64> = 250_000_000..=2_000_000_000;
+/// A queue of several seconds delays its last packets by as much: they are late, not lost.
+const DRAIN_NS: std::ops::RangeInclusive<u64> = 250_000_000..=10_000_000_000;
+/// Where no echo has come yet, nothing is known of the path.
+const DRAIN_UNKNOWN_NS: u64 = 2_000_000_000;
 
 /// The client's end of one latency flow.
 #[derive(Debug)]
@@ -90,7 +93,10 @@ impl PingFlow {
 
     /// Until when echoes are awaited after the last ping.
     fn drain_end(&self) -> Tick {
-        let wait = self.longest_ns.saturating_mul(3).clamp(*DRAIN_NS.start(), *DRAIN_NS.end());
+        let wait = match self.longest_ns {
+            0 => DRAIN_UNKNOWN_NS,
+            longest => longest.saturating_mul(3).clamp(*DRAIN_NS.start(), *DRAIN_NS.end()),
+        };
         self.last_sent.plus_nanos(wait)
     }
 

@@ -8,7 +8,7 @@ mod session;
 mod sessions;
 
 use std::collections::HashMap;
-use std::net::{SocketAddr, TcpStream};
+use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -247,7 +247,7 @@ impl Serving {
                     let local = datagram
                         .local
                         .zip(socket.local_addr().ok())
-                        .map(|(ip, address)| SocketAddr::new(ip, address.port()));
+                        .map(|(ip, address)| called(ip, address.port(), datagram.remote));
                     let code = local.map_or(AttachCode::NO_ROOM, |local| {
                         self.sessions.attach_datagrams(claim.seat, local, datagram.remote)
                     });
@@ -279,5 +279,16 @@ fn is_missing_family(error: &OsError) -> bool {
                 || source.raw_os_error() == Some(NO_SUCH_FAMILY)
         }
         _ => false,
+    }
+}
+
+/// The address that a datagram was sent to. A link-local one means nothing without its interface, which
+/// is the one that its sender is reached by.
+fn called(ip: IpAddr, port: u16, remote: SocketAddr) -> SocketAddr {
+    match (ip, remote) {
+        (IpAddr::V6(ip), SocketAddr::V6(remote)) if ip.is_unicast_link_local() => {
+            SocketAddr::V6(SocketAddrV6::new(ip, port, 0, remote.scope_id()))
+        }
+        _ => SocketAddr::new(ip, port),
     }
 }

@@ -9,13 +9,13 @@ use std::time::Duration;
 use pathscope_core::id::Token;
 use pathscope_core::record::Host;
 use pathscope_modes::registry::Test;
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::sockets::{Settings, Socket};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits};
 use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
 
 use crate::attach;
-use crate::mail::{Mailbox, Word};
+use crate::mail::{FlowSocket, Mailbox, Word};
 
 /// All sessions of a server.
 #[derive(Debug)]
@@ -103,9 +103,11 @@ impl Sessions {
             .iter()
             .try_for_each(|name| socket.set_congestion_control(name));
         mailbox.post(match set {
-            Ok(()) => {
-                Word::Attached { group: seat.group, flow: seat.flow, socket: Arc::new(socket) }
-            }
+            Ok(()) => Word::Attached {
+                group: seat.group,
+                flow: seat.flow,
+                socket: FlowSocket::Open(Arc::new(socket)),
+            },
             Err(error) => Word::AttachFailed(error.into()),
         });
     }
@@ -132,22 +134,11 @@ impl Sessions {
             return AttachCode::UNKNOWN_SESSION;
         };
         let code = expected.seats.claim_datagram(seat, remote);
-        if code != AttachCode::ATTACHED || expected.datagrams.contains(&remote) {
-            return code;
+        if code == AttachCode::ATTACHED && expected.datagrams.insert(remote) {
+            let socket = FlowSocket::Promised { local, remote };
+            expected.mailbox.post(Word::Attached { group: seat.group, flow: seat.flow, socket });
         }
-        match sockets::accept_udp_flow(local, remote, &Settings::default()) {
-            Ok(socket) => {
-                expected.datagrams.insert(remote);
-                let socket = Arc::new(socket);
-                expected.mailbox.post(Word::Attached {
-                    group: seat.group,
-                    flow: seat.flow,
-                    socket,
-                });
-                AttachCode::ATTACHED
-            }
-            Err(_) => AttachCode::NO_ROOM,
-        }
+        code
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
