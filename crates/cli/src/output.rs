@@ -34,9 +34,9 @@ impl<'out> Outputs<'out> {
     /// Passes an event on to every output.
     pub fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Checkpoint { record } => self.save(record),
+            Event::Checkpoint { record } => self.save(record, Moment::Meanwhile),
             Event::Finished { record, .. } => {
-                self.save(record);
+                self.save(record, Moment::End);
                 self.show(event);
             }
             _ => self.show(event),
@@ -62,8 +62,11 @@ impl<'out> Outputs<'out> {
         }
     }
 
-    fn save(&mut self, record: &dyn Record) {
-        let Some(file) = &self.file else { return };
+    fn save(&mut self, record: &dyn Record, moment: Moment) {
+        let Some(file) = self.file.as_ref().filter(|file| moment == Moment::End || file.keeps())
+        else {
+            return;
+        };
         if let Err(error) = file.write(record) {
             let text = format!("cannot write the result to {}: {error}", file.path.display());
             self.file = None;
@@ -76,11 +79,20 @@ impl<'out> Outputs<'out> {
     }
 }
 
+/// When a result is saved.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Moment {
+    /// While it is measured.
+    Meanwhile,
+    /// When it is whole.
+    End,
+}
+
 /// A file that holds the result so far at any time: a kill costs what came after the last interval.
 #[derive(Debug)]
 pub struct ResultFile {
     path: PathBuf,
-    /// Written beside it and moved over it; `None`: not a regular file, written as it is.
+    /// Written beside it and moved over it; `None`: a pipe or a device, which gets the whole result only.
     beside: Option<PathBuf>,
 }
 
@@ -91,20 +103,25 @@ impl ResultFile {
         let refused = |error: io::Error| {
             Trouble::usage(format!("--output {}: {error}; nothing was measured", path.display()))
         };
-        let existed = path.exists();
-        let opened = OpenOptions::new().append(true).create(true).open(path).map_err(refused)?;
-        let is_file = opened.metadata().map_err(refused)?.is_file();
-        drop(opened);
-        if !existed {
-            // An empty file is no result: the first one that is comes with the first interval.
-            fs::remove_file(path).map_err(refused)?;
+        if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
+            OpenOptions::new().write(true).open(path).map_err(refused)?;
+            return Ok(Self { path: path.to_owned(), beside: None });
         }
-        let beside = is_file.then(|| {
-            let mut name = path.file_name().unwrap_or_default().to_owned();
-            name.push(format!(".{}.partial", std::process::id()));
-            path.with_file_name(name)
-        });
-        Ok(Self { path: path.to_owned(), beside })
+        // A link is followed: what it names is replaced, and not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        if path.exists() {
+            OpenOptions::new().append(true).open(&path).map_err(refused)?;
+        }
+        let mut name = path.file_name().unwrap_or_default().to_owned();
+        name.push(format!(".{}.partial", std::process::id()));
+        let beside = path.with_file_name(name);
+        File::create(&beside).and_then(|_| fs::remove_file(&beside)).map_err(refused)?;
+        Ok(Self { path, beside: Some(beside) })
+    }
+
+    /// Whether it holds the result so far while that grows.
+    fn keeps(&self) -> bool {
+        self.beside.is_some()
     }
 
     fn write(&self, record: &dyn Record) -> io::Result<()> {

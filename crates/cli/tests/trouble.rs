@@ -3,7 +3,7 @@
 mod common;
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream, UdpSocket};
+use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
 use common::{Running, Server, document_in, pathscope, run};
@@ -237,6 +237,42 @@ fn a_path_without_udp_costs_no_measurement() {
     run(&words).exits(3).complains(&["no answer", "UDP port"]);
 }
 
+/// Passes datagrams on between a server and the one client that calls, but for the `lost`-th of them all,
+/// which it drops. Listens beside the TCP port of `target`.
+fn lossy_udp(target: &str, server: u16, lost: usize) {
+    let socket = UdpSocket::bind(target).expect("the port is free on UDP");
+    std::thread::spawn(move || {
+        let there = ("127.0.0.1", server).to_socket_addrs().expect("loopback").next().expect("one");
+        let (mut client, mut buffer) = (None, [0; 2_048]);
+        for number in 0.. {
+            let Ok((count, from)) = socket.recv_from(&mut buffer) else { return };
+            let to = if from == there {
+                client
+            } else {
+                client.replace(from).and(Some(there)).or(Some(there))
+            };
+            if let Some(to) = to.filter(|_| number != lost) {
+                // A lost datagram more or less is what this is about.
+                let _ = socket.send_to(&buffer[..count], to);
+            }
+        }
+    });
+}
+
+#[test]
+fn any_one_lost_datagram_of_the_set_up_is_made_good() {
+    let server = Server::start();
+    for lost in 0..4 {
+        let target = tcp_only(server.port);
+        lossy_udp(&target, server.port, lost);
+        let words =
+            ["latency", &target, "--protocol", "udp", "-n", "20", "--wait", "sleep", "--json"];
+        let document = run(&words).exits(0).document();
+        let summary = document.measurements[0].summary.latency.as_ref().expect("it is latency");
+        assert_eq!((summary.sent, summary.received), (20, 20), "lost {lost}");
+    }
+}
+
 #[test]
 fn an_address_in_use() {
     let server = Server::start();
@@ -251,6 +287,28 @@ fn an_output_that_cannot_be_created_costs_no_measurement() {
     let server = Server::start();
     let words = ["latency", &server.host(), "-n", "10", "-o", "/nowhere/at/all.json"];
     run(&words).exits(2).complains(&["--output /nowhere/at/all.json", "nothing was measured"]);
+}
+
+#[test]
+fn a_link_is_followed_and_a_pipe_gets_one_result() {
+    let server = Server::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let (target, link) = (folder.path().join("target.json"), folder.path().join("link.json"));
+    std::fs::write(&target, "before").expect("a folder of ours");
+    std::os::unix::fs::symlink(&target, &link).expect("a folder of ours");
+    let words = ["latency", &server.host(), "-n", "10", "-o", link.to_str().expect("plain"), "-q"];
+    run(&words).exits(0);
+    assert!(link.is_symlink());
+    assert_eq!(document_in(&target).measurements.len(), 1);
+    let script = format!(
+        "'{}' goodput {} -t 3s --report-every 100ms -q -o /dev/stderr 2>&1 >/dev/null",
+        env!("CARGO_BIN_EXE_pathscope"),
+        server.host()
+    );
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", &script]);
+    let ran = Running::start(command).finish().exits(0);
+    assert_eq!(ran.document().measurements.len(), 1, "one document, and nothing else");
 }
 
 #[test]

@@ -18,7 +18,7 @@ pub enum Event<'event> {
     },
     /// One report interval of one measurement has passed.
     Interval {
-        /// Its figures.
+        /// Its figures; without cells where there is nothing to show.
         row: &'event Row,
         /// The same as data.
         record: &'event dyn Record,

@@ -245,7 +245,7 @@ pub struct FlowFacts {
     pub sent_bytes: u64,
     /// Bytes taken from the kernel and checked.
     pub received_bytes: u64,
-    /// Received bytes a second, in bits, over the flow's own window.
+    /// Received bytes a second, in bits, over the window of all flows.
     pub received_bps: Option<f64>,
     /// What ended it before its time.
     pub error: Option<FlowError>,

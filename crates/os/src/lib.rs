@@ -16,6 +16,7 @@ pub mod host;
 pub mod limits;
 pub mod random;
 pub mod readiness;
+pub mod signals;
 pub mod sockets;
 pub mod tcp_facts;
 pub mod terminal;

@@ -26,8 +26,9 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
         findings;
     let summary = summary(&test, &client, server.as_ref());
     let verdict = match (&test.plan, &summary.goodput, &server) {
-        (Plan::Goodput(plan), Some(goodput), Some(server)) => {
-            Some(verdict(plan, goodput, &client, server, hosts.is_one_machine()))
+        (Plan::Goodput(plan), Some(goodput), Some(server)) if goodput.failed == 0 => {
+            let cpus = hosts.client.cpus_online.filter(|_| hosts.is_one_machine());
+            Some(verdict(plan, goodput, &client, server, cpus))
         }
         _ => None,
     };
@@ -75,7 +76,7 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
     if let (Plan::Goodput(plan), Some(client)) = (&test.plan, &client.goodput) {
         let server = server.and_then(|server| server.goodput.as_ref());
         checks.extend(verified(plan, client, server));
-        checks.push(completed(client, server));
+        checks.push(completed(plan, client, server));
         checks.extend(server.map(|server| counts_agree(client, server)));
     }
     if let Some(latency) = &client.latency {
@@ -107,9 +108,10 @@ fn verified(
 }
 
 /// Every connection came to its planned end at both ends.
-fn completed(client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
+fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
     let failed = client.failed.max(server.map_or(0, |server| server.failed));
-    let total = client.completed + client.failed;
+    let total = u64::from(plan.connections);
+    let failed = failed.max(total.saturating_sub(client.completed));
     let first =
         [Some(client), server].into_iter().flatten().flat_map(|end| &end.flows).find_map(|flow| {
             flow.error.as_ref().map(|error| format!("; flow {}: {}", flow.flow, error.text))
@@ -131,7 +133,7 @@ fn completed(client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
 fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
     let differing = client.flows.iter().filter(|here| {
         let there = server.flows.iter().find(|there| there.flow == here.flow);
-        there.is_none_or(|there| {
+        there.is_some_and(|there| {
             there.received_bytes != here.sent_bytes || here.received_bytes != there.sent_bytes
         })
     });
@@ -191,6 +193,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
     ] {
         if let (Some(plan), Some(summary)) = (plan, summary) {
             caveats.extend(late_generator(plan, summary));
+            caveats.extend(late_echoes(summary));
         }
     }
     if hosts.client.virtualized == Some(true) && matches!(test.plan, Plan::Latency(_)) {
@@ -218,6 +221,17 @@ fn unanswered(probe: &LatencySummary) -> Option<Caveat> {
         return None;
     };
     Some(Caveat::new("probe_unanswered", text))
+}
+
+/// Echoes that cannot be told from duplicates any more are neither lost nor measured.
+fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
+    (summary.late > 0).then(|| {
+        let text = format!(
+            "{} echoes came when their pings had left the window of memory, which holds 65,536: they have no latency",
+            count(summary.late)
+        );
+        Caveat::new("late_echoes", text)
+    })
 }
 
 /// In an open loop a sender that lags behind its schedule adds its own lateness to every figure.

@@ -11,6 +11,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::record::{Caveat, Host, Substitution, Tool};
+use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::latency::Protocol;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
@@ -313,7 +314,6 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         if now < self.checkpoint {
             return;
         }
-        self.checkpoint = now + CHECKPOINT_EVERY;
         let mut document = self.run.document.clone();
         document.outcome = Outcome {
             state: OutcomeState::Failed,
@@ -333,26 +333,29 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             &document.hosts,
         ));
         (self.run.sink)(Event::Checkpoint { record: &document });
+        // A long run at short intervals makes a long document: keeping it safe takes a hundredth of the
+        // time at most.
+        let cost = clock::now().since(now);
+        self.checkpoint = now + CHECKPOINT_EVERY.max(cost * 100);
     }
 }
 
-/// Shows an interval. The last one, cut short by the end, is left out where it is a splinter: its rates
-/// say little. It stands in the document.
+/// Tells of an interval. The last one, cut short by the end, has no row where it is a splinter: its rates
+/// say little.
 fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Interval) {
     let end = interval.client.as_ref().or(interval.server.as_ref());
     let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
-    if interval.index > 0 && length_ns < test.report_every_ns.0 / 10 {
-        return;
-    }
-    let row = sheet::row(name, test, interval);
+    let is_splinter = interval.index > 0 && length_ns < test.report_every_ns.0 / 10;
+    let row = if is_splinter { Row::default() } else { sheet::row(name, test, interval) };
     sink(Event::Interval { row: &row, record: interval });
 }
 
 impl End for ClientEnd<'_, '_> {
-    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) {
+    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.
         self.test = Some(test.clone());
         attach::open_flows(self.server, token, test, mailbox);
+        Ok(())
     }
 
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>) {

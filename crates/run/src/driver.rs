@@ -43,8 +43,8 @@ const WORD: u64 = 1;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows; they arrive as word.
-    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox);
+    /// Provides the sockets of the test's flows, which arrive as word; or says why it cannot.
+    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError>;
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
     /// An interval has passed at one end.
@@ -182,17 +182,12 @@ where
                 Output::Send(bytes) => self.outgoing.extend_from_slice(&bytes),
                 Output::Open { token, plan, substitutions } => {
                     self.there = substitutions;
-                    match RunningTest::new(plan, self.role, token) {
-                        Ok(test) => self.provide(token, test, end),
-                        Err(error) => self.give_up(error),
+                    if let Err(error) = self.provide(token, plan, end) {
+                        self.give_up(error);
                     }
                 }
-                Output::Prepare { token, plan } => match RunningTest::new(plan, self.role, token) {
-                    Ok(test) => {
-                        let chosen = test.substitutions().to_vec();
-                        self.provide(token, test, end);
-                        self.dialogue.input(Input::Prepared(chosen), clock::now());
-                    }
+                Output::Prepare { token, plan } => match self.provide(token, plan, end) {
+                    Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
                     Err(error) => {
                         self.dialogue.input(Input::Unable(&error.to_string()), clock::now());
                     }
@@ -232,10 +227,19 @@ where
         None
     }
 
-    fn provide(&mut self, token: Token, test: RunningTest, end: &mut impl End) {
-        end.provide(token, &test.test, &self.mailbox);
+    /// Provides for a test. Returns what was left open and chosen here.
+    fn provide(
+        &mut self,
+        token: Token,
+        plan: Test,
+        end: &mut impl End,
+    ) -> Result<Vec<Substitution>, RunError> {
+        let test = RunningTest::new(plan, self.role, token)?;
+        end.provide(token, &test.test, &self.mailbox)?;
+        let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
+        Ok(chosen)
     }
 
     fn start(&mut self, end: &mut impl End) {

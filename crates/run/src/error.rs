@@ -56,6 +56,26 @@ pub enum RunError {
     /// An engine of this name is not there.
     #[error("{0}")]
     UnknownEngine(String),
+    /// A server has no files left for the connections of a test.
+    #[error(
+        "{wanted} connections are more than the {free} that it has files for now; ask for fewer, try again \
+         later, or raise its limit of open files (ulimit -n)"
+    )]
+    NoFiles {
+        /// Connections asked for.
+        wanted: u64,
+        /// Files that are left.
+        free: u64,
+    },
+    /// As many threads spin already as there are processors.
+    #[error(
+        "{cpus} threads spin here already, and it has no more processors; ask for --wait sleep, or try \
+         again later"
+    )]
+    TooManySpin {
+        /// Processors that may be used.
+        cpus: usize,
+    },
     /// The system refused something that is always needed.
     #[error("{what}: {source}")]
     System {
@@ -81,7 +101,10 @@ impl RunError {
             | Self::Attach { .. }
             | Self::DatagramsUnanswered { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),
-            Self::UnknownEngine(_) | Self::System { .. } => Failure::Unsupported,
+            Self::UnknownEngine(_)
+            | Self::NoFiles { .. }
+            | Self::TooManySpin { .. }
+            | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,
         }
     }

@@ -1,12 +1,60 @@
 //! What was left to us: which engine, how to wait, how many threads. Facts come from `os`; choosing is
 //! done here, and each choice is told.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use pathscope_core::Wait;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
 use pathscope_modes::latency::{LatencyPlan, LoadModel};
 
 use crate::error::RunError;
+
+/// Threads of this process that spin, or are about to. More of them than processors would measure each
+/// other, and a stranger could use a server up.
+static SPINNING: AtomicUsize = AtomicUsize::new(0);
+
+/// The right of some threads to spin, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Spinning(usize);
+
+impl Spinning {
+    /// For so many threads, where so many may spin in all.
+    fn claim(threads: usize, most: usize) -> Option<Self> {
+        let claim = |spinning: usize| Some(spinning + threads).filter(|&sum| sum <= most);
+        SPINNING.fetch_update(Ordering::SeqCst, Ordering::SeqCst, claim).ok().map(|_| Self(threads))
+    }
+}
+
+impl Drop for Spinning {
+    fn drop(&mut self) {
+        SPINNING.fetch_sub(self.0, Ordering::SeqCst);
+    }
+}
+
+/// Takes the right to spin for a placement that does. What was left to us sleeps where too many spin
+/// already; what was asked for by name is refused.
+pub(crate) fn claim_spinning(
+    placement: &mut Placement,
+    asked: Wait,
+    cpus: usize,
+) -> Result<Option<Spinning>, RunError> {
+    if placement.wait != Wait::Spin {
+        return Ok(None);
+    }
+    // A lone processor may be spun on by one: whoever asks for that by name knows why.
+    let claimed = Spinning::claim(placement.workers, cpus.max(placement.workers));
+    if claimed.is_none() && asked == Wait::Spin {
+        return Err(RunError::TooManySpin { cpus });
+    }
+    if claimed.is_none() {
+        placement.wait = Wait::Sleep;
+        placement.substitutions.retain(|substitution| substitution.what != "wait");
+        let why = "as many threads spin at this end as it has processors";
+        placement.substitutions.push(substitution("wait", Wait::Sleep.name(), why));
+    }
+    Ok(claimed)
+}
 
 /// How a group of flows is run at this end.
 #[derive(Clone, Debug, Eq, PartialEq)]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pathscope_os::signals;
 use pathscope_os::wake::Waker;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -63,7 +64,10 @@ impl Stop {
     /// The first signal ends the run in good order: what was measured is saved and shown. A second one
     /// is told again, and whoever waits for the other end waits no more.
     pub fn on_signals(&self) -> Result<(), RunError> {
-        let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])
+        // Whoever started us with a signal ignored (nohup, a shell's background) does not want it heard.
+        let heard =
+            [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !signals::is_ignored(signal));
+        let mut signals = Signals::new(heard)
             .map_err(|source| RunError::System { what: "cannot listen for signals", source })?;
         let stop = self.clone();
         std::thread::Builder::new()

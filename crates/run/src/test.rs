@@ -13,13 +13,14 @@ use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::errno::errno_name;
-use pathscope_os::sockets::Socket;
+use pathscope_os::sockets::{self, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
 
+use crate::attach;
 use crate::error::RunError;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
-use crate::placement::Placement;
+use crate::placement::{self, Placement, Spinning};
 use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting};
 
 /// Flows below this number are told one by one; of the others only their sums.
@@ -55,10 +56,14 @@ struct GroupState {
     job: Job,
     is_probe: bool,
     placement: Placement,
+    /// Held as long as the flows may run.
+    _spinning: Option<Spinning>,
     sockets: Vec<Option<FlowSocket>>,
     /// Those of the flows that run, kept until it is this end's turn to close.
     opened: Vec<Arc<Socket>>,
     workers_running: usize,
+    /// Goodput: bytes that each flow received in the window, by flow.
+    received: Vec<(FlowId, u64)>,
     tally: Option<LatencyTally>,
     error: Option<FlowError>,
 }
@@ -69,6 +74,9 @@ impl RunningTest {
         let cpus = cpus::allowed().len().max(1);
         let groups = test.groups().into_iter().map(|group| GroupState::new(&test, group, cpus));
         let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
+        if let Some(name) = &attach::settings(&test).congestion_control {
+            sockets::check_congestion_control(name)?;
+        }
         let load = groups.iter().filter(|state| !state.is_probe);
         let substitutions = load.flat_map(|state| state.placement.substitutions.clone()).collect();
         Ok(Self {
@@ -228,6 +236,8 @@ impl RunningTest {
         }
         if let Some(goodput) = &mut report.goodput {
             goodput.flows.sort_by_key(|flow| flow.flow);
+            let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
+            rate_flows(goodput, received);
         }
         report.host_cpu_share =
             self.cpu_at_start.take().and_then(|start| cpus::host()?.busy_share_since(&start));
@@ -269,16 +279,19 @@ impl GroupState {
             Job::Latency(plan) => Some(LatencyTally::for_plan(plan)),
             Job::Goodput(_) => None,
         };
-        let placement = job.placement(group.flows, cpus)?;
+        let mut placement = job.placement(group.flows, cpus)?;
+        let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
         let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,
             job,
             is_probe,
             placement,
+            _spinning: spinning,
             sockets,
             opened: Vec::new(),
             workers_running: 0,
+            received: Vec::new(),
             tally,
             error: None,
         })
@@ -321,10 +334,30 @@ impl GroupState {
         usages.extend_from_slice(outcome.usage());
         match outcome {
             WorkerOutcome::Goodput(finished) => {
+                let windows =
+                    finished.flows.iter().map(|(flow, _)| (flow.id(), flow.window().bytes));
+                self.received.extend(windows);
                 add_goodput(finished, report.goodput.get_or_insert_with(GoodputReport::default));
             }
             WorkerOutcome::Ping(finished) => self.error = first_error(finished),
             WorkerOutcome::Echo(finished) => self.error = first_error(finished),
+        }
+    }
+}
+
+/// Each flow's rate over the window of all of them, so that one that starved has a rate of nearly nothing
+/// and not none.
+fn rate_flows(report: &mut GoodputReport, received: impl Iterator<Item = (FlowId, u64)>) {
+    let length_ns = report.window.length_ns();
+    if length_ns == 0 {
+        return;
+    }
+    for (flow, bytes) in received {
+        let rate = bytes as f64 * 8e9 / length_ns as f64;
+        report.rates.record(rate);
+        let told = report.flows.binary_search_by_key(&flow, |facts| facts.flow);
+        if let Ok(told) = told {
+            report.flows[told].received_bps = Some(rate);
         }
     }
 }
@@ -336,8 +369,6 @@ fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
         let totals = flow.totals();
         report.sent_bytes += totals.sent;
         report.received_bytes += totals.received;
-        let rate = flow.window().goodput_bps();
-        rate.into_iter().for_each(|rate| report.rates.record(rate));
         let error = error_of(flow);
         *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
         // The same flows at both ends, whatever the order they end in.
@@ -360,7 +391,7 @@ fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowErr
         remote: address(Socket::peer_addr),
         sent_bytes: totals.sent,
         received_bytes: totals.received,
-        received_bps: flow.window().goodput_bps(),
+        received_bps: None,
         error,
         tcp: socket.and_then(|socket| tcp_facts(socket)),
     }

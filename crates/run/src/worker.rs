@@ -30,6 +30,14 @@ pub(crate) enum Job {
 }
 
 impl Job {
+    /// How the plan asks to wait.
+    pub fn wait(&self) -> Wait {
+        match self {
+            Self::Goodput(plan) => plan.wait,
+            Self::Latency(plan) => plan.wait,
+        }
+    }
+
     /// How this job is run by an end that may use so many processors.
     pub fn placement(&self, flows: u32, cpus: usize) -> Result<Placement, RunError> {
         match self {

@@ -10,11 +10,13 @@
 use pathscope_core::quantity::ratio;
 use pathscope_core::record::{Evidence, Limit, TcpFacts, Verdict, WorkerUsage};
 
-use super::{GoodputPlan, GoodputSummary};
+use super::{GoodputPlan, GoodputSummary, Pattern};
 use crate::registry::EndReport;
 
 /// A thread that uses its processor for this share of the time has no more to give.
 const CPU_USED_UP: f64 = 0.9;
+/// Of all processors, what both ends must have used for the machine to be full of them.
+const CPU_OURS: f64 = 0.6;
 /// A receiver this busy is why its window is small.
 const CPU_BUSY: f64 = 0.7;
 /// A rate is reached from this share on: pacing moves whole quanta.
@@ -24,16 +26,17 @@ const LIMITED: f64 = 0.3;
 /// A sender with data in flight for this share of the time was held back by the path.
 const BUSY: f64 = 0.8;
 
-/// The verdict on a test of `plan`. `same_machine`: both ends share processors.
+/// The verdict on a test of `plan`. `shared_cpus`: the processors that both ends share, where they are on
+/// one machine.
 pub fn verdict(
     plan: &GoodputPlan,
     summary: &GoodputSummary,
     client: &EndReport,
     server: &EndReport,
-    same_machine: bool,
+    shared_cpus: Option<u32>,
 ) -> Verdict {
     let (sender, receiver) = ends(summary, client, server);
-    let facts = Facts::of(plan, summary, sender, receiver, same_machine);
+    let facts = Facts::of(plan, summary, sender, receiver, shared_cpus);
     let limit = facts.limit();
     Verdict { limit, text: facts.text(limit), evidence: facts.evidence() }
 }
@@ -60,6 +63,10 @@ struct Facts {
     sender_cpu: Option<f64>,
     receiver_cpu: Option<f64>,
     shared_host_cpu: Option<f64>,
+    /// What both ends' workers used of all processors.
+    own_cpu: Option<f64>,
+    /// Whether some worker spins, so that its processor time says nothing.
+    spins: bool,
     sender_uses_more: bool,
     receive_window: Option<f64>,
     send_buffer: Option<f64>,
@@ -73,7 +80,7 @@ impl Facts {
         summary: &GoodputSummary,
         sender: &EndReport,
         receiver: &EndReport,
-        same_machine: bool,
+        shared_cpus: Option<u32>,
     ) -> Self {
         let flows =
             || sender.goodput.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.tcp);
@@ -88,17 +95,21 @@ impl Facts {
             rate: plan.rate_bps.and_then(|rate| rate_share(rate.0, plan, summary)),
             sender_cpu: busiest(sender),
             receiver_cpu: busiest(receiver),
-            shared_host_cpu: sender.host_cpu_share.filter(|_| same_machine),
+            shared_host_cpu: sender.host_cpu_share.filter(|_| shared_cpus.is_some()),
+            own_cpu: shared_cpus.and_then(|cpus| own_cpu_share(sender, receiver, cpus)),
+            spins: [sender, receiver]
+                .into_iter()
+                .flat_map(|end| &end.workers)
+                .any(|worker| worker.wait == "spin"),
             sender_uses_more: cpu_ns(sender) >= cpu_ns(receiver),
             receive_window: of_busy(sum(|tcp| tcp.receive_window_limited_ns)),
             send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
             busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
-            retransmits: summary.retransmits,
+            retransmits: sum(|tcp| tcp.retransmits),
         }
     }
 
     fn limit(&self) -> Limit {
-        let at_least = |share: Option<f64>, bound: f64| share.is_some_and(|share| share >= bound);
         let cpu = if self.sender_cpu >= self.receiver_cpu {
             Limit::SenderCpu
         } else {
@@ -112,7 +123,11 @@ impl Facts {
             {
                 cpu
             }
-            _ if at_least(self.shared_host_cpu, CPU_USED_UP) => shared_cpu,
+            _ if at_least(self.shared_host_cpu, CPU_USED_UP)
+                && at_least(self.own_cpu, CPU_OURS) =>
+            {
+                shared_cpu
+            }
             _ if at_least(self.receive_window, LIMITED)
                 && at_least(self.receiver_cpu, CPU_BUSY) =>
             {
@@ -120,7 +135,12 @@ impl Facts {
             }
             _ if at_least(self.receive_window, LIMITED) => Limit::ReceiveWindow,
             _ if at_least(self.send_buffer, LIMITED) => Limit::SendBuffer,
-            _ if at_least(self.busy, BUSY) => Limit::Network,
+            _ if at_least(self.busy, BUSY)
+                && !self.spins
+                && !at_least(self.shared_host_cpu, CPU_USED_UP) =>
+            {
+                Limit::Network
+            }
             _ => Limit::Undetermined,
         }
     }
@@ -163,6 +183,12 @@ impl Facts {
                 }
                 _ => "the path: congestion control held the sender; nothing was lost".to_owned(),
             },
+            Limit::Undetermined | Limit::Unknown if at_least(self.shared_host_cpu, CPU_USED_UP) => {
+                "the processors were used up, and mostly not by this test: other programs disturbed it".to_owned()
+            }
+            Limit::Undetermined | Limit::Unknown if self.spins => {
+                "not known: threads that spin use their processor up whether they have work or not".to_owned()
+            }
             Limit::Undetermined | Limit::Unknown => {
                 "nothing stands out; see the evidence".to_owned()
             }
@@ -183,6 +209,7 @@ impl Facts {
                 self.shared_host_cpu,
                 "of all processors, which both ends share",
             ),
+            ("own_cpu_share", self.own_cpu, "of all processors, both ends' threads"),
             (
                 "receive_window_limited_share",
                 self.receive_window,
@@ -212,15 +239,28 @@ impl Facts {
     }
 }
 
+fn at_least(share: Option<f64>, bound: f64) -> bool {
+    share.is_some_and(|share| share >= bound)
+}
+
+/// The share of all processors that both ends' workers used.
+fn own_cpu_share(sender: &EndReport, receiver: &EndReport, cpus: u32) -> Option<f64> {
+    let available = sender.elapsed_ns.max(receiver.elapsed_ns) as f64 * f64::from(cpus);
+    (available > 0.0).then(|| (cpu_ns(sender) + cpu_ns(receiver)) as f64 / available)
+}
+
 /// The reached share of the configured rate, in the slower direction.
 fn rate_share(rate_bps: u64, plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
     let total = rate_bps as f64 * f64::from(plan.connections);
-    [summary.up, summary.down]
-        .into_iter()
-        .flatten()
-        .filter_map(|direction| direction.goodput_bps)
-        .map(|goodput| goodput / total)
-        .reduce(f64::min)
+    let directions = [summary.up, summary.down].into_iter().flatten();
+    let shares =
+        directions.filter_map(|direction| direction.goodput_bps).map(|goodput| goodput / total);
+    // In turns, the two directions share the time.
+    if plan.pattern == Pattern::Pushpull {
+        shares.reduce(|sum, share| sum + share)
+    } else {
+        shares.reduce(f64::min)
+    }
 }
 
 /// The share of a processor that the busiest worker used; a worker that spins says nothing by that.
@@ -251,9 +291,19 @@ mod tests {
                 Limit::ReceiverCpu,
             ),
             (
-                Facts { shared_host_cpu: Some(0.99), sender_uses_more: true, ..idle() },
+                Facts {
+                    shared_host_cpu: Some(0.99),
+                    own_cpu: Some(0.9),
+                    sender_uses_more: true,
+                    ..idle()
+                },
                 Limit::SenderCpu,
             ),
+            (
+                Facts { shared_host_cpu: Some(0.99), own_cpu: Some(0.1), ..idle() },
+                Limit::Undetermined,
+            ),
+            (Facts { spins: true, busy: Some(0.99), ..idle() }, Limit::Undetermined),
             (Facts { receive_window: Some(0.5), ..idle() }, Limit::ReceiveWindow),
             (
                 Facts { receive_window: Some(0.5), receiver_cpu: Some(0.8), ..idle() },

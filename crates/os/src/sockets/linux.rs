@@ -216,6 +216,12 @@ fn set(socket: &socket2::Socket, settings: &Settings) -> io::Result<()> {
     Ok(())
 }
 
+pub fn check_congestion_control(name: &str) -> Result<(), OsError> {
+    let any = SocketAddr::from((std::net::Ipv4Addr::UNSPECIFIED, 0));
+    let socket = tcp(any).map_err(OsError::call("open a socket"))?;
+    Socket::from(socket).set_congestion_control(name)
+}
+
 pub fn congestion_controls() -> Option<String> {
     let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
     Some(std::fs::read_to_string(path).ok()?.trim().to_owned())

@@ -93,6 +93,12 @@ pub fn congestion_controls() -> Option<String> {
     imp::congestion_controls()
 }
 
+/// Whether this kernel lets this process use a congestion control of this name; tried on a socket of its
+/// own. The error names those that are available.
+pub fn check_congestion_control(name: &str) -> Result<(), OsError> {
+    imp::check_congestion_control(name)
+}
+
 impl Socket {
     /// The same connection for the standard library.
     pub fn into_tcp_stream(self) -> TcpStream {

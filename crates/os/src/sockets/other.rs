@@ -48,6 +48,10 @@ pub fn accept_udp_flow(
     Err(UNSUPPORTED)
 }
 
+pub fn check_congestion_control(_name: &str) -> Result<(), OsError> {
+    Err(UNSUPPORTED)
+}
+
 pub fn congestion_controls() -> Option<String> {
     None
 }

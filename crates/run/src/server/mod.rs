@@ -130,7 +130,7 @@ impl Serving {
             waker,
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
-            sessions: Arc::new(Sessions::new(server.limits, server.host)),
+            sessions: Arc::new(Sessions::new(server.limits, server.host, server.files)),
             challenger: Challenger::new(random::bytes()?),
             is_full: false,
         })
@@ -223,13 +223,15 @@ impl Serving {
                 }
             }
             Arrival::Control(opening) => {
-                if let Some((stream, from)) = self.lobby.leave(key) {
-                    let sessions = Arc::clone(&self.sessions);
-                    let session = move || session::run(&sessions, opening, stream, from, stop, say);
-                    let thread = std::thread::Builder::new().name("session".to_owned());
-                    if let Err(error) = thread.spawn_scoped(scope, session) {
-                        say(&format!("{from}: no thread for its session: {error}"));
-                    }
+                let Some((stream, from)) = self.lobby.leave(key) else { return };
+                // Admitted before anything is spent on it: strangers who are refused are many.
+                let Some(admission) = Sessions::admit(&self.sessions, from) else {
+                    return say(&format!("{from}: turned away, since too many are being refused"));
+                };
+                let session = move || session::run(admission, opening, stream, stop, say);
+                let thread = std::thread::Builder::new().name("session".to_owned());
+                if let Err(error) = thread.spawn_scoped(scope, session) {
+                    say(&format!("{from}: no thread for its session: {error}"));
                 }
             }
         }

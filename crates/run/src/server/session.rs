@@ -1,6 +1,6 @@
 //! One client's session at the server: its dialogue carried out, its flows awaited, its end.
 
-use std::net::{SocketAddr, TcpStream};
+use std::net::TcpStream;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
@@ -12,7 +12,7 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Server, ServerSettings, VersionRange};
 
-use super::sessions::Sessions;
+use super::sessions::Admission;
 use crate::attach::interface_of;
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
@@ -21,48 +21,52 @@ use crate::stop::Stop;
 
 /// Runs a session to its end.
 pub(super) fn run(
-    sessions: &Sessions,
+    admission: Admission,
     versions: VersionRange,
     control: TcpStream,
-    from: SocketAddr,
     stop: &Stop,
     say: &(dyn Fn(&str) + Sync),
 ) {
-    let admission = sessions.enter(from.ip());
-    let entered = admission.is_ok();
-    if let Err(refusal) = &admission {
+    let from = admission.from;
+    if let Err(refusal) = &admission.admitted {
         say(&format!("{from}: refused, since {refusal}"));
     }
-    let mut host = sessions.host.clone();
-    host.network.interface = interface_of(&control);
-    let settings = ServerSettings { host, limits: sessions.limits };
-    let ended = random::bytes().map_err(RunError::from).and_then(|entropy| {
-        let dialogue = Server::new(settings, versions, admission, entropy, clock::now());
-        let mut driver = Driver::new(dialogue, Role::Server, control)?;
-        stop.tell(driver.mailbox());
-        let mut end = ServerEnd { sessions, from, say, token: None, lingering: Vec::new() };
-        let result = loop {
-            if let Left::Ended(result) = driver.drive(&mut end) {
-                break result;
-            }
-        };
-        driver.salvage(&mut end);
-        end.forget();
-        result
-    });
-    if entered {
-        sessions.leave(from.ip());
-        match ended {
-            Ok(()) => say(&format!("{from}: session over")),
-            Err(error) => say(&format!("{from}: session over: {error}")),
-        }
+    let is_session = admission.admitted.is_ok();
+    match talk(admission, versions, control, stop, say) {
+        Ok(()) if is_session => say(&format!("{from}: session over")),
+        Err(error) if is_session => say(&format!("{from}: session over: {error}")),
+        _ => {}
     }
+}
+
+fn talk(
+    admission: Admission,
+    versions: VersionRange,
+    control: TcpStream,
+    stop: &Stop,
+    say: &(dyn Fn(&str) + Sync),
+) -> Result<(), RunError> {
+    let mut host = admission.sessions().host.clone();
+    host.network.interface = interface_of(&control);
+    let settings = ServerSettings { host, limits: admission.sessions().limits };
+    let admitted = admission.admitted.clone();
+    let dialogue = Server::new(settings, versions, admitted, random::bytes()?, clock::now());
+    let mut driver = Driver::new(dialogue, Role::Server, control)?;
+    stop.tell(driver.mailbox());
+    let mut end = ServerEnd { admission, say, token: None, lingering: Vec::new() };
+    let result = loop {
+        if let Left::Ended(result) = driver.drive(&mut end) {
+            break result;
+        }
+    };
+    driver.salvage(&mut end);
+    end.forget();
+    result
 }
 
 /// The server's end of one session.
 struct ServerEnd<'server> {
-    sessions: &'server Sessions,
-    from: SocketAddr,
+    admission: Admission,
     say: &'server (dyn Fn(&str) + Sync),
     token: Option<Token>,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
@@ -73,16 +77,19 @@ struct ServerEnd<'server> {
 impl ServerEnd<'_> {
     fn forget(&mut self) {
         if let Some(token) = self.token.take() {
-            self.sessions.forget(token);
+            self.admission.sessions().forget(token);
         }
     }
 }
 
 impl End for ServerEnd<'_> {
-    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) {
-        (self.say)(&format!("{}: {}", self.from, sheet::subtitle(test)));
+    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
+        let flows = test.groups().iter().map(|group| u64::from(group.flows)).sum();
+        self.admission.take_files(flows)?;
+        (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         self.token = Some(token);
-        self.sessions.expect(token, test, mailbox.clone());
+        self.admission.sessions().expect(token, test, mailbox.clone());
+        Ok(())
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {

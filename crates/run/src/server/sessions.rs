@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,8 +14,13 @@ use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits};
 use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
 
+use super::FILES_KEPT;
 use crate::attach;
+use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
+
+/// Clients that are being told why they have no session: each costs a thread for some seconds.
+const REFUSED_AT_ONCE: usize = 64;
 
 /// All sessions of a server.
 #[derive(Debug)]
@@ -30,7 +35,52 @@ pub(super) struct Sessions {
 struct State {
     census: Census,
     present: usize,
+    refused: usize,
+    files_free: u64,
     tests: HashMap<Token, Expected>,
+}
+
+/// A client's place at the server, left when it is dropped.
+#[derive(Debug)]
+pub(super) struct Admission {
+    sessions: Arc<Sessions>,
+    pub from: SocketAddr,
+    /// Whether it is a session, or why not.
+    pub admitted: Result<(), Refusal>,
+    files: u64,
+}
+
+impl Admission {
+    /// All sessions, this one among them.
+    pub fn sessions(&self) -> &Sessions {
+        &self.sessions
+    }
+
+    /// Takes files for the sockets of a test, in place of those taken before.
+    pub fn take_files(&mut self, wanted: u64) -> Result<(), RunError> {
+        let mut state = self.sessions.state();
+        let free = state.files_free + self.files;
+        if wanted > free {
+            return Err(RunError::NoFiles { wanted, free });
+        }
+        state.files_free = free - wanted;
+        self.files = wanted;
+        Ok(())
+    }
+}
+
+impl Drop for Admission {
+    fn drop(&mut self) {
+        let mut state = self.sessions.state();
+        state.files_free += self.files;
+        if self.admitted.is_ok() {
+            state.census.leave(self.from.ip());
+            state.present -= 1;
+            self.sessions.left.notify_all();
+        } else {
+            state.refused -= 1;
+        }
+    }
 }
 
 /// A test whose flows are awaited.
@@ -43,25 +93,24 @@ struct Expected {
 }
 
 impl Sessions {
-    /// None yet.
-    pub fn new(limits: Limits, host: Host) -> Self {
-        Self { limits, host, state: Mutex::default(), left: Condvar::new() }
+    /// None yet; their connections may take so many files.
+    pub fn new(limits: Limits, host: Host, files: u64) -> Self {
+        let files_free = files.saturating_sub(FILES_KEPT).max(FILES_KEPT);
+        let state = State { files_free, ..State::default() };
+        Self { limits, host, state: Mutex::new(state), left: Condvar::new() }
     }
 
-    /// A session begins, unless a limit is reached. To be followed by [`leave`](Self::leave).
-    pub fn enter(&self, address: IpAddr) -> Result<(), Refusal> {
-        let mut state = self.state();
-        state.census.enter(address, &self.limits)?;
-        state.present += 1;
-        Ok(())
-    }
-
-    /// A session that had entered is over.
-    pub fn leave(&self, address: IpAddr) {
-        let mut state = self.state();
-        state.census.leave(address);
-        state.present -= 1;
-        self.left.notify_all();
+    /// A client asks for a session: it gets one, or is told why not; `None` where too many are being told.
+    pub fn admit(sessions: &Arc<Self>, from: SocketAddr) -> Option<Admission> {
+        let mut state = sessions.state();
+        let admitted = state.census.enter(from.ip(), &sessions.limits);
+        match &admitted {
+            Ok(()) => state.present += 1,
+            Err(_) if state.refused >= REFUSED_AT_ONCE => return None,
+            Err(_) => state.refused += 1,
+        }
+        drop(state);
+        Some(Admission { sessions: Arc::clone(sessions), from, admitted, files: 0 })
     }
 
     /// How many there are.
