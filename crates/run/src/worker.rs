@@ -21,6 +21,10 @@ use crate::error::RunError;
 use crate::mail::{Mailbox, Part, Word};
 use crate::placement::{self, Placement};
 
+/// The most that a load takes from the kernel at once: what was copied is still in a core's cache, beside
+/// the table, when it is compared.
+const TAKEN_AT_ONCE: usize = 64 << 10;
+
 /// What the flows of a group do: a variant for each mode.
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
@@ -159,7 +163,7 @@ impl Crew {
         let Setting { role, key, .. } = self.setting;
         match (job, role) {
             (Job::Goodput(plan), _) => {
-                let buffer = plan.buffer_bytes.0 as usize;
+                let buffer = (plan.buffer_bytes.0 as usize).min(TAKEN_AT_ONCE);
                 let shared = GoodputShared::new(&plan);
                 let flow = move |id| GoodputFlow::new(&plan, role, key, id);
                 self.spawn(flow, shared, buffer, Part::Goodput, WorkerOutcome::Goodput)
