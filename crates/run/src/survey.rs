@@ -47,7 +47,7 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
         pattern,
         connections: options.connections,
         extent: goodput::Extent::DurationNs(options.duration),
-        buffer_bytes: Bytes(256 << 10),
+        buffer_bytes: Bytes(512 << 10),
         push_bytes: Bytes(1 << 20),
         pull_bytes: Bytes(1 << 20),
         rate_bps: None,

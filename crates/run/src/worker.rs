@@ -22,6 +22,10 @@ use crate::error::RunError;
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
 use crate::placement::{self, Placement};
 
+/// The most that a load takes from the kernel at once: what was copied is still in a core's cache, beside
+/// the table, when it is compared.
+const TAKEN_AT_ONCE: usize = 64 << 10;
+
 /// What the flows of a group do: a variant for each mode.
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
@@ -149,7 +153,7 @@ impl Crew {
         let Setting { role, key, .. } = self.setting;
         match (job, role) {
             (Job::Goodput(plan), _) => {
-                let buffer = plan.buffer_bytes.0 as usize;
+                let buffer = (plan.buffer_bytes.0 as usize).min(TAKEN_AT_ONCE);
                 let shared = GoodputShared::new(&plan);
                 // Blocking calls both ways need a thread for each.
                 let splits = self.engine == EngineKind::Plain

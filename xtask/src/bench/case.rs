@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 /// Write sizes of transfers.
-const WRITE_BYTES: [usize; 6] = [1_024, 4_096, 16_384, 65_536, 262_144, 1_048_576];
+const WRITE_BYTES: [usize; 7] = [1_024, 4_096, 16_384, 65_536, 262_144, 524_288, 1_048_576];
 
 /// Length of a ping and of its echo.
 pub const PING_BYTES: usize = 64;
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (28, 28));
+        assert_eq!((names.len(), all().len()), (32, 32));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

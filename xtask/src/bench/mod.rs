@@ -155,6 +155,10 @@ fn compare(
     }
     let ratios: Vec<f64> = runs.iter().map(|(ours, theirs)| ours.figure / theirs.figure).collect();
     let summary = RatioSummary::of(&ratios);
+    let cpu_ratios: Option<Vec<f64>> = runs
+        .iter()
+        .map(|(ours, theirs)| Some(ours.cpu_ns_per_gigabyte? / theirs.cpu_ns_per_gigabyte?))
+        .collect();
     Ok(Comparison {
         case: *case,
         measure,
@@ -162,5 +166,6 @@ fn compare(
         opponent: opponent.name,
         runs,
         summary,
+        cpu: cpu_ratios.map(|ratios| RatioSummary::of(&ratios)),
     })
 }

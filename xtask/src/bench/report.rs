@@ -25,12 +25,14 @@ pub struct Comparison {
     pub runs: Vec<(Run, Run)>,
     /// What their ratios come to.
     pub summary: RatioSummary,
+    /// The same for processor time a gigabyte, in transfers.
+    pub cpu: Option<RatioSummary>,
 }
 
 /// The heads of the columns.
 pub fn head() -> String {
     format!(
-        "{:<26} {:<10} {:>14} {:>14} {:>7} {:>17} {:>11} {:>11}  {}",
+        "{:<26} {:<10} {:>14} {:>14} {:>7} {:>17} {:>11} {:>11} {:>7} {:>17}  {}",
         "case",
         "against",
         "ours",
@@ -39,6 +41,8 @@ pub fn head() -> String {
         "95 % interval",
         "cpu/GB",
         "theirs",
+        "ratio",
+        "95 % interval",
         "verdict"
     )
 }
@@ -46,14 +50,13 @@ pub fn head() -> String {
 impl Comparison {
     /// As a row of the table.
     pub fn row(&self) -> String {
-        let RatioSummary { median: ratio, low, high, .. } = self.summary;
-        let interval = match (low, high) {
-            (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
-            _ => "too few pairs".to_owned(),
-        };
+        let (ratio, interval) = in_words(&self.summary);
+        let (cpu_ratio, cpu_interval) =
+            self.cpu.as_ref().map_or_else(|| ("-".to_owned(), "-".to_owned()), in_words);
         let (ours, theirs) = (self.median_of(|pair| &pair.0), self.median_of(|pair| &pair.1));
         format!(
-            "{:<26} {:<10} {:>14} {:>14} {ratio:>7.3} {interval:>17} {:>11} {:>11}  {}",
+            "{:<26} {:<10} {:>14} {:>14} {ratio:>7} {interval:>17} {:>11} {:>11} \
+             {cpu_ratio:>7} {cpu_interval:>17}  {}",
             self.case.name(),
             self.opponent,
             self.measure.in_words(ours.figure),
@@ -100,6 +103,7 @@ impl Comparison {
             "subject": self.subject,
             "opponent": self.opponent,
             "ratio": self.summary,
+            "cpu_ratio": self.cpu,
             "verdict": self.verdict(),
             "runs": self.runs.iter().map(sides).collect::<Vec<_>>(),
         })
@@ -113,6 +117,15 @@ impl Measure {
             Self::MedianRttNs | Self::MeanRttNs => quantity::duration_ns(figure as u64),
         }
     }
+}
+
+/// The median of the ratios, and where it lies.
+fn in_words(summary: &RatioSummary) -> (String, String) {
+    let interval = match (summary.low, summary.high) {
+        (Some(low), Some(high)) => format!("{low:.3} to {high:.3}"),
+        _ => "too few pairs".to_owned(),
+    };
+    (format!("{:.3}", summary.median), interval)
 }
 
 fn cpu_in_words(nanoseconds: Option<f64>) -> String {

@@ -11,8 +11,8 @@ use crate::limits::{self, PlanError};
 const DEFAULT_DURATION: Period = Period::from_secs(10);
 /// The first half second is slow start, page faults and waking processors.
 const DEFAULT_WARM_UP: Period = Period::from_millis(500);
-/// Large enough that a system call costs little beside its copy, small enough for a core's cache.
-const DEFAULT_BUFFER: Bytes = Bytes(256 << 10);
+/// Large enough that a system call, and waking up for it, cost little beside its copy.
+const DEFAULT_BUFFER: Bytes = Bytes(512 << 10);
 /// A segment of `pushpull`.
 const DEFAULT_SEGMENT: Bytes = Bytes(1 << 20);
 
@@ -31,7 +31,7 @@ pub struct GoodputArgs {
     /// How long to send [default: 10s]
     #[arg(short = 't', long, value_name = "TIME")]
     pub duration: Option<Period>,
-    /// The most handed to or taken from the kernel at once
+    /// The most handed to the kernel at once, and, up to 64 KiB, taken from it
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_BUFFER)]
     pub buffer: Bytes,
     /// Length of the segments of pushpull

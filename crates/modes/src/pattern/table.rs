@@ -16,8 +16,8 @@ pub const MARK_BYTES: u64 = 16;
 const LAP: usize = LAP_BYTES as usize;
 const MARK: usize = MARK_BYTES as usize;
 
-/// Random bytes of period [`LAP_BYTES`], stored twice in a row so that a lap from any phase is one
-/// slice.
+/// Random bytes of period [`LAP_BYTES`], stored twice in a row so that a search need not wrap. Streams
+/// keep to the first copy: flows of all phases share its 64 KiB of a core's cache.
 static TABLE: LazyLock<Box<[u8]>> = LazyLock::new(|| {
     let mut state = 0x7061_7468_7363_6f70; // "pathscop"
     let mut lap = Vec::with_capacity(LAP + 8);
@@ -108,8 +108,8 @@ impl StreamKey {
                 let mark = &self.mark(lap)[offset..];
                 gather.copy(&mark[..mark.len().min(left)])
             } else {
-                let rest = self.rest_of_lap(offset);
-                gather.borrow(&rest[..rest.len().min(left)])
+                let run = self.run_of_lap(offset);
+                gather.borrow(&run[..run.len().min(left)])
             };
             if taken == 0 {
                 return;
@@ -129,7 +129,7 @@ impl StreamKey {
         while !bytes.is_empty() {
             let offset = (position % LAP_BYTES) as usize;
             let mark = self.mark(position / LAP_BYTES);
-            let source = if offset < MARK { &mark[offset..] } else { self.rest_of_lap(offset) };
+            let source = if offset < MARK { &mark[offset..] } else { self.run_of_lap(offset) };
             let (head, tail) = bytes.split_at_mut(source.len().min(bytes.len()));
             head.copy_from_slice(&source[..head.len()]);
             position += head.len() as u64;
@@ -150,7 +150,7 @@ impl StreamKey {
                 mark = self.mark(lap);
                 &mark[offset..]
             } else {
-                self.rest_of_lap(offset)
+                self.run_of_lap(offset)
             };
             let len = expected.len().min(bytes.len() - done);
             let (expected, came) = (&expected[..len], &bytes[done..done + len]);
@@ -176,7 +176,7 @@ impl StreamKey {
         if offset < MARK {
             self.mark(position / LAP_BYTES)[offset]
         } else {
-            self.rest_of_lap(offset)[0]
+            self.run_of_lap(offset)[0]
         }
     }
 
@@ -197,9 +197,11 @@ impl StreamKey {
         mark
     }
 
-    fn rest_of_lap(self, offset: usize) -> &'static [u8] {
-        let phase = self.phase as usize;
-        &self.table[phase + offset..phase + LAP]
+    /// The lap from `offset` on, to its end or to the table's, whichever is first.
+    fn run_of_lap(self, offset: usize) -> &'static [u8] {
+        let index = (self.phase as usize + offset) % LAP;
+        let len = LAP - offset.max(index);
+        &self.table[index..index + len]
     }
 }
 
