@@ -23,7 +23,8 @@ pub struct CommandLine {
 pub enum Command {
     /// Answer every test of many clients at once, on one TCP and one UDP port
     Server(ServerArgs),
-    /// Latency idle and under load, goodput up, down and both ways, and what limited them
+    /// Latency idle and under load, goodput up, down and both ways, and what limited them; leaves its
+    /// result in pathscope-survey-DATE.json, unless --output names another file
     Survey(SurveyArgs),
     /// How much applications get through, with every byte verified
     Goodput(GoodputCommand),
@@ -117,7 +118,10 @@ pub struct LatencyCommand {
 #[derive(Args, Debug)]
 pub struct RunArgs {
     /// The server's port, where HOST names none
-    #[arg(short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
+    #[arg(
+        short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT,
+        value_parser = clap::value_parser!(u16).range(1..)
+    )]
     pub port: u16,
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]

@@ -16,6 +16,8 @@ pub struct Outputs<'out> {
     view: Box<dyn View + 'out>,
     file: Option<ResultFile>,
     trouble: Option<Trouble>,
+    /// Whether there is anything to save.
+    has_measured: bool,
     /// Nobody reads any more: a normal end of a pipe.
     closed: bool,
 }
@@ -28,15 +30,27 @@ impl<'out> Outputs<'out> {
         out: &'out mut dyn Write,
         file: Option<ResultFile>,
     ) -> Self {
-        Self { view: format.view(options, out), file, trouble: None, closed: false }
+        Self {
+            view: format.view(options, out),
+            file,
+            trouble: None,
+            has_measured: false,
+            closed: false,
+        }
     }
 
     /// Passes an event on to every output.
     pub fn event(&mut self, event: Event<'_>) {
         match event {
-            Event::Checkpoint { record } => self.save(record, Moment::Meanwhile),
+            Event::Checkpoint { record } => {
+                self.has_measured = true;
+                self.save(record, Moment::Meanwhile);
+            }
             Event::Finished { record, .. } => {
-                self.save(record, Moment::End);
+                // A run that measured nothing leaves alone what an earlier one saved.
+                if self.has_measured {
+                    self.save(record, Moment::End);
+                }
                 self.show(event);
             }
             _ => self.show(event),
@@ -92,8 +106,17 @@ enum Moment {
 #[derive(Debug)]
 pub struct ResultFile {
     path: PathBuf,
-    /// Written beside it and moved over it; `None`: a pipe or a device, which gets the whole result only.
-    beside: Option<PathBuf>,
+    place: Place,
+}
+
+/// What the result is written to.
+#[derive(Debug)]
+enum Place {
+    /// A file: written beside it and moved over it.
+    File { beside: PathBuf },
+    /// A pipe or a device: gets the whole result, once. Opened before anything is measured, since its
+    /// reader may wait for that.
+    Stream(File),
 }
 
 impl ResultFile {
@@ -104,8 +127,8 @@ impl ResultFile {
             Trouble::usage(format!("--output {}: {error}; nothing was measured", path.display()))
         };
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
-            OpenOptions::new().write(true).open(path).map_err(refused)?;
-            return Ok(Self { path: path.to_owned(), beside: None });
+            let stream = OpenOptions::new().write(true).open(path).map_err(refused)?;
+            return Ok(Self { path: path.to_owned(), place: Place::Stream(stream) });
         }
         // A link is followed: what it names is replaced, and not the link.
         let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
@@ -116,19 +139,19 @@ impl ResultFile {
         name.push(format!(".{}.partial", std::process::id()));
         let beside = path.with_file_name(name);
         File::create(&beside).and_then(|_| fs::remove_file(&beside)).map_err(refused)?;
-        Ok(Self { path, beside: Some(beside) })
+        Ok(Self { path, place: Place::File { beside } })
     }
 
     /// Whether it holds the result so far while that grows.
     fn keeps(&self) -> bool {
-        self.beside.is_some()
+        matches!(self.place, Place::File { .. })
     }
 
     fn write(&self, record: &dyn Record) -> io::Result<()> {
         let text = record.to_json(Layout::Indented)?;
-        let Some(beside) = &self.beside else {
-            let mut out = OpenOptions::new().write(true).open(&self.path)?;
-            return writeln!(out, "{text}");
+        let beside = match &self.place {
+            Place::File { beside } => beside,
+            Place::Stream(stream) => return writeln!(&*stream, "{text}"),
         };
         let written = write_whole(beside, &text).and_then(|()| fs::rename(beside, &self.path));
         if written.is_err() {

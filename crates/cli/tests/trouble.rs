@@ -300,6 +300,14 @@ fn a_link_is_followed_and_a_pipe_gets_one_result() {
     run(&words).exits(0);
     assert!(link.is_symlink());
     assert_eq!(document_in(&target).measurements.len(), 1);
+    let refused =
+        ["latency", &format!("127.0.0.1:{}", free_port()), "-o", target.to_str().expect("plain")];
+    run(&refused).exits(3);
+    assert_eq!(
+        document_in(&target).measurements.len(),
+        1,
+        "a run that measured nothing leaves it alone"
+    );
     let script = format!(
         "'{}' goodput {} -t 3s --report-every 100ms -q -o /dev/stderr 2>&1 >/dev/null",
         env!("CARGO_BIN_EXE_pathscope"),

@@ -209,8 +209,14 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         measurement.start_ns + end.map_or(0, |end| end.start_ns)
     };
     let of = |label: &str, unit: Unit, value: &dyn Fn(&Interval) -> Option<f64>| {
-        let points: Vec<_> =
-            measurement.intervals.iter().map(|interval| (at(interval), value(interval))).collect();
+        // The last interval, cut short by the end, says little of a rate.
+        let is_whole = |interval: &&Interval| {
+            let end = interval.client.as_ref().or(interval.server.as_ref());
+            let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
+            length_ns * 2 >= measurement.test.report_every_ns.0
+        };
+        let intervals = measurement.intervals.iter().filter(is_whole);
+        let points: Vec<_> = intervals.map(|interval| (at(interval), value(interval))).collect();
         let is_known = points.iter().any(|(_, value)| value.is_some());
         is_known.then(|| Series { label: label.to_owned(), points, unit })
     };

@@ -4,7 +4,7 @@ use pathscope_core::quantity::count;
 use pathscope_core::record::{Caveat, Check, Substitution};
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{GoodputPlan, GoodputReport, GoodputSummary, Verify, verdict};
-use pathscope_modes::latency::{LatencyPlan, LatencyReport, LatencySummary, LoadModel};
+use pathscope_modes::latency::{Extent, LatencyPlan, LatencyReport, LatencySummary, LoadModel};
 use pathscope_modes::registry::{EndReport, Plan, Test};
 
 /// All that is known of one test when it has ended, well or not.
@@ -33,7 +33,7 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
         _ => None,
     };
     let checks = checks(&test, &client, server.as_ref());
-    let mut caveats = caveats(&test, &summary, server.is_some(), hosts);
+    let mut caveats = caveats(duration_ns, &test, &summary, server.is_some(), hosts);
     caveats.extend(client.caveats.iter().cloned());
     caveats.extend(server.iter().flat_map(|server| server.caveats.iter().cloned()));
     Measurement {
@@ -100,7 +100,7 @@ fn verified(
     } else {
         format!("wrong data on {corruptions} connections: see their errors")
     };
-    (plan.verify == Verify::Full).then(|| Check {
+    (plan.verify == Verify::Full && received + corruptions as u64 > 0).then(|| Check {
         name: "verified".to_owned(),
         passed: corruptions == 0,
         text,
@@ -176,7 +176,13 @@ fn echoes(latency: &LatencyReport) -> Check {
     Check { name: "echoes_verified".to_owned(), passed, text }
 }
 
-fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts) -> Vec<Caveat> {
+fn caveats(
+    duration_ns: u64,
+    test: &Test,
+    summary: &Summary,
+    server_reported: bool,
+    hosts: &Hosts,
+) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     if !server_reported {
         caveats.push(Caveat::new(
@@ -194,6 +200,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
         if let (Some(plan), Some(summary)) = (plan, summary) {
             caveats.extend(late_generator(plan, summary));
             caveats.extend(late_echoes(summary));
+            caveats.extend(unsent(plan, summary, duration_ns));
         }
     }
     if hosts.client.virtualized == Some(true) && matches!(test.plan, Plan::Latency(_)) {
@@ -221,6 +228,26 @@ fn unanswered(probe: &LatencySummary) -> Option<Caveat> {
         return None;
     };
     Some(Caveat::new("probe_unanswered", text))
+}
+
+/// An open loop whose sender could not keep up: the pings that were due and never left are the latest, so
+/// leaving them out flatters the figures.
+fn unsent(plan: &LatencyPlan, summary: &LatencySummary, duration_ns: u64) -> Option<Caveat> {
+    let (LoadModel::Open { period_ns }, Extent::DurationNs(duration)) =
+        (plan.load_model, plan.extent)
+    else {
+        return None;
+    };
+    let due = duration.0.div_ceil(period_ns.0);
+    // A run that was stopped sent what was due until then.
+    (duration_ns >= duration.0 && summary.sent < due).then(|| {
+        let text = format!(
+            "{} of {} pings that were due never left: this machine cannot keep a period of {period_ns}",
+            count(due - summary.sent),
+            count(due)
+        );
+        Caveat::new("pings_unsent", text)
+    })
 }
 
 /// Echoes that cannot be told from duplicates any more are neither lost nor measured.

@@ -172,7 +172,9 @@ impl ClientRun<'_> {
             self.document.measurements.extend(
                 findings.map(|findings| assemble::measurement(findings, &self.document.hosts)),
             );
-            (self.sink)(Event::Checkpoint { record: &self.document });
+            if !self.document.measurements.is_empty() {
+                (self.sink)(Event::Checkpoint { record: &self.document });
+            }
             if let Left::Ended(result) = left {
                 return result.and(Err(RunError::LeftEarly));
             }

@@ -4,7 +4,7 @@
 //! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
 
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,10 +13,10 @@ use pathscope_core::id::{Role, Token};
 use pathscope_core::record::Substitution;
 use pathscope_flow::{Dialogue, Event, Input, Output};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
-use pathscope_os::clock;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
+use pathscope_os::{clock, cpus};
 
 use crate::error::RunError;
 use crate::mail::{Letters, Mailbox, Word};
@@ -234,12 +234,21 @@ where
         plan: Test,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        let test = RunningTest::new(plan, self.role, token)?;
+        let test = RunningTest::new(plan, self.role, token, self.cpus())?;
         end.provide(token, &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
         Ok(chosen)
+    }
+
+    /// Processors for the workers of this end: half of them where the other end is on this machine.
+    fn cpus(&self) -> usize {
+        let address = |of: io::Result<SocketAddr>| of.ok().map(|address| address.ip());
+        let here = address(self.control.local_addr());
+        let shares = here.is_some() && here == address(self.control.peer_addr());
+        let cpus = cpus::allowed().len();
+        (if shares { cpus / 2 } else { cpus }).max(1)
     }
 
     fn start(&mut self, end: &mut impl End) {

@@ -46,7 +46,7 @@ pub(crate) struct RunningTest {
 
 /// Whether this end can run a test; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
-    RunningTest::new(test.clone(), Role::Client, Token([0; 16])).map(drop)
+    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), 1).map(drop)
 }
 
 /// A group before, while and after it runs.
@@ -69,9 +69,9 @@ struct GroupState {
 }
 
 impl RunningTest {
-    /// A test whose flows have no sockets yet; or why this end cannot run it.
-    pub fn new(test: Test, role: Role, token: Token) -> Result<Self, RunError> {
-        let cpus = cpus::allowed().len().max(1);
+    /// A test whose flows have no sockets yet, for workers on so many processors; or why this end cannot
+    /// run it.
+    pub fn new(test: Test, role: Role, token: Token, cpus: usize) -> Result<Self, RunError> {
         let groups = test.groups().into_iter().map(|group| GroupState::new(&test, group, cpus));
         let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
         if let Some(name) = &attach::settings(&test).congestion_control {

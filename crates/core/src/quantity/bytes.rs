@@ -58,9 +58,12 @@ impl FromStr for Bytes {
     }
 }
 
+/// Exact: in the largest unit that leaves nothing over.
 impl fmt::Display for Bytes {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(&super::bytes(self.0))
+        const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+        let power = if self.0 == 0 { 0 } else { (self.0.trailing_zeros() / 10) as usize };
+        formatter.pad(&format!("{} {}", self.0 >> (10 * power), UNITS[power]))
     }
 }
 
@@ -83,6 +86,15 @@ mod tests {
             ("1_000kB", 1_000_000),
         ] {
             assert_eq!(typed.parse(), Ok(Bytes(bytes)), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_exact() {
+        for (bytes, shown) in
+            [(0, "0 B"), (48, "48 B"), (65_536, "64 KiB"), (65_507, "65507 B"), (1 << 60, "1 EiB")]
+        {
+            assert_eq!(Bytes(bytes).to_string(), shown);
         }
     }
 

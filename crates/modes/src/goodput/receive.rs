@@ -191,6 +191,10 @@ impl Receiver {
         shared.received_bytes += right as u64;
         let since_start = now.nanos_since(shared.started.unwrap_or(now));
         if since_start >= shared.warm_up_ns {
+            if shared.warm_up_ns > 0 {
+                self.window.open_at(shared.warm_up_ns);
+                shared.window.open_at(shared.warm_up_ns);
+            }
             self.window.record(right as u64, since_start);
             shared.window.record(right as u64, since_start);
         }

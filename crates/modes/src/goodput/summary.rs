@@ -130,11 +130,12 @@ impl DirectionSummary {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ReceiveWindow {
-    /// The first receive in the window: its bytes are left out, since they arrived before it.
+    /// Its begin: the end of the warm-up; without one the first receive, whose bytes are left out, since
+    /// they arrived before it.
     pub first_ns: Option<u64>,
     /// The last receive.
     pub last_ns: Option<u64>,
-    /// Bytes received after the first receive.
+    /// Bytes received after its begin.
     pub bytes: u64,
 }
 
@@ -150,6 +151,13 @@ impl ReceiveWindow {
         self.last_ns = Some(now_ns);
     }
 
+    /// Opens the window at a stated time: what is received from then on is in it, and a flow that is slow
+    /// to begin gains nothing by that.
+    #[inline]
+    pub fn open_at(&mut self, start_ns: u64) {
+        self.first_ns.get_or_insert(start_ns);
+    }
+
     /// The window that spans both, with the bytes of both.
     pub fn merge(&mut self, other: &Self) {
         self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();
@@ -162,8 +170,8 @@ impl ReceiveWindow {
         self.last_ns.unwrap_or(0).saturating_sub(self.first_ns.unwrap_or(0))
     }
 
-    /// Σ bytes in the window, the first receive's left out, over (last − first receive), in bits a
-    /// second. `None` where that is no window: fewer than two receives.
+    /// Σ bytes in the window over its length, in bits a second. `None` where that is no window: nothing
+    /// received in it, or without a warm-up fewer than two receives.
     pub fn goodput_bps(&self) -> Option<f64> {
         let length_ns = self.length_ns();
         (length_ns > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)

@@ -74,7 +74,7 @@ fn mean(rtt: &LatencyFigures) -> Figure {
 fn counts(summary: &LatencySummary) -> Vec<Figure> {
     let warm_up = match summary.warm_up {
         0 => String::new(),
-        left_out => format!(", {} of the warm-up left out", count(left_out)),
+        left_out => format!("; {} of them in the warm-up, left out", count(left_out)),
     };
     let mut figures = vec![
         Figure::new("pings", Value::Count(summary.sent))
