@@ -207,6 +207,31 @@ fn intervals_of_both_ends_stand_on_one_axis_and_add_up() {
 }
 
 #[test]
+fn neither_way_of_a_duplex_starves_the_other() {
+    let server = Server::start();
+    let words = [
+        "goodput",
+        &server.host(),
+        "-c",
+        "8",
+        "--pattern",
+        "duplex",
+        "-t",
+        "2s",
+        "--no-probe",
+        "--json",
+    ];
+    let document = run(&words).exits(0).document();
+    let client = only(&document).client.goodput.as_ref().expect("it reported");
+    let (less, more) = (
+        client.sent_bytes.min(client.received_bytes),
+        client.sent_bytes.max(client.received_bytes),
+    );
+    // Sends are larger than receives: taking turns by calls gave one way eight times the other's bytes.
+    assert!(less * 5 > more, "{less} and {more} bytes");
+}
+
+#[test]
 fn a_survey_needs_no_server_and_leaves_its_result_behind() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = common::pathscope(&["survey", "--duration", "600ms", "-c", "2"]);

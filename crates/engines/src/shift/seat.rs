@@ -16,8 +16,8 @@ pub(crate) struct Seat<M> {
     pub standing: Standing,
     /// For an engine's list of seats to visit: whether this one is on it.
     pub is_queued: bool,
-    /// Of sending and receiving, which to try first: they take turns.
-    pub receives_next: bool,
+    /// Bytes sent beyond those received, lately: of sending and receiving, the one behind goes first.
+    pub sent_ahead: i64,
     /// Which lane to receive from first: they take turns as well.
     pub next_lane: u8,
     /// Something happened since the want was asked for.
@@ -113,7 +113,7 @@ impl<M: Machine> Seat<M> {
             want: Want::NOTHING,
             standing: Standing::Live,
             is_queued: false,
-            receives_next: false,
+            sent_ahead: 0,
             next_lane: 0,
             is_stale: false,
             phase: Phase::Running,

@@ -56,22 +56,28 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         Visit::Unfinished
     }
 
-    /// Sends or receives once; the two take turns where both are possible.
+    /// Sends or receives once. Where both are possible, the way that has moved fewer bytes has its turn: a
+    /// send of half a mebibyte is followed by as many receives as bring half a mebibyte.
     pub fn step(&mut self, place: usize, blocking: Blocking) -> Step {
         self.refresh(place);
-        let receives_first = self.seats[place].receives_next;
-        let first = self.one_way(place, receives_first, blocking);
-        match first {
+        let receives_first = self.seats[place].sent_ahead > 0;
+        match self.one_way(place, receives_first, blocking) {
             Step::Idle => self.one_way(place, !receives_first, blocking),
-            Step::Done(_) => {
-                self.seats[place].receives_next = !receives_first;
-                first
-            }
+            done @ Step::Done(_) => done,
         }
     }
 
     fn one_way(&mut self, place: usize, receives: bool, blocking: Blocking) -> Step {
-        if receives { self.receive(place, blocking) } else { self.send(place, blocking) }
+        let step =
+            if receives { self.receive(place, blocking) } else { self.send(place, blocking) };
+        if let Step::Done(bytes) = step {
+            let moved = bytes.clamp(1, VISIT_BYTES) as i64;
+            let lead = &mut self.seats[place].sent_ahead;
+            *lead += if receives { -moved } else { moved };
+            // A way that had nothing to move is not owed more than a visit.
+            *lead = (*lead).clamp(-(VISIT_BYTES as i64), VISIT_BYTES as i64);
+        }
+        step
     }
 
     fn send(&mut self, place: usize, blocking: Blocking) -> Step {
