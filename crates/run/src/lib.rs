@@ -1,8 +1,8 @@
 //! Puts it together: plan, peer, engine and machines become events and a document. Client, server,
 //! signals.
 //!
-//! A session is one thread at each end that carries out what a dialogue says ([`driver`]), and worker
-//! threads that run the flows ([`worker`], the one place where modes meet engines). The threads talk
+//! A session is one thread at each end that carries out what a dialogue says (`driver`), and worker
+//! threads that run the flows (`worker`, the one place where modes meet engines). The threads talk
 //! through a mailbox. No figure is computed here that a mode could compute.
 
 #![forbid(unsafe_code)]

@@ -1,12 +1,10 @@
 //! Bad input and bad luck: a clear sentence, the right exit code, nothing measured lost.
 
-mod common;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
 use std::time::Duration;
 
-use common::{Running, Server, document_in, pathscope, run};
+use crate::common::{Running, Server, document_in, pathscope, run};
 use pathscope_modes::document::OutcomeState;
 
 /// A port of loopback that nobody listens on.

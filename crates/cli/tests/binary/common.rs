@@ -1,10 +1,8 @@
 //! The binary as a user has it: started, talked to, stopped; ended again whatever becomes of the test.
 
-#![allow(dead_code, clippy::allow_attributes, reason = "each test file uses a part of this")]
-
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -199,9 +197,4 @@ pub fn document_in(path: &Path) -> Document {
     let text =
         std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     Document::from_json(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
-}
-
-/// What a finished command said, for commands that are not the binary.
-pub fn text(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
 }

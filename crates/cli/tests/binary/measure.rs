@@ -1,9 +1,7 @@
 //! The binary on loopback: what it measures, what both ends agree on, what it writes. Counts are exact;
 //! times have bounds that hold on a slow machine.
 
-mod common;
-
-use common::{Server, document_in, run};
+use crate::common::{Server, document_in, run};
 use pathscope_modes::document::{Document, OutcomeState};
 
 fn only(document: &Document) -> &pathscope_modes::document::Measurement {
@@ -234,9 +232,9 @@ fn neither_way_of_a_duplex_starves_the_other() {
 #[test]
 fn a_survey_needs_no_server_and_leaves_its_result_behind() {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut command = common::pathscope(&["survey", "--duration", "600ms", "-c", "2"]);
+    let mut command = crate::common::pathscope(&["survey", "--duration", "600ms", "-c", "2"]);
     command.current_dir(folder.path());
-    let ran = common::Running::start(command).finish().exits(0);
+    let ran = crate::common::Running::start(command).finish().exits(0);
     for words in
         ["latency idle", "goodput up", "goodput down", "goodput both ways", "RTT", "Gbit/s"]
     {
@@ -319,7 +317,7 @@ fn many_clients_are_served_at_once() {
                 "duplex",
                 "--json",
             ];
-            common::Running::start(common::pathscope(&words))
+            crate::common::Running::start(crate::common::pathscope(&words))
         })
         .collect();
     for client in running {

@@ -1,8 +1,6 @@
 //! What a person reads of a result of each version, as it is.
 
-mod common;
-
-use common::run;
+use crate::common::run;
 
 #[test]
 fn a_survey_of_version_1_reads_like_this() {
