@@ -6,6 +6,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::goodput::GoodputArgs;
 use pathscope_modes::latency::LatencyArgs;
+use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
@@ -212,9 +213,6 @@ pub enum Color {
     /// Never
     Never,
 }
-
-/// Where servers listen unless told otherwise.
-pub const DEFAULT_PORT: u16 = 5210;
 
 #[cfg(test)]
 mod tests {

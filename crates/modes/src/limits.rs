@@ -106,13 +106,23 @@ where
 
 /// A warm-up of at most a tenth of the run: one that was asked for is refused beyond that, the default
 /// is cut.
-pub(crate) fn warm_up(warm_up: Period, asked: bool, duration: Period) -> Result<Period, PlanError> {
+pub(crate) fn warm_up(
+    asked: Option<Period>,
+    usual: Period,
+    duration: Period,
+) -> Result<Period, PlanError> {
     let most = Period(duration.0 / 10);
-    match warm_up > most {
-        true if asked => Err(PlanError::WarmUpTooLong { asked: warm_up, most }),
-        true => Ok(most),
-        false => Ok(warm_up),
+    match asked {
+        Some(asked) if asked > most => Err(PlanError::WarmUpTooLong { asked, most }),
+        Some(asked) => Ok(asked),
+        None => Ok(usual.min(most)),
     }
+}
+
+/// A length of a run, and the warm-up in it.
+pub(crate) fn duration(duration: Period, warm_up: Period) -> Result<(), PlanError> {
+    in_range("--duration", duration, &DURATION)?;
+    in_range("--warm-up", warm_up, &(Period(0)..=Period(duration.0 / 10)))
 }
 
 /// A name as systems use them for algorithms, engines and interfaces.

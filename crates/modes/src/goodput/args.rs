@@ -86,5 +86,5 @@ impl GoodputArgs {
 /// None where bytes are counted; half a second or a tenth of the run where it lasts a stated time.
 fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, PlanError> {
     let Extent::DurationNs(duration) = extent else { return Ok(Period(0)) };
-    limits::warm_up(asked.unwrap_or(DEFAULT_WARM_UP), asked.is_some(), duration)
+    limits::warm_up(asked, DEFAULT_WARM_UP, duration)
 }

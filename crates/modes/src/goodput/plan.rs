@@ -45,12 +45,7 @@ impl GoodputPlan {
                 limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
             }
             Extent::DurationNs(duration) => {
-                limits::in_range("--duration", duration, &limits::DURATION)?;
-                limits::in_range(
-                    "--warm-up",
-                    self.warm_up_ns,
-                    &(Period(0)..=Period(duration.0 / 10)),
-                )?;
+                limits::duration(duration, self.warm_up_ns)?;
             }
         }
         limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;

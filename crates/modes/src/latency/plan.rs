@@ -35,12 +35,7 @@ impl LatencyPlan {
                 limits::in_range("--iterations", iterations, &limits::ITERATIONS)?;
             }
             Extent::DurationNs(duration) => {
-                limits::in_range("--duration", duration, &limits::DURATION)?;
-                limits::in_range(
-                    "--warm-up",
-                    self.warm_up_ns,
-                    &(Period(0)..=Period(duration.0 / 10)),
-                )?;
+                limits::duration(duration, self.warm_up_ns)?;
             }
             Extent::WithLoad => {}
         }
