@@ -1,0 +1,8 @@
+//! Networks of known truth, built in namespaces: what one looks like, what its links do to packets,
+//! and how it stands in a kernel.
+//!
+//! Not here: measuring. The lab starts any program on its nodes, pathscope among them, as a process.
+
+#![forbid(unsafe_code)]
+
+pub mod link;
