@@ -24,7 +24,7 @@ use crate::placement::{self, Placement};
 
 /// The most that a load takes from the kernel at once: what was copied is still in a core's cache, beside
 /// the table, when it is compared.
-const TAKEN_AT_ONCE: usize = 64 << 10;
+const TAKEN_AT_ONCE: usize = 512 << 10;
 
 /// What the flows of a group do: a variant for each mode.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@
 mod attend;
 mod reports;
 mod rest;
+mod room;
 mod seat;
 mod transfer;
 
@@ -25,6 +26,7 @@ use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, SystemCalls, Wor
 
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
+use room::Room;
 pub(crate) use seat::{Awaited, Medium, Seat, Wire};
 use seat::{Standing, WireState};
 pub(crate) use transfer::Visit;
@@ -68,7 +70,7 @@ pub(crate) struct Shift<M: Machine, S> {
     /// Seats that are not over.
     open: usize,
     left: Option<Ended>,
-    received: Box<[u8]>,
+    received: Room,
     datagrams: Box<[u8]>,
     scratch: Box<[u8]>,
     account: Account,
@@ -132,7 +134,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                 .collect(),
             open: seats.len(),
             left: None,
-            received: vec![0; terms.receive_buffer_bytes.max(1)].into(),
+            received: Room::new(terms.receive_buffer_bytes),
             datagrams: vec![0; DATAGRAM_BYTES].into(),
             scratch: vec![0; SCRATCH_BYTES].into(),
             account,

@@ -48,6 +48,8 @@ pub(crate) struct Wire {
     /// Whether a send may take something, as far as is known.
     pub writable: bool,
     pub state: WireState,
+    /// Bytes of a stream received so far.
+    pub position: u64,
     /// What was presented and not consumed.
     pub unread: Vec<u8>,
     /// Nothing of it was consumed: it needs more bytes, or another event.
@@ -92,6 +94,7 @@ impl Wire {
             readable: true,
             writable: true,
             state: WireState::Open,
+            position: 0,
             unread: Vec::new(),
             starved: false,
             drops: 0,

@@ -231,13 +231,14 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let wire = &mut seats[place].wires[lane.index()];
         let kept = wire.unread.len();
         let end = match medium.transport {
-            Transport::Stream => limit.min(room.len()),
-            Transport::Datagram => room.len(),
+            Transport::Stream => limit.min(room.capacity()),
+            Transport::Datagram => room.capacity(),
         };
         if end <= kept {
             return Step::Idle;
         }
-        match calls.receive(&wire.socket, &mut room[kept..end], blocking) {
+        let start = room.start(wire.position, kept);
+        match calls.receive(&wire.socket, room.at(start, end - kept), blocking) {
             Ok(0) if medium.transport == Transport::Stream => self.ended(place, lane),
             Ok(received) => {
                 let is_small = medium.transport == Transport::Stream && received < SMALL_BYTES;
@@ -249,7 +250,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                     self.now = self.calls.now();
                 }
                 self.account.operations += 1;
-                self.present(place, lane, kept, received)
+                self.present(place, lane, start, received)
             }
             Err(trouble) => self.not_received(place, lane, trouble),
         }
@@ -272,13 +273,15 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         Step::Done(0)
     }
 
-    /// Presents what was left, and what came behind it.
-    fn present(&mut self, place: usize, lane: Lane, kept: usize, received: usize) -> Step {
+    /// Presents what was left, and what came behind it, to `start`.
+    fn present(&mut self, place: usize, lane: Lane, start: usize, received: usize) -> Step {
         let Self { seats, shared, received: room, medium, now, .. } = self;
         let Seat { machine, wires, .. } = &mut seats[place];
         let wire = &mut wires[lane.index()];
-        room[..kept].copy_from_slice(&wire.unread);
-        let bytes = &room[..kept + received];
+        let kept = wire.unread.len();
+        let bytes = room.at(start - kept, kept + received);
+        bytes[..kept].copy_from_slice(&wire.unread);
+        wire.position = wire.position.wrapping_add(received as u64);
         let meta = meta(medium.transport, bytes.len(), wire);
         let consumed = machine.received(shared, lane, bytes, meta, *now).0.min(bytes.len());
         wire.unread.clear();
@@ -311,7 +314,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let Self { seats, calls, received: room, .. } = self;
         let wire = &mut seats[place].wires[lane.index()];
         wire.unread.clear();
-        match calls.receive(&wire.socket, room, Blocking::Never) {
+        match calls.receive(&wire.socket, room.whole(), Blocking::Never) {
             Ok(received) if received > 0 => Step::Done(received),
             Err(Trouble::Interrupted) => Step::Done(0),
             Err(Trouble::Blocked) => {
