@@ -14,6 +14,7 @@ pub mod errno;
 mod error;
 pub mod host;
 pub mod limits;
+pub mod namespaces;
 pub mod random;
 pub mod readiness;
 pub mod signals;
