@@ -15,6 +15,7 @@ mod error;
 pub mod host;
 pub mod limits;
 pub mod namespaces;
+pub mod offloads;
 pub mod packets;
 pub mod random;
 pub mod readiness;
