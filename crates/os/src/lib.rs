@@ -19,6 +19,7 @@ pub mod offloads;
 pub mod packets;
 pub mod random;
 pub mod readiness;
+pub mod scheduling;
 pub mod signals;
 pub mod sockets;
 pub mod tcp_facts;
