@@ -1,6 +1,8 @@
-//! Linux: `SCHED_FIFO`, see sched(7), and timerfd(2).
+//! Linux: `SCHED_FIFO`, see sched(7), timerfd(2), and the quality of service that power management
+//! keeps to, see `Documentation/power/pm_qos_interface.rst` of the kernel.
 
-use std::io;
+use std::fs::File;
+use std::io::{self, Write as _};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use pathscope_core::Tick;
@@ -37,6 +39,24 @@ fn refusal(source: io::Error) -> OsError {
         },
         _ => OsError::Call { what: WHAT, source },
     }
+}
+
+/// The request holds while the file is open.
+pub type Awake = File;
+
+pub fn keep_awake() -> Result<Awake, OsError> {
+    const LONGEST_WAKING_US: i32 = 0;
+    let ask = || -> io::Result<File> {
+        let mut file = File::options().write(true).open("/dev/cpu_dma_latency")?;
+        file.write_all(&LONGEST_WAKING_US.to_ne_bytes())?;
+        Ok(file)
+    };
+    ask().map_err(|source| OsError::Refused {
+        what: "keep processors awake",
+        takes: "root, and the device /dev/cpu_dma_latency",
+        remedy: "run it as root, outside of a container",
+        source,
+    })
 }
 
 /// Whether the calling thread is of the ordinary class.

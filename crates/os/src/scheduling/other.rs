@@ -10,6 +10,12 @@ pub fn run_first() -> Result<(), OsError> {
     Err(OsError::Unsupported { what: "running before other threads", why: "only Linux so far" })
 }
 
+pub type Awake = Infallible;
+
+pub fn keep_awake() -> Result<Awake, OsError> {
+    Err(OsError::Unsupported { what: "keeping processors awake", why: "only Linux so far" })
+}
+
 #[derive(Debug)]
 pub struct Alarm(Infallible);
 
