@@ -13,7 +13,7 @@ use rustix::time::{
 
 use crate::OsError;
 
-/// By the system call itself: one of the C libraries we are linked with refuses to make it.
+/// By the system call itself: musl refuses to make it.
 pub fn run_first() -> Result<(), OsError> {
     let priority = libc::c_int::from(1_u8);
     // SAFETY: 0 is the calling thread; the pointer is to a `sched_param`, which is one `c_int`.
