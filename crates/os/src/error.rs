@@ -75,6 +75,18 @@ pub enum OsError {
         /// Those that are allowed.
         allowed: String,
     },
+    /// The kernel refused something for want of a feature, a permission or room.
+    #[error("cannot {what}: {source}; it takes {takes}")]
+    Refused {
+        /// What was being done, as a verb and its object.
+        what: &'static str,
+        /// What the kernel wants for it.
+        takes: &'static str,
+        /// How to come by that.
+        remedy: &'static str,
+        /// What the system said.
+        source: io::Error,
+    },
     /// Any other call.
     #[error("cannot {what}: {source}")]
     Call {
@@ -104,6 +116,7 @@ impl OsError {
             | Self::Listen { .. }
             | Self::CongestionControl { .. }
             | Self::Processor { .. }
+            | Self::Refused { .. }
             | Self::Call { .. } => Failure::Unsupported,
         }
     }
@@ -121,6 +134,7 @@ impl OsError {
             Self::CongestionControl { .. } => {
                 Some("load its module (modprobe tcp_NAME) or choose one that is there")
             }
+            Self::Refused { remedy, .. } => Some(remedy),
             Self::Call { source, .. } | Self::Connect { source, .. } if is_out_of_files(source) => {
                 Some("raise the limit of open files (ulimit -n) or ask for fewer connections")
             }
