@@ -38,9 +38,9 @@ pub struct Conditions {
     pub reordering: Reordering,
 }
 
-/// The longest delay: what LTE at its worst and a parked satellite link stay below.
+/// The longest delay, and the longest patience: longer than any real path's.
 pub const MOST_DELAY: Period = Period::from_secs(60);
-/// The highest rate. Far above what a relay can do; above it a frame takes no nanosecond.
+/// The highest rate: above what any relay carries, and a small frame still takes some nanoseconds.
 pub const MOST_RATE: u64 = 100_000_000_000;
 /// The longest queue in frames.
 pub const MOST_QUEUE_FRAMES: u32 = 100_000;
@@ -183,7 +183,8 @@ mod tests {
 
     #[test]
     fn impossible_conditions_are_refused_in_a_sentence() {
-        let broken: [(fn(&mut Conditions), &str); 11] = [
+        type Break = fn(&mut Conditions);
+        let broken: [(Break, &str); 11] = [
             (|it| it.rate = Rate::Limited(BitRate(0)), "set rate=0bit: a rate is above 0"),
             (|it| it.rate = Rate::Limited(BitRate(MOST_RATE + 1)), "for no limit, rate=none"),
             (|it| it.queue = Queue::Packets(0), "set queue=0p: a queue holds at least one"),
