@@ -29,8 +29,8 @@ impl Chance {
 /// Units, each as (name, parts of a thousand million).
 const UNITS: [(&str, u64); 3] = [("%", 10_000_000), ("ppm", 1_000), ("ppb", 1)];
 
-/// A percentage, parts per million or a thousand million, or a share of one written with its point. A bare
-/// `1` could be one per cent or certainty, and is refused.
+/// A percentage, parts per million or a thousand million, or a share of one written with its point.
+/// A bare `1` could be one per cent or certainty, and is refused.
 impl FromStr for Chance {
     type Err = WordError;
 

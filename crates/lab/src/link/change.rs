@@ -1,7 +1,7 @@
 //! What a link can be told while it carries traffic: other conditions, a cut, its end.
 //!
-//! The same words stand in a lab's TOML, as `delay = "20ms"`, and on a command line, as `delay=20ms`: one
-//! reader and one writer serve both.
+//! The same words stand in a lab's TOML, as `delay = "20ms"`, and on a command line, as
+//! `delay=20ms`: one reader and one writer serve both.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -226,7 +226,62 @@ impl fmt::Display for Conditions {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::quantity::BitRate;
+    use proptest::prelude::*;
+
     use super::*;
+
+    fn chance() -> impl Strategy<Value = Chance> {
+        (0..=Chance::ALWAYS.0).prop_map(Chance)
+    }
+
+    fn conditions() -> impl Strategy<Value = Conditions> {
+        let rate = prop::option::of(1_u64..=100_000_000_000);
+        let rate =
+            rate.prop_map(|rate| rate.map_or(Rate::Unlimited, |it| Rate::Limited(BitRate(it))));
+        let times = (0_u64..=60_000_000_000).prop_flat_map(|delay| (Just(delay), 0..=delay));
+        let queue = prop_oneof![
+            (1_u32..=100_000).prop_map(Queue::Packets),
+            (1_u64..=128 << 20).prop_map(Queue::Bytes)
+        ];
+        let burst = (chance(), 1..=Chance::ALWAYS.0, chance(), chance());
+        let loss = prop_oneof![
+            Just(Loss::None),
+            (1..=Chance::ALWAYS.0).prop_map(|it| Loss::Random(Chance(it))),
+            burst.prop_map(|(to_bad, to_good, loss_good, loss_bad)| {
+                Loss::GilbertElliott { to_bad, to_good: Chance(to_good), loss_good, loss_bad }
+            })
+        ];
+        let reordering = (chance(), 1_u32..=1_000, 1_u64..=60_000_000_000).prop_map(
+            |(chance, distance, patience)| Reordering {
+                chance,
+                distance,
+                patience: Period(patience),
+            },
+        );
+        (rate, times, queue, loss, chance(), chance(), reordering).prop_map(
+            |(rate, (delay, jitter), queue, loss, duplication, corruption, reordering)| {
+                let (delay, jitter) = (Period(delay), Period(jitter));
+                Conditions { rate, delay, jitter, queue, loss, duplication, corruption, reordering }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_a_link_can_be_like_is_written_and_read(conditions in conditions()) {
+            let order: Order = conditions.to_string().parse().expect("as it was written");
+            prop_assert_eq!(order, Order::Change(conditions.into()));
+            let stored = serde_json::to_string(&conditions).expect("words are JSON");
+            let read: Conditions = serde_json::from_str(&stored).expect("as written");
+            prop_assert_eq!(read, conditions);
+        }
+
+        #[test]
+        fn no_words_panic(words in ".*|(loss|queue|reorder|rate|delay)=[0-9a-z.,:()%]{0,20}") {
+            let _ = words.parse::<Order>();
+        }
+    }
 
     #[test]
     fn a_line_of_words_is_a_change_and_reads_back() {

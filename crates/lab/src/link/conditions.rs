@@ -9,12 +9,13 @@ use thiserror::Error;
 use super::words;
 use super::{Chance, Change, Loss, Queue, Rate, Reordering};
 
-/// What one direction of a link does to each frame, in this order: queue, rate, then on the wire loss,
-/// corruption, duplication, delay with its jitter, and reordering.
+/// What one direction of a link does to each frame, in this order: queue, rate, then on the wire
+/// loss, corruption, duplication, delay with its jitter, and reordering.
 ///
-/// The default does nothing: no limit, no delay, no damage. Every frame is treated, whatever it carries;
-/// only corruption looks inside. Written and read as a [`Change`] of the default, and then
-/// always [possible](Self::check).
+/// The default does nothing: no limit, no delay, no damage. Every frame is treated, whatever it
+/// carries, ARP like IP; in a lab, where neighbours are static, that is IP in practice. Only
+/// corruption looks inside. Written and read as a [`Change`] of the default, and then always
+/// [possible](Self::check).
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 #[serde(try_from = "Change", into = "Change")]
 pub struct Conditions {
@@ -23,8 +24,9 @@ pub struct Conditions {
     /// From the end of a frame's transmission to its arrival.
     pub delay: Period,
     /// Each frame's delay differs from `delay` by up to this much either way, evenly distributed.
-    /// Frames keep their order: one never arrives before the one ahead of it. So where frames are closer
-    /// to each other than this, they arrive in clumps, and later on average than `delay` says.
+    /// Frames keep their order: one never arrives before the one ahead of it. So where frames are
+    /// closer to each other than this, they arrive in clumps, and later on average than `delay`
+    /// says.
     pub jitter: Period,
     /// What may wait for its transmission, besides the frame being sent.
     pub queue: Queue,

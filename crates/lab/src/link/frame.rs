@@ -1,6 +1,7 @@
 //! A frame that owns its bytes, and the storage that is used again.
 
-/// One Ethernet frame, from its destination address to its payload's end, without the check sequence.
+/// One Ethernet frame, from its destination address to its payload's end, without the check
+/// sequence.
 ///
 /// Its storage may be longer than it is, so that a buffer that has been used once needs no more
 /// memory and no clearing.

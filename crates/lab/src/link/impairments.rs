@@ -10,9 +10,9 @@ use super::words::{self, WordError};
 
 /// How frames are lost on the wire.
 ///
-/// In words: `none`; `1%` for each frame by itself; `burst:1%,30%` for bursts, with the chance that one begins
-/// and the chance that it ends; `burst:1%,30%,0%,100%` with the loss between bursts and within
-/// them. `burst(1%,30%)` is read as well; a shell would want that in quotes.
+/// In words: `none`; `1%` for each frame by itself; `burst:1%,30%` for bursts, with the chance that
+/// one begins and the chance that it ends; `burst:1%,30%,0%,100%` with the loss between bursts and
+/// within them. `burst(1%,30%)` is read as well; a shell would want that in quotes.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Loss {
     /// None is.
@@ -22,9 +22,9 @@ pub enum Loss {
     Random(Chance),
     /// In bursts: two states, each with its own loss, after Gilbert (1960) and Elliott (1963).
     ///
-    /// A link begins good. A frame is lost or not by the state that it finds, and then the state changes
-    /// or not for the next. So a share of `to_bad / (to_bad + to_good)` of all frames find it bad, and a
-    /// bad spell is `1 / to_good` frames long on average.
+    /// A link begins good. A frame is lost or not by the state that it finds, and then the state
+    /// changes or not for the next. So a share of `to_bad / (to_bad + to_good)` of all frames find
+    /// it bad, and a bad spell is `1 / to_good` frames long on average.
     GilbertElliott {
         /// From good to bad, asked for each frame.
         to_bad: Chance,
@@ -107,8 +107,8 @@ impl fmt::Display for Loss {
 /// Frames held back until others have passed them. In words `none`, `1%x3`, or `1%x3,50ms` with its
 /// patience.
 ///
-/// "Others" are frames of the same direction, of whatever flow, that are not held back themselves; copies
-/// do not count. Those held back keep their order among each other.
+/// "Others" are frames of the same direction, of whatever flow, that are not held back themselves;
+/// copies do not count. Those held back keep their order among each other.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Reordering {
     /// Which.
@@ -120,8 +120,8 @@ pub struct Reordering {
     pub patience: Period,
 }
 
-/// Below the 200 ms of Linux' shortest retransmission timeout, so that a frame that nobody passes is
-/// late and not taken for lost.
+/// Below the 200 ms of Linux' shortest retransmission timeout, so that a frame that nobody passes
+/// is late and not taken for lost.
 const PATIENCE: Period = Period::from_millis(100);
 
 impl Default for Reordering {

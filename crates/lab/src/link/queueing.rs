@@ -37,15 +37,16 @@ impl fmt::Display for Rate {
 
 /// The bound of a queue that drops at its tail. In words `67p` for frames, `100KB` for bytes.
 ///
-/// It counts what waits, and **not** the frame being sent. So of a burst that finds an idle link with
-/// a queue of 67 packets, one frame is sent at once, 67 wait, and the 69th is the first to be dropped.
-/// A frame that arrives in the very nanosecond in which a transmission ends finds the next one begun.
-/// In bytes, a frame may wait if with it there are no more than the bound; one that is
+/// It counts what waits, and **not** the frame being sent. So of a burst that finds an idle link
+/// with a queue of 67 packets, one frame is sent at once, 67 wait, and the 69th is the first to be
+/// dropped. A frame that arrives in the very nanosecond in which a transmission ends finds the next
+/// one begun. In bytes, a frame may wait if with it there are no more than the bound; one that is
 /// larger than the bound passes only where it finds the link idle.
 ///
-/// How that compares: tbf keeps a packet in its queue until there are tokens for all of it, so its `limit` (bytes)
-/// also holds the packet that this link is already sending. netem's `limit` (packets) counts all that it
-/// holds, those on their way through the delay included, which here never take room in the queue.
+/// How that compares: tbf keeps a packet in its queue until there are tokens for all of it, so its
+/// `limit` (bytes) also holds the packet that this link is already sending. netem's `limit`
+/// (packets) counts all that it holds, those on their way through the delay included, which here
+/// never take room in the queue.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Queue {
     /// So many frames.

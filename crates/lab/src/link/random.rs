@@ -1,7 +1,7 @@
 //! Chance that repeats: the same seed, the same fate of every frame.
 //!
-//! Each impairment of each direction of each link draws from its own generator, so that switching one
-//! on, or traffic the other way, shifts no other.
+//! Each impairment of each direction of each link draws from its own generator, so that switching
+//! one on, or traffic the other way, shifts no other.
 
 use super::Chance;
 
@@ -35,8 +35,8 @@ pub(super) enum Kind {
     Reordering = 5,
 }
 
-/// xoshiro256++ of Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47
-/// (2021), which also says to fill its state from `SplitMix64`.
+/// xoshiro256++ of Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS
+/// 47 (2021), which also says to fill its state from `SplitMix64`.
 #[derive(Clone, Debug)]
 pub(super) struct Generator {
     state: [u64; 4],
@@ -64,9 +64,9 @@ impl Generator {
         drawn
     }
 
-    /// A number below `bound`, or 0 where that is 0. By multiplication (Lemire, "Fast Random Integer
-    /// Generation in an Interval", 2019) without its last step: some come up more often than others by
-    /// one in 2^64 / `bound`, far below what any test can see.
+    /// A number below `bound`, or 0 where that is 0. By multiplication (Lemire, "Fast Random
+    /// Integer Generation in an Interval", 2019) without its last step: some come up more often
+    /// than others by one in 2^64 / `bound`, far below what any test can see.
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
@@ -77,7 +77,8 @@ impl Generator {
     }
 }
 
-/// `SplitMix64` of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014.
+/// `SplitMix64` of Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
+/// 2014.
 fn split_mix(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mixed = (*state ^ *state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

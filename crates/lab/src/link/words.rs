@@ -56,7 +56,8 @@ pub(super) fn decimal(number: &str, multiple: u64) -> Option<u64> {
     whole.checked_add(parts)
 }
 
-/// A length of time in the largest unit that leaves nothing over. `Period` itself rounds for people.
+/// A length of time in the largest unit that leaves nothing over. `Period` itself rounds for
+/// people.
 pub(super) fn period(period: Period) -> String {
     largest_unit(period.0, &[("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1_000), ("ns", 1)])
 }

@@ -55,7 +55,8 @@ impl Fate {
         self.duplication.happens(chance)
     }
 
-    /// How long the next frame is on its way, in nanoseconds: any whole number within the jitter is as likely as any other.
+    /// How long the next frame is on its way, in nanoseconds: any whole number within the jitter is
+    /// as likely as any other.
     pub fn delay_ns(&mut self, delay: Period, jitter: Period) -> u64 {
         if jitter.0 == 0 {
             return delay.0;

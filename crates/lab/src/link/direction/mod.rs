@@ -1,8 +1,9 @@
 //! One direction of a link as a machine in virtual time: frames in, frames out when they are due.
 //!
-//! It reads no clock and moves no bytes. A driver offers it what comes in, asks when something is due, takes it
-//! and says when it handed it over; time is whatever ticks the driver passes. Everything is computed
-//! from the ticks of arrival, so a driver that is late delivers late and shifts nothing else.
+//! It reads no clock and moves no bytes. A driver offers it what comes in, asks when something is
+//! due, takes it and says when it handed it over; time is whatever ticks the driver passes.
+//! Everything is computed from the ticks of arrival, so a driver that is late delivers late and
+//! shifts nothing else.
 
 mod fate;
 mod sender;
@@ -22,8 +23,9 @@ use super::packet;
 use super::random::Seed;
 use super::{Conditions, ConditionsError, Order};
 
-/// Frames that one direction holds, waiting and on their way. With a rate there are at most the queue and
-/// `rate` x (`delay` + `jitter`) of them, and those held back; this is what bounds them without.
+/// Frames that one direction holds, waiting and on their way. With a rate there are at most the
+/// queue and `rate` x (`delay` + `jitter`) of them, and those held back; this is what bounds them
+/// without.
 pub const MOST_FRAMES: u64 = 131_072;
 /// Bytes of storage that these frames take.
 pub const MOST_BYTES: u64 = 256 << 20;
@@ -53,8 +55,8 @@ struct Carried {
     row: Row,
 }
 
-/// A frame at the far end. Give it back by [`Direction::sent`] or [`Direction::not_sent`]: until then
-/// it counts as in flight.
+/// A frame at the far end. Give it back by [`Direction::sent`] or [`Direction::not_sent`]: until
+/// then it counts as in flight.
 #[derive(Debug)]
 #[must_use = "a frame that is not given back is in flight for ever"]
 pub struct Delivery {
@@ -108,14 +110,15 @@ impl Direction {
         self.ledger.truth()
     }
 
-    /// An empty frame to read into and offer, with storage that was used before where there is some.
+    /// An empty frame to read into and offer, with storage that was used before where there is
+    /// some.
     pub fn blank(&mut self) -> Frame {
         self.pool.take()
     }
 
-    /// A frame came to the entrance at `arrived`, which may be a little past. Offer frames in the order in
-    /// which they came, and before taking what is due: one that came before another that was
-    /// offered already counts as come with it.
+    /// A frame came to the entrance at `arrived`, which may be a little past. Offer frames in the
+    /// order in which they came, and before taking what is due: one that came before another that
+    /// was offered already counts as come with it.
     pub fn offer(&mut self, arrived: Tick, frame: Frame) {
         let arrived = arrived.max(self.last_arrival);
         self.last_arrival = arrived;
@@ -139,8 +142,8 @@ impl Direction {
         self.advance(arrived);
     }
 
-    /// When to ask for what is due; `None` while nothing is on its way. Never too late; too early where a
-    /// frame is still to be sent, since only then it shows whether and when it arrives.
+    /// When to ask for what is due; `None` while nothing is on its way. Never too late; too early
+    /// where a frame is still to be sent, since only then it shows whether and when it arrives.
     pub fn next_due(&self) -> Option<Tick> {
         let shortest = self.conditions.delay.0.saturating_sub(self.conditions.jitter.0);
         let entering = self.sender.next_end().map(|end| end.plus_nanos(shortest));
@@ -172,10 +175,11 @@ impl Direction {
 
     /// Obeys from `now` on.
     ///
-    /// Frames that are being sent keep their rate, those on their way keep their delay and those held back
-    /// keep waiting; those that wait to be sent get the new conditions, and no frame overtakes another by
-    /// a shorter delay. A queue that became too small drops nothing that waits already. A cut takes all that
-    /// has not arrived by `now`. What a link cannot be like is refused, and all stays as it was.
+    /// Frames that are being sent keep their rate, those on their way keep their delay and those
+    /// held back keep waiting; those that wait to be sent get the new conditions, and no frame
+    /// overtakes another by a shorter delay. A queue that became too small drops nothing that waits
+    /// already. A cut takes all that has not arrived by `now`. What a link cannot be like is
+    /// refused, and all stays as it was.
     pub fn obey(&mut self, now: Tick, order: &Order) -> Result<(), ConditionsError> {
         match order {
             Order::Change(change) => {

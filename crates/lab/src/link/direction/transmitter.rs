@@ -37,8 +37,8 @@ impl Transmitter {
         self.rate = after;
     }
 
-    /// Sends a frame that is there since `arrived`, as soon as the one before has been sent. Answers
-    /// how long it had to wait, and in which nanosecond it has been sent.
+    /// Sends a frame that is there since `arrived`, as soon as the one before has been sent.
+    /// Answers how long it had to wait, and in which nanosecond it has been sent.
     pub fn send(&mut self, arrived: Tick, length: usize) -> (u64, Tick) {
         if arrived >= self.end() {
             (self.end, self.fraction) = (arrived, 0);
@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn a_new_rate_keeps_the_fraction_of_the_old() {
-        // Three bits a second: a byte ends at 2,666,666,666 2/3 ns, and another at 6 bits a second 1 1/3 s later: together 4 s.
+        // Three bits a second: a byte ends at 2,666,666,666 2/3 ns, and another at 6 bits a second
+        // 1 1/3 s later: together 4 s.
         let mut transmitter = at(3);
         assert_eq!(transmitter.send(Tick::ZERO, 1).1, Tick::from_nanos(2_666_666_667));
         transmitter.set_rate(Rate::Limited(BitRate(6)));

@@ -10,7 +10,8 @@ use crate::link::Reordering;
 /// A delay line that is first in, first out, and beside it the frames that others are to pass.
 ///
 /// Both are sorted by time: a frame is never due before the one ahead of it, and one that is held
-/// back never leaves before one that was held back earlier. So each step looks at their fronts alone.
+/// back never leaves before one that was held back earlier. So each step looks at their fronts
+/// alone.
 #[derive(Debug, Default)]
 pub struct Wire {
     line: VecDeque<Due>,

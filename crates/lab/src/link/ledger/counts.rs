@@ -45,8 +45,8 @@ pub struct Counts {
     pub lost: Tally,
     /// Lost because the link was cut.
     pub cut: Tally,
-    /// Lost because the lab could not carry them: more in flight than it holds, or an exit that took no
-    /// more. A measurement in which this is not zero measured the lab.
+    /// Lost because the lab could not carry them: more in flight than it holds, or an exit that
+    /// took no more. A measurement in which this is not zero measured the lab.
     pub overrun: Tally,
     /// Had one bit of their payload turned over. Where they went is counted elsewhere.
     pub corrupted: Tally,
@@ -72,8 +72,8 @@ impl Counts {
         *self == Self::default()
     }
 
-    /// What is on its way: waits, is being sent, or travels. Of a difference it says by how much that
-    /// grew, and nothing where it shrank.
+    /// What is on its way: waits, is being sent, or travels. Of a difference it says by how much
+    /// that grew, and nothing where it shrank.
     pub fn in_flight(&self) -> Tally {
         let came = self.offered.add(self.duplicated);
         let gone = [self.dropped, self.lost, self.cut, self.overrun];

@@ -4,8 +4,8 @@ use pathscope_core::stats::{Bucket, Distribution};
 
 /// What `later` has and `earlier` had not yet, where the two are the same histogram at two times.
 ///
-/// Counts are exact. The mean is, up to rounding; the deviation is left out. Smallest and largest come
-/// from the buckets, so to three digits, and never beyond those of `later`.
+/// Counts are exact. The mean is, up to rounding; the deviation is left out. Smallest and largest
+/// come from the buckets, so to three digits, and never beyond those of `later`.
 pub fn gained(later: &Distribution, earlier: &Distribution) -> Distribution {
     let buckets: Vec<Bucket> = later
         .buckets

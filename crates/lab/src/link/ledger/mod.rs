@@ -1,7 +1,7 @@
 //! The truth about one direction: what became of every frame, by flow and in all.
 //!
-//! The live [`Ledger`] is written by the machine; [`Truth`] is a copy of it that can be stored, added to
-//! that of other directions, and subtracted from a later one.
+//! The live [`Ledger`] is written by the machine; [`Truth`] is a copy of it that can be stored,
+//! added to that of other directions, and subtracted from a later one.
 
 mod counts;
 mod lateness;
@@ -92,8 +92,8 @@ impl Truth {
         self.damages.extend(&other.damages);
     }
 
-    /// What happened since `earlier`, which is the same direction's truth at an earlier time. Flows to
-    /// which nothing happened are left out.
+    /// What happened since `earlier`, which is the same direction's truth at an earlier time. Flows
+    /// to which nothing happened are left out.
     pub fn since(&self, earlier: &Self) -> Self {
         let before: HashMap<Flow, Counts> =
             earlier.flows.iter().map(|row| (row.flow, row.counts)).collect();

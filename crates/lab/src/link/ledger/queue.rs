@@ -4,9 +4,9 @@ use serde::{Deserialize, Serialize};
 
 /// A queue as its arrivals saw it.
 ///
-/// Seen at arrivals, not averaged over time: that is what the frames met. Where they arrive as a Poisson process
-/// the two are the same (Wolff, "Poisson Arrivals See Time Averages", 1982), and bursts see longer
-/// queues than time does.
+/// Seen at arrivals, not averaged over time: that is what the frames met. Where they arrive as a
+/// Poisson process the two are the same (Wolff, "Poisson Arrivals See Time Averages", 1982), and
+/// bursts see longer queues than time does.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct QueueCounts {
     /// Frames that came while the link was not cut, those that were dropped included.
@@ -62,8 +62,8 @@ impl QueueCounts {
         }
     }
 
-    /// What was added since `earlier`. A greatest value has no difference: those stay as they are, of
-    /// all the time.
+    /// What was added since `earlier`. A greatest value has no difference: those stay as they are,
+    /// of all the time.
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
             arrivals: self.arrivals.saturating_sub(earlier.arrivals),

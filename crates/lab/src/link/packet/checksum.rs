@@ -1,8 +1,8 @@
 //! The Internet checksum (RFC 1071), repaired where one word changes.
 
 /// The checksum after one 16-bit word that it covers has changed. RFC 1624, equation 3:
-/// `HC' = ~(~HC + ~m + m')`, which unlike its predecessor in RFC 1141 never makes a zero where a full
-/// sum makes 0xffff.
+/// `HC' = ~(~HC + ~m + m')`, which unlike its predecessor in RFC 1141 never makes 0xffff where a
+/// full sum makes zero.
 pub fn repaired(checksum: u16, before: u16, after: u16) -> u16 {
     let sum = u32::from(!checksum) + u32::from(!before) + u32::from(after);
     !fold(sum)
@@ -13,8 +13,8 @@ fn fold(sum: u32) -> u16 {
     ((once & 0xffff) + (once >> 16)) as u16
 }
 
-/// The ones' complement sum of whole bytes, an odd one at the end padded with zero: 0xffff where they
-/// hold their own valid checksum.
+/// The ones' complement sum of whole bytes, an odd one at the end padded with zero: 0xffff where
+/// they hold their own valid checksum.
 #[cfg(test)]
 pub fn sum(bytes: &[u8]) -> u16 {
     bytes.chunks(2).fold(0, |sum, pair| {
@@ -42,7 +42,9 @@ mod tests {
             which: prop::sample::Index,
             after: u16,
         ) {
-            let bytes = |words: &[u16]| words.iter().flat_map(|it| it.to_be_bytes()).collect::<Vec<_>>();
+            let bytes = |words: &[u16]| -> Vec<u8> {
+                words.iter().flat_map(|it| it.to_be_bytes()).collect()
+            };
             let before_all = !sum(&bytes(&words));
             let which = which.index(words.len());
             let before = std::mem::replace(&mut words[which], after);

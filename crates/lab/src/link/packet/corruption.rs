@@ -1,5 +1,5 @@
 //! One bit turned over so that nobody on the way notices: the damage that checksums let through, as
-//! Stone and Partridge, "When the CRC and TCP Checksum Disagree" (2000), found it in routers.
+//! Stone and Partridge, "When the CRC and TCP Checksum Disagree" (2000), found it on real paths.
 //!
 //! A plain bit error would be found by the first checksum and dropped, which is loss; that there is
 //! already. The frame must carry full checksums: where a kernel left them to a card, whoever reads
@@ -26,8 +26,8 @@ pub struct Damage {
     pub bit: u8,
 }
 
-/// Turns over one bit of the payload and repairs the checksum. `None`, and nothing done, where there is
-/// no payload.
+/// Turns over one bit of the payload and repairs the checksum. `None`, and nothing done, where
+/// there is no payload.
 pub(in crate::link) fn damage(
     frame: &mut [u8],
     packet: &Packet,

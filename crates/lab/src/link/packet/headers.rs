@@ -1,5 +1,5 @@
-//! Ethernet, IPv4 (RFC 791), IPv6 with its extension headers (RFC 8200), TCP (RFC 9293), UDP (RFC 768), and ICMP
-//! (RFC 792, RFC 4443), each read as far as a link needs.
+//! Ethernet, IPv4 (RFC 791), IPv6 with its extension headers (RFC 8200), TCP (RFC 9293), UDP
+//! (RFC 768), and ICMP (RFC 792, RFC 4443), each read as far as a link needs.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ops::Range;
@@ -112,8 +112,8 @@ fn ipv6(frame: &[u8]) -> Option<Packet> {
 }
 
 /// Walks over extension headers: the protocol after them, what fragment it is, and where it begins.
-/// Stops where the frame does, and after a fragment header that is not the first, since what follows it
-/// belongs to no header.
+/// Stops where the frame does, and after a fragment header that is not the first, since what
+/// follows it belongs to no header.
 fn extensions(frame: &[u8], next: u8, start: usize) -> (u8, Fragment, usize) {
     const HOP_BY_HOP: u8 = 0;
     const ROUTING: u8 = 43;

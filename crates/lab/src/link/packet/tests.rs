@@ -178,7 +178,8 @@ proptest! {
         next in prop::sample::select(vec![0_u8, 1, 6, 17, 43, 44, 51, 58, 60]),
         seed: u64,
     ) {
-        for (at, byte) in [(12, ether_type[0]), (13, ether_type[1]), (14, first), (20, next), (23, next)] {
+        let [high, low] = ether_type;
+        for (at, byte) in [(12, high), (13, low), (14, first), (20, next), (23, next)] {
             if let Some(there) = frame.get_mut(at) {
                 *there = byte;
             }

@@ -1,4 +1,5 @@
-//! Whatever is offered, changed, cut and taken when: every frame ends in one place, in order of time.
+//! Whatever is offered, changed, cut and taken when: every frame ends in one place, in order of
+//! time.
 
 use proptest::prelude::*;
 

@@ -20,8 +20,8 @@ fn survivors(words: &str, seed: Seed) -> Vec<u32> {
     arrived.into_iter().map(|(_, number)| number).collect()
 }
 
-/// Within five standard deviations of a binomial share: one test in 1.7 million fails by chance, and at
-/// a fixed seed none does.
+/// Within five standard deviations of a binomial share: one test in 1.7 million fails by chance,
+/// and at a fixed seed none does.
 fn assert_share(found: usize, of: u32, chance: f64) {
     let (n, expected) = (f64::from(of), f64::from(of) * chance);
     let bound = 5.0 * (n * chance * (1.0 - chance)).sqrt();
@@ -79,8 +79,8 @@ fn bursts_are_as_long_and_as_frequent_as_gilbert_and_elliott_say() {
     let (to_bad, to_good) = (0.01_f64, 0.3_f64);
     let share = (FRAMES as usize - arrived.len()) as f64 / f64::from(FRAMES);
     let expected = to_bad / (to_bad + to_good);
-    // The variance of a mean of correlated frames is that of independent ones times (2 - s) / s, with s the
-    // sum of both chances.
+    // The variance of a mean of correlated frames is that of independent ones times (2 - s) / s,
+    // with s the sum of both chances.
     let spread = (2.0 - to_bad - to_good) / (to_bad + to_good);
     let bound = 5.0 * (expected * (1.0 - expected) * spread / f64::from(FRAMES)).sqrt();
     assert!((share - expected).abs() < bound, "{share}, not {expected} ± {bound}");
