@@ -1,27 +1,32 @@
-//! The conditions of one direction of a link, as data.
+//! The conditions of one direction of a link, as data, and what makes them possible.
+//!
+//! How each is written in words stands with its type; all of them together are a [`Change`].
 
-use pathscope_core::quantity::{BitRate, Period};
+use pathscope_core::quantity::Period;
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
-/// A probability, exact in parts of a thousand million: 1 % is 10,000,000.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
-#[serde(transparent)]
-pub struct Chance(pub u32);
+use super::words;
+use super::{Chance, Change, Loss, Queue, Rate, Reordering};
 
-/// What one direction of a link does to each frame, in this order: queue, rate, then on the wire loss,
-/// corruption, duplication, delay with its jitter, and reordering.
+/// What one direction of a link does to each frame, in this order: queue, rate, then on the wire
+/// loss, corruption, duplication, delay with its jitter, and reordering.
 ///
-/// The default does nothing: no limit, no delay, no damage.
-#[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq, Serialize)]
-#[serde(default, deny_unknown_fields)]
+/// The default does nothing: no limit, no delay, no damage. Every frame is treated, whatever it
+/// carries, ARP like IP; in a lab, where neighbours are static, that is IP in practice. Only
+/// corruption looks inside. Written and read as a [`Change`] of the default, and then always
+/// [possible](Self::check).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(try_from = "Change", into = "Change")]
 pub struct Conditions {
-    /// Bits a second, of frames with their Ethernet header and without preamble, check sequence and
-    /// gap, as tc counts; none is as fast as the relay goes.
-    pub rate: Option<BitRate>,
+    /// How fast frames are sent.
+    pub rate: Rate,
     /// From the end of a frame's transmission to its arrival.
     pub delay: Period,
     /// Each frame's delay differs from `delay` by up to this much either way, evenly distributed.
-    /// Frames keep their order: one never arrives before the one ahead of it.
+    /// Frames keep their order: one never arrives before the one ahead of it. So where frames are
+    /// closer to each other than this, they arrive in clumps, and later on average than `delay`
+    /// says.
     pub jitter: Period,
     /// What may wait for its transmission, besides the frame being sent.
     pub queue: Queue,
@@ -32,55 +37,173 @@ pub struct Conditions {
     /// Frames of which one bit of the payload is turned over and the checksums made to fit.
     pub corruption: Chance,
     /// Frames that arrive later than those sent after them.
-    pub reordering: Option<Reordering>,
+    pub reordering: Reordering,
 }
 
-/// The bound of a queue that drops at its tail.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Queue {
-    /// So many frames.
-    Packets(u32),
-    /// So many bytes of frames with their Ethernet header.
-    Bytes(u64),
+/// The longest delay, and the longest patience: longer than any real path's.
+pub const MOST_DELAY: Period = Period::from_secs(60);
+/// The highest rate: above what any relay carries, and a small frame still takes some nanoseconds.
+pub const MOST_RATE: u64 = 100_000_000_000;
+/// The longest queue in frames.
+pub const MOST_QUEUE_FRAMES: u32 = 100_000;
+/// The longest queue in bytes.
+pub const MOST_QUEUE_BYTES: u64 = 128 << 20;
+/// How many frames may pass one.
+pub const MOST_DISTANCE: u32 = 1_000;
+
+/// Why conditions cannot be.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum ConditionsError {
+    /// One is outside of its range.
+    #[error("set {key}={value}: {range}; {remedy}")]
+    OutOfRange {
+        /// The key as it is typed.
+        key: &'static str,
+        /// Its value as it is typed.
+        value: String,
+        /// What is allowed.
+        range: &'static str,
+        /// What to do instead.
+        remedy: &'static str,
+    },
+    /// A word for one could not be understood.
+    #[error("set {key}: {fault}")]
+    Word {
+        /// The key as it is typed.
+        key: &'static str,
+        /// What is wrong.
+        fault: super::WordError,
+    },
+    /// Not a word about a link.
+    #[error(
+        "understand '{typed}' of a link; write KEY=VALUE with a key of {keys}, or 'cut' or 'restore' alone"
+    )]
+    NoSuchWord {
+        /// What was typed.
+        typed: String,
+        /// The keys there are.
+        keys: String,
+    },
+    /// The same key twice: which of them is meant?
+    #[error("set {key} twice at once; write it once")]
+    Twice {
+        /// The key as it is typed.
+        key: &'static str,
+    },
+    /// Nothing was typed.
+    #[error("change a link by nothing; write for example delay=20ms loss=1%")]
+    Nothing,
 }
 
-impl Default for Queue {
-    /// What Linux gives an interface and what netem takes by itself.
-    fn default() -> Self {
-        Self::Packets(1000)
+impl Conditions {
+    /// Whether a link can be like this; the first fault otherwise.
+    pub fn check(&self) -> Result<(), ConditionsError> {
+        self.check_rate_and_queue()?;
+        self.check_times()?;
+        self.check_chances()?;
+        self.check_reordering()
+    }
+
+    fn check_rate_and_queue(&self) -> Result<(), ConditionsError> {
+        if let Rate::Limited(rate) = self.rate {
+            let value = || words::bit_rate(rate);
+            check("rate", rate.0 > 0, value, "a rate is above 0", "to let nothing pass, 'cut'")?;
+            let range = "a rate is 100Gbit at most";
+            check("rate", rate.0 <= MOST_RATE, value, range, "for no limit, rate=none")?;
+        }
+        let (is_some, fits) = match self.queue {
+            Queue::Packets(frames) => (frames > 0, frames <= MOST_QUEUE_FRAMES),
+            Queue::Bytes(bytes) => (bytes > 0, bytes <= MOST_QUEUE_BYTES),
+        };
+        let value = || self.queue.to_string();
+        let range = "a queue holds at least one frame or byte";
+        check("queue", is_some, value, range, "the least that works is queue=1p")?;
+        let range = "a queue holds 100000p or 128MiB at most";
+        check("queue", fits, value, range, "what waits is held in memory")
+    }
+
+    fn check_times(&self) -> Result<(), ConditionsError> {
+        let value = || words::period(self.delay);
+        check("delay", self.delay <= MOST_DELAY, value, "a delay is 60s at most", "shorten it")?;
+        let value = || words::period(self.jitter);
+        let range = "jitter is at most the delay, since no frame arrives before it was sent";
+        check("jitter", self.jitter <= self.delay, value, range, "raise delay in the same change")
+    }
+
+    fn check_chances(&self) -> Result<(), ConditionsError> {
+        let range = "a chance is 100% at most";
+        for (key, chance) in [("dup", self.duplication), ("corrupt", self.corruption)] {
+            check(key, chance <= Chance::ALWAYS, || chance.to_string(), range, "lower it")?;
+        }
+        let value = || self.loss.to_string();
+        let possible = self.loss.chances().iter().all(|chance| *chance <= Chance::ALWAYS);
+        check("loss", possible, value, range, "lower it")?;
+        let range = "a burst that never ends is no burst";
+        let remedy = "raise the second chance, or write loss=100%";
+        check("loss", self.loss.bursts_end(), value, range, remedy)
+    }
+
+    fn check_reordering(&self) -> Result<(), ConditionsError> {
+        let Reordering { chance, distance, patience } = self.reordering;
+        let value = || self.reordering.to_string();
+        let range = "a chance is 100% at most";
+        check("reorder", chance <= Chance::ALWAYS, value, range, "lower it")?;
+        let range = "from 1 to 1000 frames pass each";
+        let remedy = "write for example reorder=1%x3";
+        check("reorder", (1..=MOST_DISTANCE).contains(&distance), value, range, remedy)?;
+        let range = "a frame waits for others above 0 and at most 60s";
+        let possible = patience.0 > 0 && patience <= MOST_DELAY;
+        check("reorder", possible, value, range, "write for example reorder=1%x3,100ms")
     }
 }
 
-/// How frames are lost on the wire.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Loss {
-    /// None is.
-    #[default]
-    None,
-    /// Each by itself.
-    Random(Chance),
-    /// In bursts: two states, each with its own loss, after Gilbert (1960) and Elliott (1963).
-    GilbertElliott {
-        /// From good to bad, asked for each frame.
-        to_bad: Chance,
-        /// From bad to good, asked for each frame.
-        to_good: Chance,
-        /// Loss while good.
-        loss_good: Chance,
-        /// Loss while bad.
-        loss_bad: Chance,
-    },
+fn check(
+    key: &'static str,
+    possible: bool,
+    value: impl Fn() -> String,
+    range: &'static str,
+    remedy: &'static str,
+) -> Result<(), ConditionsError> {
+    if possible {
+        return Ok(());
+    }
+    Err(ConditionsError::OutOfRange { key, value: value(), range, remedy })
 }
 
-/// Frames held back until others have passed them.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
-pub struct Reordering {
-    /// Which.
-    pub chance: Chance,
-    /// How many later frames pass each (the extent of RFC 4737, section 4.2).
-    pub distance: u32,
-    /// A frame waits for those no longer than this, so that the last ones of a stream arrive.
-    pub patience: Period,
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::BitRate;
+
+    use super::*;
+
+    #[test]
+    fn the_default_does_nothing_and_is_possible() {
+        assert_eq!(Conditions::default().check(), Ok(()));
+        assert_eq!(Conditions::default().rate, Rate::Unlimited);
+        assert_eq!(Conditions::default().loss, Loss::None);
+    }
+
+    #[test]
+    fn impossible_conditions_are_refused_in_a_sentence() {
+        type Break = fn(&mut Conditions);
+        let broken: [(Break, &str); 11] = [
+            (|it| it.rate = Rate::Limited(BitRate(0)), "set rate=0bit: a rate is above 0"),
+            (|it| it.rate = Rate::Limited(BitRate(MOST_RATE + 1)), "for no limit, rate=none"),
+            (|it| it.queue = Queue::Packets(0), "set queue=0p: a queue holds at least one"),
+            (|it| it.queue = Queue::Bytes(0), "set queue=0B"),
+            (|it| it.queue = Queue::Packets(100_001), "100000p or 128MiB at most"),
+            (|it| it.delay = Period(MOST_DELAY.0 + 1), "a delay is 60s at most"),
+            (|it| it.jitter = Period(1), "no frame arrives before it was sent"),
+            (|it| it.duplication = Chance(1_000_000_001), "set dup=100.0000001%"),
+            (|it| it.loss = Loss::Random(Chance(u32::MAX)), "a chance is 100% at most"),
+            (|it| it.reordering.distance = 1_001, "from 1 to 1000 frames"),
+            (|it| it.reordering.patience = Period(0), "above 0 and at most 60s"),
+        ];
+        for (break_it, words) in broken {
+            let mut conditions = Conditions::default();
+            break_it(&mut conditions);
+            let error = conditions.check().expect_err(words).to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
 }
