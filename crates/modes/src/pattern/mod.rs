@@ -2,13 +2,13 @@
 //!
 //! The expected value of each byte is a function of the flow's key, its direction and its position, so
 //! that a block which is shifted, repeated, stale or swapped with another flow's is caught. One
-//! read-only table of prime period serves every flow: a flow starts in it at a phase drawn from its
+//! read-only table serves every flow: a flow starts in it at a phase drawn from its
 //! key, and each lap through the table opens with a 16-byte mark that names the flow and the lap. The
 //! table catches shifts by anything but whole laps; the marks catch those, and flows that share a
-//! phase. Being prime, the lap is no multiple of any buffer, page or segment.
+//! phase. The lap is 32 times a prime, so no multiple of any buffer, page or segment.
 //!
 //! ```text
-//! position   0                16                          65,521             65,537
+//! position   0                16                          65,248             65,264
 //!            +----------------+---------------------------+------------------+----------
 //!            | tag   lap = 0  | table[phase + 16 ..]      | tag   lap = 1    | table ...
 //!            +----------------+---------------------------+------------------+----------

@@ -6,9 +6,13 @@ use std::sync::LazyLock;
 use pathscope_core::id::Token;
 use pathscope_flow::Gather;
 
-/// Bytes from one mark to the next: the largest prime below 2^16. Small enough that table and receive
-/// buffer share a second-level cache.
-pub const LAP_BYTES: u64 = 65_521;
+/// Streams start in the table at a multiple of this, and a lap is one: so the two addresses of a copy, and
+/// those of a comparison, lie alike in the words that a processor moves.
+const GRAIN: u64 = 32;
+
+/// Bytes from one mark to the next: 32 times a prime, the last below 2^16. No multiple of any buffer, page
+/// or segment, and small enough that table and receive buffer share a second-level cache.
+pub const LAP_BYTES: u64 = 2039 * GRAIN;
 
 /// Bytes of the mark that opens each lap.
 pub const MARK_BYTES: u64 = 16;
@@ -130,7 +134,7 @@ impl StreamKey {
     }
 
     pub(super) fn from_tag(tag: u64) -> Self {
-        let phase = (split_mix(&mut tag.clone()) % LAP_BYTES) as u32;
+        let phase = (split_mix(&mut tag.clone()) % (LAP_BYTES / GRAIN) * GRAIN) as u32;
         Self { tag, phase }
     }
 
@@ -300,7 +304,7 @@ mod tests {
         let begin = sent(key, 0, 24);
         assert_eq!(begin[..8], [5, 0, 0, 0x80, 0xef, 0xbe, 0xad, 0xde], "tag");
         assert_eq!(begin[8..16], [0; 8], "lap");
-        assert_eq!(begin[16..], [53, 12, 80, 52, 247, 205, 167, 149], "table");
+        assert_eq!(begin[16..], [205, 247, 84, 39, 249, 0, 61, 194], "table");
         assert_eq!(sent(key, LAP_BYTES, 16)[8..], [1, 0, 0, 0, 0, 0, 0, 0]);
     }
 
