@@ -7,3 +7,4 @@
 
 pub mod kernel;
 pub mod link;
+pub mod topology;
