@@ -33,6 +33,8 @@ pub enum Command {
     Latency(LatencyCommand),
     /// Show a result again
     Show(ShowArgs),
+    /// Networks of known rate, delay, queue and loss, on this machine
+    Lab(crate::lab::LabArgs),
 }
 
 /// `pathscope server`.

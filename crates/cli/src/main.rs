@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod lab;
 mod measure;
 mod output;
 mod server;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
         Command::Goodput(args) => measure::goodput(args),
         Command::Latency(args) => measure::latency(args),
         Command::Show(args) => show::show(&args),
+        Command::Lab(args) => lab::lab(args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

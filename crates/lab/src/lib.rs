@@ -5,6 +5,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod capture;
+pub mod harness;
 pub mod kernel;
+pub mod keeper;
 pub mod link;
+pub mod relay;
+pub mod standing;
 pub mod topology;

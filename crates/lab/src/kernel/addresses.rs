@@ -12,7 +12,8 @@ use netlink_packet_route::route::{
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::netlink::{Kernel, Manner};
-use super::{KernelError, Mac};
+use super::KernelError;
+use crate::topology::Mac;
 
 /// Which way packets go.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -1,6 +1,5 @@
 //! Interfaces: pairs of virtual Ethernet devices, bridges, their state and their counts.
 
-use std::fmt;
 use std::os::fd::{AsFd as _, AsRawFd as _};
 
 use netlink_packet_route::RouteNetlinkMessage;
@@ -12,21 +11,11 @@ use pathscope_os::namespaces::Network;
 
 use super::netlink::{Kernel, Manner};
 use super::{KernelError, error};
+use crate::topology::Mac;
 
 /// How long a bridge remembers where an address is, in hundredths of a second: eleven days, longer than
 /// a lab stands. A frame to an address that was forgotten would go to every port.
 const AGEING: u32 = 100_000_000;
-
-/// The address of an Ethernet interface.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
-pub struct Mac(pub [u8; 6]);
-
-impl fmt::Display for Mac {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bytes = self.0.map(|byte| format!("{byte:02x}"));
-        f.write_str(&bytes.join(":"))
-    }
-}
 
 /// One end of a pair of virtual Ethernet devices that is to be made.
 #[derive(Clone, Copy, Debug)]

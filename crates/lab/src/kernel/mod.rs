@@ -16,6 +16,6 @@ mod tests;
 
 pub use addresses::Route;
 pub use error::KernelError;
-pub use links::{End, Link, Mac, Statistics};
+pub use links::{End, Link, Statistics};
 pub use netlink::Kernel;
 pub use settings::{Settings, apply};

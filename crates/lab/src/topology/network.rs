@@ -5,12 +5,14 @@
 use std::fmt;
 use std::net::IpAddr;
 
+use serde::{Deserialize, Serialize};
+
 use super::prefix::{Family, Prefix};
 use crate::link::Conditions;
 
 /// A network that can be built as it is. Only [`Topology::network`](super::Topology::network) makes
 /// one.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Network {
     pub(super) name: String,
     pub(super) seed: Option<u64>,
@@ -20,7 +22,7 @@ pub struct Network {
 }
 
 /// What a node does with what is not meant for it.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub enum Kind {
     /// Nothing.
     Host,
@@ -31,7 +33,7 @@ pub enum Kind {
 }
 
 /// A place where packets begin, end or are forwarded.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Node {
     /// At most ten letters, digits, `-` and `_`; unique.
     pub name: String,
@@ -45,7 +47,7 @@ pub struct Node {
 }
 
 /// One end of a link.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Interface {
     /// `to-` and the node at the other end; that of a second link between the same two `to-b.2`.
     /// Unique in the node, within the 15 bytes that Linux allows.
@@ -63,11 +65,11 @@ pub struct Interface {
 }
 
 /// The address of an Ethernet interface.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Mac(pub [u8; 6]);
 
 /// An address and how much of it is the subnet's.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Address {
     /// The interface's own.
     pub address: IpAddr,
@@ -76,7 +78,7 @@ pub struct Address {
 }
 
 /// Who has an address in the same broadcast domain.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Neighbour {
     /// Which address.
     pub address: IpAddr,
@@ -90,7 +92,7 @@ pub struct Neighbour {
 /// is bound to an interface has a way, not only to the nearest: the nearest has metric 0. For a socket that is
 /// bound to an address alone, the kernel needs a table for each interface, with the routes by that
 /// interface, and a rule that picks it by the interface's address.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Route {
     /// Whereto; [`Prefix::everything`] for a default route.
     pub destination: Prefix,
@@ -105,7 +107,7 @@ pub struct Route {
 }
 
 /// What joins two nodes.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Link {
     /// Unique: `a:b`, or `a:b#label`.
     pub name: String,
@@ -118,7 +120,7 @@ pub struct Link {
 }
 
 /// Where a link ends.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct End {
     /// Which node.
     pub node: usize,
@@ -127,7 +129,7 @@ pub struct End {
 }
 
 /// How frames get from one end of a link to the other.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub enum Passage {
     /// By a wire that the kernel has: nothing is done to them.
     Plain,
@@ -142,7 +144,7 @@ pub enum Passage {
 
 /// Interfaces that hear each other's broadcasts: a link without a switch, or all around switches that
 /// are joined.
-#[derive(Clone, Debug, Eq, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Domain {
     /// The link's name, or those of its switches.
     pub name: String,

@@ -6,8 +6,10 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// The two versions of the internet protocol, each with its own addresses and routes.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub enum Family {
     /// Version 4.
     V4,
@@ -46,7 +48,7 @@ impl fmt::Display for Family {
 }
 
 /// A range of addresses that share their leading bits. Ordered by family, first address and length.
-#[derive(Clone, Copy, Debug, Eq, Hash, Ord, PartialEq, PartialOrd)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct Prefix {
     family: Family,
     /// The first address, at the low end; bits beyond the family's are zero.

@@ -9,7 +9,7 @@ use pathscope_core::Tick;
 use rustix::net::sockopt;
 use socket2::{Domain, Protocol, Type};
 
-use super::{Batch, MOST_AT_ONCE, Taken};
+use super::{Batch, MOST_AT_ONCE, Scope, Taken};
 use crate::errno::is_no_room;
 use crate::{OsError, clock};
 
@@ -36,13 +36,13 @@ impl AsFd for super::PacketSocket {
 struct Control([u8; 64]);
 
 impl PacketSocket {
-    pub fn open(interface: u32, buffer: usize) -> Result<Self, OsError> {
+    pub fn open(interface: u32, scope: Scope, buffer: usize) -> Result<Self, OsError> {
         // Of no protocol, so that nothing arrives before the socket is bound.
         let socket = socket2::Socket::new(Domain::PACKET, Type::RAW, Some(Protocol::from(0)))
             .map_err(open_refusal)?;
         let failed = OsError::call("set up a packet socket");
         let handle = OwnedFd::from(socket);
-        set_up(&handle, buffer)
+        set_up(&handle, scope, buffer)
             .and_then(|()| bind(&handle, interface))
             .and_then(|()| Ok(sockopt::socket_recv_buffer_size(&handle)?))
             .map(|buffer| Self { handle, buffer, dropped: AtomicU64::new(0) })
@@ -160,14 +160,15 @@ fn open_refusal(source: io::Error) -> OsError {
     }
 }
 
-fn set_up(handle: &OwnedFd, buffer: usize) -> io::Result<()> {
+fn set_up(handle: &OwnedFd, scope: Scope, buffer: usize) -> io::Result<()> {
     // Beyond the system's limit where we are root of the machine, else up to it.
     if sockopt::set_socket_recv_buffer_size_force(handle, buffer).is_err() {
         sockopt::set_socket_recv_buffer_size(handle, buffer)?;
     }
     set_flag(handle, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS)?;
-    // Or we would take what we send ourselves.
-    set_flag(handle, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING)?;
+    if scope == Scope::Incoming {
+        set_flag(handle, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING)?;
+    }
     set_flag(handle, libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS)
 }
 

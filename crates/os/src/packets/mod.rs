@@ -28,16 +28,25 @@ use crate::OsError;
 /// Frames that are taken or sent by one call of the kernel, at most.
 pub const MOST_AT_ONCE: usize = 64;
 
+/// Which frames a socket takes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Scope {
+    /// Those that come in. Not what the socket itself sends.
+    Incoming,
+    /// Those that go out, too, as they are when the interface gets them.
+    Both,
+}
+
 /// A packet socket of one interface. Never blocks; a poller can wait for it.
 #[derive(Debug)]
 pub struct PacketSocket(imp::PacketSocket);
 
 impl PacketSocket {
     /// Listens on the interface of this index in the calling thread's network, for frames of all
-    /// protocols that come in. Wants `buffer` bytes for frames that wait, counted as the kernel does
+    /// protocols. Wants `buffer` bytes for frames that wait, counted as the kernel does
     /// with its own overhead of some 1 KiB a frame; what it got, [`buffer`](Self::buffer) tells.
-    pub fn open(interface: u32, buffer: usize) -> Result<Self, OsError> {
-        imp::PacketSocket::open(interface, buffer).map(Self)
+    pub fn open(interface: u32, scope: Scope, buffer: usize) -> Result<Self, OsError> {
+        imp::PacketSocket::open(interface, scope, buffer).map(Self)
     }
 
     /// Bytes the kernel keeps for frames that wait. Without root of the machine no more than twice

@@ -3,14 +3,14 @@
 use std::convert::Infallible;
 use std::io;
 
-use super::Batch;
+use super::{Batch, Scope};
 use crate::OsError;
 
 #[derive(Debug)]
 pub struct PacketSocket(Infallible);
 
 impl PacketSocket {
-    pub fn open(_interface: u32, _buffer: usize) -> Result<Self, OsError> {
+    pub fn open(_interface: u32, _scope: Scope, _buffer: usize) -> Result<Self, OsError> {
         Err(OsError::Unsupported { what: "taking whole frames", why: "only Linux so far" })
     }
 

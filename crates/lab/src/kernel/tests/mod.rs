@@ -8,6 +8,7 @@ use pathscope_os::namespaces::Network;
 use pathscope_os::offloads::{self, Offload};
 
 use super::*;
+use crate::topology::Mac;
 
 const MTU: u32 = 1_500;
 

@@ -5,7 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use pathscope_os::Waker;
-use pathscope_os::packets::{Batch, MOST_AT_ONCE, PacketSocket};
+use pathscope_os::packets::{Batch, MOST_AT_ONCE, PacketSocket, Scope};
 use pathscope_os::readiness::{Interest, Poller};
 
 use super::*;
@@ -131,7 +131,7 @@ fn wires(hosts: [&mut Host; 2]) -> Option<(Network, [PacketSocket; 2])> {
         network
             .run(|| {
                 assert_eq!(offloads::switch_off(&name).expect("it is ours"), []);
-                PacketSocket::open(index, 4 << 20).expect("we may")
+                PacketSocket::open(index, Scope::Incoming, 4 << 20).expect("we may")
             })
             .expect("we made it")
     });

@@ -1,0 +1,98 @@
+//! `pathscope lab capture`: the packets of a link, to a file.
+
+use std::fs::File;
+use std::io::BufWriter;
+use std::thread;
+
+use pathscope_core::error::Failure;
+use pathscope_lab::capture::{self, Bounds, CaptureError};
+use pathscope_lab::kernel::Kernel;
+use pathscope_lab::standing::{Registry, Standing, enter};
+use pathscope_os::namespaces::Network as Namespace;
+use pathscope_os::packets::{PacketSocket, Scope};
+use pathscope_os::{OsError, Waker, clock};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use super::args::CaptureArgs;
+use crate::{Trouble, terminal};
+
+/// Bytes that may wait for us in the kernel.
+const BUFFER: usize = 32 << 20;
+
+/// Captures until a signal, or a bound.
+pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
+    let standing = super::find(registry, &args.which)?;
+    let (node, interface) = place(&standing, &args.link)?;
+    // The file is ours to make as the user sees files, so before the node is entered.
+    let path = args.output.display();
+    let file = File::create(&args.output)
+        .map_err(|error| Trouble::new(Failure::Output, format!("cannot write {path}: {error}")))?;
+    enter(registry, &standing, &node).map_err(|error| super::trouble(&error))?;
+    let failed = |error: &dyn std::fmt::Display| {
+        Trouble::new(Failure::Unsupported, format!("cannot capture on {node}: {error}"))
+    };
+    let socket = open(&node, &interface).map_err(|error| failed(&error))?;
+    let stop = Waker::new().map_err(|error| failed(&error))?;
+    let mut signals = Signals::new([SIGINT, SIGTERM]).map_err(|error| failed(&error))?;
+    let stopped = stop.clone();
+    thread::spawn(move || {
+        if signals.forever().next().is_some() {
+            stopped.wake();
+        }
+    });
+    let bounds = Bounds {
+        packets: args.count,
+        until: args.duration.map(|time| clock::now().plus_nanos(time.0)),
+        snap: args.snap,
+    };
+    terminal::say(&format!("capturing {} at {node}; Ctrl-C ends it", args.link));
+    match capture::capture(&socket, bounds, &stop, &mut BufWriter::new(file)) {
+        Ok(captured) => {
+            terminal::say(&format!("{} packets in {path}", captured.packets));
+            match captured.missed {
+                0 => Ok(()),
+                missed => Err(Trouble::new(
+                    Failure::Check,
+                    format!("{missed} packets more came than could be written down"),
+                )),
+            }
+        }
+        Err(error @ CaptureError::Output { .. }) => {
+            Err(Trouble::new(Failure::Output, format!("cannot write {path}: {error}")))
+        }
+        Err(error) => Err(failed(&error)),
+    }
+}
+
+fn open(node: &str, interface: &str) -> Result<PacketSocket, String> {
+    let text = |error: OsError| error.to_string();
+    let here = Namespace::current().map_err(text)?;
+    let mut kernel = Kernel::of(&here, node).map_err(|error| error.to_string())?;
+    let index = kernel.link(interface).map_err(|error| error.to_string())?.index;
+    PacketSocket::open(index, Scope::Both, BUFFER).map_err(text)
+}
+
+/// The node and interface where a link ends. Its name may name the ends in the other order.
+fn place(standing: &Standing, link: &str) -> Result<(String, String), Trouble> {
+    let network = &standing.network;
+    let turned = |name: &str| {
+        let (ends, label) = name.split_at(name.find('#').unwrap_or(name.len()));
+        ends.split_once(':').map(|(one, other)| format!("{other}:{one}{label}"))
+    };
+    let found = network.link(link).map(|found| (found, found.ends[0]));
+    let found = found.or_else(|| {
+        let found = network.link(&turned(link)?)?;
+        Some((found, found.ends[1]))
+    });
+    let Some((_, end)) = found else {
+        let known: Vec<_> = network.links().iter().map(|link| link.name.as_str()).collect();
+        return Err(Trouble::usage(format!(
+            "lab {} has no link {link}; it has {}",
+            standing.name,
+            known.join(", ")
+        )));
+    };
+    let node = &network.nodes()[end.node];
+    Ok((node.name.clone(), node.interfaces[end.interface].name.clone()))
+}

@@ -1,0 +1,138 @@
+//! `pathscope lab`: networks of known truth, from the command line.
+
+mod args;
+mod capture;
+mod on_node;
+mod set;
+mod show;
+
+use std::fs;
+use std::io::{self, BufReader};
+use std::path::Path;
+
+use pathscope_core::error::Failure;
+use pathscope_lab::harness::{Lab, Plan, UpError};
+use pathscope_lab::keeper;
+use pathscope_lab::standing::{self, Registry, Standing, StandingError};
+use pathscope_lab::topology::{Network, Topology};
+
+pub use self::args::LabArgs;
+use self::args::{DownArgs, LabCommand, UpArgs};
+use crate::{Trouble, terminal};
+
+/// Does what the words say.
+pub fn lab(args: LabArgs) -> Result<(), Trouble> {
+    let registry = args.registry.map_or_else(Registry::of_user, Registry::at);
+    match args.command {
+        LabCommand::Up(args) => up(&registry, &args),
+        LabCommand::Exec(args) => on_node::exec(&registry, &args),
+        LabCommand::Shell(args) => on_node::shell(&registry, &args),
+        LabCommand::Show(args) => show::show(&registry, &args),
+        LabCommand::Set(args) => set::set(&registry, &args),
+        LabCommand::Capture(args) => capture::capture(&registry, &args),
+        LabCommand::Down(args) => down(&registry, &args),
+        LabCommand::Keep => keep(),
+    }
+}
+
+fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
+    let network = read(&args.file)?;
+    let binary = std::env::current_exe()
+        .map_err(|error| Trouble::new(Failure::Internal, format!("where am I? {error}")))?;
+    let name = args.lab.as_deref().unwrap_or(network.name());
+    check_name(name)?;
+    let plan = Plan { binary: &binary, registry, name, network: &network, seed: args.seed };
+    let standing = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
+    terminal::say(&format!(
+        "lab {name} is up: {} nodes, {} links, shaped by the {}, seed {}; try: pathscope lab exec {} -- ip \
+         address",
+        standing.nodes.len(),
+        standing.network.links().len(),
+        standing.shaper,
+        standing.seed,
+        standing.nodes.first().map_or("NODE", |node| node.name.as_str()),
+    ));
+    Ok(())
+}
+
+/// A lab's name is that of a folder and part of what people type.
+fn check_name(name: &str) -> Result<(), Trouble> {
+    let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if !name.is_empty() && name.len() <= 40 && name.bytes().all(is_fine) && !name.starts_with('.') {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!(
+        "'{name}' cannot be a lab's name: 1 to 40 letters, digits, '-', '_' and '.', not a '.' at first; \
+         name it with --lab, or in the topology"
+    )))
+}
+
+fn not_up(name: &str, error: &UpError) -> Trouble {
+    match error {
+        UpError::Standing(error) => trouble(error),
+        _ => Trouble::new(Failure::Unsupported, format!("lab {name} is not up: {error}")),
+    }
+}
+
+fn down(registry: &Registry, args: &DownArgs) -> Result<(), Trouble> {
+    let given = args.lab.as_deref().or(args.name.as_deref());
+    // A file names its lab; what is up by the name that was typed comes first.
+    let name = match given {
+        Some(given) if !registry.names().iter().any(|known| known == given) && is_file(given) => {
+            Some(read(given.as_ref())?.name().to_owned())
+        }
+        given => given.map(str::to_owned),
+    };
+    let standing = match registry.find(name.as_deref()) {
+        Err(StandingError::File { .. }) if name.is_some() => {
+            // Claimed and never written down: its keeper died while it was building.
+            let name = name.unwrap_or_default();
+            return registry.remove(&name).map_err(|error| trouble(&error));
+        }
+        found => found.map_err(|error| trouble(&error))?,
+    };
+    let keeper_lived =
+        standing::down(registry, &standing).map_err(|error| trouble(&error))?;
+    terminal::say(&if keeper_lived {
+        format!("lab {} is down", standing.name)
+    } else {
+        format!("lab {} had lost its keeper; what was left of it is cleared", standing.name)
+    });
+    Ok(())
+}
+
+fn is_file(typed: &str) -> bool {
+    typed.ends_with(".toml") || typed.contains('/') || Path::new(typed).is_file()
+}
+
+fn keep() -> Result<(), Trouble> {
+    keeper::keep(BufReader::new(io::stdin()), io::stdout())
+        .map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))
+}
+
+/// A topology from its file.
+fn read(file: &Path) -> Result<Network, Trouble> {
+    let text = fs::read_to_string(file)
+        .map_err(|error| Trouble::usage(format!("cannot read {}: {error}", file.display())))?;
+    Topology::read(&file.display().to_string(), &text).network().map_err(Trouble::usage)
+}
+
+/// The lab that is meant.
+fn find(registry: &Registry, which: &args::WhichArgs) -> Result<Standing, Trouble> {
+    registry.find(which.lab.as_deref()).map_err(|error| trouble(&error))
+}
+
+fn trouble(error: &StandingError) -> Trouble {
+    let failure = match error {
+        StandingError::NoSuchLab { .. }
+        | StandingError::WhichLab { .. }
+        | StandingError::NoLab
+        | StandingError::NameInUse { .. }
+        | StandingError::NoSuchNode { .. }
+        | StandingError::Refused(_) => Failure::Usage,
+        StandingError::Keeper { .. } | StandingError::File { .. } | StandingError::Os(_) => {
+            Failure::Unsupported
+        }
+    };
+    Trouble::new(failure, error.to_string())
+}

@@ -1,0 +1,185 @@
+//! A lab as a value: up when it is made, gone when it is dropped, also by a panic or a kill.
+//!
+//! The keeper is a process of the binary that is given; its standard input is a pipe of ours, so that it
+//! ends when we do, however that comes about.
+
+use std::ffi::OsStr;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::keeper::{Brief, STAY, Word};
+use crate::relay::RelayAccount;
+use crate::standing::{Answer, Registry, Request, SetOrder, Standing, StandingError, ask};
+use crate::topology::Network;
+
+/// A lab that is up.
+#[derive(Debug)]
+pub struct Lab {
+    binary: PathBuf,
+    registry: Registry,
+    standing: Standing,
+    keeper: Child,
+    /// Its end is the keeper's, unless it was told to stay.
+    leash: Option<ChildStdin>,
+}
+
+/// Why a lab is not up.
+#[derive(Debug, thiserror::Error)]
+pub enum UpError {
+    /// The keeper did not start.
+    #[error("cannot start the lab's keeper: {0}")]
+    Start(std::io::Error),
+    /// It ended without a word.
+    #[error("the lab's keeper ended before it said whether the lab is up ({0})")]
+    Silent(String),
+    /// It says why not.
+    #[error("{0}")]
+    Failed(String),
+    /// About labs that are up.
+    #[error(transparent)]
+    Standing(#[from] StandingError),
+}
+
+/// What to put up, and how.
+#[derive(Clone, Debug)]
+pub struct Plan<'plan> {
+    /// A pathscope binary: it is the keeper, and enters nodes.
+    pub binary: &'plan Path,
+    /// Where the lab is written down.
+    pub registry: &'plan Registry,
+    /// What it is called.
+    pub name: &'plan str,
+    /// What it looks like.
+    pub network: &'plan Network,
+    /// What its links' chances are drawn from; else what the topology says, else at random.
+    pub seed: Option<u64>,
+}
+
+impl Lab {
+    /// Puts a lab up. Once it returns, every node answers.
+    pub fn up(plan: &Plan<'_>) -> Result<Self, UpError> {
+        let Plan { binary, registry, name, network, seed } = plan.clone();
+        if registry.names().iter().any(|known| known == name) {
+            clear(registry, name)?;
+        }
+        let mut keeper = Command::new(binary)
+            .args(["lab", "keep"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(UpError::Start)?;
+        let brief = Brief {
+            registry: registry.root().to_owned(),
+            name: name.to_owned(),
+            network: network.clone(),
+            seed,
+        };
+        let heard = converse(&mut keeper, &brief);
+        let (leash, word) = match heard {
+            Ok(heard) => heard,
+            Err(error) => {
+                // Its input is closed by now, so it ends by itself.
+                let ended = keeper.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
+                return Err(UpError::Silent(format!("{error}; {ended}")));
+            }
+        };
+        match word {
+            Word::Ready(standing) => Ok(Self {
+                binary: binary.to_owned(),
+                registry: registry.clone(),
+                standing: *standing,
+                keeper,
+                leash: Some(leash),
+            }),
+            Word::Failed(why) => {
+                drop(leash);
+                // It has said why; how it ends adds nothing.
+                let _ = keeper.wait();
+                Err(UpError::Failed(why))
+            }
+        }
+    }
+
+    /// Lets the lab stand when this process ends.
+    pub fn stay(mut self) -> Result<Standing, UpError> {
+        let mut leash = self.leash.take();
+        if let Some(leash) = &mut leash {
+            writeln!(leash, "{STAY}").map_err(UpError::Start)?;
+        }
+        Ok(self.standing.clone())
+    }
+
+    /// What has to be known to use it.
+    pub fn standing(&self) -> &Standing {
+        &self.standing
+    }
+
+    /// A program that is to run on a node, as a process of its own.
+    pub fn command(&self, node: &str, program: impl AsRef<OsStr>) -> Command {
+        let mut command = Command::new(&self.binary);
+        command.args(["lab", "--registry"]).arg(self.registry.root());
+        command.args(["exec", "--lab", &self.standing.name, node, "--"]).arg(program);
+        command
+    }
+
+    /// What the relay did to every frame so far.
+    pub fn account(&self) -> Result<RelayAccount, StandingError> {
+        account(&self.registry, &self.standing)
+    }
+
+    /// Has links do something.
+    pub fn set(&self, orders: Vec<SetOrder>) -> Result<(), StandingError> {
+        ask(&self.registry, &self.standing, &Request::Set(orders)).map(drop)
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        // A lab that was told to stay has no leash any more.
+        if self.leash.is_some() {
+            // One that cannot be asked ends when its input does.
+            let _ = ask(&self.registry, &self.standing, &Request::Down);
+            self.leash = None;
+            let _ = self.keeper.wait();
+        }
+    }
+}
+
+/// What the relay of a lab did to every frame so far.
+pub fn account(registry: &Registry, standing: &Standing) -> Result<RelayAccount, StandingError> {
+    match ask(registry, standing, &Request::Account)? {
+        Answer::Account(account) => Ok(*account),
+        Answer::Done | Answer::Refused(_) => Err(StandingError::Refused(
+            "the keeper answered something else than the account".to_owned(),
+        )),
+    }
+}
+
+/// Makes room for a new lab of this name: fails where the old one lives, and clears what a keeper that
+/// was killed has left.
+fn clear(registry: &Registry, name: &str) -> Result<(), StandingError> {
+    let in_use = || StandingError::NameInUse { name: name.to_owned() };
+    let Ok(standing) = registry.read(name) else {
+        // Claimed and not written down: it is being built, or its keeper died meanwhile.
+        let connected = std::os::unix::net::UnixStream::connect(registry.control(name));
+        return if connected.is_ok() { Err(in_use()) } else { registry.remove(name) };
+    };
+    match ask(registry, &standing, &Request::Account) {
+        Ok(_) | Err(StandingError::Refused(_)) => Err(in_use()),
+        Err(_) => crate::standing::down(registry, &standing).map(drop),
+    }
+}
+
+fn converse(keeper: &mut Child, brief: &Brief) -> std::io::Result<(ChildStdin, Word)> {
+    let missing = || std::io::Error::other("it has no pipes");
+    let mut leash = keeper.stdin.take().ok_or_else(missing)?;
+    let output = keeper.stdout.take().ok_or_else(missing)?;
+    let mut line = serde_json::to_vec(brief)?;
+    line.push(b'\n');
+    leash.write_all(&line)?;
+    let mut said = String::new();
+    BufReader::new(output).read_line(&mut said)?;
+    Ok((leash, serde_json::from_str(&said)?))
+}

@@ -1,0 +1,203 @@
+//! A network, built in the kernel.
+//!
+//! A plain link is a pair of virtual Ethernet devices between two nodes. A relayed one is two pairs: one
+//! end of each at a node, the other in a namespace of its own, the wires, where only the relay's packet
+//! sockets listen.
+
+use pathscope_os::namespaces::Network as Namespace;
+use pathscope_os::offloads;
+use pathscope_os::packets::{PacketSocket, Scope};
+
+use super::KeeperError;
+use crate::kernel::{End as CableEnd, Kernel, Route, Settings, apply};
+use crate::link::{Conditions, Seed, Way};
+use crate::relay::Wire;
+use crate::topology::{End, Family, Interface, Kind, Link, Mac, Network, Node, Passage};
+
+/// What stands.
+pub(super) struct Built {
+    /// The nodes', in their order.
+    pub namespaces: Vec<Namespace>,
+    pub wires_namespace: Namespace,
+    /// For the relay.
+    pub wires: Vec<Wire>,
+    /// Which links those are.
+    pub relayed: Vec<usize>,
+}
+
+/// Bytes that may wait for the relay at each port: a second of 100 Mbit/s, and the kernel's overhead.
+const PORT_BUFFER: usize = 32 << 20;
+
+/// Bytes before a packet on Ethernet.
+const HEADER_BYTES: usize = 14;
+
+const BRIDGE: &str = "bridge";
+const WIRES: &str = "wires";
+
+/// Builds a network; `mark` is attached to each loopback device.
+pub(super) fn build(network: &Network, mark: &str, seed: u64) -> Result<Built, KeeperError> {
+    let mut site = Site::new(network, mark)?;
+    let mut wires = Vec::new();
+    let mut relayed = Vec::new();
+    for (index, link) in network.links().iter().enumerate() {
+        match link.passage {
+            Passage::Plain => site.lay_plain(link)?,
+            Passage::Relayed { forward, backward } => {
+                wires.push(site.lay_relayed(index, link, [forward, backward], seed)?);
+                relayed.push(index);
+            }
+        }
+    }
+    for index in 0..network.nodes().len() {
+        site.furnish(index)?;
+    }
+    // Routes need the neighbours' links up, at both ends.
+    for index in 0..network.nodes().len() {
+        site.route(index)?;
+    }
+    let Site { namespaces, wires: (wires_namespace, _), .. } = site;
+    Ok(Built { namespaces, wires_namespace, wires, relayed })
+}
+
+/// A network under construction.
+struct Site<'network> {
+    network: &'network Network,
+    namespaces: Vec<Namespace>,
+    kernels: Vec<Kernel>,
+    wires: (Namespace, Kernel),
+}
+
+impl<'network> Site<'network> {
+    fn new(network: &'network Network, mark: &str) -> Result<Self, KeeperError> {
+        let mut namespaces = Vec::new();
+        let mut kernels = Vec::new();
+        for node in network.nodes() {
+            let settings = Settings { forwards: node.kind == Kind::Router, ipv6: has_ipv6(node) };
+            let (namespace, mut kernel) = open(&node.name, settings, mark)?;
+            if node.kind == Kind::Switch {
+                kernel.create_bridge(BRIDGE)?;
+                kernel.set_up(BRIDGE, true)?;
+            }
+            namespaces.push(namespace);
+            kernels.push(kernel);
+        }
+        let wires = open(WIRES, Settings::default(), mark)?;
+        Ok(Self { network, namespaces, kernels, wires })
+    }
+
+    fn lay_plain(&mut self, link: &Link) -> Result<(), KeeperError> {
+        let [one, other] = link.ends;
+        let (here, there) = (cable_end(self.interface(one)), cable_end(self.interface(other)));
+        self.kernels[one.node].create_veth(here, there, &self.namespaces[other.node])?;
+        Ok(())
+    }
+
+    fn lay_relayed(
+        &mut self,
+        index: usize,
+        link: &Link,
+        conditions: [Conditions; 2],
+        seed: u64,
+    ) -> Result<Wire, KeeperError> {
+        let mut ports = Vec::new();
+        let mut mtu = 0;
+        for (end, side) in link.ends.into_iter().zip(["a", "b"]) {
+            let interface = self.interface(end);
+            mtu = interface.mtu.max(mtu);
+            let name = format!("link{index}{side}");
+            let Mac(mac) = interface.mac;
+            // Nobody sends to the far side of a cable; it only must not be the near one's.
+            let far = Mac([mac[0] | 0x40, mac[1], mac[2], mac[3], mac[4], mac[5]]);
+            let there = CableEnd { name: &name, mac: far, mtu: interface.mtu };
+            let near = cable_end(interface);
+            self.kernels[end.node].create_veth(near, there, &self.wires.0)?;
+            self.wires.1.set_up(&name, true)?;
+            quiet(&self.wires.0, WIRES, &name)?;
+            let number = self.wires.1.link(&name)?.index;
+            ports.push(self.wires.0.run(|| PacketSocket::open(number, Scope::Incoming, PORT_BUFFER))??);
+        }
+        let number = index as u32;
+        let nodes = link.ends.map(|end| self.network.nodes()[end.node].name.clone());
+        let second = ports.pop();
+        let (Some(first), Some(second)) = (ports.pop(), second) else {
+            unreachable!("a link has two ends")
+        };
+        Ok(Wire {
+            name: link.name.clone(),
+            nodes,
+            ports: [first, second],
+            conditions,
+            seeds: [Way::Forth, Way::Back].map(|way| Seed { lab: seed, link: number, way }),
+            frame_bytes: mtu as usize + HEADER_BYTES,
+        })
+    }
+
+    /// Gives a node's interfaces addresses and neighbours, and sets them up.
+    fn furnish(&mut self, index: usize) -> Result<(), KeeperError> {
+        let node = &self.network.nodes()[index];
+        let kernel = &mut self.kernels[index];
+        for interface in &node.interfaces {
+            quiet(&self.namespaces[index], &node.name, &interface.name)?;
+            if node.kind == Kind::Switch {
+                kernel.add_port(BRIDGE, &interface.name)?;
+            }
+            for address in &interface.addresses {
+                kernel.add_address(&interface.name, address.address, address.length)?;
+            }
+            kernel.set_up(&interface.name, true)?;
+            for neighbour in &interface.neighbours {
+                kernel.add_neighbour(&interface.name, neighbour.address, neighbour.mac)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn route(&mut self, index: usize) -> Result<(), KeeperError> {
+        let node = &self.network.nodes()[index];
+        for route in &node.routes {
+            self.kernels[index].add_route(Route {
+                destination: route.destination.first(),
+                prefix: route.destination.length(),
+                via: Some(route.gateway),
+                interface: &node.interfaces[route.interface].name,
+                metric: Some(route.metric),
+            })?;
+        }
+        Ok(())
+    }
+
+    fn interface(&self, end: End) -> &'network Interface {
+        &self.network.nodes()[end.node].interfaces[end.interface]
+    }
+}
+
+/// A namespace that bears the lab's mark.
+fn open(name: &str, settings: Settings, mark: &str) -> Result<(Namespace, Kernel), KeeperError> {
+    let namespace = Namespace::create()?;
+    apply(&namespace, name, settings)?;
+    let mut kernel = Kernel::of(&namespace, name)?;
+    kernel.set_alias("lo", mark)?;
+    kernel.set_up("lo", true)?;
+    Ok((namespace, kernel))
+}
+
+/// Has an interface send what its node sends, packet by packet, with real checksums.
+fn quiet(namespace: &Namespace, node: &str, interface: &str) -> Result<(), KeeperError> {
+    let left = namespace.run(|| offloads::switch_off(interface))??;
+    if left.is_empty() {
+        return Ok(());
+    }
+    Err(KeeperError::Offloads {
+        node: node.to_owned(),
+        interface: interface.to_owned(),
+        offloads: left.iter().map(|offload| offload.name()).collect::<Vec<_>>().join(", "),
+    })
+}
+
+fn cable_end(interface: &Interface) -> CableEnd<'_> {
+    CableEnd { name: &interface.name, mac: interface.mac, mtu: interface.mtu }
+}
+
+fn has_ipv6(node: &Node) -> bool {
+    node.interfaces.iter().any(|interface| interface.address(Family::V6).is_some())
+}

@@ -1,0 +1,161 @@
+//! The keeper at its door: signals, its standard input, and questions about the lab.
+
+use std::io::{BufRead, Read as _};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
+
+use pathscope_os::Waker;
+use pathscope_os::clock;
+use pathscope_os::readiness::{Interest, Poller};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+
+use super::{Held, KeeperError, STAY};
+use crate::link::Way;
+use crate::relay::TimedOrder;
+use crate::standing::{Answer, Request, SetOrder, end_programs, reply};
+
+/// Why a keeper ended.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum End {
+    /// Somebody asked it to.
+    Asked,
+    /// A signal did, or whoever started it is gone.
+    Called,
+}
+
+/// Where signals come in. Open before the lab is built, so that none ends the keeper out of order.
+pub(super) struct Door {
+    signals: UnixStream,
+}
+
+impl Door {
+    pub fn open() -> Result<Self, KeeperError> {
+        let failed = |source| KeeperError::Stream { what: "handling of signals", source };
+        let (signals, bell) = UnixStream::pair().map_err(failed)?;
+        signals.set_nonblocking(true).map_err(failed)?;
+        for signal in [SIGTERM, SIGINT, SIGHUP] {
+            let bell = bell.try_clone().map_err(failed)?;
+            signal_hook::low_level::pipe::register(signal, bell).map_err(failed)?;
+        }
+        Ok(Self { signals })
+    }
+}
+
+const SIGNALS: u64 = 0;
+const LISTENER: u64 = 1;
+const ORPHANED: u64 = 2;
+
+/// Answers until it is told to end; then ends the programs on the nodes.
+pub(super) fn serve(
+    held: &Held,
+    listener: &UnixListener,
+    door: Door,
+    input: impl BufRead + Send + 'static,
+) -> Result<(), KeeperError> {
+    let failed = |source| KeeperError::Stream { what: "socket", source };
+    listener.set_nonblocking(true).map_err(failed)?;
+    let orphaned = Waker::new()?;
+    watch(input, orphaned.clone())?;
+    let poller = Poller::new()?;
+    poller.add(&door.signals, SIGNALS, Interest::INPUT)?;
+    poller.add(listener, LISTENER, Interest::INPUT)?;
+    poller.add(&orphaned, ORPHANED, Interest::INPUT)?;
+    let mut ready = Vec::new();
+    loop {
+        poller.wait(&mut ready, None)?;
+        let mut signalled = [0; 16];
+        let called = (&door.signals).read(&mut signalled).is_ok_and(|count| count > 0);
+        if called || orphaned.is_raised() {
+            end_programs(&held.standing, true);
+            return Ok(());
+        }
+        while let Ok((stream, _)) = listener.accept() {
+            if attend(held, &stream) == Some(End::Asked) {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Raises `orphaned` when the input ends without [`STAY`].
+fn watch(input: impl BufRead + Send + 'static, orphaned: Waker) -> Result<(), KeeperError> {
+    let work = move || {
+        let stays = input.lines().map_while(Result::ok).any(|line| line == STAY);
+        if !stays {
+            orphaned.wake();
+        }
+    };
+    let failed = |source| KeeperError::Stream { what: "thread", source };
+    thread::Builder::new().name("input".to_owned()).spawn(work).map(drop).map_err(failed)
+}
+
+/// Answers one question.
+fn attend(held: &Held, stream: &UnixStream) -> Option<End> {
+    let mut end = None;
+    // A client that went away has only harmed itself.
+    let _ = stream.set_nonblocking(false);
+    let _ = reply(stream, |request| match request {
+        Request::Set(orders) => set(held, &orders),
+        Request::Account => match held.relay.account() {
+            Ok(account) => Answer::Account(Box::new(account)),
+            Err(error) => Answer::Refused(error.to_string()),
+        },
+        Request::Down => {
+            end = Some(End::Asked);
+            let left = end_programs(&held.standing, true);
+            // Forgotten before the answer, so that whoever hears it may use the name again.
+            let removed = held.registry.remove(&held.standing.name);
+            match (left.stuck, removed) {
+                (0, Ok(())) => Answer::Done,
+                (0, Err(error)) => Answer::Refused(error.to_string()),
+                (stuck, _) => Answer::Refused(format!(
+                    "{stuck} programs on its nodes do not end even when killed; the lab is gone \
+                     once they are"
+                )),
+            }
+        }
+    });
+    end
+}
+
+fn set(held: &Held, orders: &[SetOrder]) -> Answer {
+    let now = clock::now();
+    let mut timed = Vec::new();
+    for order in orders {
+        let at = now.plus_nanos(order.after_ns);
+        match place(held, order) {
+            Ok((wire, way)) => timed.push(TimedOrder { wire, way, order: order.order, at }),
+            Err(why) => return Answer::Refused(why),
+        }
+    }
+    match held.relay.obey(timed) {
+        Ok(()) => Answer::Done,
+        Err(error) => Answer::Refused(error.to_string()),
+    }
+}
+
+/// Which relayed link is meant, and which of its directions.
+fn place(held: &Held, order: &SetOrder) -> Result<(usize, Option<Way>), String> {
+    let links = held.standing.network.links();
+    let relayed = || held.relayed.iter().map(|&index| links[index].name.as_str());
+    let named = |name: &str| name == order.link;
+    let Some(wire) = relayed().position(named) else {
+        let known = relayed().collect::<Vec<_>>().join(", ");
+        let why = if links.iter().any(|link| named(&link.name)) {
+            "is a plain wire, which cannot be changed; give it a condition in the topology, such as \
+             delay = \"0ms\" or rate = \"10Gbit\", and it is relayed"
+        } else {
+            "is not in this lab"
+        };
+        let known = if known.is_empty() { "none".to_owned() } else { known };
+        return Err(format!("link {} {why}; relayed links are: {known}", order.link));
+    };
+    let Some(from) = &order.from else { return Ok((wire, None)) };
+    let ends = links[held.relayed[wire]].ends;
+    let nodes = held.standing.network.nodes();
+    match ends.iter().position(|end| nodes[end.node].name == *from) {
+        Some(0) => Ok((wire, Some(Way::Forth))),
+        Some(_) => Ok((wire, Some(Way::Back))),
+        None => Err(format!("link {} does not begin at {from}", order.link)),
+    }
+}
