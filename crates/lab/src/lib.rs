@@ -6,4 +6,5 @@
 #![forbid(unsafe_code)]
 
 pub mod link;
+pub mod picture;
 pub mod topology;
