@@ -10,6 +10,7 @@ pub mod harness;
 pub mod kernel;
 pub mod keeper;
 pub mod link;
+pub mod picture;
 pub mod relay;
 pub mod standing;
 pub mod topology;

@@ -23,7 +23,7 @@ impl Topology {
     /// all that is wrong with the text is told by [`network`](Self::network).
     ///
     /// ```toml
-    /// name = "two routers"         # what it is called; else the source's name
+    /// name = "two routers"         # what it is called; else as the file is
     /// seed = 7                     # what all chances are drawn from, for runs that repeat
     /// isolated = false             # true: nodes need not reach each other
     /// hosts = ["h1", "h2"]         # names alone, or a table as below
@@ -52,7 +52,10 @@ impl Topology {
     ///
     /// The words of conditions are those of [`Change`](crate::link::Change).
     pub fn read(source_name: &str, text: &str) -> Self {
-        let mut topology = Self::named(source_name);
+        // A path may be longer than a title; what is not stated is called after its end.
+        let file = source_name.rsplit('/').next().unwrap_or(source_name);
+        let mut topology = Self::named(file.trim_end_matches(".toml"));
+        source_name.clone_into(&mut topology.source_name);
         let mut document = Document::new(text);
         if text.len() > MOST_BYTES {
             let text = format!("the file is larger than {MOST_BYTES} bytes; is it a topology?");

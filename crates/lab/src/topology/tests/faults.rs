@@ -74,6 +74,16 @@ fn what_is_said_in_code_is_told_without_a_place() {
 }
 
 #[test]
+fn a_topology_is_called_by_one_line() {
+    let network = Topology::read("labs/pair.toml", "hosts = [\"a\"]").network();
+    assert_eq!(network.expect("one host is a network").name(), "pair");
+    assert_eq!(
+        faults("name = \"a\\nb\"\nhosts = [\"a\"]"),
+        "x.toml: name: `a\\nb` is no name of a topology; it has at most 64 characters, all in one line"
+    );
+}
+
+#[test]
 fn twenty_are_told_at_once() {
     let mut text = "hosts = [\"a\"]\n[links]\n".to_owned();
     for index in 0..30 {

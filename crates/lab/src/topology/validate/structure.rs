@@ -16,6 +16,8 @@ pub const MOST_NODES: usize = 128;
 /// The most links: each that is not plain costs the relay two sockets.
 pub const MOST_LINKS: usize = 256;
 
+/// The longest name of a topology, in characters: it is a title.
+const LONGEST_TITLE: usize = 64;
 /// The most links between the same two nodes: one digit is left for their number.
 const MOST_PARALLEL: usize = 9;
 const DEFAULT_MTU: u32 = 1500;
@@ -52,6 +54,13 @@ pub(super) fn build(stated: &Topology, found: &mut Vec<Fault>) -> Network {
 
 fn fits(stated: &Topology, found: &mut Vec<Fault>) -> bool {
     let before = found.len();
+    if stated.name.chars().count() > LONGEST_TITLE || stated.name.chars().any(char::is_control) {
+        let text = format!(
+            "{} is no name of a topology; it has at most {LONGEST_TITLE} characters, all in one line",
+            quoted(&stated.name)
+        );
+        found.push(Fault { place: None, subject: "name".to_owned(), text });
+    }
     let counts = [
         (stated.nodes.len(), MOST_NODES, "nodes", stated.nodes.get(MOST_NODES).map(|it| &it.name)),
         (stated.links.len(), MOST_LINKS, "links", stated.links.get(MOST_LINKS).map(|it| &it.name)),
