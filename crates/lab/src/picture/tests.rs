@@ -1,5 +1,6 @@
 //! Pictures of the labs that are shipped, and of networks that are harder to draw.
 
+use pathscope_core::quantity::Period;
 use proptest::prelude::*;
 
 use super::labels::{curves, labels};
@@ -7,7 +8,6 @@ use super::layout::places;
 use super::shape::{Area, area};
 use super::{svg, text};
 use crate::topology::{Network, Topology};
-use pathscope_core::quantity::Period;
 
 const LABS: [&str; 6] = [
     include_str!("../../../../labs/dumbbell.toml"),

@@ -2,11 +2,12 @@
 //!
 //! [`Topology::network`] judges it. Until then names may clash and addresses may lie anywhere.
 
+use pathscope_core::quantity::{BitRate, Period};
+
 use super::fault::{Fault, Faults, Place};
 use super::network::{Kind, Network};
 use super::validate;
 use crate::link::{Conditions, Loss, Queue, Rate};
-use pathscope_core::quantity::{BitRate, Period};
 
 /// What a network looks like: nodes, links, and what was stated about addresses and routes.
 ///

@@ -2,7 +2,7 @@
 
 use super::document::{Document, Entry};
 use crate::link::{Change, Conditions, ConditionsError, Order};
-use crate::topology::fault::{named, quoted};
+use crate::topology::fault::{Place, named, quoted};
 use crate::topology::stated::{Said, StatedLink};
 
 /// The keys that say what a link does to frames.
@@ -65,11 +65,7 @@ fn addresses(document: &mut Document, entry: &Entry, subject: &str) -> Vec<(Said
     addresses
 }
 
-fn mtu(
-    document: &mut Document,
-    entry: &Entry,
-    subject: &str,
-) -> Option<(u32, Option<crate::topology::Place>)> {
+fn mtu(document: &mut Document, entry: &Entry, subject: &str) -> Option<(u32, Option<Place>)> {
     let mtu = document.whole_number(entry, subject)?;
     // What is too large for the type is too large for the range, which is judged later.
     Some((u32::try_from(mtu).unwrap_or(u32::MAX), Some(document.place(entry.at))))

@@ -41,6 +41,19 @@ fn code_and_file_say_the_same() {
     assert_eq!(file.seed(), Some(7));
 }
 
+/// The example in the documentation of `Topology::read`.
+#[test]
+fn the_documented_file_is_right() {
+    let source = include_str!("../read/mod.rs");
+    let lines = source.lines().skip_while(|line| !line.ends_with("```toml")).skip(1);
+    let lines = lines.map(str::trim_start).take_while(|line| !line.ends_with("```"));
+    let lines: Vec<&str> = lines.map(|line| line.trim_start_matches("///")).collect();
+    let network = read(&lines.join("\n"));
+    assert_eq!((network.nodes().len(), network.links().len()), (5, 5));
+    assert_eq!(addresses(&network, "r1").last().map(String::as_str), Some("fd00:8::1/64 to-r2.2"));
+    assert_eq!(routes(&network, "r1")[0], "10.9.0.0/24 via 10.0.1.2 to-r2");
+}
+
 #[test]
 fn stated_subnets_are_left_out_of_the_computed_ones() {
     let network = right(
