@@ -81,7 +81,8 @@ impl Lab {
             Ok(heard) => heard,
             Err(error) => {
                 // Its input is closed by now, so it ends by itself.
-                let ended = keeper.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
+                let ended =
+                    keeper.wait().map_or_else(|error| error.to_string(), |it| it.to_string());
                 return Err(UpError::Silent(format!("{error}; {ended}")));
             }
         };

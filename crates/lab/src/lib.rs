@@ -7,8 +7,8 @@
 
 pub mod capture;
 pub mod harness;
-pub mod kernel;
 pub mod keeper;
+pub mod kernel;
 pub mod link;
 pub mod picture;
 pub mod relay;

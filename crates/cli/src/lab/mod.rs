@@ -91,8 +91,7 @@ fn down(registry: &Registry, args: &DownArgs) -> Result<(), Trouble> {
         }
         found => found.map_err(|error| trouble(&error))?,
     };
-    let keeper_lived =
-        standing::down(registry, &standing).map_err(|error| trouble(&error))?;
+    let keeper_lived = standing::down(registry, &standing).map_err(|error| trouble(&error))?;
     terminal::say(&if keeper_lived {
         format!("lab {} is down", standing.name)
     } else {

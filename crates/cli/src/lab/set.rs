@@ -19,7 +19,9 @@ pub fn set(registry: &Registry, args: &SetArgs) -> Result<(), Trouble> {
             after_ns: after.0,
         })
         .collect();
-    ask(registry, &standing, &Request::Set(orders)).map(drop).map_err(|error| super::trouble(&error))
+    ask(registry, &standing, &Request::Set(orders))
+        .map(drop)
+        .map_err(|error| super::trouble(&error))
 }
 
 /// `loss=1% at 5s cut at 10s restore`: three steps. Words may stand before their time, too, as in
@@ -33,9 +35,8 @@ fn steps(words: &[String]) -> Result<Vec<(Period, Order)>, Trouble> {
         let Some((time, rest)) = group.split_first() else {
             return Err(Trouble::usage("'at' wants a time behind it, such as 5s"));
         };
-        let time: Period = time
-            .parse()
-            .map_err(|error| Trouble::usage(format!("'at {time}': {error}")))?;
+        let time: Period =
+            time.parse().map_err(|error| Trouble::usage(format!("'at {time}': {error}")))?;
         let is_last = index + 1 == later.len();
         if rest.is_empty() && is_last && !pending.is_empty() {
             steps.push((time, order(pending)?));
@@ -53,11 +54,7 @@ fn steps(words: &[String]) -> Result<Vec<(Period, Order)>, Trouble> {
     Ok(steps)
 }
 
-fn push(
-    steps: &mut Vec<(Period, Order)>,
-    time: Period,
-    words: &[String],
-) -> Result<(), Trouble> {
+fn push(steps: &mut Vec<(Period, Order)>, time: Period, words: &[String]) -> Result<(), Trouble> {
     if !words.is_empty() {
         steps.push((time, order(words)?));
     }

@@ -114,7 +114,9 @@ impl<'network> Site<'network> {
             self.wires.1.set_up(&name, true)?;
             quiet(&self.wires.0, WIRES, &name)?;
             let number = self.wires.1.link(&name)?.index;
-            ports.push(self.wires.0.run(|| PacketSocket::open(number, Scope::Incoming, PORT_BUFFER))??);
+            ports.push(
+                self.wires.0.run(|| PacketSocket::open(number, Scope::Incoming, PORT_BUFFER))??,
+            );
         }
         let number = index as u32;
         let nodes = link.ends.map(|end| self.network.nodes()[end.node].name.clone());

@@ -83,8 +83,10 @@ pub enum KeeperError {
         source: io::Error,
     },
     /// An interface that works on behalf of others changes what is on the wire.
-    #[error("interface {interface} of {node} does not let go of {offloads}, which would change the \
-             packets that the lab counts")]
+    #[error(
+        "interface {interface} of {node} does not let go of {offloads}, which would change the \
+             packets that the lab counts"
+    )]
     Offloads {
         /// Where.
         node: String,
@@ -114,7 +116,10 @@ struct Held {
 
 /// The keeper's life: reads its [`Brief`], builds, says a [`Word`], serves until it is told to end or
 /// whoever started it is gone, and leaves nothing. To be called while the process has one thread.
-pub fn keep(input: impl BufRead + Send + 'static, mut output: impl Write) -> Result<(), KeeperError> {
+pub fn keep(
+    input: impl BufRead + Send + 'static,
+    mut output: impl Write,
+) -> Result<(), KeeperError> {
     // A terminal's Ctrl-C is for whoever started us; when they end, so do we. Refused only where we lead a
     // group of processes already, which is as good.
     let _ = rustix::process::setsid();

@@ -11,8 +11,8 @@ use netlink_packet_route::route::{
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
-use super::netlink::{Kernel, Manner};
 use super::KernelError;
+use super::netlink::{Kernel, Manner};
 use crate::topology::Mac;
 
 /// Which way packets go.

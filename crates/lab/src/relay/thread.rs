@@ -194,10 +194,8 @@ fn indices(way: Option<Way>) -> std::ops::Range<usize> {
 impl Line {
     fn new(wire: Wire) -> Self {
         let [first, second] = wire.seeds;
-        let directions = [
-            Direction::new(wire.conditions[0], first),
-            Direction::new(wire.conditions[1], second),
-        ];
+        let directions =
+            [Direction::new(wire.conditions[0], first), Direction::new(wire.conditions[1], second)];
         let Wire { name, nodes, ports, .. } = wire;
         Self { name, nodes, ports, directions, too_long: [0; 2] }
     }
@@ -232,9 +230,7 @@ impl Line {
         for way in 0..2 {
             loop {
                 let direction = &mut self.directions[way];
-                due.extend(
-                    std::iter::from_fn(|| direction.take_due(now)).take(MOST_AT_ONCE),
-                );
+                due.extend(std::iter::from_fn(|| direction.take_due(now)).take(MOST_AT_ONCE));
                 if due.is_empty() {
                     break;
                 }

@@ -16,7 +16,12 @@ pub fn enter(
         StandingError::NoSuchNode {
             lab: standing.name.clone(),
             node: node.to_owned(),
-            there: standing.nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>().join(", "),
+            there: standing
+                .nodes
+                .iter()
+                .map(|node| node.name.as_str())
+                .collect::<Vec<_>>()
+                .join(", "),
         }
     })?;
     if standing.in_user_namespace {

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use pathscope_os::OsError;
 
-pub use control::{Answer, Request, SetOrder, ask};
 pub(crate) use control::reply;
+pub use control::{Answer, Request, SetOrder, ask};
 pub use enter::enter;
 pub use leftovers::{Left, down, end_programs};
 pub use registry::{NodePlace, Registry, Standing, fresh_token};
@@ -47,8 +47,10 @@ pub enum StandingError {
     #[error("no lab is up; start one with: pathscope lab up FILE")]
     NoLab,
     /// The name is taken.
-    #[error("a lab by the name of {name} is up already; take it down with 'pathscope lab down {name}', \
-             or give this one another with --lab")]
+    #[error(
+        "a lab by the name of {name} is up already; take it down with 'pathscope lab down {name}', \
+             or give this one another with --lab"
+    )]
     NameInUse {
         /// The name.
         name: String,
@@ -64,8 +66,10 @@ pub enum StandingError {
         there: String,
     },
     /// Its keeper did not answer, or not as it should.
-    #[error("the keeper of lab {lab} (process {keeper}) {trouble}; 'pathscope lab down {lab}' clears \
-             what is left")]
+    #[error(
+        "the keeper of lab {lab} (process {keeper}) {trouble}; 'pathscope lab down {lab}' clears \
+             what is left"
+    )]
     Keeper {
         /// The lab.
         lab: String,
@@ -93,7 +97,10 @@ pub enum StandingError {
 }
 
 impl StandingError {
-    pub(crate) fn file(what: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+    pub(crate) fn file(
+        what: &'static str,
+        path: impl Into<PathBuf>,
+    ) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { what, path, source }
     }

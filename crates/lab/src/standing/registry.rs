@@ -108,8 +108,7 @@ impl Registry {
     /// Who could write here could have us run their keeper: the folder must be ours alone.
     fn check_private(&self) -> Result<(), StandingError> {
         use std::os::unix::fs::MetadataExt as _;
-        let found =
-            fs::metadata(&self.root).map_err(StandingError::file("look at", &self.root))?;
+        let found = fs::metadata(&self.root).map_err(StandingError::file("look at", &self.root))?;
         let user = rustix::process::geteuid();
         if found.uid() == user.as_raw() && found.permissions().mode() & 0o022 == 0 {
             return Ok(());

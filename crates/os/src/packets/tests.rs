@@ -25,7 +25,9 @@ fn cable(buffer: usize) -> Option<Cable> {
         ip("link add near type veth peer name far");
         ip("link set near up");
         ip("link set far up");
-        ["near", "far"].map(|name| PacketSocket::open(index(name), Scope::Incoming, buffer).expect("it is there"))
+        ["near", "far"].map(|name| {
+            PacketSocket::open(index(name), Scope::Incoming, buffer).expect("it is there")
+        })
     });
     let [near, far] = sockets.expect("it was made just now");
     Some(Cable { network, near, far })
@@ -146,7 +148,9 @@ fn an_interface_that_is_down_is_an_error_to_send_and_silence_to_receive() {
 fn an_interface_that_is_not_there_is_a_sentence() {
     let Some(Cable { network, .. }) = cable(1 << 20) else { return };
     for index in [0, 99, u32::MAX] {
-        let opened = network.run(|| PacketSocket::open(index, Scope::Incoming, 1 << 20)).expect("we made it");
+        let opened = network
+            .run(|| PacketSocket::open(index, Scope::Incoming, 1 << 20))
+            .expect("we made it");
         let error = opened.expect_err("there is none").to_string();
         assert!(error.starts_with("cannot set up a packet socket: "), "{error}");
     }
