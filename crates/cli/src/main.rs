@@ -4,6 +4,7 @@
 #![forbid(unsafe_code)]
 
 mod args;
+mod background;
 mod lab;
 mod measure;
 mod output;

@@ -14,7 +14,8 @@ use pathscope_run::stop::Stop;
 use pathscope_run::survey::{self, SurveyOptions};
 
 use crate::args::{GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
-use crate::output::{Outputs, ResultFile};
+use crate::background::Background;
+use crate::output::{self, Outputs, ResultFile};
 use crate::{Trouble, terminal};
 
 /// `pathscope survey`.
@@ -85,10 +86,12 @@ fn measure(
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);
-    let mut stdout = io::stdout().lock();
+    let mut stdout = Background::new(io::stdout())
+        .map_err(|error| Trouble::new(Failure::Unsupported, format!("cannot start: {error}")))?;
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();
+    let output_trouble = output_trouble.or(stdout.finish().err().and_then(output::trouble));
     if let (Some(file), None, false) =
         (file, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {

@@ -68,10 +68,11 @@ impl<'out> Outputs<'out> {
         }
         match self.view.event(event) {
             Ok(()) => {}
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => self.closed = true,
             Err(error) => {
                 self.closed = true;
-                self.remember(format!("cannot write to standard output: {error}"));
+                if let Some(trouble) = trouble(error) {
+                    self.trouble.get_or_insert(trouble);
+                }
             }
         }
     }
@@ -91,6 +92,12 @@ impl<'out> Outputs<'out> {
     fn remember(&mut self, text: String) {
         self.trouble.get_or_insert(Trouble::new(Failure::Output, text));
     }
+}
+
+/// What it means that standard output took no more: nothing, where nobody reads any more.
+pub fn trouble(error: io::Error) -> Option<Trouble> {
+    let text = || format!("cannot write to standard output: {error}");
+    (error.kind() != ErrorKind::BrokenPipe).then(|| Trouble::new(Failure::Output, text()))
 }
 
 /// When a result is saved.
