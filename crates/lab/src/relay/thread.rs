@@ -37,6 +37,7 @@ pub(super) struct Carrier {
     due: Vec<Delivery>,
     has_priority: bool,
     awake: Option<Awake>,
+    turns: u64,
 }
 
 /// A link with its two directions.
@@ -77,6 +78,7 @@ impl Carrier {
             due: Vec::with_capacity(MOST_AT_ONCE),
             has_priority,
             awake,
+            turns: 0,
         })
     }
 
@@ -87,6 +89,7 @@ impl Carrier {
                 // Only a descriptor of ours that is gone could be the reason: nothing can be carried.
                 return;
             }
+            self.turns += 1;
             if self.waker.is_raised() && !self.hear() {
                 return;
             }
@@ -176,6 +179,7 @@ impl Carrier {
     fn account(&self) -> RelayAccount {
         RelayAccount {
             links: self.lines.iter().map(Line::account).collect(),
+            turns: self.turns,
             has_priority: self.has_priority,
             keeps_awake: self.awake.is_some(),
         }
@@ -251,6 +255,7 @@ impl Line {
                 truth: direction.truth(),
                 // The socket is open, so asking cannot fail; and a failure is no frame.
                 missed: self.ports[index].dropped().unwrap_or(0),
+                refused: 0,
                 too_long: self.too_long[index],
             }
         };
