@@ -14,6 +14,7 @@ use serde_json::json;
 use socket2::SockRef;
 
 use super::case::PING_BYTES;
+use super::relay::{self, Paced};
 
 /// One end of a bare loop.
 #[derive(Clone, Debug, Subcommand)]
@@ -26,6 +27,13 @@ pub enum Loop {
     LatencyServer(Pings),
     /// Sends pings one at a time for the time given
     LatencyClient(Pings),
+    /// Sends datagrams at a steady rate for the time given
+    Paced(Paced),
+    /// Holds a port for datagrams and reads none
+    Sink {
+        #[arg(long)]
+        port: u16,
+    },
 }
 
 /// What both ends of a transfer know.
@@ -74,6 +82,8 @@ pub fn run(end: &Loop) -> Result<()> {
         }
         Loop::LatencyServer(pings) => bounce(pings),
         Loop::LatencyClient(pings) => ping(pings),
+        Loop::Paced(paced) => relay::send(paced),
+        Loop::Sink { port } => relay::sink(*port),
     }
 }
 

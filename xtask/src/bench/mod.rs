@@ -4,12 +4,14 @@
 //! order, since a shared machine's speed wanders by tens of percent within minutes. Both ends are
 //! pinned, to one core each, and use the same congestion control, sizes and way of waiting. What a
 //! tool cannot be told to do, it is not compared in. No number here says anything about a network.
+//! Beside that stands how punctual the lab's relay is, which is no comparison.
 
 mod bare;
 mod case;
 mod conditions;
 mod contenders;
 mod ends;
+mod relay;
 mod report;
 mod statistics;
 
@@ -32,7 +34,7 @@ const PAIRS_FOR_A_CLAIM: usize = 15;
 /// What to compare, and how.
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
-    /// Only cases whose name contains this: `goodput-8`, `latency-udp`
+    /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`
     #[arg(long)]
     case: Option<String>,
     /// Only these opponents
@@ -44,7 +46,7 @@ pub struct Arguments {
     /// The binary to measure
     #[arg(long, default_value = "target/release/pathscope")]
     pathscope: PathBuf,
-    /// Pairs of runs for each comparison
+    /// Pairs of runs for each comparison, and runs of the lab's relay
     #[arg(long, default_value_t = PAIRS_FOR_A_CLAIM)]
     pairs: usize,
     /// Seconds of each run
@@ -74,7 +76,9 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
         conditions.pathscope.display()
     );
     let matches = planned(subject, arguments, &conditions)?;
-    announce(&matches, &conditions, arguments.pairs);
+    if !matches.is_empty() {
+        announce(&matches, &conditions, arguments.pairs);
+    }
     let mut comparisons = Vec::new();
     let mut complete = true;
     for (case, opponent) in matches {
@@ -89,8 +93,18 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
             }
         }
     }
+    let mut relay = Vec::new();
+    if arguments.case.as_ref().is_none_or(|part| relay::NAME.contains(part.as_str())) {
+        match relay::run(&conditions, arguments.pairs) {
+            Ok(repetitions) => relay = repetitions,
+            Err(error) => {
+                complete = false;
+                println!("{}: failed to {error:#}", relay::NAME);
+            }
+        }
+    }
     if let Some(path) = &arguments.json {
-        let json = report::json(&comparisons, &conditions)?;
+        let json = report::json(&comparisons, &relay, &conditions)?;
         std::fs::write(path, json).with_context(|| format!("write {}", path.display()))?;
     }
     Ok(complete)

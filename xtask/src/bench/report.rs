@@ -8,6 +8,7 @@ use super::PAIRS_FOR_A_CLAIM;
 use super::case::{Case, Measure};
 use super::conditions::Conditions;
 use super::ends::Run;
+use super::relay::Repetition;
 use super::statistics::{RatioSummary, median};
 
 /// One case, one opponent, all pairs.
@@ -133,8 +134,12 @@ fn cpu_in_words(nanoseconds: Option<f64>) -> String {
 }
 
 /// Everything as JSON.
-pub fn json(comparisons: &[Comparison], conditions: &Conditions) -> Result<String> {
+pub fn json(
+    comparisons: &[Comparison],
+    relay: &[Repetition],
+    conditions: &Conditions,
+) -> Result<String> {
     let comparisons: Vec<Value> = comparisons.iter().map(Comparison::json).collect();
-    let all = json!({ "conditions": conditions, "comparisons": comparisons });
+    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay });
     serde_json::to_string_pretty(&all).context("write the comparisons as JSON")
 }

@@ -32,7 +32,10 @@ const PORT_BUFFER: usize = 32 << 20;
 const HEADER_BYTES: usize = 14;
 
 const BRIDGE: &str = "bridge";
-const WIRES: &str = "wires";
+pub(super) const WIRES: &str = "wires";
+
+/// What tells the interfaces of a link's ends apart.
+pub(super) const SIDES: [char; 2] = ['a', 'b'];
 
 /// Builds a network; `mark` is attached to each loopback device.
 pub(super) fn build(network: &Network, mark: &str, seed: u64) -> Result<Built, KeeperError> {
@@ -101,10 +104,10 @@ impl<'network> Site<'network> {
     ) -> Result<Wire, KeeperError> {
         let mut ports = Vec::new();
         let mut mtu = 0;
-        for (end, side) in link.ends.into_iter().zip(["a", "b"]) {
+        for (end, side) in link.ends.into_iter().zip(SIDES) {
             let interface = self.interface(end);
             mtu = interface.mtu.max(mtu);
-            let name = format!("link{index}{side}");
+            let name = port_name(index, side);
             let Mac(mac) = interface.mac;
             // Nobody sends to the far side of a cable; it only must not be the near one's.
             let far = Mac([mac[0] | 0x40, mac[1], mac[2], mac[3], mac[4], mac[5]]);
@@ -171,6 +174,11 @@ impl<'network> Site<'network> {
     fn interface(&self, end: End) -> &'network Interface {
         &self.network.nodes()[end.node].interfaces[end.interface]
     }
+}
+
+/// What the interface in front of one end of a link is called among the wires.
+pub(super) fn port_name(link: usize, side: char) -> String {
+    format!("link{link}{side}")
 }
 
 /// A namespace that bears the lab's mark.

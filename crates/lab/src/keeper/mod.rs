@@ -111,7 +111,8 @@ struct Held {
     relayed: Vec<usize>,
     /// Kept open: the nodes exist because of these.
     _namespaces: Vec<Namespace>,
-    _wires: Namespace,
+    /// Where the relay's packet sockets listen.
+    wires: Namespace,
 }
 
 /// The keeper's life: reads its [`Brief`], builds, says a [`Word`], serves until it is told to end or
@@ -206,7 +207,7 @@ fn build_and_listen(
         relay,
         relayed: built.relayed,
         _namespaces: built.namespaces,
-        _wires: built.wires_namespace,
+        wires: built.wires_namespace,
     };
     Ok((held, listener))
 }

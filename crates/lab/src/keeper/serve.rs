@@ -1,5 +1,6 @@
 //! The keeper at its door: signals, its standard input, and questions about the lab.
 
+use std::collections::HashMap;
 use std::io::{BufRead, Read as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
@@ -9,9 +10,11 @@ use pathscope_os::clock;
 use pathscope_os::readiness::{Interest, Poller};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
+use super::build::{SIDES, WIRES, port_name};
 use super::{Held, KeeperError, STAY};
+use crate::kernel::Kernel;
 use crate::link::Way;
-use crate::relay::TimedOrder;
+use crate::relay::{RelayAccount, TimedOrder};
 use crate::standing::{Answer, Request, SetOrder, end_programs, reply};
 
 /// Why a keeper ended.
@@ -96,7 +99,7 @@ fn attend(held: &Held, stream: &UnixStream) -> Option<End> {
     let _ = stream.set_nonblocking(false);
     let _ = reply(stream, |request| match request {
         Request::Set(orders) => set(held, &orders),
-        Request::Account => match held.relay.account() {
+        Request::Account => match account(held) {
             Ok(account) => Answer::Account(Box::new(account)),
             Err(error) => Answer::Refused(error.to_string()),
         },
@@ -116,6 +119,25 @@ fn attend(held: &Held, stream: &UnixStream) -> Option<End> {
         }
     });
     end
+}
+
+/// What the relay says, and what the interfaces at its ports say behind its back.
+fn account(held: &Held) -> Result<RelayAccount, KeeperError> {
+    let mut account = held.relay.account()?;
+    if held.relayed.is_empty() {
+        return Ok(account);
+    }
+    let links = Kernel::of(&held.wires, WIRES)?.links()?;
+    let statistics: HashMap<_, _> =
+        links.iter().map(|link| (link.name.as_str(), link.statistics)).collect();
+    for (wire, &index) in held.relayed.iter().enumerate() {
+        let names = SIDES.map(|side| port_name(index, side));
+        let [first, second] = names.map(|name| statistics.get(name.as_str()).copied());
+        if let (Some(first), Some(second)) = (first, second) {
+            account.see(wire, [first, second]);
+        }
+    }
+    Ok(account)
 }
 
 fn set(held: &Held, orders: &[SetOrder]) -> Answer {

@@ -5,6 +5,8 @@
 //! measures how far it fell behind. Not here: making the interfaces (`keeper`).
 
 mod account;
+#[cfg(test)]
+mod tests;
 mod thread;
 
 use std::sync::mpsc::{self, Receiver, Sender};
@@ -60,9 +62,16 @@ pub enum RelayError {
 /// What the thread is told.
 #[derive(Debug)]
 enum Command {
-    Obey { orders: Vec<TimedOrder>, answer: Sender<Result<(), ConditionsError>> },
-    Account { answer: Sender<RelayAccount> },
+    Obey {
+        orders: Vec<TimedOrder>,
+        answer: Sender<Result<(), ConditionsError>>,
+    },
+    Account {
+        answer: Sender<RelayAccount>,
+    },
     End,
+    #[cfg(test)]
+    Panic,
 }
 
 /// What a link is told, and when.

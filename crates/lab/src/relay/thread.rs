@@ -3,7 +3,6 @@
 //! One loop for all links of a lab, so that it never waits for itself. Nothing here allocates per frame
 //! in steady state: frames live in the storage of [`Direction`].
 
-use std::io;
 use std::sync::mpsc::Receiver;
 
 use pathscope_core::Tick;
@@ -19,9 +18,6 @@ use crate::link::{ConditionsError, Delivery, Direction, Way};
 const ALARM: u64 = u64::MAX;
 const WAKER: u64 = u64::MAX - 1;
 
-/// Calls that take frames from one port before the others have their turn.
-const TURNS: usize = 4;
-
 /// The thread's own state.
 pub(super) struct Carrier {
     lines: Vec<Line>,
@@ -29,7 +25,7 @@ pub(super) struct Carrier {
     waker: Waker,
     poller: Poller,
     alarm: Alarm,
-    /// What the alarm is set to; [`Tick::NEVER`] where it has gone off or was never set.
+    /// What the alarm was set to last.
     alarm_at: Tick,
     /// Orders for later, the last one first.
     orders: Vec<TimedOrder>,
@@ -37,6 +33,7 @@ pub(super) struct Carrier {
     due: Vec<Delivery>,
     has_priority: bool,
     awake: Option<Awake>,
+    turns: u64,
 }
 
 /// A link with its two directions.
@@ -46,8 +43,13 @@ struct Line {
     ports: [PacketSocket; 2],
     /// From the first port to the second, and back.
     directions: [Direction; 2],
-    /// Frames that came and were longer than the link carries, by the port they came to.
+    frame_bytes: usize,
+    /// By port: frames that came and were longer than the link carries,
     too_long: [u64; 2],
+    /// whether frames wait that were not offered yet,
+    has_input: [bool; 2],
+    /// and up to when all that came was offered.
+    known: [Tick; 2],
 }
 
 impl Carrier {
@@ -77,6 +79,7 @@ impl Carrier {
             due: Vec::with_capacity(MOST_AT_ONCE),
             has_priority,
             awake,
+            turns: 0,
         })
     }
 
@@ -87,40 +90,65 @@ impl Carrier {
                 // Only a descriptor of ours that is gone could be the reason: nothing can be carried.
                 return;
             }
-            if self.waker.is_raised() && !self.hear() {
+            self.turns += 1;
+            // Also where its descriptor alone is ready: somebody may have been between raising the flag,
+            // which we have seen a turn ago, and the descriptor, which would ring for ever.
+            let is_called = ready.iter().any(|ready| ready.key == WAKER) || self.waker.is_raised();
+            if is_called && !self.hear() {
                 return;
             }
             self.take(&ready);
-            let now = clock::now();
-            self.obey_by(now);
-            for line in &mut self.lines {
-                line.hand_over(now, &mut self.due);
-            }
+            self.obey_by(clock::now());
+            self.hand_over();
             if self.sleep_until_due(&ready).is_err() {
                 return;
             }
         }
     }
 
-    /// Takes the frames that wait, from every port in turn.
+    /// Takes frames that wait, a batch from every port; what becomes due meanwhile does not wait until
+    /// all ports had their turn.
     fn take(&mut self, ready: &[Ready]) {
-        for port in ready.iter().filter(|ready| ready.key < WAKER) {
-            let (line, end) = ((port.key / 2) as usize, (port.key % 2) as usize);
+        let woken = clock::now();
+        let ports = || {
+            let ports = ready.iter().filter(|ready| ready.key < WAKER);
+            ports.map(|port| ((port.key / 2) as usize, (port.key % 2) as usize))
+        };
+        for (line, end) in ports() {
             if let Some(line) = self.lines.get_mut(line) {
-                line.take(end, &mut self.batch);
+                line.has_input[end] = true;
+            }
+        }
+        for line in &mut self.lines {
+            line.know(woken);
+        }
+        for (line, end) in ports() {
+            if let Some(line) = self.lines.get_mut(line) {
+                line.take(end, woken, &mut self.batch);
+                self.hand_over();
+            }
+        }
+    }
+
+    /// Hands over all that is due, a batch from every direction in turn.
+    fn hand_over(&mut self) {
+        let now = clock::now();
+        let mut is_more = true;
+        while is_more {
+            is_more = false;
+            for line in &mut self.lines {
+                is_more |= line.hand_over(now, &mut self.due);
             }
         }
     }
 
     /// Sets the alarm to what is due next.
     fn sleep_until_due(&mut self, ready: &[Ready]) -> Result<(), OsError> {
-        if ready.iter().any(|ready| ready.key == ALARM) {
-            self.alarm_at = Tick::NEVER;
-        }
         let frames = self.lines.iter().flat_map(|line| &line.directions);
         let next = frames.filter_map(Direction::next_due).chain(self.orders.last().map(|it| it.at));
         let next = next.min().unwrap_or(Tick::NEVER);
-        if next != self.alarm_at {
+        // One that has gone off rings until it is set again, also where nothing is due any more.
+        if next != self.alarm_at || ready.iter().any(|ready| ready.key == ALARM) {
             self.alarm.set(next)?;
             self.alarm_at = next;
         }
@@ -136,6 +164,8 @@ impl Carrier {
                 Command::Obey { orders, answer } => drop(answer.send(self.schedule(orders))),
                 Command::Account { answer } => drop(answer.send(self.account())),
                 Command::End => return false,
+                #[cfg(test)]
+                Command::Panic => panic!("a test wants it"),
             }
         }
         true
@@ -143,10 +173,10 @@ impl Carrier {
 
     /// Checks orders as if each came to the conditions that those before it leave, then keeps them.
     fn schedule(&mut self, orders: Vec<TimedOrder>) -> Result<(), ConditionsError> {
-        let mut all = self.orders.clone();
-        all.extend(orders);
-        all.reverse();
-        // The last one first, and of those for the same time the one that was given last.
+        // The last one first, and of those for the same time the one that was given last: a sort that
+        // leaves equal ones as they are, of a list in which later words stand first.
+        let mut all: Vec<_> = orders.into_iter().rev().collect();
+        all.extend(self.orders.iter().cloned());
         all.sort_by_key(|order| std::cmp::Reverse(order.at));
         let mut after: Vec<_> = self.lines.iter().map(Line::conditions).collect();
         for TimedOrder { wire, way, order, .. } in all.iter().rev() {
@@ -173,9 +203,16 @@ impl Carrier {
         }
     }
 
-    fn account(&self) -> RelayAccount {
+    /// Link by link, since copying the counts of many flows takes time that frames in flight do not have.
+    fn account(&mut self) -> RelayAccount {
+        let mut links = Vec::with_capacity(self.lines.len());
+        for index in 0..self.lines.len() {
+            links.push(self.lines[index].account());
+            self.hand_over();
+        }
         RelayAccount {
-            links: self.lines.iter().map(Line::account).collect(),
+            links,
+            turns: self.turns,
             has_priority: self.has_priority,
             keeps_awake: self.awake.is_some(),
         }
@@ -196,47 +233,63 @@ impl Line {
         let [first, second] = wire.seeds;
         let directions =
             [Direction::new(wire.conditions[0], first), Direction::new(wire.conditions[1], second)];
-        let Wire { name, nodes, ports, .. } = wire;
-        Self { name, nodes, ports, directions, too_long: [0; 2] }
+        let Wire { name, nodes, ports, frame_bytes, .. } = wire;
+        Self {
+            name,
+            nodes,
+            ports,
+            directions,
+            frame_bytes,
+            too_long: [0; 2],
+            has_input: [false; 2],
+            known: [Tick::ZERO; 2],
+        }
+    }
+
+    /// Where nothing waits at `now`, all that came by then was offered.
+    fn know(&mut self, now: Tick) {
+        for (known, has_input) in self.known.iter_mut().zip(self.has_input) {
+            *known = if has_input { *known } else { now };
+        }
     }
 
     fn conditions(&self) -> [crate::link::Conditions; 2] {
         [*self.directions[0].conditions(), *self.directions[1].conditions()]
     }
 
-    /// Takes frames that came to one port and offers them to the direction that begins there.
-    fn take(&mut self, end: usize, batch: &mut Batch) {
-        for _ in 0..TURNS {
-            // An interface that was taken away brings nothing more.
-            let Ok(taken) = self.ports[end].receive(batch) else { return };
-            for frame in batch.frames() {
-                if frame.is_truncated() {
-                    self.too_long[end] += 1;
-                    continue;
-                }
-                let direction = &mut self.directions[end];
-                let mut blank = direction.blank();
-                blank.fill(frame.bytes);
-                direction.offer(frame.arrival, blank);
+    /// Takes a batch of frames that came to one port since some time before `woken` and offers them to the
+    /// direction that begins there.
+    fn take(&mut self, end: usize, woken: Tick, batch: &mut Batch) {
+        self.has_input[end] = false;
+        // An interface that was taken away brings nothing more.
+        let taken = self.ports[end].receive(batch).unwrap_or(0);
+        let mut last = woken;
+        for frame in batch.frames() {
+            last = frame.arrival;
+            if frame.len > self.frame_bytes {
+                self.too_long[end] += 1;
+                continue;
             }
-            if taken < MOST_AT_ONCE {
-                return;
-            }
+            let direction = &mut self.directions[end];
+            let mut blank = direction.blank();
+            blank.fill(frame.bytes);
+            direction.offer(frame.arrival, blank);
         }
+        // A full batch leaves more behind that came later than its last.
+        let known = if taken < MOST_AT_ONCE { woken } else { last };
+        self.known[end] = self.known[end].max(known);
     }
 
-    /// Hands over all that is due.
-    fn hand_over(&mut self, now: Tick, due: &mut Vec<Delivery>) {
-        for way in 0..2 {
-            loop {
-                let direction = &mut self.directions[way];
-                due.extend(std::iter::from_fn(|| direction.take_due(now)).take(MOST_AT_ONCE));
-                if due.is_empty() {
-                    break;
-                }
-                send(&self.ports[1 - way], direction, due);
-            }
+    /// Hands over what is due, a batch each way; whether there may be more.
+    fn hand_over(&mut self, now: Tick, due: &mut Vec<Delivery>) -> bool {
+        let mut is_more = false;
+        for (way, direction) in self.directions.iter_mut().enumerate() {
+            let take = || direction.take_due_of(now, self.known[way]);
+            due.extend(std::iter::from_fn(take).take(MOST_AT_ONCE));
+            is_more |= due.len() == MOST_AT_ONCE;
+            send(&self.ports[1 - way], direction, due);
         }
+        is_more
     }
 
     fn account(&self) -> LinkAccount {
@@ -251,6 +304,7 @@ impl Line {
                 truth: direction.truth(),
                 // The socket is open, so asking cannot fail; and a failure is no frame.
                 missed: self.ports[index].dropped().unwrap_or(0),
+                refused: 0,
                 too_long: self.too_long[index],
             }
         };
@@ -267,22 +321,12 @@ fn send(port: &PacketSocket, direction: &mut Direction, due: &mut Vec<Delivery>)
         for (frame, delivery) in frames.iter_mut().zip(left) {
             *frame = delivery.bytes();
         }
-        let outcome = port.send(&frames[..left.len()]);
-        let sent = *outcome.as_ref().unwrap_or(&0);
+        // No room is as final as an error: the kernel has dropped the first frame, and may take the next.
+        let sent = port.send(&frames[..left.len()]).unwrap_or(0);
         let at = clock::now();
         waiting.by_ref().take(sent).for_each(|delivery| direction.sent(delivery, at));
         if sent == 0 {
-            refused(outcome, &mut waiting, direction);
+            waiting.next().into_iter().for_each(|delivery| direction.not_sent(delivery));
         }
     }
-}
-
-/// The exit took nothing: the first frame is lost, or all of them where it has no room.
-fn refused(
-    outcome: io::Result<usize>,
-    waiting: &mut impl Iterator<Item = Delivery>,
-    direction: &mut Direction,
-) {
-    let lost = if outcome.is_ok() { usize::MAX } else { 1 };
-    waiting.take(lost).for_each(|delivery| direction.not_sent(delivery));
 }

@@ -152,7 +152,13 @@ impl Direction {
 
     /// The next frame that has arrived by `now`, in the order of arrival. Ask until there is none.
     pub fn take_due(&mut self, now: Tick) -> Option<Delivery> {
-        self.advance(now);
+        self.take_due_of(now, now)
+    }
+
+    /// The same where only frames that came by `known` have been offered: those on the wire arrive,
+    /// and the queue stays as it was at `known`, since it is not yet certain who comes to it.
+    pub fn take_due_of(&mut self, now: Tick, known: Tick) -> Option<Delivery> {
+        self.advance(known.min(now));
         let due = self.wire.arrived_by(now)?;
         self.load.remove(&due.carried.frame);
         Some(Delivery { carried: due.carried, due: due.at, was_passed: due.was_passed })

@@ -29,6 +29,32 @@ fn frames_further_apart_than_the_rate_do_not_wait() {
 }
 
 #[test]
+fn a_queue_stays_as_it_was_until_it_is_known_who_came() {
+    // A frame takes a millisecond: one is being sent, one waits.
+    let full = || {
+        let mut direction = under("rate=8Mbit delay=0s queue=1p");
+        offer_numbered(&mut direction, 0, 1, 1000);
+        offer_numbered(&mut direction, 0, 2, 1000);
+        direction
+    };
+    let mut direction = full();
+    assert!(direction.take_due_of(Tick::from_nanos(3 * MS), Tick::from_nanos(MS / 2)).is_none());
+    offer_numbered(&mut direction, MS / 2, 3, 1000);
+    assert_eq!(total(&direction).dropped.frames, 1);
+    assert_eq!(all_arrivals(&mut direction), [(MS, 1), (2 * MS, 2)]);
+    // Had it been taken as known that nobody came, it would have been let in to an empty queue.
+    let mut direction = full();
+    arrivals(&mut direction, Tick::from_nanos(3 * MS));
+    offer_numbered(&mut direction, MS / 2, 3, 1000);
+    assert_eq!(total(&direction).dropped.frames, 0);
+    // What is on the wire arrives all the same.
+    let mut direction = under("delay=1ms");
+    offer_numbered(&mut direction, 0, 1, 1000);
+    let delivery = direction.take_due_of(Tick::from_nanos(MS), Tick::ZERO).expect("it is due");
+    direction.sent(delivery, Tick::from_nanos(MS));
+}
+
+#[test]
 fn without_conditions_a_frame_is_through_at_once() {
     let mut direction = under("delay=0s");
     offer_numbered(&mut direction, 7, 1, 60);
