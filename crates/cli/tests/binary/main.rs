@@ -1,6 +1,7 @@
-//! The binary on loopback, as a user has it.
+//! The binary as a user has it: on loopback, and in labs.
 
 mod common;
+mod lab;
 mod measure;
 mod show;
 mod trouble;

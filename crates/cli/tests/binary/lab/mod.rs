@@ -1,0 +1,234 @@
+//! Labs through the binary, each in a registry of its own, so that labs of tests that run beside each
+//! other never meet. Here is what these tests share; a test that may not have namespaces says so.
+
+mod bad_words;
+mod captures;
+mod changes;
+mod ends;
+mod portfolio;
+mod truth;
+mod without_root;
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use pathscope_lab::harness::{Lab, Plan};
+use pathscope_lab::link::{Counts, FlowCounts, Order, Tally};
+use pathscope_lab::relay::{DirectionAccount, RelayAccount};
+use pathscope_lab::standing::{Registry, SetOrder, TOKEN_VARIABLE};
+use pathscope_lab::topology::{Network, Topology};
+use pathscope_modes::document::{Document, Measurement};
+use pathscope_os::{clock, namespaces};
+use tempfile::TempDir;
+
+use crate::common::{Ran, Running, pathscope};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_pathscope");
+
+/// Where servers listen: each node has all ports for itself.
+const PORT: u16 = pathscope_peers::native::DEFAULT_PORT;
+
+/// Two hosts and one link that does nothing but take its time.
+const PAIR: &str =
+    "name = \"pair\"\nhosts = [\"a\", \"b\"]\n[links]\n\"a:b\" = { delay = \"1ms\" }\n";
+
+/// A lab that is up, and the folder it is written down in.
+struct Stand {
+    lab: Lab,
+    folder: Folder,
+}
+
+/// A registry, and room for files.
+struct Folder {
+    folder: TempDir,
+    registry: Registry,
+}
+
+impl Folder {
+    /// None where labs are refused, which is said.
+    fn new() -> Option<Self> {
+        if let Err(refusal) = labs_are_allowed() {
+            println!("skipped, because {refusal}");
+            return None;
+        }
+        let folder = tempfile::tempdir().expect("a folder");
+        let registry = Registry::at(folder.path().join("lab"));
+        Some(Self { folder, registry })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A file with this text.
+    fn file(&self, name: &str, text: &str) -> String {
+        let path = self.path().join(name);
+        fs::write(&path, text).expect("a folder of ours");
+        path.to_str().expect("plain").to_owned()
+    }
+
+    /// `pathscope lab` with these words.
+    fn command(&self, words: &[&str]) -> Command {
+        let root = self.registry.root().to_str().expect("plain");
+        pathscope(&[&["lab", "--registry", root], words].concat())
+    }
+
+    fn run(&self, words: &[&str]) -> Ran {
+        Running::start(self.command(words)).finish()
+    }
+
+    fn up(&self, text: &str) -> Lab {
+        let network = network(text);
+        let (binary, name) = (BINARY.as_ref(), network.name());
+        let plan =
+            Plan { binary, registry: &self.registry, name, network: &network, seed: Some(7) };
+        Lab::up(&plan).unwrap_or_else(|error| panic!("{error}"))
+    }
+}
+
+impl Drop for Folder {
+    /// A test that failed leaves no lab behind.
+    fn drop(&mut self) {
+        for name in self.registry.names() {
+            // What cannot be taken down is not what the test is about.
+            let _ = self.command(&["down", &name]).output();
+        }
+    }
+}
+
+impl Stand {
+    /// None where labs are refused, which is said.
+    fn up(text: &str) -> Option<Self> {
+        let folder = Folder::new()?;
+        Some(Self { lab: folder.up(text), folder })
+    }
+
+    /// A program on a node.
+    fn start(&self, node: &str, words: &[&str]) -> Running {
+        let mut command = self.lab.command(node, words[0]);
+        command.args(&words[1..]).env("COLUMNS", "80").stdin(Stdio::null());
+        Running::start(command)
+    }
+
+    /// The binary on a node.
+    fn pathscope(&self, node: &str, words: &[&str]) -> Running {
+        self.start(node, &[&[BINARY], words].concat())
+    }
+
+    /// A server on a node, that listens.
+    fn server(&self, node: &str) -> Running {
+        let mut server = self.pathscope(node, &["server"]);
+        server.await_stderr("listening on");
+        server
+    }
+
+    fn account(&self) -> RelayAccount {
+        self.lab.account().unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// The account once nothing is on its way: two in a row are the same.
+    ///
+    /// The relay answers before it takes what waits at its ports, so what waited at the first answer is
+    /// in the second.
+    fn settled(&self) -> RelayAccount {
+        let mut last = self.account();
+        wait_until("the relay's account stands still", || {
+            let before = std::mem::replace(&mut last, self.account());
+            let on_its_way = |it: &DirectionAccount| it.truth.total.in_flight() != Tally::default();
+            before == last && !directions(&last).any(on_its_way)
+        });
+        last
+    }
+
+    fn set(&self, orders: &[(&str, u64)], link: &str, from: Option<&str>) {
+        let order = |(words, after_ms): &(&str, u64)| SetOrder {
+            link: link.to_owned(),
+            from: from.map(str::to_owned),
+            order: words.parse::<Order>().expect(words),
+            after_ns: after_ms * 1_000_000,
+        };
+        let set = self.lab.set(orders.iter().map(order).collect());
+        set.unwrap_or_else(|error| panic!("{error}"));
+    }
+}
+
+fn network(text: &str) -> Network {
+    Topology::read("test.toml", text).network().unwrap_or_else(|faults| panic!("{faults}"))
+}
+
+fn directions(account: &RelayAccount) -> impl Iterator<Item = &DirectionAccount> {
+    account.links.iter().flat_map(|link| [&link.forward, &link.backward])
+}
+
+/// The one flow of this protocol between these ports, where 0 is any.
+fn only_flow(direction: &DirectionAccount, protocol: u8, ports: [u16; 2]) -> Counts {
+    let is_it = |row: &&FlowCounts| is_flow(row, protocol, ports);
+    let rows: Vec<_> = direction.truth.flows.iter().filter(is_it).collect();
+    assert_eq!(rows.len(), 1, "one flow of {protocol} {ports:?}: {:?}", direction.truth.flows);
+    rows[0].counts
+}
+
+fn is_flow(row: &FlowCounts, wanted: u8, ports: [u16; 2]) -> bool {
+    use pathscope_lab::link::{Flow, Ports};
+    let matches = |wanted, found| wanted == 0 || wanted == found;
+    match row.flow {
+        Flow::Ip { protocol, ports: Ports::Pair { source, destination }, .. } => {
+            protocol == wanted && matches(ports[0], source) && matches(ports[1], destination)
+        }
+        _ => false,
+    }
+}
+
+const UDP: u8 = 17;
+const TCP: u8 = 6;
+
+fn only(document: &Document) -> &Measurement {
+    assert_eq!(document.measurements.len(), 1);
+    &document.measurements[0]
+}
+
+/// Until something holds that nobody tells us of; not for ever.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = clock::now().plus_nanos(90_000_000_000);
+    while !holds() {
+        assert!(clock::now() < end, "it never was so that {what}");
+        std::thread::yield_now();
+    }
+}
+
+/// Processes whose environment has the token of a lab.
+fn processes_with(token: &str) -> Vec<u32> {
+    let word = format!("{TOKEN_VARIABLE}={token}");
+    let carries = |process: &u32| {
+        fs::read(format!("/proc/{process}/environ"))
+            .is_ok_and(|found| found.split(|&byte| byte == 0).any(|it| it == word.as_bytes()))
+    };
+    processes().filter(carries).collect()
+}
+
+fn processes() -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir("/proc").expect("proc(5)").flatten();
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Whether this user may have namespaces at all; why not.
+fn labs_are_allowed() -> Result<(), String> {
+    if is_root() {
+        return namespaces::Network::create().map(drop).map_err(|error| format!("we {error}"));
+    }
+    let words = ["--user", "--map-root-user", "--net", "true"];
+    match Command::new("unshare").args(words).output() {
+        Ok(output) if output.status.success() => Ok(()),
+        Ok(output) => Err(format!(
+            "user namespaces are refused: {}",
+            String::from_utf8_lossy(&output.stderr).trim()
+        )),
+        Err(error) => Err(format!("unshare does not start: {error}")),
+    }
+}
+
+fn is_root() -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    fs::metadata("/proc/self").is_ok_and(|found| found.uid() == 0)
+}
