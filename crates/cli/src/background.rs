@@ -133,8 +133,9 @@ mod tests {
         (0..10_000).for_each(|_| open.send(()).expect("the thread lives"));
         out.finish().expect("all was taken");
         let text: Vec<u8> = written.into_iter().flatten().collect();
-        let expected: String = (0..1000).map(|number| format!("{number}\n")).collect();
-        assert_eq!(String::from_utf8(text).expect("digits"), expected);
+        let text = String::from_utf8(text).expect("digits");
+        let numbers: Vec<u32> = text.lines().map(|line| line.parse().expect("digits")).collect();
+        assert_eq!(numbers, (0..1000).collect::<Vec<_>>());
     }
 
     #[test]

@@ -91,7 +91,8 @@ fn measure(
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();
-    let output_trouble = output_trouble.or(stdout.finish().err().and_then(output::trouble));
+    let output_trouble =
+        output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     if let (Some(file), None, false) =
         (file, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {

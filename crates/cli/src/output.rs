@@ -70,7 +70,7 @@ impl<'out> Outputs<'out> {
             Ok(()) => {}
             Err(error) => {
                 self.closed = true;
-                if let Some(trouble) = trouble(error) {
+                if let Some(trouble) = trouble(&error) {
                     self.trouble.get_or_insert(trouble);
                 }
             }
@@ -95,7 +95,7 @@ impl<'out> Outputs<'out> {
 }
 
 /// What it means that standard output took no more: nothing, where nobody reads any more.
-pub fn trouble(error: io::Error) -> Option<Trouble> {
+pub fn trouble(error: &io::Error) -> Option<Trouble> {
     let text = || format!("cannot write to standard output: {error}");
     (error.kind() != ErrorKind::BrokenPipe).then(|| Trouble::new(Failure::Output, text()))
 }

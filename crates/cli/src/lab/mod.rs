@@ -101,7 +101,10 @@ fn down(registry: &Registry, args: &DownArgs) -> Result<(), Trouble> {
 }
 
 fn is_file(typed: &str) -> bool {
-    typed.ends_with(".toml") || typed.contains('/') || Path::new(typed).is_file()
+    let path = Path::new(typed);
+    path.extension().is_some_and(|extension| extension == "toml")
+        || typed.contains('/')
+        || path.is_file()
 }
 
 fn keep() -> Result<(), Trouble> {

@@ -1,6 +1,7 @@
 //! The binary as a user has it: on loopback, and in labs.
 
 mod common;
+#[cfg(test)]
 mod lab;
 mod measure;
 mod show;

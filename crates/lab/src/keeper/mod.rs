@@ -140,7 +140,7 @@ pub fn keep(
             let word = Word::Ready(Box::new(held.standing.clone()));
             say(&mut output, &word).map_err(stream("standard output")).and_then(|()| {
                 drop(output);
-                serve::serve(&held, &listener, door, input)
+                serve::serve(&held, &listener, &door, input)
             })
         }
         Err(error) => {

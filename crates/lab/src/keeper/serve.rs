@@ -52,7 +52,7 @@ const ORPHANED: u64 = 2;
 pub(super) fn serve(
     held: &Held,
     listener: &UnixListener,
-    door: Door,
+    door: &Door,
     input: impl BufRead + Send + 'static,
 ) -> Result<(), KeeperError> {
     let failed = |source| KeeperError::Stream { what: "socket", source };

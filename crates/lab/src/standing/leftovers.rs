@@ -2,12 +2,11 @@
 
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::thread;
-use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_os::clock;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
 use super::{Registry, Request, Standing, StandingError, TOKEN_VARIABLE, ask};
 
@@ -15,7 +14,6 @@ use super::{Registry, Request, Standing, StandingError, TOKEN_VARIABLE, ask};
 const COURTESY_NS: u64 = 2_000_000_000;
 /// How long the kernel may take to end it then.
 const LAST_NS: u64 = 5_000_000_000;
-const LOOK_AGAIN: Duration = Duration::from_millis(10);
 
 /// Programs that were there.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -102,8 +100,23 @@ fn wait_for_none(find: &impl Fn() -> Vec<Pid>, patience_ns: u64) -> Vec<Pid> {
         if left.is_empty() || clock::now() >= end {
             return left;
         }
-        thread::sleep(LOOK_AGAIN);
+        wait_for_an_end(&left, end.nanos_since(clock::now()));
     }
+}
+
+/// Waits until one of these processes ends, or so long.
+fn wait_for_an_end(processes: &[Pid], patience_ns: u64) {
+    let opened: Result<Vec<_>, _> =
+        processes.iter().map(|process| pidfd_open(*process, PidfdFlags::empty())).collect();
+    // One that cannot be opened has ended already.
+    let Ok(opened) = opened else { return };
+    let mut ends: Vec<_> = opened.iter().map(|end| PollFd::new(end, PollFlags::IN)).collect();
+    let patience = Timespec {
+        tv_sec: (patience_ns / 1_000_000_000) as i64,
+        tv_nsec: (patience_ns % 1_000_000_000) as i64,
+    };
+    // A signal ends the wait early: then somebody looks again.
+    let _ = poll(&mut ends, Some(&patience));
 }
 
 /// The processes on the lab's nodes.

@@ -197,7 +197,7 @@ fn hosts(network: &Network) -> String {
     for node in network.nodes() {
         for interface in &node.interfaces {
             for address in &interface.addresses {
-                text.push_str(&format!("{} {}\n", address.address, node.name));
+                text.extend([&address.address.to_string(), " ", &node.name, "\n"]);
             }
         }
     }
@@ -206,5 +206,5 @@ fn hosts(network: &Network) -> String {
 
 /// A token that no other lab has.
 pub fn fresh_token() -> Result<String, StandingError> {
-    Ok(random::bytes::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_be_bytes(random::bytes()?)))
 }

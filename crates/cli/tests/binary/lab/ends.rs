@@ -197,7 +197,7 @@ fn a_large_star() -> String {
     let mut text =
         format!("name = \"pair\"\nrouters = [\"r\"]\nhosts = [{}]\n[links]\n", hosts.join(", "));
     for number in 1..=100 {
-        text.push_str(&format!("\"h{number}:r\" = {{ delay = \"1ms\" }}\n"));
+        text.extend(["\"h", &number.to_string(), ":r\" = { delay = \"1ms\" }\n"]);
     }
     text
 }
