@@ -22,16 +22,22 @@ pub enum LabCommand {
     /// Build the network of a topology file; it stands until 'lab down'
     Up(UpArgs),
     /// Run a program on a node: lab exec h1 -- ping -c 3 h4
+    ///
+    /// This process becomes the program: input, output, signals and the exit code are the program's own.
+    /// It finds the other nodes by their names.
     Exec(ExecArgs),
-    /// Start a shell on a node
+    /// Start a shell on a node; its end leaves the lab up
     Shell(ShellArgs),
-    /// Show what a topology file describes, or the lab that is up and what its links did to every packet
+    /// Show the lab that is up, with what its links did to every packet; or what a file describes
     Show(ShowArgs),
     /// Change a link while it carries traffic: lab set r1:r2 loss=1% at 5s cut at 10s restore
+    ///
+    /// The command returns at once; what is to happen later is kept by the lab. What is not named stays as it
+    /// is. Where one word cannot be, nothing is changed.
     Set(SetArgs),
-    /// Write the packets of a link to a file
+    /// Write the packets at one end of a link to a file, until Ctrl-C
     Capture(CaptureArgs),
-    /// Take a lab down, with every program on its nodes
+    /// Take a lab down, with every program on its nodes; also where its keeper was killed
     Down(DownArgs),
     /// Hold a lab: for 'lab up'
     #[command(hide = true)]
@@ -41,7 +47,7 @@ pub enum LabCommand {
 /// Which lab, where several are up.
 #[derive(Args, Debug)]
 pub struct WhichArgs {
-    /// The lab's name, where several are up
+    /// Which lab, by its name [default: the only one that is up]
     #[arg(long, value_name = "NAME")]
     pub lab: Option<String>,
 }
@@ -49,12 +55,13 @@ pub struct WhichArgs {
 /// `pathscope lab up`.
 #[derive(Args, Debug)]
 pub struct UpArgs {
-    /// The topology
+    /// The topology, as TOML
     pub file: PathBuf,
-    /// What to call it [default: the topology's name]
+    /// What to call the lab [default: the topology's name, with '-' for blanks]
     #[arg(long, value_name = "NAME")]
     pub lab: Option<String>,
-    /// What the links' chances are drawn from [default: the topology's, or at random]
+    /// What losses and other chances are drawn from: the same number gives the same draws [default: the
+    /// topology's, else at random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Who applies the links' conditions
@@ -65,7 +72,7 @@ pub struct UpArgs {
 /// Who applies the links' conditions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
 pub enum Shaper {
-    /// Whoever can on this machine: the relay
+    /// Whatever suits this machine; so far that is always the relay
     Auto,
     /// Pathscope's own relay, which counts what it does to every packet
     Relay,
@@ -77,9 +84,9 @@ pub struct ExecArgs {
     /// Which lab
     #[command(flatten)]
     pub which: WhichArgs,
-    /// The node
+    /// The node, as the topology names it
     pub node: String,
-    /// The program and its arguments
+    /// The program and its arguments; behind --, so that its options are its own
     #[arg(required = true, trailing_var_arg = true, value_name = "PROGRAM")]
     pub program: Vec<OsString>,
 }
@@ -90,7 +97,7 @@ pub struct ShellArgs {
     /// Which lab
     #[command(flatten)]
     pub which: WhichArgs,
-    /// The node
+    /// The node, as the topology names it
     pub node: String,
 }
 
@@ -100,12 +107,15 @@ pub struct ShowArgs {
     /// Which lab
     #[command(flatten)]
     pub which: WhichArgs,
-    #[arg(help = "A topology [default: the lab that is up]")]
+    #[arg(help = "A topology, which need not be up [default: the lab that is up]")]
     pub file: Option<PathBuf>,
-    /// Write the picture to this file, as SVG
+    /// Also the addresses and routes of a lab that is up; those of a file are always shown
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Also draw the network, to this file, as SVG
     #[arg(long, value_name = "FILE")]
     pub svg: Option<PathBuf>,
-    /// As JSON; of a lab that is up with all that was counted
+    /// As JSON; of a lab that is up with all that was counted, by link and by flow
     #[arg(long)]
     pub json: bool,
 }
@@ -121,8 +131,9 @@ pub struct SetArgs {
     pub from: Option<String>,
     /// The link, as the topology names it
     pub link: String,
-    /// KEY=VALUE of rate, delay, jitter, queue, loss, dup, corrupt, reorder; or 'cut', or 'restore'; 'at TIME'
-    /// before them puts them off until so long after now
+    /// KEY=VALUE, several at once, of rate=40Mbit, delay=10ms, jitter=2ms, queue=67p or 100KB, loss=1% or
+    /// burst:1%,30%, dup=1%, corrupt=1%, reorder=1%x3; or 'cut', or 'restore'. 'at TIME' before words puts
+    /// them off until so long from now
     #[arg(required = true, value_name = "WORD")]
     pub words: Vec<String>,
 }
@@ -133,15 +144,15 @@ pub struct CaptureArgs {
     /// Which lab
     #[command(flatten)]
     pub which: WhichArgs,
-    /// The link, as the topology names it; captured where it ends at the node named first
+    /// The link, as the topology names it: a:b captures at a, b:a at b
     pub link: String,
-    /// The file, in pcap's format
+    /// The file, in pcap's format with stamps in nanoseconds; what it held is replaced
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Stop after so many packets
+    /// End after so many packets
     #[arg(long, value_name = "N")]
     pub count: Option<u64>,
-    /// Stop after this time
+    /// End after this time, such as 10s
     #[arg(long, value_name = "TIME")]
     pub duration: Option<pathscope_core::quantity::Period>,
     /// Bytes of each packet that are kept

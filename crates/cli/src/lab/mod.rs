@@ -2,6 +2,7 @@
 
 mod args;
 mod capture;
+mod counts;
 mod on_node;
 mod set;
 mod show;
@@ -39,12 +40,12 @@ fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
     let network = read(&args.file)?;
     let binary = std::env::current_exe()
         .map_err(|error| Trouble::new(Failure::Internal, format!("where am I? {error}")))?;
-    let name = args.lab.as_deref().unwrap_or(network.name());
+    let name = &args.lab.clone().unwrap_or_else(|| usual_name(&network));
     check_name(name)?;
     let plan = Plan { binary: &binary, registry, name, network: &network, seed: args.seed };
     let standing = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
     terminal::say(&format!(
-        "lab {name} is up: {} nodes, {} links, shaped by the {}, seed {}; try: pathscope lab exec {} -- ip \
+        "lab {name} is up: {} nodes, {} links, shaped by the {}, seed {}\ntry: pathscope lab exec {} -- ip \
          address",
         standing.nodes.len(),
         standing.network.links().len(),
@@ -55,15 +56,24 @@ fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
     Ok(())
 }
 
+/// What a lab is called where nobody says: a title may have blanks, a name that people type has none.
+fn usual_name(network: &Network) -> String {
+    network.name().split_whitespace().collect::<Vec<_>>().join("-")
+}
+
 /// A lab's name is that of a folder and part of what people type.
 fn check_name(name: &str) -> Result<(), Trouble> {
     let is_fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if !name.is_empty() && name.len() <= 40 && name.bytes().all(is_fine) && !name.starts_with('.') {
+    if !name.is_empty()
+        && name.len() <= 40
+        && name.bytes().all(is_fine)
+        && !name.starts_with(['.', '-'])
+    {
         return Ok(());
     }
     Err(Trouble::usage(format!(
-        "'{name}' cannot be a lab's name: 1 to 40 letters, digits, '-', '_' and '.', not a '.' at first; \
-         name it with --lab, or in the topology"
+        "'{name}' cannot be a lab's name: 1 to 40 letters, digits, '-', '_' and '.', not a '.' or '-' \
+         at first; name it with --lab, or in the topology"
     )))
 }
 
@@ -79,7 +89,7 @@ fn down(registry: &Registry, args: &DownArgs) -> Result<(), Trouble> {
     // A file names its lab; what is up by the name that was typed comes first.
     let name = match given {
         Some(given) if !registry.names().iter().any(|known| known == given) && is_file(given) => {
-            Some(read(given.as_ref())?.name().to_owned())
+            Some(usual_name(&read(given.as_ref())?))
         }
         given => given.map(str::to_owned),
     };
@@ -137,4 +147,26 @@ fn trouble(error: &StandingError) -> Trouble {
         }
     };
     Trouble::new(failure, error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_title_with_blanks_makes_a_name_without() {
+        let text = "name = ' two  hosts'\nhosts = ['a', 'b']\nlinks.'a:b' = {}";
+        let network = Topology::read("x.toml", text).network().expect("a topology");
+        assert_eq!(usual_name(&network), "two-hosts");
+        assert!(check_name(&usual_name(&network)).is_ok());
+    }
+
+    #[test]
+    fn names_that_are_paths_or_options_are_refused() {
+        for name in ["", "..", "a/b", "--lab", "a b", "é", &"a".repeat(41)] {
+            let trouble = check_name(name).expect_err(name);
+            assert!(trouble.text.contains("cannot be a lab's name"), "{}", trouble.text);
+        }
+        assert!(check_name(&"a".repeat(40)).is_ok());
+    }
 }

@@ -13,4 +13,4 @@ mod tests;
 mod words;
 
 pub use svg::svg;
-pub use tables::text;
+pub use tables::{conditions, summary, table, text};

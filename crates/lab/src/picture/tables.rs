@@ -11,7 +11,8 @@ const WIDTH: usize = 80;
 /// Three tables, each with a line of headings. Conditions are written as they would be typed; a
 /// direction is named by the node it leads to.
 pub fn text(network: &Network) -> String {
-    let mut text = format!("{}: {}\n\n", network.name(), counts(network));
+    let seed = network.seed().map_or_else(String::new, |seed| format!(", seed {seed}"));
+    let mut text = format!("{}: {}{seed}\n\n", network.name(), summary(network));
     let links = network.links().iter().flat_map(|link| link_rows(network, link));
     table(&mut text, &["link", "subnet", "to", "conditions"], &links.collect::<Vec<_>>());
     text.push('\n');
@@ -26,7 +27,8 @@ pub fn text(network: &Network) -> String {
     text
 }
 
-fn counts(network: &Network) -> String {
+/// How many there are of each kind.
+pub fn summary(network: &Network) -> String {
     let of_kind = |kind| network.nodes().iter().filter(|node| node.kind == kind).count();
     let relayed = network.links().iter().filter(|link| link.passage != Passage::Plain).count();
     let counted = [
@@ -41,8 +43,7 @@ fn counts(network: &Network) -> String {
         let word = if *count == 1 { one } else { more };
         format!("{count} {word}")
     });
-    let seed = network.seed().map(|seed| format!("seed {seed}"));
-    words.chain(seed).collect::<Vec<_>>().join(", ")
+    words.collect::<Vec<_>>().join(", ")
 }
 
 fn link_rows(network: &Network, link: &Link) -> Vec<Vec<String>> {
@@ -55,17 +56,18 @@ fn link_rows(network: &Network, link: &Link) -> Vec<Vec<String>> {
     match link.passage {
         Passage::Plain => vec![row("both", "wire".to_owned())],
         Passage::Relayed { forward, backward } if forward == backward => {
-            vec![row("both", typed(&forward))]
+            vec![row("both", conditions(&forward))]
         }
         Passage::Relayed { forward, backward } => {
-            let mut back = row(&names[0], typed(&backward));
+            let mut back = row(&names[0], conditions(&backward));
             back[..2].fill(String::new());
-            vec![row(&names[1], typed(&forward)), back]
+            vec![row(&names[1], conditions(&forward)), back]
         }
     }
 }
 
-fn typed(conditions: &Conditions) -> String {
+/// Those that do something, as they would be typed.
+pub fn conditions(conditions: &Conditions) -> String {
     let words = words(conditions).into_iter().map(|(key, value)| format!("{key}={value}"));
     match words.collect::<Vec<_>>().join(" ") {
         nothing if nothing.is_empty() => "nothing".to_owned(),
@@ -114,8 +116,9 @@ fn without_repetition(mut rows: Vec<Vec<String>>) -> Vec<Vec<String>> {
     rows
 }
 
-/// Columns two blanks apart; what is too long in the last one goes on below itself.
-fn table(text: &mut String, headings: &[&str], rows: &[Vec<String>]) {
+/// Adds a table: columns two blanks apart; what is too long in the last one goes on below itself, so
+/// that a line has at most 80 columns where the others allow.
+pub fn table(text: &mut String, headings: &[&str], rows: &[Vec<String>]) {
     let headings: Vec<String> = headings.iter().map(ToString::to_string).collect();
     let all = || std::iter::once(&headings).chain(rows);
     let width = |column: usize| {

@@ -2,7 +2,9 @@
 
 use pathscope_os::namespaces::{self, Network};
 
-use super::{LAB_VARIABLE, NODE_VARIABLE, Registry, Standing, StandingError, TOKEN_VARIABLE};
+use super::{
+    LAB_VARIABLE, NODE_VARIABLE, NodePlace, Registry, Standing, StandingError, TOKEN_VARIABLE,
+};
 
 /// Moves this process to a node of a lab: its network, the node's name as that of the host, and a
 /// `/etc/hosts` that knows all nodes. Returns what a program started from here should find in its
@@ -24,17 +26,7 @@ pub fn enter(
                 .join(", "),
         }
     })?;
-    if standing.in_user_namespace {
-        namespaces::enter_user_namespace(standing.keeper)?;
-    }
-    let network = Network::held_by(standing.keeper, place.descriptor)?;
-    if !place.is(network.identity()?) {
-        return Err(StandingError::Keeper {
-            lab: standing.name.clone(),
-            keeper: standing.keeper,
-            trouble: "is gone, and another process has its number".to_owned(),
-        });
-    }
+    let network = network_of(standing, place)?;
     network.enter()?;
     namespaces::separate_mounts()?;
     namespaces::rename_host(node)?;
@@ -46,4 +38,57 @@ pub fn enter(
         (NODE_VARIABLE, node.to_owned()),
         (TOKEN_VARIABLE, standing.token.clone()),
     ])
+}
+
+/// The node's network, as its keeper holds it.
+fn network_of(standing: &Standing, place: &NodePlace) -> Result<Network, StandingError> {
+    let keeper = standing.keeper;
+    let gone = |trouble: &str| StandingError::Keeper {
+        lab: standing.name.clone(),
+        keeper,
+        trouble: trouble.to_owned(),
+    };
+    let open = || {
+        if standing.in_user_namespace {
+            namespaces::enter_user_namespace(keeper)?;
+        }
+        Network::held_by(keeper, place.descriptor)
+    };
+    let network = open().map_err(|error| {
+        // What the system says of a process that is not there would have people look for the cause.
+        let lives = std::path::Path::new(&format!("/proc/{keeper}")).exists();
+        if lives { error.into() } else { gone("is gone") }
+    })?;
+    if !place.is(network.identity()?) {
+        return Err(gone("is gone, and another process has its number"));
+    }
+    Ok(network)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Topology;
+
+    #[test]
+    fn a_keeper_that_is_gone_is_said_to_be_gone() {
+        // The kernel's limit for numbers of processes is 2^22.
+        let keeper = 1 << 30;
+        let topology = Topology::named("t").hosts(["a", "b"]).link("a", "b");
+        let place = NodePlace { name: "a".to_owned(), descriptor: 3, device: 1, inode: 1 };
+        for in_user_namespace in [false, true] {
+            let standing = Standing {
+                name: "t".to_owned(),
+                token: String::new(),
+                keeper,
+                in_user_namespace,
+                nodes: vec![place.clone()],
+                network: topology.network().expect("a topology"),
+                seed: 0,
+                shaper: "relay".to_owned(),
+            };
+            let error = network_of(&standing, &place).expect_err("nobody holds it").to_string();
+            assert!(error.contains("is gone; 'pathscope lab down t' clears"), "{error}");
+        }
+    }
 }
