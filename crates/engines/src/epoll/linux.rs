@@ -69,6 +69,8 @@ impl Roster {
             match shift.visit(place) {
                 Visit::Unfinished => {
                     shift.rest.moved();
+                    // A flow that can always send is never idle, and has to hear what came all the same.
+                    self.register(shift, place);
                     self.enqueue(shift, place);
                 }
                 Visit::Moved => {

@@ -62,16 +62,9 @@ pub enum RelayError {
 /// What the thread is told.
 #[derive(Debug)]
 enum Command {
-    Obey {
-        orders: Vec<TimedOrder>,
-        answer: Sender<Result<(), ConditionsError>>,
-    },
-    Account {
-        answer: Sender<RelayAccount>,
-    },
+    Obey { orders: Vec<TimedOrder>, answer: Sender<Result<(), ConditionsError>> },
+    Account { answer: Sender<RelayAccount> },
     End,
-    #[cfg(test)]
-    Panic,
 }
 
 /// What a link is told, and when.

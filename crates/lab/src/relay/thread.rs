@@ -164,8 +164,6 @@ impl Carrier {
                 Command::Obey { orders, answer } => drop(answer.send(self.schedule(orders))),
                 Command::Account { answer } => drop(answer.send(self.account())),
                 Command::End => return false,
-                #[cfg(test)]
-                Command::Panic => panic!("a test wants it"),
             }
         }
         true

@@ -167,7 +167,7 @@ fn a_relay_that_is_dropped_carries_nothing_more() {
 #[test]
 fn a_relay_whose_thread_is_gone_says_so() {
     let Some(course) = course(["delay=0ms", "delay=0ms"], FRAME_BYTES) else { return };
-    course.relay.tell(Command::Panic).expect("it still runs");
+    course.relay.tell(Command::End).expect("it still runs");
     let later = TimedOrder { wire: 0, way: None, order: Order::Cut, at: clock::now() };
     for _ in 0..2 {
         assert!(matches!(course.relay.account(), Err(RelayError::Ended)));
