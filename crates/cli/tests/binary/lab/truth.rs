@@ -99,9 +99,9 @@ fn damage_that_checksums_let_through_is_found_in_the_data() {
     // Five round trips: by now the link is full.
     client.await_stdout("ms");
     client.await_stdout("ms");
-    // All frames of thirty milliseconds, some fifty. What the client says to the server beside the data
+    // All frames of five milliseconds, some eight. What the client says to the server beside the data
     // it says once a second, and again at the earliest a round trip of 40 ms after the damage.
-    stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 30)], "a:b", Some("a"));
+    stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 5)], "a:b", Some("a"));
     let ran = client.finish().exits(5).complains(&["wrong data on 1 connections"]);
     let account = stand.account();
     let forward = &account.link("a:b").expect("the only one").forward.truth;
