@@ -102,39 +102,36 @@ impl<'network> Site<'network> {
         conditions: [Conditions; 2],
         seed: u64,
     ) -> Result<Wire, KeeperError> {
-        let mut ports = Vec::new();
-        let mut mtu = 0;
-        for (end, side) in link.ends.into_iter().zip(SIDES) {
-            let interface = self.interface(end);
-            mtu = interface.mtu.max(mtu);
-            let name = port_name(index, side);
-            let Mac(mac) = interface.mac;
-            // Nobody sends to the far side of a cable; it only must not be the near one's.
-            let far = Mac([mac[0] | 0x40, mac[1], mac[2], mac[3], mac[4], mac[5]]);
-            let there = CableEnd { name: &name, mac: far, mtu: interface.mtu };
-            let near = cable_end(interface);
-            self.kernels[end.node].create_veth(near, there, &self.wires.0)?;
-            self.wires.1.set_up(&name, true)?;
-            quiet(&self.wires.0, WIRES, &name)?;
-            let number = self.wires.1.link(&name)?.index;
-            ports.push(
-                self.wires.0.run(|| PacketSocket::open(number, Scope::Incoming, PORT_BUFFER))??,
-            );
-        }
+        let [one, other] = link.ends;
+        let [first, second] = SIDES;
+        let ports = [
+            self.lay_cable(one, &port_name(index, first))?,
+            self.lay_cable(other, &port_name(index, second))?,
+        ];
+        let mtu = link.ends.map(|end| self.interface(end).mtu).into_iter().fold(0, u32::max);
         let number = index as u32;
-        let nodes = link.ends.map(|end| self.network.nodes()[end.node].name.clone());
-        let second = ports.pop();
-        let (Some(first), Some(second)) = (ports.pop(), second) else {
-            unreachable!("a link has two ends")
-        };
         Ok(Wire {
             name: link.name.clone(),
-            nodes,
-            ports: [first, second],
+            nodes: link.ends.map(|end| self.network.nodes()[end.node].name.clone()),
+            ports,
             conditions,
             seeds: [Way::Forth, Way::Back].map(|way| Seed { lab: seed, link: number, way }),
             frame_bytes: mtu as usize + HEADER_BYTES,
         })
+    }
+
+    /// Lays a cable from a node to the wires, where its end has this name.
+    fn lay_cable(&mut self, end: End, name: &str) -> Result<PacketSocket, KeeperError> {
+        let interface = self.interface(end);
+        let Mac(mac) = interface.mac;
+        // Nobody sends to the far side of a cable; it only must not be the near one's.
+        let far = Mac([mac[0] | 0x40, mac[1], mac[2], mac[3], mac[4], mac[5]]);
+        let there = CableEnd { name, mac: far, mtu: interface.mtu };
+        self.kernels[end.node].create_veth(cable_end(interface), there, &self.wires.0)?;
+        self.wires.1.set_up(name, true)?;
+        quiet(&self.wires.0, WIRES, name)?;
+        let number = self.wires.1.link(name)?.index;
+        Ok(self.wires.0.run(|| PacketSocket::open(number, Scope::Incoming, PORT_BUFFER))??)
     }
 
     /// Gives a node's interfaces addresses and neighbours, and sets them up.

@@ -20,8 +20,6 @@ use crate::relay::{Relay, RelayError};
 use crate::standing::{NodePlace, Registry, Standing, StandingError, fresh_token};
 use crate::topology::Network;
 
-pub use serve::End;
-
 /// What a keeper is told at first, as a line of JSON on its standard input.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Brief {
@@ -134,24 +132,22 @@ pub fn keep(
     let registry = Registry::at(&brief.registry);
     registry.claim(&brief.name)?;
     let name = brief.name.clone();
-    let built = build_and_listen(brief, registry.clone());
-    let outcome = match built {
+    let said = build_and_listen(brief, registry.clone()).and_then(|built| {
+        let word = Word::Ready(Box::new(built.0.standing.clone()));
+        say(&mut output, &word).map_err(stream("standard output")).map(|()| built)
+    });
+    match said {
         Ok((held, listener)) => {
-            let word = Word::Ready(Box::new(held.standing.clone()));
-            say(&mut output, &word).map_err(stream("standard output")).and_then(|()| {
-                drop(output);
-                serve::serve(&held, &listener, &door, input)
-            })
+            drop(output);
+            serve::serve(&held, &listener, &door, input)
         }
         Err(error) => {
             // Whoever started it may be gone; then nobody needs to know.
             let _ = say(&mut output, &Word::Failed(error.to_string()));
+            registry.remove(&name)?;
             Err(error)
         }
-    };
-    let removed = registry.remove(&name);
-    outcome?;
-    Ok(removed?)
+    }
 }
 
 fn say(output: &mut impl Write, word: &Word) -> io::Result<()> {

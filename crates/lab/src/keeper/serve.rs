@@ -15,16 +15,7 @@ use super::{Held, KeeperError, STAY};
 use crate::kernel::Kernel;
 use crate::link::Way;
 use crate::relay::{RelayAccount, TimedOrder};
-use crate::standing::{Answer, Request, SetOrder, end_programs, reply};
-
-/// Why a keeper ended.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum End {
-    /// Somebody asked it to.
-    Asked,
-    /// A signal did, or whoever started it is gone.
-    Called,
-}
+use crate::standing::{Answer, Request, SetOrder, clear, reply};
 
 /// Where signals come in. Open before the lab is built, so that none ends the keeper out of order.
 pub(super) struct Door {
@@ -48,7 +39,7 @@ const SIGNALS: u64 = 0;
 const LISTENER: u64 = 1;
 const ORPHANED: u64 = 2;
 
-/// Answers until it is told to end; then ends the programs on the nodes.
+/// Answers until it is told to end; then ends the programs on the nodes, and forgets the lab.
 pub(super) fn serve(
     held: &Held,
     listener: &UnixListener,
@@ -69,11 +60,10 @@ pub(super) fn serve(
         let mut signalled = [0; 16];
         let called = (&door.signals).read(&mut signalled).is_ok_and(|count| count > 0);
         if called || orphaned.is_raised() {
-            end_programs(&held.standing, true);
-            return Ok(());
+            return Ok(clear(&held.registry, &held.standing, true)?);
         }
         while let Ok((stream, _)) = listener.accept() {
-            if attend(held, &stream) == Some(End::Asked) {
+            if attend(held, &stream) {
                 return Ok(());
             }
         }
@@ -92,9 +82,9 @@ fn watch(input: impl BufRead + Send + 'static, orphaned: Waker) -> Result<(), Ke
     thread::Builder::new().name("input".to_owned()).spawn(work).map(drop).map_err(failed)
 }
 
-/// Answers one question.
-fn attend(held: &Held, stream: &UnixStream) -> Option<End> {
-    let mut end = None;
+/// Answers one question; true where it was to end.
+fn attend(held: &Held, stream: &UnixStream) -> bool {
+    let mut ends = false;
     // A client that went away has only harmed itself.
     let _ = stream.set_nonblocking(false);
     let _ = reply(stream, |request| match request {
@@ -104,21 +94,15 @@ fn attend(held: &Held, stream: &UnixStream) -> Option<End> {
             Err(error) => Answer::Refused(error.to_string()),
         },
         Request::Down => {
-            end = Some(End::Asked);
-            let left = end_programs(&held.standing, true);
+            ends = true;
             // Forgotten before the answer, so that whoever hears it may use the name again.
-            let removed = held.registry.remove(&held.standing.name);
-            match (left.stuck, removed) {
-                (0, Ok(())) => Answer::Done,
-                (0, Err(error)) => Answer::Refused(error.to_string()),
-                (stuck, _) => Answer::Refused(format!(
-                    "{stuck} programs on its nodes do not end even when killed; the lab is gone \
-                     once they are"
-                )),
+            match clear(&held.registry, &held.standing, true) {
+                Ok(()) => Answer::Done,
+                Err(error) => Answer::Refused(error.to_string()),
             }
         }
     });
-    end
+    ends
 }
 
 /// What the relay says, and what the interfaces at its ports say behind its back.

@@ -57,18 +57,29 @@ pub fn down(registry: &Registry, standing: &Standing) -> Result<bool, StandingEr
         Err(error @ StandingError::Refused(_)) => Err(error),
         // It is gone, or hangs: then the lab is cleared without it.
         Err(_) => {
-            let left = end_programs(standing, false);
+            let cleared = clear(registry, standing, false);
             end_keeper(standing);
-            registry.remove(&standing.name)?;
-            match left.stuck {
-                0 => Ok(false),
-                stuck => Err(StandingError::Refused(format!(
-                    "{stuck} programs on the nodes of lab {} do not end even when killed; it is gone \
-                     once they are",
-                    standing.name
-                ))),
-            }
+            cleared.map(|()| false)
         }
+    }
+}
+
+/// Ends the programs on a lab's nodes, and forgets the lab: from then on its name is free. To be called
+/// once for each lab, since the name may be another's afterwards.
+pub(crate) fn clear(
+    registry: &Registry,
+    standing: &Standing,
+    keeper_lives: bool,
+) -> Result<(), StandingError> {
+    let left = end_programs(standing, keeper_lives);
+    registry.remove(&standing.name)?;
+    match left.stuck {
+        0 => Ok(()),
+        stuck => Err(StandingError::Refused(format!(
+            "{stuck} programs on the nodes of lab {} do not end even when killed; it is gone once they \
+             are",
+            standing.name
+        ))),
     }
 }
 

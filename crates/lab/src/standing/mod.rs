@@ -16,6 +16,7 @@ use pathscope_os::OsError;
 pub(crate) use control::reply;
 pub use control::{Answer, Request, SetOrder, ask};
 pub use enter::enter;
+pub(crate) use leftovers::clear;
 pub use leftovers::{Left, down, end_programs};
 pub use registry::{NodePlace, Registry, Standing, fresh_token};
 
