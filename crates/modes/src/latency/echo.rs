@@ -9,11 +9,12 @@ use pathscope_flow::{
 };
 
 use super::datagram::{Header, Kind};
+use super::seen::{Seen, Sight};
 use super::{LatencyPlan, LatencyShared};
 use crate::pattern::SessionKey;
 
 /// After the client has sent its last ping, stragglers are echoed for longer than it awaits them; its
-/// report ends that.
+/// report ends that. How many have come ends nothing: some may be doubled, and others be on their way.
 const LINGER_NS: u64 = 12_000_000_000;
 
 /// The server's end of one latency flow.
@@ -30,6 +31,8 @@ pub struct EchoFlow {
     /// Whether the buffer holds something to echo.
     whole: bool,
     received_at: Tick,
+    /// Datagrams: which have come.
+    seen: Seen,
     /// Bytes (datagrams: their number) received and echoed.
     received: u64,
     echoed: u64,
@@ -53,6 +56,7 @@ impl EchoFlow {
             gone: 0,
             whole: false,
             received_at: Tick::ZERO,
+            seen: Seen::new(),
             received: 0,
             echoed: 0,
             total: None,
@@ -64,21 +68,26 @@ impl EchoFlow {
     }
 
     fn take_datagram(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
-        let ours = Header::read(bytes).is_some_and(|header| {
+        let ours = |header: &Header| {
             header.kind == Kind::Ping
                 && header.token == self.token
                 && u32::from(header.flow) == self.flow.0 & 0xffff
-        });
-        if !ours || bytes.len() > self.buffer.len() {
+                && bytes.len() <= self.buffer.len()
+        };
+        let Some(header) = Header::read(bytes).filter(ours) else {
             shared.tally.foreign += 1;
             return;
-        }
+        };
         self.buffer[..bytes.len()].copy_from_slice(bytes);
         self.filled = bytes.len();
         self.received_at = now;
         self.whole = true;
         self.received += 1;
-        shared.tally.received += 1;
+        match self.seen.saw(header.sequence) {
+            Sight::First => shared.tally.received += 1,
+            Sight::Again => shared.tally.duplicates += 1,
+            Sight::Forgotten => shared.tally.late += 1,
+        }
     }
 
     fn take_stream(&mut self, shared: &mut LatencyShared, bytes: &[u8]) -> usize {
@@ -97,7 +106,8 @@ impl EchoFlow {
     }
 
     fn is_done(&self) -> bool {
-        self.lingered || self.total.is_some_and(|total| self.echoed >= total)
+        let all_echoed = || self.total.is_some_and(|total| self.echoed >= total);
+        self.lingered || self.transport == Transport::Stream && all_echoed()
     }
 
     fn fail(&mut self, text: String, errno: Option<i32>) {

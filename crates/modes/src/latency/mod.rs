@@ -5,6 +5,7 @@ mod datagram;
 mod echo;
 mod ping;
 mod plan;
+mod seen;
 mod shared;
 pub mod sheet;
 mod summary;

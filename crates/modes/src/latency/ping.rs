@@ -15,9 +15,17 @@ use crate::pattern::{SessionKey, StreamKey};
 
 /// A datagram that was not echoed by then is given up, and a closed loop goes on with the next.
 const REPLY_TIMEOUT_NS: u64 = 1_000_000_000;
+/// An open loop that fell behind its schedule sends the rest of it late, for at most so long.
+const CATCH_UP_NS: u64 = 1_000_000_000;
 /// After the last ping, echoes are awaited for three times the longest round trip, within these bounds.
 /// A queue of several seconds delays its last packets by as much: they are late, not lost.
-const DRAIN_NS: std::ops::RangeInclusive<u64> = 250_000_000..=10_000_000_000;
+const DRAIN_NS: std::ops::RangeInclusive<u64> = 1_000_000_000..=10_000_000_000;
+/// Once all have come, copies that the network made are awaited for the longest round trip, within these
+/// bounds: they come right behind.
+const COPIES_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
+/// How long the socket is looked into once the time is over. Where this machine stood still meanwhile,
+/// echoes wait there that the network brought in time.
+const LAST_LOOK_NS: u64 = 1_000_000;
 /// Where no echo has come yet, nothing is known of the path.
 const DRAIN_UNKNOWN_NS: u64 = 2_000_000_000;
 
@@ -44,6 +52,10 @@ pub struct PingFlow {
     settled: u64,
     last_sent: Tick,
     longest_ns: u64,
+    /// When the last of all pings was answered.
+    all_back_at: Option<Tick>,
+    /// Until when the socket is looked into, once the time of the drain is over.
+    last_look: Option<Tick>,
     drained: bool,
     error: Option<Box<FlowError>>,
 }
@@ -66,6 +78,8 @@ impl PingFlow {
             settled: 0,
             last_sent: Tick::ZERO,
             longest_ns: 0,
+            all_back_at: None,
+            last_look: None,
             drained: false,
             error: None,
         }
@@ -79,10 +93,9 @@ impl PingFlow {
             .map_or(started, |period| started.plus_nanos(sequence.saturating_mul(period)))
     }
 
-    fn is_sending_over(&self, shared: &LatencyShared, now: Tick) -> bool {
-        let over = self.next >= self.stop_before
-            || now >= self.stop_at
-            || shared.period_ns.is_some() && self.due(self.next, shared) >= self.stop_at;
+    fn is_sending_over(&self, now: Tick) -> bool {
+        // Probes have no schedule of their own: what was due when the load ended is not sent any more.
+        let over = self.next >= self.stop_before || now >= self.stop_at;
         // A message that was begun is finished.
         over && self.partly_sent == 0
     }
@@ -93,11 +106,35 @@ impl PingFlow {
 
     /// Until when echoes are awaited after the last ping.
     fn drain_end(&self) -> Tick {
+        if let Some(at) = self.all_back_at {
+            return at.plus_nanos(self.longest_ns.clamp(*COPIES_NS.start(), *COPIES_NS.end()));
+        }
         let wait = match self.longest_ns {
             0 => DRAIN_UNKNOWN_NS,
             longest => longest.saturating_mul(3).clamp(*DRAIN_NS.start(), *DRAIN_NS.end()),
         };
         self.last_sent.plus_nanos(wait)
+    }
+
+    /// Awaits what is still on its way.
+    fn want_drained(&mut self, shared: &LatencyShared, now: Tick) -> Want {
+        match self.transport {
+            Transport::Stream if self.settled >= self.next => self.drained = true,
+            Transport::Datagram if shared.window.answered() == self.next => {
+                self.all_back_at.get_or_insert(now);
+                self.drained = self.next == 0;
+            }
+            _ => {}
+        }
+        let mut wake = self.drain_end();
+        if now >= wake {
+            wake = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
+            self.drained |= now >= wake;
+        }
+        if self.drained {
+            return Want::NOTHING;
+        }
+        Want { recv: RecvWant::Any, wake: Some(wake), ..Want::NOTHING }
     }
 
     fn want_sending(&mut self, shared: &mut LatencyShared, now: Tick) -> Want {
@@ -252,19 +289,11 @@ impl Machine for PingFlow {
         if self.started.is_none() || self.phase().is_over() {
             return Want::NOTHING;
         }
-        if !self.is_sending_over(shared, now) {
+        if !self.is_sending_over(now) {
             return self.want_sending(shared, now);
         }
         self.stop_before = self.stop_before.min(self.next);
-        let all_back = match self.transport {
-            Transport::Stream => self.settled >= self.next,
-            Transport::Datagram => shared.window.answered() == self.next,
-        };
-        self.drained = all_back || now >= self.drain_end();
-        if self.drained {
-            return Want::NOTHING;
-        }
-        Want { recv: RecvWant::Any, wake: Some(self.drain_end()), ..Want::NOTHING }
+        self.want_drained(shared, now)
     }
 
     fn gather<'data>(
@@ -339,6 +368,10 @@ impl Machine for PingFlow {
                 self.stop_at =
                     shared.duration_ns.map_or(Tick::NEVER, |duration| now.plus_nanos(duration));
                 self.stop_before = shared.iterations.unwrap_or(u64::MAX);
+                if let Some((duration, period)) = shared.duration_ns.zip(shared.period_ns) {
+                    self.stop_at = self.stop_at.plus_nanos(CATCH_UP_NS);
+                    self.stop_before = self.stop_before.min(duration.div_ceil(period.max(1)));
+                }
             }
             Event::Stop => self.stop_at = self.stop_at.min(now),
             Event::PeerClosed(_) if !self.phase().is_over() && self.settled < self.next => {

@@ -27,13 +27,13 @@ pub struct LatencyReport {
     pub received: u64,
     /// Pings of the warm-up, left out of the distributions.
     pub warm_up: u64,
-    /// Pings never answered, after the drain.
+    /// Pings never answered, after the drain; the client's alone.
     pub lost: u64,
-    /// Echoes beyond the first of a ping.
+    /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
     /// Echoes that came after one of a later ping.
     pub reordered: u64,
-    /// Echoes that came after the drain had ended or the ping had left the window of memory.
+    /// Echoes (client) or pings (server) that came when their ping had left the window of memory.
     pub late: u64,
     /// Echoes whose bytes were not those sent.
     pub corrupt: u64,
@@ -95,8 +95,10 @@ impl LatencySummary {
             stored.as_ref().map(|stored| LatencyFigures::of(&stored.histogram()))
         };
         // What the server received and the client did not get back was lost on the way back.
-        let lost_forward =
-            server.map(|server| client.sent.saturating_sub(server.received).min(client.lost));
+        let lost_forward = server.map(|server| {
+            let arrived = server.received.saturating_add(server.late);
+            client.sent.saturating_sub(arrived).min(client.lost)
+        });
         Self {
             rtt: figures(&client.rtt).unwrap_or_default(),
             service: figures(&client.service),

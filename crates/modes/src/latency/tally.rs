@@ -15,11 +15,11 @@ pub struct LatencyTally {
     pub received: u64,
     /// Of the pings sent: those of the warm-up.
     pub warm_up: u64,
-    /// Echoes beyond the first of a ping.
+    /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
     /// Echoes that came after one of a later ping (RFC 4737: sequence below the next expected).
     pub reordered: u64,
-    /// Echoes whose ping had left the window of memory.
+    /// Echoes (client) or pings (server) of pings that had left the window of memory.
     pub late: u64,
     /// Echoes whose bytes were not those sent.
     pub corrupt: u64,

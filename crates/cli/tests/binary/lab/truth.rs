@@ -82,7 +82,7 @@ fn every_lost_and_every_doubled_ping_is_found_and_no_other() {
     assert!(doubled > 0, "{}", ran.said());
     assert_eq!((near.received, near.lost), (near.sent, 0));
     let both = near.sent + doubled;
-    assert_eq!((far.received, far.sent), (both, both));
+    assert_eq!((far.received, far.duplicates, far.sent), (near.sent, doubled, both));
     assert_eq!((near.duplicates, pings(back.delivered, 32)), (doubled, both));
 }
 
