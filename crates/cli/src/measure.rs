@@ -6,15 +6,17 @@ use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
-use pathscope_core::record::Tool;
+use pathscope_core::record::{Host, Tool};
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_os::host;
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
 use pathscope_run::survey::{self, SurveyOptions};
 
 use crate::args::{GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
 use crate::background::Background;
+use crate::lab::Presence;
 use crate::output::{self, Outputs, ResultFile};
 use crate::{Trouble, terminal};
 
@@ -76,13 +78,15 @@ fn measure(
     let result_file = file.map(ResultFile::create).transpose()?;
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
+    let presence = Presence::find();
     let request = Request {
         kind: kind.to_owned(),
         command: std::env::args().collect(),
-        tool: tool(),
+        here: here(presence.as_ref()),
         host,
         port: args.port,
         tests,
+        afterwards: Box::new(move || presence.map_or_else(Vec::new, Presence::shortcomings)),
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);
@@ -150,9 +154,10 @@ fn probe_rate(rate: Frequency) -> Result<Frequency, Trouble> {
     }
 }
 
-/// This program, as results name it.
-pub fn tool() -> Tool {
-    Tool { name: "pathscope".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
+/// This end, as results describe it.
+pub fn here(presence: Option<&Presence>) -> Host {
+    let tool = Tool { name: "pathscope".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+    Host { tool, lab: presence.map(Presence::node), ..host::facts() }
 }
 
 /// A survey leaves its result behind, in a file of its own.

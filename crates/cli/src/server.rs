@@ -5,7 +5,8 @@ use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
-use crate::measure::tool;
+use crate::lab::Presence;
+use crate::measure::here;
 use crate::{Trouble, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
@@ -17,7 +18,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         listen: args.listen.clone(),
         port: args.port,
         limits: limits(args),
-        tool: tool(),
+        here: here(Presence::find().as_ref()),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;

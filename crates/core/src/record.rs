@@ -43,6 +43,22 @@ pub struct Host {
     pub clock: ClockFacts,
     /// Settings of the network stack that bear on results.
     pub network: NetworkFacts,
+    /// The test network this end is a node of, where it is.
+    pub lab: Option<LabNode>,
+}
+
+/// A node of a test network.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct LabNode {
+    /// What the network is called.
+    pub lab: String,
+    /// Which of its nodes.
+    pub node: String,
+    /// Who applies the conditions of its links: `relay` or `tc`.
+    pub shaper: String,
+    /// What the chances of its links are drawn from.
+    pub seed: u64,
 }
 
 /// What keeps time at one end.

@@ -1,7 +1,7 @@
 //! A document as a sheet. Asks each mode for its figures; knows no view.
 
 use pathscope_core::quantity::{bytes, count};
-use pathscope_core::record::Host;
+use pathscope_core::record::{Host, LabNode};
 use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
 use pathscope_core::stats::LatencyFigures;
 
@@ -68,6 +68,7 @@ fn context(document: &Document) -> Vec<Figure> {
         Some(server) => context.push(text("server", host(server))),
         None => {}
     }
+    context.extend(lab(document).map(|lab| text("lab", lab)));
     let control = [Some(&document.hosts.client), document.hosts.server.as_ref()]
         .into_iter()
         .flatten()
@@ -82,6 +83,16 @@ fn context(document: &Document) -> Vec<Figure> {
         context.push(text("ended early", document.outcome.reason.clone().unwrap_or_default()));
     }
     context
+}
+
+/// The test network that an end is a node of.
+fn lab(document: &Document) -> Option<String> {
+    let ends = [Some(&document.hosts.client), document.hosts.server.as_ref()].into_iter().flatten();
+    let nodes: Vec<_> = ends.filter_map(|host| host.lab.as_ref()).collect();
+    let first = nodes.first()?;
+    let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
+    let LabNode { lab, shaper, seed, .. } = first;
+    Some(format!("{lab}, {}, shaped by {shaper}, seed {seed}", names.join(" to ")))
 }
 
 /// The congestion control that the plans ask for, where they do.

@@ -10,14 +10,14 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{Role, Token};
-use pathscope_core::record::{Caveat, Host, Substitution, Tool};
+use pathscope_core::record::{Caveat, Host, Substitution};
 use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::latency::Protocol;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
-use pathscope_os::{Waker, clock, host, limits};
+use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native;
 
 use crate::assemble::{self, Findings};
@@ -36,20 +36,21 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 
 /// What is to be measured, and against whom.
-#[derive(Debug)]
 pub struct Request {
     /// `survey`, `goodput`, `latency`.
     pub kind: String,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// The program that asks.
-    pub tool: Tool,
+    /// This end, as results describe it.
+    pub here: Host,
     /// The server as it was named; `None`: one inside this process.
     pub host: Option<String>,
     /// Its port, where the name has none.
     pub port: u16,
     /// The tests with their names, in order.
     pub tests: Vec<(String, Test)>,
+    /// Asked once everything was measured: what else there is to mind.
+    pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
 }
 
 /// Runs everything that was asked for, and tells `sink` of it as it happens.
@@ -63,16 +64,17 @@ pub fn run(
 ) -> (Document, Option<(Failure, String)>) {
     let began = clock::now();
     let document = Document {
-        tool: request.tool.clone(),
-        command: request.command.clone(),
-        kind: request.kind.clone(),
+        tool: request.here.tool.clone(),
+        command: request.command,
+        kind: request.kind,
         target: request.host.clone(),
         started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
         ..Document::default()
     };
     let mut run = ClientRun { document, began, sink, tests: request.tests.into() };
-    run.document.hosts.client = Host { tool: request.tool, ..host::facts() };
+    run.document.hosts.client = request.here;
     let result = run.everything(request.host.as_deref(), request.port, stop);
+    run.document.caveats.extend((request.afterwards)());
     run.finish(result, stop)
 }
 
@@ -98,7 +100,7 @@ impl ClientRun<'_> {
         let _ = limits::raise_open_files();
         let embedded = match host {
             Some(_) => None,
-            None => Some(Embedded::start(self.document.tool.clone())?),
+            None => Some(Embedded::start(self.document.hosts.client.clone())?),
         };
         let addresses = match (&embedded, host) {
             (Some(embedded), _) => vec![embedded.address()],

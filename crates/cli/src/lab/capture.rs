@@ -76,22 +76,9 @@ fn open(node: &str, interface: &str) -> Result<PacketSocket, String> {
 /// The node and interface where a link ends. Its name may name the ends in the other order.
 fn place(standing: &Standing, link: &str) -> Result<(String, String), Trouble> {
     let network = &standing.network;
-    let turned = |name: &str| {
-        let (ends, label) = name.split_at(name.find('#').unwrap_or(name.len()));
-        ends.split_once(':').map(|(one, other)| format!("{other}:{one}{label}"))
-    };
-    let found = network.link(link).map(|found| (found, found.ends[0]));
-    let found = found.or_else(|| {
-        let found = network.link(&turned(link)?)?;
-        Some((found, found.ends[1]))
-    });
-    let Some((_, end)) = found else {
-        let known: Vec<_> = network.links().iter().map(|link| link.name.as_str()).collect();
-        return Err(Trouble::usage(format!(
-            "lab {} has no link {link}; it has {}",
-            standing.name,
-            known.join(", ")
-        )));
+    let Some((_, end)) = network.link_by_ends(link) else {
+        let (lab, known) = (&standing.name, network.link_names());
+        return Err(Trouble::usage(format!("lab {lab} has no link {link}; it has {known}")));
     };
     let node = &network.nodes()[end.node];
     Ok((node.name.clone(), node.interfaces[end.interface].name.clone()))

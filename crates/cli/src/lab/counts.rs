@@ -19,7 +19,7 @@ pub fn text(account: &RelayAccount) -> String {
     text = text.replace(NO_BREAK, " ");
     text.push('\n');
     text.push_str(&punctuality(account));
-    account.shortcomings().iter().for_each(|it| text.push_str(&sentence(it)));
+    account.shortcomings().iter().for_each(|it| text.push_str(&(sentence(it) + "\n")));
     text
 }
 
@@ -107,14 +107,15 @@ fn punctuality(account: &RelayAccount) -> String {
     format!("{valid}relay: {means}\n")
 }
 
-fn sentence(shortcoming: &Shortcoming) -> String {
+/// Why what was measured was the lab.
+pub fn sentence(shortcoming: &Shortcoming) -> String {
     match shortcoming {
         Shortcoming::Lost { direction: [from, to], frames } => format!(
-            "INVALID: from {from} to {to} the lab lost {} frames that no condition lost\n",
+            "INVALID: from {from} to {to} the lab lost {} frames that no condition lost",
             quantity::count(*frames)
         ),
         Shortcoming::Late { direction: [from, to], p99_ns } => format!(
-            "INVALID: from {from} to {to} one frame in a hundred was {} late or more\n",
+            "INVALID: from {from} to {to} one frame in a hundred was {} late or more",
             quantity::duration_ns(*p99_ns)
         ),
     }

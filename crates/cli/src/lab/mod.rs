@@ -4,6 +4,7 @@ mod args;
 mod capture;
 mod counts;
 mod on_node;
+mod presence;
 mod set;
 mod show;
 
@@ -19,6 +20,7 @@ use pathscope_lab::topology::{Network, Topology};
 
 pub use self::args::LabArgs;
 use self::args::{DownArgs, LabCommand, UpArgs};
+pub use self::presence::Presence;
 use crate::{Trouble, terminal};
 
 /// Does what the words say.

@@ -12,7 +12,7 @@ use super::KeeperError;
 use crate::kernel::{End as CableEnd, Kernel, Route, Settings, apply};
 use crate::link::{Conditions, Seed, Way};
 use crate::relay::Wire;
-use crate::topology::{End, Family, Interface, Kind, Link, Mac, Network, Node, Passage};
+use crate::topology::{End, Family, Interface, Kind, Link, Mac, Network, Node, Passage, Prefix};
 
 /// What stands.
 pub(super) struct Built {
@@ -30,6 +30,9 @@ const PORT_BUFFER: usize = 32 << 20;
 
 /// Bytes before a packet on Ethernet.
 const HEADER_BYTES: usize = 14;
+
+/// The table of a host's first interface; its others follow. Below it are those that the system uses.
+const FIRST_TABLE: u32 = 1_001;
 
 const BRIDGE: &str = "bridge";
 pub(super) const WIRES: &str = "wires";
@@ -154,6 +157,8 @@ impl<'network> Site<'network> {
         Ok(())
     }
 
+    /// Gives a node its routes; and a host with several interfaces, for packets that leave with the
+    /// address of one of them, a table with the ways by that interface alone.
     fn route(&mut self, index: usize) -> Result<(), KeeperError> {
         let node = &self.network.nodes()[index];
         for route in &node.routes {
@@ -163,7 +168,42 @@ impl<'network> Site<'network> {
                 via: Some(route.gateway),
                 interface: &node.interfaces[route.interface].name,
                 metric: Some(route.metric),
+                table: None,
             })?;
+        }
+        if node.kind != Kind::Host || node.interfaces.len() < 2 {
+            return Ok(());
+        }
+        for (number, interface) in node.interfaces.iter().enumerate() {
+            let table = FIRST_TABLE + number as u32;
+            let routes = node.routes.iter().filter(|route| route.interface == number);
+            self.route_by_source(index, interface, routes, table)?;
+        }
+        Ok(())
+    }
+
+    fn route_by_source<'a>(
+        &mut self,
+        node: usize,
+        interface: &Interface,
+        routes: impl Iterator<Item = &'a crate::topology::Route>,
+        table: u32,
+    ) -> Result<(), KeeperError> {
+        let kernel = &mut self.kernels[node];
+        let entry = |destination: Prefix, via| Route {
+            destination: destination.first(),
+            prefix: destination.length(),
+            via,
+            interface: &interface.name,
+            metric: None,
+            table: Some(table),
+        };
+        for address in &interface.addresses {
+            kernel.add_route(entry(address.subnet(), None))?;
+            kernel.add_source_rule(address.address, table)?;
+        }
+        for route in routes {
+            kernel.add_route(entry(route.destination, Some(route.gateway)))?;
         }
         Ok(())
     }

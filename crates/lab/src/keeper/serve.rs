@@ -142,23 +142,25 @@ fn set(held: &Held, orders: &[SetOrder]) -> Answer {
 
 /// Which relayed link is meant, and which of its directions.
 fn place(held: &Held, order: &SetOrder) -> Result<(usize, Option<Way>), String> {
-    let links = held.standing.network.links();
-    let relayed = || held.relayed.iter().map(|&index| links[index].name.as_str());
-    let named = |name: &str| name == order.link;
-    let Some(wire) = relayed().position(named) else {
-        let known = relayed().collect::<Vec<_>>().join(", ");
-        let why = if links.iter().any(|link| named(&link.name)) {
+    let network = &held.standing.network;
+    let links = network.links();
+    let found = network.link_by_ends(&order.link).map(|(index, _)| index);
+    let wire = held.relayed.iter().position(|&index| Some(index) == found);
+    let Some(wire) = wire else {
+        let why = if found.is_some() {
             "is a plain wire, which cannot be changed; give it a condition in the topology, such as \
              delay = \"0ms\" or rate = \"10Gbit\", and it is relayed"
         } else {
             "is not in this lab"
         };
-        let known = if known.is_empty() { "none".to_owned() } else { known };
+        let relayed = held.relayed.iter().map(|&index| links[index].name.as_str());
+        let known = relayed.collect::<Vec<_>>().join(", ");
+        let known = if known.is_empty() { "none" } else { &known };
         return Err(format!("link {} {why}; relayed links are: {known}", order.link));
     };
     let Some(from) = &order.from else { return Ok((wire, None)) };
     let ends = links[held.relayed[wire]].ends;
-    let nodes = held.standing.network.nodes();
+    let nodes = network.nodes();
     match ends.iter().position(|end| nodes[end.node].name == *from) {
         Some(0) => Ok((wire, Some(Way::Forth))),
         Some(_) => Ok((wire, Some(Way::Back))),

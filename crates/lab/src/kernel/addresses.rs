@@ -9,6 +9,7 @@ use netlink_packet_route::neighbour::{
 use netlink_packet_route::route::{
     RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType,
 };
+use netlink_packet_route::rule::{RuleAction, RuleAttribute, RuleMessage};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 
 use super::KernelError;
@@ -28,6 +29,8 @@ pub struct Route<'name> {
     pub interface: &'name str,
     /// Of several routes, the one with the least is taken; the kernel's own choice where there is none.
     pub metric: Option<u32>,
+    /// The table it stands in: the one that everybody looks into, where there is none.
+    pub table: Option<u32>,
 }
 
 impl Kernel {
@@ -54,7 +57,7 @@ impl Kernel {
 
     /// Adds a route.
     pub fn add_route(&mut self, route: Route<'_>) -> Result<(), KernelError> {
-        let Route { destination, prefix, via, interface, metric } = route;
+        let Route { destination, prefix, via, interface, metric, table } = route;
         let mut message = RouteMessage::default();
         message.header.address_family = family(destination);
         message.header.destination_prefix_length = prefix;
@@ -68,11 +71,28 @@ impl Kernel {
         }
         message.attributes.extend(via.map(|via| RouteAttribute::Gateway(via.into())));
         message.attributes.extend(metric.map(RouteAttribute::Priority));
+        message.attributes.extend(table.map(RouteAttribute::Table));
         let what = || {
             let via = via.map_or_else(String::new, |via| format!(" via {via}"));
             format!("add the route to {destination}/{prefix}{via} by the interface {interface}")
         };
         self.ask(RouteNetlinkMessage::NewRoute(message), Manner::Create, what).map(drop)
+    }
+
+    /// Has packets that leave with this source address look for their way in a table of their own first.
+    pub fn add_source_rule(&mut self, source: IpAddr, table: u32) -> Result<(), KernelError> {
+        let mut message = RuleMessage::default();
+        message.header.family = family(source);
+        message.header.src_len = if source.is_ipv4() { 32 } else { 128 };
+        message.header.action = RuleAction::ToTable;
+        // One for each table: the same number keeps them in the order of the interfaces.
+        message.attributes = vec![
+            RuleAttribute::Source(source),
+            RuleAttribute::Table(table),
+            RuleAttribute::Priority(table),
+        ];
+        let what = || format!("have packets from {source} take their way from table {table}");
+        self.ask(RouteNetlinkMessage::NewRule(message), Manner::Create, what).map(drop)
     }
 
     /// Tells where a neighbour is, so that nobody asks for it on the link. In the place of what was

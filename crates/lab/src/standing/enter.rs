@@ -1,9 +1,12 @@
 //! Entering a node: what a program that is about to start on it does first.
 
+use std::ffi::OsString;
+
 use pathscope_os::namespaces::{self, Network};
 
 use super::{
-    LAB_VARIABLE, NODE_VARIABLE, NodePlace, Registry, Standing, StandingError, TOKEN_VARIABLE,
+    LAB_VARIABLE, NODE_VARIABLE, NodePlace, REGISTRY_VARIABLE, Registry, Standing, StandingError,
+    TOKEN_VARIABLE,
 };
 
 /// Moves this process to a node of a lab: its network, the node's name as that of the host, and a
@@ -13,7 +16,7 @@ pub fn enter(
     registry: &Registry,
     standing: &Standing,
     node: &str,
-) -> Result<[(&'static str, String); 3], StandingError> {
+) -> Result<[(&'static str, OsString); 4], StandingError> {
     let place = standing.nodes.iter().find(|place| place.name == node).ok_or_else(|| {
         StandingError::NoSuchNode {
             lab: standing.name.clone(),
@@ -26,6 +29,8 @@ pub fn enter(
                 .join(", "),
         }
     })?;
+    let root = std::path::absolute(registry.root())
+        .map_err(StandingError::file("find", registry.root()))?;
     let network = network_of(standing, place)?;
     network.enter()?;
     namespaces::separate_mounts()?;
@@ -34,9 +39,10 @@ pub fn enter(
     // Where it is refused, programs see the devices outside in /sys, and measure all the same.
     let _ = namespaces::mount_sysfs();
     Ok([
-        (LAB_VARIABLE, standing.name.clone()),
-        (NODE_VARIABLE, node.to_owned()),
-        (TOKEN_VARIABLE, standing.token.clone()),
+        (LAB_VARIABLE, standing.name.clone().into()),
+        (NODE_VARIABLE, node.to_owned().into()),
+        (TOKEN_VARIABLE, standing.token.clone().into()),
+        (REGISTRY_VARIABLE, root.into()),
     ])
 }
 

@@ -26,6 +26,8 @@ pub const TOKEN_VARIABLE: &str = "PATHSCOPE_LAB_TOKEN";
 pub const LAB_VARIABLE: &str = "PATHSCOPE_LAB";
 /// The node's name.
 pub const NODE_VARIABLE: &str = "PATHSCOPE_NODE";
+/// The folder of the registry that the lab is written down in.
+pub const REGISTRY_VARIABLE: &str = "PATHSCOPE_LAB_REGISTRY";
 
 /// Something that could not be done with a lab that stands, or should.
 #[derive(Debug, thiserror::Error)]

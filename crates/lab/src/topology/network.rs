@@ -89,9 +89,9 @@ pub struct Neighbour {
 /// Where packets to a destination go.
 ///
 /// A host with several interfaces has a route by each of them that leads there, so that a socket that
-/// is bound to an interface has a way, not only to the nearest: the nearest has metric 0. For a socket that is
-/// bound to an address alone, the kernel needs a table for each interface, with the routes by that
-/// interface, and a rule that picks it by the interface's address.
+/// is bound to an interface has a way, not only to the nearest: the nearest has metric 0. A socket that is
+/// bound to an address alone takes the ways by that address' interface, too: the keeper makes a table of
+/// them for each interface, and a rule that picks it by the address.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, PartialEq, Serialize)]
 pub struct Route {
     /// Whereto; [`Prefix::everything`] for a default route.
@@ -188,9 +188,25 @@ impl Network {
         self.nodes.iter().find(|node| node.name == name)
     }
 
-    /// The link of this name.
-    pub fn link(&self, name: &str) -> Option<&Link> {
-        self.links.iter().find(|link| link.name == name)
+    /// The link of this name, and its place among the links.
+    pub fn link(&self, name: &str) -> Option<(usize, &Link)> {
+        self.links.iter().enumerate().find(|(_, link)| link.name == name)
+    }
+
+    /// The link of this name, or of this name with its ends in the other order: its place among the
+    /// links, and which of its ends was named first.
+    pub fn link_by_ends(&self, name: &str) -> Option<(usize, End)> {
+        let turned = || {
+            let (ends, label) = name.split_at(name.find('#').unwrap_or(name.len()));
+            ends.split_once(':').map(|(one, other)| format!("{other}:{one}{label}"))
+        };
+        let straight = self.link(name).map(|(index, link)| (index, link.ends[0]));
+        straight.or_else(|| self.link(&turned()?).map(|(index, link)| (index, link.ends[1])))
+    }
+
+    /// The names of all links, for sentences.
+    pub fn link_names(&self) -> String {
+        self.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>().join(", ")
     }
 
     /// The interface at the end of a link, of this network.

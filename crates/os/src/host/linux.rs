@@ -25,6 +25,7 @@ pub fn facts() -> Host {
         memory_bytes: memory_bytes(),
         clock: clock::facts(),
         network: network(),
+        lab: None,
     }
 }
 

@@ -3,8 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::thread::JoinHandle;
 
-use pathscope_core::record::Tool;
-use pathscope_os::host;
+use pathscope_core::record::Host;
 use pathscope_peers::limits::Limits;
 
 use super::{Server, listening};
@@ -21,10 +20,9 @@ pub struct Embedded {
 
 impl Embedded {
     /// Starts on a port of loopback that the system chooses. Nobody else can reach it.
-    pub fn start(tool: Tool) -> Result<Self, RunError> {
+    pub fn start(host: Host) -> Result<Self, RunError> {
         let listening = listening::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listening.address;
-        let host = pathscope_core::record::Host { tool, ..host::facts() };
         let server = Server {
             listening: vec![listening],
             limits: Limits::NONE,

@@ -12,11 +12,11 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pathscope_core::record::{Host, Tool};
+use pathscope_core::record::Host;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
-use pathscope_os::{OsError, clock, datagrams, host, limits, random};
+use pathscope_os::{OsError, clock, datagrams, limits, random};
 use pathscope_peers::limits::Limits;
 use pathscope_peers::native::{AttachCode, Challenger, Heard};
 
@@ -46,8 +46,8 @@ pub struct Settings {
     pub port: u16,
     /// What clients may ask for.
     pub limits: Limits,
-    /// This program.
-    pub tool: Tool,
+    /// This end, as results describe it.
+    pub here: Host,
 }
 
 /// A server that listens, and does not answer yet.
@@ -65,8 +65,7 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        let host = Host { tool: settings.tool, ..host::facts() };
-        Ok(Self { listening, limits: settings.limits, host, files })
+        Ok(Self { listening, limits: settings.limits, host: settings.here, files })
     }
 
     /// The addresses it listens on.

@@ -5,7 +5,9 @@ mod bad_words;
 mod captures;
 mod changes;
 mod ends;
+mod interfaces;
 mod portfolio;
+mod presence;
 mod truth;
 mod without_root;
 

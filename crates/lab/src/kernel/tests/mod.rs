@@ -90,6 +90,7 @@ fn a_refusal_says_what_where_and_what_to_do() {
     let missing = refusal(kernel.add_address("eth7", ip("192.0.2.1"), 24));
     assert!(missing.contains("find the interface eth7"), "{missing}");
     let route = Route {
+        table: None,
         destination: ip("198.51.100.0"),
         prefix: 24,
         via: Some(ip("203.0.113.1")),
