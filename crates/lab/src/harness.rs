@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use crate::keeper::{Brief, STAY, Word};
 use crate::relay::RelayAccount;
-use crate::standing::{Answer, Registry, Request, SetOrder, Standing, StandingError, ask};
+use crate::standing::{Answer, Registry, Request, SetOrder, Shaper, Standing, StandingError, ask};
 use crate::topology::Network;
 
 /// A lab that is up.
@@ -54,12 +54,14 @@ pub struct Plan<'plan> {
     pub network: &'plan Network,
     /// What its links' chances are drawn from; else what the topology says, else at random.
     pub seed: Option<u64>,
+    /// Who applies its links' conditions.
+    pub shaper: Shaper,
 }
 
 impl Lab {
     /// Puts a lab up. Once it returns, every node answers.
     pub fn up(plan: &Plan<'_>) -> Result<Self, UpError> {
-        let Plan { binary, registry, name, network, seed } = plan.clone();
+        let Plan { binary, registry, name, network, seed, shaper } = plan.clone();
         if registry.names().iter().any(|known| known == name) {
             clear(registry, name)?;
         }
@@ -75,6 +77,7 @@ impl Lab {
             name: name.to_owned(),
             network: network.clone(),
             seed,
+            shaper,
         };
         let heard = converse(&mut keeper, &brief);
         let (leash, word) = match heard {

@@ -13,4 +13,5 @@ pub mod link;
 pub mod picture;
 pub mod relay;
 pub mod standing;
+pub mod tc;
 pub mod topology;

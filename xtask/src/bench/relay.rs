@@ -15,7 +15,7 @@ use clap::Args;
 use pathscope_core::quantity;
 use pathscope_lab::harness::{Lab, Plan};
 use pathscope_lab::relay::Shortcoming;
-use pathscope_lab::standing::Registry;
+use pathscope_lab::standing::{Registry, Shaper};
 use pathscope_lab::topology::{Family, Topology};
 use pathscope_os::cpus;
 use serde::Serialize;
@@ -82,6 +82,7 @@ pub fn run(conditions: &Conditions, repetitions: usize) -> Result<Vec<Repetition
         name: "relay",
         network: &network,
         seed: Some(1),
+        shaper: Shaper::Relay,
     };
     let lab = Lab::up(&plan).context("put a lab up")?;
     println!("\n{NAME}: lateness of the relay, one link, {RATE_BPS} bit/s offered");

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
+use pathscope_lab::standing::Shaper;
 
 /// `pathscope lab`.
 #[derive(Args, Debug)]
@@ -66,16 +67,28 @@ pub struct UpArgs {
     pub seed: Option<u64>,
     /// Who applies the links' conditions
     #[arg(long, value_name = "WHO", default_value = "auto")]
-    pub shaper: Shaper,
+    pub shaper: ShaperChoice,
 }
 
 /// Who applies the links' conditions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Shaper {
-    /// Whatever suits this machine; so far that is always the relay
+pub enum ShaperChoice {
+    /// The relay, since nothing else tells what became of which packet
     Auto,
     /// Pathscope's own relay, which counts what it does to every packet
     Relay,
+    /// The kernel's queueing disciplines, by tc(8): for high rates; no ledger, no 'lab set', and no jitter,
+    /// corruption or reordering
+    Tc,
+}
+
+impl From<ShaperChoice> for Shaper {
+    fn from(choice: ShaperChoice) -> Self {
+        match choice {
+            ShaperChoice::Auto | ShaperChoice::Relay => Self::Relay,
+            ShaperChoice::Tc => Self::Tc,
+        }
+    }
 }
 
 /// `pathscope lab exec`.

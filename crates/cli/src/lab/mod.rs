@@ -44,10 +44,11 @@ fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
         .map_err(|error| Trouble::new(Failure::Internal, format!("where am I? {error}")))?;
     let name = &args.lab.clone().unwrap_or_else(|| usual_name(&network));
     check_name(name)?;
-    let plan = Plan { binary: &binary, registry, name, network: &network, seed: args.seed };
+    let (network, shaper) = (&network, args.shaper.into());
+    let plan = Plan { binary: &binary, registry, name, network, seed: args.seed, shaper };
     let standing = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
     terminal::say(&format!(
-        "lab {name} is up: {} nodes, {} links, shaped by the {}, seed {}\ntry: pathscope lab exec {} -- ip \
+        "lab {name} is up: {} nodes, {} links, shaped by {}, seed {}\ntry: pathscope lab exec {} -- ip \
          address",
         standing.nodes.len(),
         standing.network.links().len(),

@@ -44,7 +44,7 @@ impl Presence {
         LabNode {
             lab: self.standing.name.clone(),
             node: self.node.clone(),
-            shaper: self.standing.shaper.clone(),
+            shaper: self.standing.shaper.to_string(),
             seed: self.standing.seed,
         }
     }

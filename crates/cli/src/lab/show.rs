@@ -7,7 +7,7 @@ use pathscope_core::error::Failure;
 use pathscope_lab::harness;
 use pathscope_lab::picture;
 use pathscope_lab::relay::RelayAccount;
-use pathscope_lab::standing::{Registry, Standing};
+use pathscope_lab::standing::{Registry, Shaper, Standing};
 use pathscope_lab::topology::Network;
 
 use super::args::ShowArgs;
@@ -49,19 +49,27 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
 fn lab(standing: &Standing, account: &RelayAccount, verbose: bool) -> String {
     let network = &standing.network;
     let mut text = format!(
-        "{}: {}\nup, seed {}, keeper process {}\n",
+        "{}: {}\nup, shaped by {}, seed {}, keeper process {}\n",
         standing.name,
         picture::summary(network),
+        standing.shaper,
         standing.seed,
         standing.keeper
     );
-    text.push_str(&counts::text(account));
+    text.push_str(&match standing.shaper {
+        Shaper::Relay => counts::text(account),
+        Shaper::Tc => NO_LEDGER.to_owned(),
+    });
     if verbose {
         text.push_str("\nas it was put up\n\n");
         text.push_str(&picture::text(network));
     }
     text
 }
+
+/// What tc leaves unsaid.
+const NO_LEDGER: &str =
+    "tc keeps no ledger; what a node sent and dropped: pathscope lab exec NODE -- tc -s qdisc\n";
 
 fn json(network: &Network, account: Option<&RelayAccount>) -> Result<String, Trouble> {
     let mut value = serde_json::json!({ "network": network });

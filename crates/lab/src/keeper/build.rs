@@ -12,6 +12,8 @@ use super::KeeperError;
 use crate::kernel::{End as CableEnd, Kernel, Route, Settings, apply};
 use crate::link::{Conditions, Seed, Way};
 use crate::relay::Wire;
+use crate::standing::Shaper;
+use crate::tc;
 use crate::topology::{End, Family, Interface, Kind, Link, Mac, Network, Node, Passage, Prefix};
 
 /// What stands.
@@ -41,13 +43,22 @@ pub(super) const WIRES: &str = "wires";
 pub(super) const SIDES: [char; 2] = ['a', 'b'];
 
 /// Builds a network; `mark` is attached to each loopback device.
-pub(super) fn build(network: &Network, mark: &str, seed: u64) -> Result<Built, KeeperError> {
+pub(super) fn build(
+    network: &Network,
+    mark: &str,
+    seed: u64,
+    shaper: Shaper,
+) -> Result<Built, KeeperError> {
     let mut site = Site::new(network, mark)?;
     let mut wires = Vec::new();
     let mut relayed = Vec::new();
     for (index, link) in network.links().iter().enumerate() {
         match link.passage {
             Passage::Plain => site.lay_plain(link)?,
+            Passage::Relayed { forward, backward } if shaper == Shaper::Tc => {
+                site.lay_plain(link)?;
+                site.shape(link, [forward, backward])?;
+            }
             Passage::Relayed { forward, backward } => {
                 wires.push(site.lay_relayed(index, link, [forward, backward], seed)?);
                 relayed.push(index);
@@ -95,6 +106,17 @@ impl<'network> Site<'network> {
         let [one, other] = link.ends;
         let (here, there) = (cable_end(self.interface(one)), cable_end(self.interface(other)));
         self.kernels[one.node].create_veth(here, there, &self.namespaces[other.node])?;
+        Ok(())
+    }
+
+    /// Has the kernel apply the conditions of both directions, each where it begins.
+    fn shape(&self, link: &Link, conditions: [Conditions; 2]) -> Result<(), KeeperError> {
+        for (end, conditions) in link.ends.into_iter().zip(conditions) {
+            let interface = self.interface(end);
+            let words = tc::words(&link.name, &conditions, interface.mtu + HEADER_BYTES as u32)?;
+            let node = &self.network.nodes()[end.node].name;
+            tc::apply(&self.namespaces[end.node], node, &interface.name, &words)?;
+        }
         Ok(())
     }
 

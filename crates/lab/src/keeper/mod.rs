@@ -17,7 +17,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::kernel::KernelError;
 use crate::relay::{Relay, RelayError};
-use crate::standing::{NodePlace, Registry, Standing, StandingError, fresh_token};
+use crate::standing::{NodePlace, Registry, Shaper, Standing, StandingError, fresh_token};
+use crate::tc::ShapeError;
 use crate::topology::Network;
 
 /// What a keeper is told at first, as a line of JSON on its standard input.
@@ -31,6 +32,8 @@ pub struct Brief {
     pub network: Network,
     /// What the links' chances are drawn from; else drawn at random.
     pub seed: Option<u64>,
+    /// Who applies the links' conditions.
+    pub shaper: Shaper,
 }
 
 /// What a keeper says when it has built the lab, or not, as a line of JSON on its standard output.
@@ -66,6 +69,9 @@ pub enum KeeperError {
     /// The relay did not start.
     #[error(transparent)]
     Relay(#[from] RelayError),
+    /// The kernel does not shape a link.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
     /// The lab could not be written down.
     #[error(transparent)]
     Standing(#[from] StandingError),
@@ -161,7 +167,7 @@ fn build_and_listen(
     brief: Brief,
     registry: Registry,
 ) -> Result<(Held, std::os::unix::net::UnixListener), KeeperError> {
-    let Brief { name, network, seed, .. } = brief;
+    let Brief { name, network, seed, shaper, .. } = brief;
     let in_user_namespace = !rustix::process::geteuid().is_root();
     if in_user_namespace {
         namespaces::become_root()?;
@@ -171,7 +177,7 @@ fn build_and_listen(
         None => u64::from_le_bytes(random::bytes()?),
     };
     let token = fresh_token()?;
-    let built = build::build(&network, &format!("pathscope:{name}:{token}"), seed)?;
+    let built = build::build(&network, &format!("pathscope:{name}:{token}"), seed, shaper)?;
     let relay = Relay::start(built.wires)?;
     let path = registry.control(&name);
     let listener = std::os::unix::net::UnixListener::bind(&path)
@@ -194,7 +200,7 @@ fn build_and_listen(
         nodes,
         network,
         seed,
-        shaper: "relay".to_owned(),
+        shaper,
     };
     registry.write(&standing)?;
     let held = Held {

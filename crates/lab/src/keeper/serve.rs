@@ -15,7 +15,7 @@ use super::{Held, KeeperError, STAY};
 use crate::kernel::Kernel;
 use crate::link::Way;
 use crate::relay::{RelayAccount, TimedOrder};
-use crate::standing::{Answer, Request, SetOrder, clear, reply};
+use crate::standing::{Answer, Request, SetOrder, Shaper, clear, reply};
 
 /// Where signals come in. Open before the lab is built, so that none ends the keeper out of order.
 pub(super) struct Door {
@@ -125,6 +125,9 @@ fn account(held: &Held) -> Result<RelayAccount, KeeperError> {
 }
 
 fn set(held: &Held, orders: &[SetOrder]) -> Answer {
+    if held.standing.shaper == Shaper::Tc {
+        return Answer::Refused(SHAPED_BY_TC.to_owned());
+    }
     let now = clock::now();
     let mut timed = Vec::new();
     for order in orders {
@@ -139,6 +142,9 @@ fn set(held: &Held, orders: &[SetOrder]) -> Answer {
         Err(error) => Answer::Refused(error.to_string()),
     }
 }
+
+const SHAPED_BY_TC: &str = "this lab is shaped by tc, which 'lab set' does not change; put it up with --shaper relay, \
+                            or change it by 'pathscope lab exec NODE -- tc qdisc change ...'";
 
 /// Which relayed link is meant, and which of its directions.
 fn place(held: &Held, order: &SetOrder) -> Result<(usize, Option<Way>), String> {

@@ -91,7 +91,7 @@ mod tests {
                 nodes: vec![place.clone()],
                 network: topology.network().expect("a topology"),
                 seed: 0,
-                shaper: "relay".to_owned(),
+                shaper: crate::standing::Shaper::Relay,
             };
             let error = network_of(&standing, &place).expect_err("nobody holds it").to_string();
             assert!(error.contains("is gone; 'pathscope lab down t' clears"), "{error}");

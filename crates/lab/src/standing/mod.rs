@@ -18,7 +18,7 @@ pub use control::{Answer, Request, SetOrder, ask};
 pub use enter::enter;
 pub(crate) use leftovers::clear;
 pub use leftovers::{Left, down, end_programs};
-pub use registry::{NodePlace, Registry, Standing, fresh_token};
+pub use registry::{NodePlace, Registry, Shaper, Standing, fresh_token};
 
 /// Variables that every program on a node finds in its environment.
 pub const TOKEN_VARIABLE: &str = "PATHSCOPE_LAB_TOKEN";

@@ -1,6 +1,7 @@
 //! Where labs are written down while they stand: a folder for each, with its description, the socket on
 //! which its keeper listens, and the names of its nodes for programs on them.
 
+use std::fmt;
 use std::fs;
 use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
@@ -35,8 +36,28 @@ pub struct Standing {
     pub network: Network,
     /// What its links' chances are drawn from.
     pub seed: u64,
-    /// Who applies the links' conditions: `relay`.
-    pub shaper: String,
+    /// Who applies the links' conditions.
+    pub shaper: Shaper,
+}
+
+/// Who applies the conditions of a lab's links.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shaper {
+    /// Our own relay, which counts what it does to every packet.
+    #[default]
+    Relay,
+    /// The kernel's queueing disciplines.
+    Tc,
+}
+
+impl fmt::Display for Shaper {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(match self {
+            Self::Relay => "relay",
+            Self::Tc => "tc",
+        })
+    }
 }
 
 /// Where a node is.

@@ -4,7 +4,7 @@ use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use pathscope_lab::keeper::{Brief, Word};
-use pathscope_lab::standing::Standing;
+use pathscope_lab::standing::{Shaper, Standing};
 use pathscope_os::clock;
 
 use super::{BINARY, Folder, PAIR, Stand, network, processes_with, wait_until};
@@ -31,6 +31,7 @@ impl Keeper {
             name: "pair".to_owned(),
             network: network(text),
             seed: None,
+            shaper: Shaper::Relay,
         };
         let mut leash = child.stdin.take().expect("piped");
         let mut line = serde_json::to_vec(&brief).expect("plain data");

@@ -6,6 +6,7 @@ mod captures;
 mod changes;
 mod ends;
 mod interfaces;
+mod kernel_shaped;
 mod portfolio;
 mod presence;
 mod truth;
@@ -15,10 +16,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use pathscope_lab::harness::{Lab, Plan};
+use pathscope_lab::harness::{Lab, Plan, UpError};
 use pathscope_lab::link::{Counts, FlowCounts, Order, Tally};
 use pathscope_lab::relay::{DirectionAccount, RelayAccount};
-use pathscope_lab::standing::{Registry, SetOrder, TOKEN_VARIABLE};
+use pathscope_lab::standing::{Registry, SetOrder, Shaper, TOKEN_VARIABLE};
 use pathscope_lab::topology::{Network, Topology};
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_os::{clock, namespaces};
@@ -81,11 +82,21 @@ impl Folder {
     }
 
     fn up(&self, text: &str) -> Lab {
+        self.up_by(text, Shaper::Relay).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn up_by(&self, text: &str, shaper: Shaper) -> Result<Lab, UpError> {
         let network = network(text);
         let (binary, name) = (BINARY.as_ref(), network.name());
-        let plan =
-            Plan { binary, registry: &self.registry, name, network: &network, seed: Some(7) };
-        Lab::up(&plan).unwrap_or_else(|error| panic!("{error}"))
+        let plan = Plan {
+            binary,
+            registry: &self.registry,
+            name,
+            network: &network,
+            seed: Some(7),
+            shaper,
+        };
+        Lab::up(&plan)
     }
 }
 
