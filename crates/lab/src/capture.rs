@@ -43,7 +43,7 @@ pub struct Captured {
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The file took no more.
-    #[error("{source}, after {} packets", .captured.packets)]
+    #[error("{source}, when {} packets were written", .captured.packets)]
     Output {
         /// What the system said.
         source: io::Error,

@@ -84,23 +84,19 @@ pub fn words(
 
 /// What netem does, each with a blank before it; nothing where none is wanted.
 fn netem(conditions: &Conditions) -> String {
-    let mut words = String::new();
-    if conditions.delay.0 > 0 {
-        // tc reads no nanoseconds, but parts of microseconds.
-        let (whole, rest) = (conditions.delay.0 / 1_000, conditions.delay.0 % 1_000);
-        words.push_str(&format!(" delay {whole}.{rest:03}us"));
-    }
-    match conditions.loss {
-        Loss::None => {}
-        Loss::Random(chance) => words.push_str(&format!(" loss random {chance}")),
+    let delay = conditions.delay.0;
+    // tc reads no nanoseconds, but parts of microseconds.
+    let delay = (delay > 0).then(|| format!(" delay {}.{:03}us", delay / 1_000, delay % 1_000));
+    let loss = match conditions.loss {
+        Loss::None => None,
+        Loss::Random(chance) => Some(format!(" loss random {chance}")),
         Loss::GilbertElliott { to_bad, to_good, loss_good, loss_bad } => {
-            words.push_str(&format!(" loss gemodel {to_bad} {to_good} {loss_bad} {loss_good}"));
+            Some(format!(" loss gemodel {to_bad} {to_good} {loss_bad} {loss_good}"))
         }
-    }
-    if conditions.duplication > Chance::NEVER {
-        words.push_str(&format!(" duplicate {}", conditions.duplication));
-    }
-    words
+    };
+    let duplication = conditions.duplication;
+    let duplicate = (duplication > Chance::NEVER).then(|| format!(" duplicate {duplication}"));
+    [delay, loss, duplicate].into_iter().flatten().collect()
 }
 
 fn check(link: &str, conditions: &Conditions) -> Result<(), ShapeError> {

@@ -15,6 +15,7 @@ use std::path::Path;
 use pathscope_core::error::Failure;
 use pathscope_lab::harness::{Lab, Plan, UpError};
 use pathscope_lab::keeper;
+use pathscope_lab::picture;
 use pathscope_lab::standing::{self, Registry, Standing, StandingError};
 use pathscope_lab::topology::{Network, Topology};
 
@@ -48,10 +49,8 @@ fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
     let plan = Plan { binary: &binary, registry, name, network, seed: args.seed, shaper };
     let standing = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
     terminal::say(&format!(
-        "lab {name} is up: {} nodes, {} links, shaped by {}, seed {}\ntry: pathscope lab exec {} -- ip \
-         address",
-        standing.nodes.len(),
-        standing.network.links().len(),
+        "lab {name} is up: {}; shaped by {}, seed {}\ntry: pathscope lab exec {} -- ip address",
+        picture::summary(&standing.network),
         standing.shaper,
         standing.seed,
         standing.nodes.first().map_or("NODE", |node| node.name.as_str()),

@@ -62,7 +62,8 @@ fn push(steps: &mut Vec<(Period, Order)>, time: Period, words: &[String]) -> Res
 }
 
 fn order(words: &[String]) -> Result<Order, Trouble> {
-    Order::from_words(words.iter().map(String::as_str)).map_err(Trouble::usage)
+    Order::from_words(words.iter().map(String::as_str))
+        .map_err(|error| Trouble::usage(format!("cannot {error}")))
 }
 
 fn nothing() -> Trouble {

@@ -38,6 +38,7 @@ impl Door {
 const SIGNALS: u64 = 0;
 const LISTENER: u64 = 1;
 const ORPHANED: u64 = 2;
+const RELAY: u64 = 3;
 
 /// Answers until it is told to end; then ends the programs on the nodes, and forgets the lab.
 pub(super) fn serve(
@@ -54,12 +55,14 @@ pub(super) fn serve(
     poller.add(&door.signals, SIGNALS, Interest::INPUT)?;
     poller.add(listener, LISTENER, Interest::INPUT)?;
     poller.add(&orphaned, ORPHANED, Interest::INPUT)?;
+    poller.add(held.relay.ended(), RELAY, Interest::INPUT)?;
     let mut ready = Vec::new();
     loop {
         poller.wait(&mut ready, None)?;
         let mut signalled = [0; 16];
         let called = (&door.signals).read(&mut signalled).is_ok_and(|count| count > 0);
-        if called || orphaned.is_raised() {
+        // A lab whose links carry nothing is none: whoever asks is told that its keeper is gone.
+        if called || orphaned.is_raised() || held.relay.ended().is_raised() {
             return Ok(clear(&held.registry, &held.standing, true)?);
         }
         while let Ok((stream, _)) = listener.accept() {

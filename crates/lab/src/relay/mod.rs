@@ -42,6 +42,7 @@ pub struct Wire {
 pub struct Relay {
     commands: Sender<Command>,
     waker: Waker,
+    ended: Waker,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -49,7 +50,7 @@ pub struct Relay {
 #[derive(Debug, thiserror::Error)]
 pub enum RelayError {
     /// The link cannot be like that.
-    #[error(transparent)]
+    #[error("cannot {0}")]
     Conditions(#[from] ConditionsError),
     /// Its thread has ended, which it only does when it is told to.
     #[error("the lab's relay has ended; take the lab down and up again")]
@@ -87,8 +88,11 @@ impl Relay {
         let (commands, inbox) = mpsc::channel();
         let (started, answer) = mpsc::channel();
         let woken = waker.clone();
+        let ended = Waker::new()?;
+        let last = Last(ended.clone());
         let work = move || match thread::Carrier::new(wires, inbox, woken) {
             Ok(carrier) => {
+                let _last = last;
                 // Nobody listens any more where the relay was dropped meanwhile.
                 let _ = started.send(Ok(()));
                 carrier.run();
@@ -99,9 +103,14 @@ impl Relay {
             .name("relay".to_owned())
             .spawn(work)
             .map_err(|source| OsError::Call { what: "start a thread", source })?;
-        let relay = Self { commands, waker, thread: Some(thread) };
+        let relay = Self { commands, waker, ended, thread: Some(thread) };
         receive(&answer)??;
         Ok(relay)
+    }
+
+    /// Raised when frames are not carried any more, whatever the reason.
+    pub fn ended(&self) -> &Waker {
+        &self.ended
     }
 
     /// Has links do something at once or later. All orders are checked first: where a link cannot be
@@ -123,6 +132,15 @@ impl Relay {
         self.commands.send(command).map_err(|_| RelayError::Ended)?;
         self.waker.wake();
         Ok(())
+    }
+}
+
+/// Tells when the thread ends, also by a panic.
+struct Last(Waker);
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        self.0.wake();
     }
 }
 

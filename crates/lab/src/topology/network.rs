@@ -66,6 +66,7 @@ pub struct Interface {
 
 /// The address of an Ethernet interface.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Mac(pub [u8; 6]);
 
 /// An address and how much of it is the subnet's.
@@ -254,6 +255,23 @@ impl fmt::Display for Kind {
 impl fmt::Display for Mac {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(&self.0.map(|byte| format!("{byte:02x}")).join(":"))
+    }
+}
+
+impl From<Mac> for String {
+    fn from(mac: Mac) -> Self {
+        mac.to_string()
+    }
+}
+
+impl TryFrom<String> for Mac {
+    type Error = String;
+
+    fn try_from(written: String) -> Result<Self, String> {
+        let wrong = || format!("'{written}' is no Ethernet address; one is like 02:00:00:00:00:01");
+        let bytes = written.split(':').map(|byte| u8::from_str_radix(byte, 16));
+        let bytes: Vec<u8> = bytes.collect::<Result<_, _>>().map_err(|_| wrong())?;
+        bytes.try_into().map(Self).map_err(|_| wrong())
     }
 }
 

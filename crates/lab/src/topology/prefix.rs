@@ -49,6 +49,7 @@ impl fmt::Display for Family {
 
 /// A range of addresses that share their leading bits. Ordered by family, first address and length.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct Prefix {
     family: Family,
     /// The first address, at the low end; bits beyond the family's are zero.
@@ -154,6 +155,20 @@ impl FromStr for Prefix {
         } else {
             Err(format!("is an address inside a subnet; the subnet is {prefix}"))
         }
+    }
+}
+
+impl TryFrom<String> for Prefix {
+    type Error = String;
+
+    fn try_from(written: String) -> Result<Self, String> {
+        written.parse()
+    }
+}
+
+impl From<Prefix> for String {
+    fn from(prefix: Prefix) -> Self {
+        prefix.to_string()
     }
 }
 

@@ -87,7 +87,7 @@ fn about_a_lab_that_is_up() {
     let in_use = stand.folder.run(&["up", &file]).exits(2);
     in_use.complains(&["by the name of pair is up already", "pathscope lab down pair", "--lab"]);
     let second = stand.folder.run(&["up", &file, "--lab", "second", "--seed", "9"]).exits(0);
-    second.complains(&["lab second is up: 2 nodes, 1 links", "seed 9"]);
+    second.complains(&["lab second is up: 2 hosts, 1 relayed link", "seed 9"]);
     let which = stand.folder.run(&["exec", "a", "--", "true"]).exits(2);
     which.complains(&["2 labs are up: pair, second; name one with --lab"]);
     stand.folder.run(&["exec", "--lab", "second", "a", "--", "true"]).exits(0);

@@ -48,7 +48,7 @@ fn a_lab_of_a_user_without_rights() {
     };
     let run = |words: &[&str]| -> Ran { start(words).finish() };
 
-    run(&["up", &pair]).exits(0).complains(&["lab pair is up: 2 nodes, 1 links"]);
+    run(&["up", &pair]).exits(0).complains(&["lab pair is up: 2 hosts, 1 relayed link"]);
     let ran = run(&["exec", "a", "--", "cat", "/proc/self/uid_map"]).exits(0);
     let map: Vec<_> = ran.stdout.split_whitespace().collect();
     assert_eq!(map, ["0", NOBODY, "1"], "root of nothing but itself");

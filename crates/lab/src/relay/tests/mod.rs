@@ -5,6 +5,7 @@ mod course;
 mod orders;
 
 use pathscope_os::clock;
+use pathscope_os::readiness::{Interest, Poller};
 
 use self::course::{Course, FRAME_BYTES, course, frames};
 use super::*;
@@ -173,4 +174,10 @@ fn a_relay_whose_thread_is_gone_says_so() {
         assert!(matches!(course.relay.account(), Err(RelayError::Ended)));
         assert!(matches!(course.relay.obey(vec![later.clone()]), Err(RelayError::Ended)));
     }
+    // Its keeper waits for this; where it never rings, so does the test.
+    let poller = Poller::new().expect("a poller");
+    poller.add(course.relay.ended(), 0, Interest::INPUT).expect("it can be waited for");
+    let mut ready = Vec::new();
+    poller.wait(&mut ready, None).expect("it rings");
+    assert!(course.relay.ended().is_raised());
 }

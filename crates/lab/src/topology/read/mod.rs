@@ -17,6 +17,8 @@ use super::stated::{Said, StatedNode, StatedRoute, Topology};
 const KEYS: [&str; 7] = ["name", "seed", "isolated", "hosts", "routers", "switches", "links"];
 /// More is not a description that somebody wrote, and is not looked at.
 const MOST_BYTES: usize = 1 << 20;
+/// So many places that are not TOML tell that a file is something else.
+const MOST_SYNTAX_FAULTS: usize = 5;
 
 impl Topology {
     /// Reads what a file says. `source_name` is what faults are told of, as a rule the file's path;
@@ -62,8 +64,13 @@ impl Topology {
             document.fault(0, "", text);
         } else {
             let (table, errors) = DeTable::parse_recoverable(text);
-            for error in &errors {
+            let (told, more) = errors.split_at(errors.len().min(MOST_SYNTAX_FAULTS));
+            for error in told {
                 document.syntax(error);
+            }
+            if let Some(next) = more.first() {
+                let text = format!("and {} more like these; is this a topology?", more.len());
+                document.fault(next.span().map_or(0, |span| span.start), "", text);
             }
             // What was recovered from broken syntax is guessed: faults of guesses would mislead.
             if errors.is_empty() {

@@ -410,4 +410,22 @@ x.toml:4:1: this is not TOML: duplicate key
 x.toml:6:1: this is not TOML: duplicate key
 x.toml:6:4: this is not TOML: string values must be quoted, expected literal string"#,
     ),
+    (
+        r#"
+a file
+of words
+is not
+a topology
+and is
+told so
+in six lines
+and not more"#,
+        r#"
+x.toml:1:3: this is not TOML: key with no value, expected `=`
+x.toml:2:4: this is not TOML: key with no value, expected `=`
+x.toml:3:4: this is not TOML: key with no value, expected `=`
+x.toml:4:3: this is not TOML: key with no value, expected `=`
+x.toml:5:5: this is not TOML: key with no value, expected `=`
+x.toml:6:6: and 3 more like these; is this a topology?"#,
+    ),
 ];
