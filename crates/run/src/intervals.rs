@@ -27,6 +27,19 @@ struct Pending {
     interval: EndInterval,
     /// Per worker: the reports that came.
     came: Vec<u8>,
+    /// When they begin and end, in time since the start of the test, added up.
+    sums_ns: [u64; 2],
+    parts: u64,
+}
+
+impl Pending {
+    /// One that is late makes its interval longer. The interval has the mean of what its parts say, so that
+    /// its rates are right where the workers' are alike.
+    fn adopt(&mut self, times_ns: [u64; 2]) {
+        self.parts += 1;
+        self.sums_ns = [0, 1].map(|it| self.sums_ns[it].saturating_add(times_ns[it]));
+        [self.interval.start_ns, self.interval.end_ns] = self.sums_ns.map(|sum| sum / self.parts);
+    }
 }
 
 impl Collector {
@@ -44,12 +57,13 @@ impl Collector {
         let pending = self.pending.entry(index).or_insert_with(|| Pending {
             interval: EndInterval { index, ..EndInterval::default() },
             came: vec![0; workers],
+            sums_ns: [0; 2],
+            parts: 0,
         });
-        let interval = &mut pending.interval;
         if !is_late {
-            interval.start_ns = start.nanos_since(self.start);
+            pending.adopt([start, end].map(|time| time.nanos_since(self.start)));
         }
-        interval.end_ns = interval.end_ns.max(end.nanos_since(self.start));
+        let interval = &mut pending.interval;
         match part {
             Part::Goodput(part) => {
                 let sum = interval.goodput.get_or_insert_with(GoodputInterval::default);
@@ -169,6 +183,20 @@ mod tests {
         let whole = collector.take().expect("both have reported");
         assert_eq!((whole.index, whole.start_ns, whole.end_ns), (0, 0, 1_000_000_000));
         assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
+    }
+
+    #[test]
+    fn an_interval_is_as_long_as_its_parts_are() {
+        let milliseconds = |time: u64| Tick::from_nanos(time * 1_000_000);
+        let mut collector = Collector::new(at(0), vec![1, 1]);
+        collector.add(0, 0, at(0), milliseconds(1_000), &part(100));
+        collector.add(1, 0, at(0), milliseconds(1_500), &part(150));
+        let whole = collector.take().expect("both have reported");
+        assert_eq!((whole.start_ns, whole.end_ns), (0, 1_250_000_000));
+        collector.add(0, 1, milliseconds(1_000), milliseconds(2_000), &part(100));
+        collector.add(1, 1, milliseconds(1_500), milliseconds(2_000), &part(50));
+        let next = collector.take().expect("both have reported");
+        assert_eq!((next.start_ns, next.end_ns), (1_250_000_000, 2_000_000_000));
     }
 
     #[test]

@@ -166,22 +166,23 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
 
     fn report_what_is_due(&mut self) {
         while self.now >= self.reports.due() {
-            self.report(self.reports.due());
+            self.report();
         }
     }
 
     /// What happened since the last report was due, and an interval that ends with the worker.
     pub(super) fn report_the_rest(&mut self) {
         self.report_what_is_due();
-        self.report(self.now);
+        self.report();
     }
 
-    fn report(&mut self, end: Tick) {
+    fn report(&mut self) {
         self.count_drops();
         let report = self.shared.report(self.now);
         let (index, start) = (self.reports.index(), self.reports.begin());
+        let end = self.reports.cut_at(self.now);
         self.outbox.send(Notice::Report { index, start, end, report });
-        self.reports.advance();
+        self.reports.advance(end);
     }
 
     /// Asks each datagram socket what it dropped. Here, since it costs a call each, and no byte waits.

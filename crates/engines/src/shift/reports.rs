@@ -1,5 +1,6 @@
 //! When reports are due: at whole intervals from the session's start, so that workers that began at
-//! different times, and both ends of a session, number them alike.
+//! different times, and both ends of a session, number them alike. One that is made late says so, since it
+//! holds what happened until then.
 
 use std::time::Duration;
 
@@ -11,6 +12,8 @@ pub(crate) struct Reports {
     start: Tick,
     every_ns: u64,
     index: u64,
+    /// When the interval that runs began: when the last one was cut.
+    begin: Tick,
 }
 
 impl Reports {
@@ -18,7 +21,8 @@ impl Reports {
     pub fn new(start: Tick, every: Duration, begin: Tick) -> Self {
         let every_ns = u64::try_from(every.as_nanos()).unwrap_or(u64::MAX);
         let index = begin.nanos_since(start).checked_div(every_ns).unwrap_or(0);
-        Self { start, every_ns, index }
+        let begin = start.plus_nanos(every_ns.saturating_mul(index));
+        Self { start, every_ns, index, begin }
     }
 
     /// The number of the interval that runs.
@@ -28,10 +32,10 @@ impl Reports {
 
     /// When it began.
     pub fn begin(&self) -> Tick {
-        self.start.plus_nanos(self.every_ns.saturating_mul(self.index))
+        self.begin
     }
 
-    /// When it ends.
+    /// When it is to end.
     pub fn due(&self) -> Tick {
         match self.every_ns {
             0 => Tick::NEVER,
@@ -41,9 +45,18 @@ impl Reports {
         }
     }
 
+    /// When an interval ends that is cut now. What is late by a thousandth of the interval or less counts as
+    /// in time: the figures change by no more, and the times stay round.
+    pub fn cut_at(&self, now: Tick) -> Tick {
+        let due = self.due();
+        let is_in_time = now >= due && now.nanos_since(due) <= self.every_ns / 1_000;
+        if is_in_time { due } else { now }
+    }
+
     /// Goes on to the next.
-    pub fn advance(&mut self) {
+    pub fn advance(&mut self, cut: Tick) {
         self.index += 1;
+        self.begin = cut;
     }
 }
 
@@ -57,8 +70,29 @@ mod tests {
         let mut reports = Reports::new(Tick::from_nanos(1_000), Duration::from_nanos(100), begin);
         assert_eq!((reports.index(), reports.begin().as_nanos()), (2, 1_200));
         assert_eq!(reports.due(), Tick::from_nanos(1_300));
-        reports.advance();
+        reports.advance(reports.due());
         assert_eq!((reports.index(), reports.due()), (3, Tick::from_nanos(1_400)));
+        assert_eq!(reports.begin(), Tick::from_nanos(1_300));
+    }
+
+    #[test]
+    fn what_is_cut_late_is_longer_and_the_next_one_shorter() {
+        let tick = Tick::from_nanos;
+        let mut reports = Reports::new(tick(0), Duration::from_micros(1), tick(0));
+        assert_eq!([999, 1_000, 1_001, 1_002].map(|now| reports.cut_at(tick(now))), {
+            [999, 1_000, 1_000, 1_002].map(tick)
+        });
+        reports.advance(reports.cut_at(tick(2_500)));
+        assert_eq!(
+            (reports.index(), reports.begin(), reports.due()),
+            (1, tick(2_500), tick(2_000))
+        );
+        // It is overdue, and empty.
+        reports.advance(reports.cut_at(tick(2_500)));
+        assert_eq!(
+            (reports.index(), reports.begin(), reports.due()),
+            (2, tick(2_500), tick(3_000))
+        );
     }
 
     #[test]

@@ -88,7 +88,7 @@ fn reports_follow_each_other_without_a_gap_and_count_every_byte_once() {
         for notice in receiver.notices.try_iter() {
             if let Notice::Report { index, start, end: this_end, report } = notice {
                 assert_eq!((index, start), (next, end), "{engine} {wait}");
-                assert_eq!(start, terms.start + terms.report_every * index as u32);
+                assert!(start >= terms.start + terms.report_every * index as u32);
                 (next, end, total) = (index + 1, this_end, total + report);
             }
         }
