@@ -26,7 +26,7 @@ impl Bench {
         Self { table, received: 0 }
     }
 
-    fn from(&self, flow: FlowId, position: u64) -> &[u8] {
+    pub fn from(&self, flow: FlowId, position: u64) -> &[u8] {
         &self.table[((position + u64::from(flow.0) * 977) % PERIOD as u64) as usize..]
     }
 }
