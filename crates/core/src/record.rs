@@ -103,6 +103,9 @@ pub struct InterfaceFacts {
     pub mtu_bytes: Option<u32>,
     /// The speed its driver states.
     pub speed_bps: Option<u64>,
+    /// What it does on behalf of others, of what changes the packets on the wire: `gro`, `tso`, `gso`, ….
+    /// Absent where it was not told.
+    pub offloads: Option<Vec<String>>,
 }
 
 /// Something that was asked for and came out otherwise, or was left to us and chosen.

@@ -6,7 +6,7 @@ use std::ptr;
 
 use pathscope_core::record::{Host, InterfaceFacts, NetworkFacts, Tool};
 
-use crate::{clock, cpus};
+use crate::{clock, cpus, offloads};
 
 pub fn facts() -> Host {
     let uname = rustix::system::uname();
@@ -78,6 +78,9 @@ pub fn interface_for(local: IpAddr) -> Option<InterfaceFacts> {
         mtu_bytes: number("mtu").and_then(|mtu| u32::try_from(mtu).ok()),
         // In Mbit/s; a driver that does not know says -1, which is no u64, or 0.
         speed_bps: number("speed").filter(|&speed| speed > 0).map(|speed| speed * 1_000_000),
+        offloads: offloads::active(&name)
+            .ok()
+            .map(|active| active.iter().map(|offload| offload.name().to_owned()).collect()),
         name,
     })
 }

@@ -6,6 +6,7 @@ mod listening;
 mod lobby;
 mod session;
 mod sessions;
+mod strangers;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
@@ -27,6 +28,7 @@ use crate::stop::Stop;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
 use sessions::Sessions;
+use strangers::Strangers;
 
 /// Files that are kept for everything but connections that have not said yet what they are for.
 const FILES_KEPT: u64 = 1_024;
@@ -89,6 +91,9 @@ const WORD: u64 = 0;
 const FIRST_LISTENER: u64 = 1;
 const FIRST_GUEST: u64 = 1 << 32;
 
+/// What is still to be said is said about so soon.
+const SOON: Duration = Duration::from_millis(500);
+
 /// A server that answers.
 struct Serving {
     poller: Poller,
@@ -97,6 +102,7 @@ struct Serving {
     lobby: Lobby,
     sessions: Arc<Sessions>,
     challenger: Challenger,
+    strangers: Strangers,
     /// Whether listeners are left alone for a moment, since there are no files for their connections.
     is_full: bool,
 }
@@ -131,6 +137,7 @@ impl Serving {
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
             sessions: Arc::new(Sessions::new(server.limits, server.host, server.files)),
             challenger: Challenger::new(random::bytes()?),
+            strangers: Strangers::default(),
             is_full: false,
         })
     }
@@ -143,7 +150,11 @@ impl Serving {
     ) -> Result<(), RunError> {
         let mut ready: Vec<Ready> = Vec::new();
         while stop.reason().is_none() {
-            let timeout = self.lobby.next_deadline().map(|deadline| deadline.since(clock::now()));
+            let now = clock::now();
+            let is_telling = self.strangers.tell(now, say);
+            let timeout = self.lobby.next_deadline().map(|deadline| deadline.since(now));
+            let timeout =
+                if is_telling { Some(timeout.map_or(SOON, |it| it.min(SOON))) } else { timeout };
             // A listener without files to accept with would be ready for ever: look again soon.
             let timeout = if self.is_full { Some(Duration::from_millis(50)) } else { timeout };
             self.poller.wait(&mut ready, timeout)?;
@@ -158,6 +169,7 @@ impl Serving {
             }
             self.lobby.dismiss_silent(clock::now());
         }
+        self.strangers.tell_rest(say);
         say(&format!(
             "{}: ending {} sessions",
             stop.reason().unwrap_or("stopped"),
@@ -213,7 +225,8 @@ impl Serving {
             Arrival::Gone => drop(self.lobby.leave(key)),
             Arrival::Stranger(who) => {
                 if let Some((_, from)) = self.lobby.leave(key) {
-                    say(&format!("{from}: turned away, since it is {who}"));
+                    let why = format!("it is {who}");
+                    self.strangers.turned_away(clock::now(), from, &why, say);
                 }
             }
             Arrival::Data(seat) => {
@@ -225,7 +238,8 @@ impl Serving {
                 let Some((stream, from)) = self.lobby.leave(key) else { return };
                 // Admitted before anything is spent on it: strangers who are refused are many.
                 let Some(admission) = Sessions::admit(&self.sessions, from) else {
-                    return say(&format!("{from}: turned away, since too many are being refused"));
+                    let why = "too many are being refused";
+                    return self.strangers.turned_away(clock::now(), from, why, say);
                 };
                 let session = move || session::run(admission, opening, stream, stop, say);
                 let thread = std::thread::Builder::new().name("session".to_owned());
