@@ -133,6 +133,11 @@ impl ResultFile {
         let refused = |error: io::Error| {
             Trouble::usage(format!("--output {}: {error}; nothing was measured", path.display()))
         };
+        if path == Path::new("-") {
+            let text = "--output - is no file; for the document on standard output give --json, and a \
+                        file of that name is ./-";
+            return Err(Trouble::usage(text));
+        }
         if fs::metadata(path).is_ok_and(|there| !there.is_file()) {
             let stream = OpenOptions::new().write(true).open(path).map_err(refused)?;
             return Ok(Self { path: path.to_owned(), place: Place::Stream(stream) });

@@ -405,6 +405,11 @@ fn options_that_contradict_each_other_are_refused() {
 }
 
 #[test]
+fn a_dash_is_no_file() {
+    run(&["survey", "-t", "600ms", "-o", "-"]).exits(2).complains(&["give --json"]);
+}
+
+#[test]
 fn an_engine_or_a_congestion_control_that_is_not_there() {
     let server = Server::start();
     run(&["goodput", &server.host(), "--engine", "warp"])
