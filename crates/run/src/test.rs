@@ -319,7 +319,9 @@ impl GroupState {
         report.caveats.push(Caveat::new("worker_failed", error.to_string()));
         match &self.job {
             Job::Goodput(_) => {
-                report.goodput.get_or_insert_with(GoodputReport::default).failed += flows;
+                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
+                goodput.failed += flows;
+                goodput.failures.network += flows;
             }
             Job::Latency(_) => {
                 let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
@@ -371,6 +373,7 @@ fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
         report.received_bytes += totals.received;
         let error = error_of(flow);
         *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
+        error.iter().for_each(|error| report.failures.count(error.kind));
         // The same flows at both ends, whatever the order they end in.
         if flow.id().0 < FLOWS_TOLD {
             report.flows.push(facts(flow, lanes.first(), error));
