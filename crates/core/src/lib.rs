@@ -9,6 +9,7 @@
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod journal;
 pub mod quantity;
 pub mod record;
 pub mod sheet;

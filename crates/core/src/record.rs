@@ -237,6 +237,8 @@ pub struct TcpFacts {
 pub struct FlowFacts {
     /// Its number.
     pub flow: FlowId,
+    /// A UUID that names the connection at both ends alike.
+    pub connection_id: Option<String>,
     /// This end's address and port.
     pub local: Option<String>,
     /// The other end's, as seen here.

@@ -15,6 +15,7 @@ use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_peers::native::connection_id;
 
 use crate::attach;
 use crate::error::RunError;
@@ -32,6 +33,7 @@ pub(crate) struct RunningTest {
     pub test: Test,
     substitutions: Vec<Substitution>,
     role: Role,
+    token: Token,
     key: SessionKey,
     groups: Vec<GroupState>,
     started: Option<Tick>,
@@ -83,6 +85,7 @@ impl RunningTest {
             test,
             substitutions,
             role,
+            token,
             key: SessionKey::from(token),
             groups,
             started: None,
@@ -99,6 +102,18 @@ impl RunningTest {
     /// What was left open and chosen here.
     pub fn substitutions(&self) -> &[Substitution] {
         &self.substitutions
+    }
+
+    /// The sockets of the goodput connections that run, from the first on.
+    pub fn connections(&self) -> impl Iterator<Item = &Arc<Socket>> {
+        let goodput = |state: &&GroupState| matches!(state.job, Job::Goodput(_));
+        self.groups.iter().filter(goodput).flat_map(|state| &state.opened)
+    }
+
+    /// Whether this group is of goodput connections.
+    pub fn is_goodput(&self, group: GroupId) -> bool {
+        let found = self.groups.iter().find(|state| state.group.id == group);
+        found.is_some_and(|state| matches!(state.job, Job::Goodput(_)))
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
@@ -236,6 +251,9 @@ impl RunningTest {
         }
         if let Some(goodput) = &mut report.goodput {
             goodput.flows.sort_by_key(|flow| flow.flow);
+            for flow in &mut goodput.flows {
+                flow.connection_id = Some(connection_id(self.token, flow.flow).to_string());
+            }
             let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
             rate_flows(goodput, received);
         }
@@ -390,6 +408,7 @@ fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowErr
     let totals = flow.totals();
     FlowFacts {
         flow: flow.id(),
+        connection_id: None,
         local: address(Socket::local_addr),
         remote: address(Socket::peer_addr),
         sent_bytes: totals.sent,
@@ -401,24 +420,28 @@ fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowErr
 }
 
 /// What ended a flow before its time, with the system's name for it.
-fn error_of(flow: &impl Machine) -> Option<FlowError> {
+pub(crate) fn error_of(flow: &impl Machine) -> Option<FlowError> {
     let unfinished = || FlowError {
         kind: FlowErrorKind::Network,
         text: "it was still under way when the test ended".to_owned(),
         errno: None,
     };
-    let mut error = match flow.phase() {
-        Phase::Done => return None,
+    match flow.phase() {
+        Phase::Done => None,
         Phase::Failed | Phase::Running | Phase::SendingDone => {
-            flow.error().unwrap_or_else(unfinished)
+            Some(named(flow.error().unwrap_or_else(unfinished)))
         }
-    };
+    }
+}
+
+/// An error with the system's name in place of its number.
+pub(crate) fn named(mut error: FlowError) -> FlowError {
     if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
         let name = errno_name(number);
         error.text = error.text.replace(&format!("error {number}"), name);
         error.errno = Some(name.to_owned());
     }
-    Some(error)
+    error
 }
 
 fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {

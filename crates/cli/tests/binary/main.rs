@@ -1,8 +1,10 @@
 //! The binary as a user has it: on loopback, and in labs.
 
 mod common;
+mod journal;
 #[cfg(test)]
 mod lab;
 mod measure;
+mod relay;
 mod show;
 mod trouble;

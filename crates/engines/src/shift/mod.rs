@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::WorkerUsage;
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{Machine, Transport};
+use pathscope_flow::{Machine, Phase, Transport};
 use pathscope_os::Waker;
 use pathscope_os::cpus::{self, ThreadUsage};
 
@@ -216,6 +216,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             phase,
             totals: seat.machine.totals(),
             at: self.now,
+            error: seat.machine.error().filter(|_| phase == Phase::Failed).map(Box::new),
         });
         if phase.is_over() {
             self.retire(place);

@@ -9,6 +9,7 @@ use pathscope_peers::limits::Limits;
 
 use super::{Server, listening};
 use crate::error::RunError;
+use crate::journal::Journal;
 use crate::stop::Stop;
 
 /// A server that lives as long as this value.
@@ -30,6 +31,7 @@ impl Embedded {
             limits: Limits::NONE,
             host,
             files: super::FILES_KEPT,
+            journal: Journal::default(),
         };
         let stop = Stop::default();
         let hears = stop.clone();

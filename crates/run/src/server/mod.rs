@@ -23,6 +23,7 @@ use pathscope_peers::native::{AttachCode, Challenger, Heard};
 pub use embedded::Embedded;
 
 use crate::error::RunError;
+use crate::journal::Journal;
 use crate::stop::Stop;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
@@ -48,6 +49,8 @@ pub struct Settings {
     pub limits: Limits,
     /// This program.
     pub tool: Tool,
+    /// What is written down while it serves.
+    pub journal: Journal,
 }
 
 /// A server that listens, and does not answer yet.
@@ -57,6 +60,7 @@ pub struct Server {
     limits: Limits,
     host: Host,
     files: u64,
+    journal: Journal,
 }
 
 impl Server {
@@ -66,7 +70,8 @@ impl Server {
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
         let host = Host { tool: settings.tool, ..host::facts() };
-        Ok(Self { listening, limits: settings.limits, host, files })
+        let Settings { limits, journal, .. } = settings;
+        Ok(Self { listening, limits, host, files, journal })
     }
 
     /// The addresses it listens on.
@@ -130,7 +135,12 @@ impl Serving {
             waker,
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
-            sessions: Arc::new(Sessions::new(server.limits, server.host, server.files)),
+            sessions: Arc::new(Sessions::new(
+                server.limits,
+                server.host,
+                server.files,
+                server.journal,
+            )),
             challenger: Challenger::new(random::bytes()?),
             is_full: false,
         })
