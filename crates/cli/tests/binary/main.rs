@@ -1,5 +1,6 @@
 //! The binary as a user has it: on loopback, and in labs.
 
+mod closing;
 mod common;
 mod journal;
 #[cfg(test)]
