@@ -6,6 +6,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod error;
 pub mod event;
 pub mod id;

@@ -11,6 +11,7 @@ use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
 use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::{self, Socket};
@@ -38,6 +39,7 @@ pub(crate) struct RunningTest {
     groups: Vec<GroupState>,
     started: Option<Tick>,
     cpu_at_start: Option<HostCpu>,
+    counters_at_start: Option<Reading>,
     workers: Vec<RunningWorker>,
     workers_over: usize,
     collector: Option<Collector>,
@@ -90,6 +92,7 @@ impl RunningTest {
             groups,
             started: None,
             cpu_at_start: None,
+            counters_at_start: None,
             workers: Vec::new(),
             workers_over: 0,
             collector: None,
@@ -152,6 +155,7 @@ impl RunningTest {
         };
         self.started = Some(now);
         self.cpu_at_start = cpus::host();
+        self.counters_at_start = Some(Reading::now());
         for state in &mut self.groups {
             let before = self.workers.len();
             let result = worker::start(state.ready()?, setting, &mut self.workers, mailbox);
@@ -257,6 +261,7 @@ impl RunningTest {
             let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
             rate_flows(goodput, received);
         }
+        report.host = self.counters_at_start.take().and_then(|start| Reading::now().since(&start));
         report.host_cpu_share =
             self.cpu_at_start.take().and_then(|start| cpus::host()?.busy_share_since(&start));
         Some(report)

@@ -6,6 +6,8 @@ mod journal;
 #[cfg(test)]
 mod lab;
 mod measure;
+#[cfg(target_os = "linux")]
+mod quota;
 mod relay;
 mod show;
 mod trouble;

@@ -187,6 +187,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             user_ns: used.user_ns,
             system_ns: used.system_ns,
             preempted: used.preempted,
+            waited_ns: used.waited_ns,
             flows: self.seats.len() as u64,
             engine: self.account.engine.name().to_owned(),
             wait: self.account.wait.name().to_owned(),

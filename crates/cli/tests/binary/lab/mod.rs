@@ -7,6 +7,7 @@ mod changes;
 mod ends;
 mod portfolio;
 mod truth;
+mod verdicts;
 mod without_root;
 
 use std::fs;
