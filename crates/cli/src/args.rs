@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::goodput::GoodputArgs;
 use pathscope_modes::latency::LatencyArgs;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
+
+use crate::journal::JournalArgs;
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
 /// the last percentile, and what limited them.
@@ -58,6 +60,9 @@ pub struct ServerArgs {
     /// Length of one test; 0: any
     #[arg(long, value_name = "TIME")]
     pub limit_duration: Option<Period>,
+    /// What is written while it serves
+    #[command(flatten)]
+    pub journal: JournalArgs,
     /// How much is said
     #[command(flatten)]
     pub talk: TalkArgs,
@@ -99,6 +104,9 @@ pub struct GoodputCommand {
     /// No latency probes beside the load
     #[arg(long)]
     pub no_probe: bool,
+    /// What is written while it runs
+    #[command(flatten)]
+    pub journal: JournalArgs,
     /// How it is run
     #[command(flatten)]
     pub run: RunArgs,
@@ -190,8 +198,11 @@ impl FormArgs {
 #[derive(Args, Clone, Copy, Debug)]
 pub struct TalkArgs {
     /// Say nothing but results and errors
-    #[arg(short = 'q', long)]
+    #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Say more: with -v also status, with -vv also each step of a session
+    #[arg(short = 'v', long, action = ArgAction::Count, value_parser = clap::value_parser!(u8).range(..=2))]
+    pub verbose: u8,
     /// With which colors
     #[command(flatten)]
     pub color: ColorArgs,

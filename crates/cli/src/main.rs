@@ -5,6 +5,7 @@
 
 mod args;
 mod background;
+mod journal;
 mod lab;
 mod measure;
 mod output;

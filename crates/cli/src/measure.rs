@@ -16,6 +16,7 @@ use pathscope_run::survey::{self, SurveyOptions};
 
 use crate::args::{GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
 use crate::background::Background;
+use crate::journal::{JournalArgs, Talk};
 use crate::lab::Presence;
 use crate::output::{self, Outputs, ResultFile};
 use crate::{Trouble, terminal};
@@ -30,7 +31,8 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         congestion_control: args.congestion,
     });
     let file = args.run.output.output.clone().unwrap_or_else(default_file);
-    measure("survey", args.host, tests, &args.run, Some(&file))
+    let journal = (JournalArgs::default(), Talk::Failures);
+    measure("survey", args.host, tests, &args.run, Some(&file), journal)
 }
 
 /// `pathscope goodput`.
@@ -46,6 +48,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         vec![("goodput".to_owned(), test)],
         &args.run,
         file.as_deref(),
+        (args.journal, Talk::Connections),
     )
 }
 
@@ -61,6 +64,7 @@ pub fn latency(args: LatencyCommand) -> Result<(), Trouble> {
         vec![("latency".to_owned(), test)],
         &args.run,
         file.as_deref(),
+        (JournalArgs::default(), Talk::Failures),
     )
 }
 
@@ -70,12 +74,14 @@ fn measure(
     tests: Vec<(String, Test)>,
     args: &RunArgs,
     file: Option<&Path>,
+    (journal, usual): (JournalArgs, Talk),
 ) -> Result<(), Trouble> {
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
         return show_plan(&tests);
     }
     let result_file = file.map(ResultFile::create).transpose()?;
+    let kept = journal.keep(Talk::of(args.talk, usual), file)?;
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
@@ -87,6 +93,7 @@ fn measure(
         port: args.port,
         tests,
         afterwards: Box::new(move || presence.map_or_else(Vec::new, Presence::shortcomings)),
+        journal: kept.journal(),
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);
@@ -97,6 +104,7 @@ fn measure(
     let output_trouble = outputs.into_trouble();
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
+    let output_trouble = output_trouble.or(kept.finish());
     if let (Some(file), None, false) =
         (file, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {

@@ -5,6 +5,7 @@ use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
+use crate::journal::Talk;
 use crate::lab::Presence;
 use crate::measure::here;
 use crate::{Trouble, terminal};
@@ -14,11 +15,13 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
     let stop = Stop::default();
     stop.on_signals().map_err(trouble)?;
+    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), None)?;
     let settings = Settings {
         listen: args.listen.clone(),
         port: args.port,
         limits: limits(args),
         here: here(Presence::find().as_ref()),
+        journal: kept.journal(),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;
@@ -27,7 +30,10 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
             terminal::say(line);
         }
     });
-    served.map_err(trouble)
+    // What a file lacks was told when it was given up.
+    let incomplete = kept.finish();
+    served.map_err(trouble)?;
+    incomplete.map_or(Ok(()), Err)
 }
 
 /// The limits that were asked for; zero lifts one.

@@ -90,6 +90,30 @@ impl Token {
     }
 }
 
+/// Names one connection in the files of both its ends, whatever happened to its addresses between them. As
+/// text it is a UUID of version 8 (RFC 9562).
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct ConnectionId([u8; 16]);
+
+impl ConnectionId {
+    /// The identifier of these bytes, of which six bits become version and variant.
+    pub const fn from_bytes(mut bytes: [u8; 16]) -> Self {
+        bytes[6] = bytes[6] & 0x0f | 0x80;
+        bytes[8] = bytes[8] & 0x3f | 0x80;
+        Self(bytes)
+    }
+}
+
+impl fmt::Display for ConnectionId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, byte) in self.0.iter().enumerate() {
+            let dash = if matches!(index, 4 | 6 | 8 | 10) { "-" } else { "" };
+            write!(formatter, "{dash}{byte:02x}")?;
+        }
+        Ok(())
+    }
+}
+
 /// A token is a secret between two ends: only its first bytes are shown.
 impl fmt::Debug for Token {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,6 +124,18 @@ impl fmt::Debug for Token {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_connection_s_identifier_is_a_uuid_of_version_8() {
+        assert_eq!(
+            ConnectionId::from_bytes([0xff; 16]).to_string(),
+            "ffffffff-ffff-8fff-bfff-ffffffffffff"
+        );
+        assert_eq!(
+            ConnectionId::from_bytes([0; 16]).to_string(),
+            "00000000-0000-8000-8000-000000000000"
+        );
+    }
 
     #[test]
     fn a_token_survives_its_hexadecimal_form() {

@@ -6,9 +6,11 @@
 
 #![forbid(unsafe_code)]
 
+pub mod counters;
 pub mod error;
 pub mod event;
 pub mod id;
+pub mod journal;
 pub mod quantity;
 pub mod record;
 pub mod sheet;

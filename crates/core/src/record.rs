@@ -205,6 +205,9 @@ pub struct WorkerUsage {
     pub system_ns: u64,
     /// Times it was taken off its processor against its will.
     pub preempted: u64,
+    /// Time it was ready to run and had no processor: others had it, or the quota of its control group was
+    /// used up.
+    pub waited_ns: Option<u64>,
     /// Flows it carried.
     pub flows: u64,
     /// Engine that ran: `epoll`, `plain`.
@@ -223,6 +226,14 @@ impl WorkerUsage {
         } else {
             (self.user_ns + self.system_ns) as f64 / self.elapsed_ns as f64
         }
+    }
+}
+
+impl WorkerUsage {
+    /// The share of the time that it waited for a processor; `None` where that is not known.
+    pub fn cpu_wait_share(&self) -> Option<f64> {
+        let waited_ns = self.waited_ns.filter(|_| self.elapsed_ns > 0)?;
+        Some(waited_ns as f64 / self.elapsed_ns as f64)
     }
 }
 
@@ -256,6 +267,8 @@ pub struct TcpFacts {
 pub struct FlowFacts {
     /// Its number.
     pub flow: FlowId,
+    /// A UUID that names the connection at both ends alike.
+    pub connection_id: Option<String>,
     /// This end's address and port.
     pub local: Option<String>,
     /// The other end's, as seen here.

@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, Receiver, Sender};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::record::FlowError;
 use pathscope_flow::{Event, Phase, Totals};
 use pathscope_os::{OsError, Waker};
 
@@ -35,6 +36,8 @@ pub enum Notice<R> {
         totals: Totals,
         /// When.
         at: Tick,
+        /// Why it failed, where that is what it changed to.
+        error: Option<Box<FlowError>>,
     },
     /// A report interval has passed.
     Report {

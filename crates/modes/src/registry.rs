@@ -1,5 +1,6 @@
 //! The modes, listed once: what a test can be, and what one end says of it.
 
+use pathscope_core::counters::HostCounters;
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, WorkerUsage};
@@ -124,6 +125,8 @@ pub struct EndReport {
     pub probe_workers: Vec<WorkerUsage>,
     /// Of all processors of this machine, the share of time that was not idle.
     pub host_cpu_share: Option<f64>,
+    /// What this machine's kernel counted meanwhile.
+    pub host: Option<HostCounters>,
     /// What a reader must know that this end noticed.
     pub caveats: Vec<Caveat>,
 }

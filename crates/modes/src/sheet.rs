@@ -1,6 +1,7 @@
 //! A document as a sheet. Asks each mode for its figures; knows no view.
 
-use pathscope_core::quantity::{bytes, count};
+use pathscope_core::counters::HostCounters;
+use pathscope_core::quantity::{bytes, count, ratio};
 use pathscope_core::record::{Host, LabNode};
 use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
 use pathscope_core::stats::LatencyFigures;
@@ -169,6 +170,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
         figures.extend(loaded(probe));
     }
     figures.extend(machinery(measurement));
+    figures.extend(machines(measurement));
     Section {
         title: measurement.name.clone(),
         subtitle: subtitle(&measurement.test),
@@ -212,6 +214,40 @@ fn machinery(measurement: &Measurement) -> Option<Figure> {
     let ends: Vec<String> =
         end("client", &measurement.client.workers).into_iter().chain(server).collect();
     (!ends.is_empty()).then(|| Figure::new("engine, wait", Value::Text(ends.join("; "))))
+}
+
+/// What the machines did meanwhile: each end's busiest processor, and what it dropped, if anything.
+fn machines(measurement: &Measurement) -> Vec<Figure> {
+    let ends = [
+        ("client", measurement.client.host.as_ref()),
+        ("server", measurement.server.as_ref().and_then(|server| server.host.as_ref())),
+    ];
+    let cpu = |(name, host): &(&str, Option<&HostCounters>)| {
+        let busiest = host.as_ref()?.busiest()?;
+        let stolen = if busiest.stolen >= 0.01 {
+            format!(", {} stolen", ratio(busiest.stolen))
+        } else {
+            String::new()
+        };
+        let (busy, soft) = (ratio(busiest.busy), ratio(busiest.soft_interrupt));
+        Some(format!("{name} {busy}, {soft} soft interrupts{stolen}"))
+    };
+    let drops = |(name, host): &(&str, Option<&HostCounters>)| {
+        let drops = host.as_ref()?.drops();
+        let named: Vec<String> =
+            drops.iter().map(|(what, dropped)| format!("{what} {}", count(*dropped))).collect();
+        (!named.is_empty()).then(|| format!("{name}: {}", named.join(", ")))
+    };
+    let figure = |label: &str, texts: Vec<String>| {
+        (!texts.is_empty()).then(|| Figure::new(label, Value::Text(texts.join("; "))))
+    };
+    [
+        figure("busiest CPU", ends.iter().filter_map(cpu).collect()),
+        figure("dropped here", ends.iter().filter_map(drops).collect()),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 fn series(measurement: &Measurement) -> Vec<Series> {

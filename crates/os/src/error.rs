@@ -107,7 +107,9 @@ impl OsError {
     /// What kind of trouble it is, for the exit code.
     pub fn failure(&self) -> Failure {
         match self {
-            Self::Connect { source, .. } if is_out_of_files(source) => Failure::Unsupported,
+            Self::Connect { source, .. } if is_out_of_files(source) || is_out_of_ports(source) => {
+                Failure::Unsupported
+            }
             Self::Resolve { .. } | Self::Connect { .. } | Self::ConnectTimeout { .. } => {
                 Failure::Peer
             }
@@ -128,6 +130,11 @@ impl OsError {
             Self::Connect { source, .. } if source.kind() == io::ErrorKind::ConnectionRefused => {
                 Some("start 'pathscope server' at the other end, or name its port with --port")
             }
+            Self::Connect { source, .. } if is_out_of_ports(source) => Some(
+                "every port that this machine may use towards it is taken, by connections that are open or \
+                 that it closed within the last minute (TIME_WAIT): wait a minute, ask for fewer \
+                 connections, or widen net.ipv4.ip_local_port_range",
+            ),
             Self::ConnectTimeout { .. } => {
                 Some("see whether a firewall between the ends lets the port through")
             }
@@ -145,6 +152,11 @@ impl OsError {
 
 fn is_out_of_files(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EMFILE | libc::ENFILE))
+}
+
+/// What connecting says when the range of ports is used up; the address itself is then the machine's own.
+fn is_out_of_ports(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::AddrNotAvailable
 }
 
 fn listen_remedy(kind: io::ErrorKind) -> Option<&'static str> {

@@ -8,6 +8,7 @@
 
 pub mod address;
 pub mod clock;
+pub mod counters;
 pub mod cpus;
 pub mod datagrams;
 pub mod errno;

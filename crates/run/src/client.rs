@@ -13,6 +13,7 @@ use pathscope_core::id::{Role, Token};
 use pathscope_core::record::{Caveat, Host, Substitution};
 use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
+use pathscope_modes::goodput::disagreements;
 use pathscope_modes::latency::Protocol;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
@@ -24,6 +25,7 @@ use crate::assemble::{self, Findings};
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::intervals::Pairs;
+use crate::journal::Journal;
 use crate::mail::Mailbox;
 use crate::server::Embedded;
 use crate::stop::Stop;
@@ -51,6 +53,8 @@ pub struct Request {
     pub tests: Vec<(String, Test)>,
     /// Asked once everything was measured: what else there is to mind.
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
+    /// What is written down while it runs.
+    pub journal: Journal,
 }
 
 /// Runs everything that was asked for, and tells `sink` of it as it happens.
@@ -71,7 +75,8 @@ pub fn run(
         started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
         ..Document::default()
     };
-    let mut run = ClientRun { document, began, sink, tests: request.tests.into() };
+    let tests = request.tests.into();
+    let mut run = ClientRun { document, began, sink, tests, journal: request.journal };
     run.document.hosts.client = request.here;
     let result = run.everything(request.host.as_deref(), request.port, stop);
     run.document.caveats.extend((request.afterwards)());
@@ -85,6 +90,7 @@ struct ClientRun<'sink> {
     sink: &'sink mut dyn FnMut(Event<'_>),
     /// Those that are left, in order.
     tests: VecDeque<(String, Test)>,
+    journal: Journal,
 }
 
 impl ClientRun<'_> {
@@ -122,6 +128,7 @@ impl ClientRun<'_> {
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
+        driver.keep(&self.journal);
         stop.tell(driver.mailbox());
         let result = self.tests(&mut driver, server, stop);
         if result.is_ok() {
@@ -170,6 +177,7 @@ impl ClientRun<'_> {
                 driver.salvage(&mut end);
             }
             let findings = end.into_findings();
+            findings.iter().for_each(|findings| self.tell_disagreements(findings, server));
             self.document.hosts.server = driver.dialogue.server().map(|server| server.host.clone());
             self.document.measurements.extend(
                 findings.map(|findings| assemble::measurement(findings, &self.document.hosts)),
@@ -188,6 +196,16 @@ impl ClientRun<'_> {
         Ok(())
     }
 
+    /// A connection whose ends do not count the same is an error that only both reports together show.
+    fn tell_disagreements(&self, findings: &Findings, server: SocketAddr) {
+        let there = findings.server.as_ref().and_then(|server| server.goodput.as_ref());
+        if let (Some(here), Some(there)) = (&findings.client.goodput, there) {
+            for disagreement in &disagreements(here, there).told {
+                self.journal.trouble(Some(server.to_string()), disagreement.to_string());
+            }
+        }
+    }
+
     /// Closes the control connection in good order. What goes wrong now costs nothing.
     fn take_leave(&mut self, driver: &mut Driver<native::Client>, server: SocketAddr) {
         driver.dialogue.finish(clock::now());
@@ -202,6 +220,10 @@ impl ClientRun<'_> {
     ) -> (Document, Option<(Failure, String)>) {
         self.document.duration_ns = clock::now().nanos_since(self.began);
         let failure = self.failure(result, stop);
+        if let Some((_, text)) = &failure {
+            self.journal.trouble(None, text);
+        }
+        self.document.caveats.extend(self.journal.settle());
         self.document.outcome = match &failure {
             None | Some((Failure::Check, _)) => Outcome::default(),
             Some((Failure::Interrupted, reason)) => {

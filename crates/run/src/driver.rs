@@ -11,16 +11,18 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::record::Substitution;
-use pathscope_flow::{Dialogue, Event, Input, Output};
+use pathscope_flow::{Dialogue, Event, Input, Output, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::sheet;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
 
 use crate::error::RunError;
-use crate::mail::{Letters, Mailbox, Word};
-use crate::test::RunningTest;
+use crate::journal::{Journal, SessionJournal};
+use crate::mail::{Letters, Mailbox, Word, WorkerOutcome};
+use crate::test::{RunningTest, named};
 
 /// A test whose time is up and whose flows have moved nothing for so long is ended by force: a path can
 /// swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -68,6 +70,7 @@ pub(crate) struct Driver<D> {
     outgoing: Vec<u8>,
     wants_output: bool,
     test: Option<RunningTest>,
+    journal: SessionJournal,
     /// What the other end runs otherwise than asked.
     there: Vec<Substitution>,
     /// When the flows of the test are ended by force.
@@ -116,12 +119,19 @@ where
             outgoing: Vec::new(),
             wants_output: false,
             test: None,
+            journal: SessionJournal::default(),
             there: Vec::new(),
             abandon_at: Tick::NEVER,
             moved_at: Tick::ZERO,
             stopping: false,
             trouble: None,
         })
+    }
+
+    /// Writes down from now on what happens.
+    pub fn keep(&mut self, journal: &Journal) {
+        let session = self.control.peer_addr().map(|address| address.to_string());
+        self.journal = SessionJournal::new(journal.clone(), session.unwrap_or_default());
     }
 
     /// Where word for this session is left.
@@ -155,6 +165,7 @@ where
     /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
     pub fn salvage(&mut self, end: &mut impl End) {
         let Some(test) = &self.test else { return };
+        self.journal.alone();
         test.tell_all(Event::Stop);
         let give_up = clock::now() + Duration::from_secs(1);
         let mut forced = false;
@@ -208,6 +219,7 @@ where
                     end.report(self.role.peer(), report);
                 }
                 Output::TestOver => {
+                    self.journal.step(|| "both ends have reported; the test is over".to_owned());
                     let sockets =
                         self.test.take().map(RunningTest::into_sockets).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
@@ -235,6 +247,8 @@ where
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
         let test = RunningTest::new(plan, self.role, token, self.cpus())?;
+        self.journal.expect(token);
+        self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
         end.provide(token, &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
@@ -259,6 +273,11 @@ where
                 let chosen = both_ends(self.role, test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
+                }
+                self.journal.started(test.connections(), now);
+                self.journal.step(|| "all connections are attached; the test begins".to_owned());
+                for Substitution { what, asked, ran, why } in &chosen {
+                    self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
                 }
                 end.started(now, chosen);
             }
@@ -309,7 +328,15 @@ where
                 }
             }
             Word::AttachFailed(error) => self.give_up(error),
-            Word::Phase { group, flow, phase, totals } => {
+            Word::Phase { group, flow, phase, totals, at, error } => {
+                self.journal.step(|| {
+                    let Totals { sent, received } = totals;
+                    format!("flow {flow} is {phase:?}: {sent} bytes sent, {received} received")
+                });
+                if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
+                    let error = error.map(|error| named(*error));
+                    self.journal.phase(flow, phase, totals, at, error);
+                }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
             Word::Part { group, worker, index, start, end: until, part } => {
@@ -319,6 +346,9 @@ where
             }
             Word::WorkerOver { group, worker, outcome } => {
                 let Some(test) = &mut self.test else { return };
+                if let Ok(WorkerOutcome::Goodput(finished)) = outcome.as_ref() {
+                    self.journal.worker_over(finished, now);
+                }
                 let whole = test.worker_over(group, worker, *outcome, now);
                 self.intervals(whole, end);
                 self.check_over(end);
@@ -341,6 +371,7 @@ where
             if interval.has_moved() {
                 self.moved_at = clock::now();
             }
+            self.journal.interval(&interval);
             self.dialogue.input(Input::Interval(interval.clone()), clock::now());
             end.interval(self.role, interval);
         }
@@ -348,7 +379,11 @@ where
 
     fn check_over(&mut self, end: &mut impl End) {
         let over = self.test.as_mut().filter(|test| test.is_over());
-        if let Some(report) = over.and_then(RunningTest::take_report) {
+        if let Some(mut report) = over.and_then(RunningTest::take_report) {
+            if self.role == Role::Server {
+                report.caveats.extend(self.journal.caveats());
+            }
+            self.journal.step(|| "every flow is over; this end reports".to_owned());
             self.dialogue.input(Input::Over(report.clone()), clock::now());
             end.report(self.role, report);
         }

@@ -13,6 +13,7 @@ pub mod client;
 mod driver;
 mod error;
 mod intervals;
+pub mod journal;
 mod mail;
 mod placement;
 pub mod server;

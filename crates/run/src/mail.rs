@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::WorkerUsage;
+use pathscope_core::record::{FlowError, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
@@ -24,7 +24,14 @@ pub(crate) enum Word {
     /// A flow will not get its socket.
     AttachFailed(RunError),
     /// A flow changed its phase.
-    Phase { group: GroupId, flow: FlowId, phase: Phase, totals: Totals },
+    Phase {
+        group: GroupId,
+        flow: FlowId,
+        phase: Phase,
+        totals: Totals,
+        at: Tick,
+        error: Option<Box<FlowError>>,
+    },
     /// A worker's report of one interval.
     Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
     /// A worker has ended.

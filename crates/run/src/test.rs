@@ -11,10 +11,12 @@ use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
 use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_peers::native::connection_id;
 
 use crate::attach;
 use crate::error::RunError;
@@ -32,10 +34,12 @@ pub(crate) struct RunningTest {
     pub test: Test,
     substitutions: Vec<Substitution>,
     role: Role,
+    token: Token,
     key: SessionKey,
     groups: Vec<GroupState>,
     started: Option<Tick>,
     cpu_at_start: Option<HostCpu>,
+    counters_at_start: Option<Reading>,
     workers: Vec<RunningWorker>,
     workers_over: usize,
     collector: Option<Collector>,
@@ -83,10 +87,12 @@ impl RunningTest {
             test,
             substitutions,
             role,
+            token,
             key: SessionKey::from(token),
             groups,
             started: None,
             cpu_at_start: None,
+            counters_at_start: None,
             workers: Vec::new(),
             workers_over: 0,
             collector: None,
@@ -99,6 +105,18 @@ impl RunningTest {
     /// What was left open and chosen here.
     pub fn substitutions(&self) -> &[Substitution] {
         &self.substitutions
+    }
+
+    /// The sockets of the goodput connections that run, from the first on.
+    pub fn connections(&self) -> impl Iterator<Item = &Arc<Socket>> {
+        let goodput = |state: &&GroupState| matches!(state.job, Job::Goodput(_));
+        self.groups.iter().filter(goodput).flat_map(|state| &state.opened)
+    }
+
+    /// Whether this group is of goodput connections.
+    pub fn is_goodput(&self, group: GroupId) -> bool {
+        let found = self.groups.iter().find(|state| state.group.id == group);
+        found.is_some_and(|state| matches!(state.job, Job::Goodput(_)))
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
@@ -137,6 +155,7 @@ impl RunningTest {
         };
         self.started = Some(now);
         self.cpu_at_start = cpus::host();
+        self.counters_at_start = Some(Reading::now());
         for state in &mut self.groups {
             let before = self.workers.len();
             let result = worker::start(state.ready()?, setting, &mut self.workers, mailbox);
@@ -236,9 +255,13 @@ impl RunningTest {
         }
         if let Some(goodput) = &mut report.goodput {
             goodput.flows.sort_by_key(|flow| flow.flow);
+            for flow in &mut goodput.flows {
+                flow.connection_id = Some(connection_id(self.token, flow.flow).to_string());
+            }
             let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
             rate_flows(goodput, received);
         }
+        report.host = self.counters_at_start.take().and_then(|start| Reading::now().since(&start));
         report.host_cpu_share =
             self.cpu_at_start.take().and_then(|start| cpus::host()?.busy_share_since(&start));
         Some(report)
@@ -319,7 +342,9 @@ impl GroupState {
         report.caveats.push(Caveat::new("worker_failed", error.to_string()));
         match &self.job {
             Job::Goodput(_) => {
-                report.goodput.get_or_insert_with(GoodputReport::default).failed += flows;
+                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
+                goodput.failed += flows;
+                goodput.failures.network += flows;
             }
             Job::Latency(_) => {
                 let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
@@ -371,6 +396,7 @@ fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
         report.received_bytes += totals.received;
         let error = error_of(flow);
         *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
+        error.iter().for_each(|error| report.failures.count(error.kind));
         // The same flows at both ends, whatever the order they end in.
         if flow.id().0 < FLOWS_TOLD {
             report.flows.push(facts(flow, lanes.first(), error));
@@ -387,6 +413,7 @@ fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowErr
     let totals = flow.totals();
     FlowFacts {
         flow: flow.id(),
+        connection_id: None,
         local: address(Socket::local_addr),
         remote: address(Socket::peer_addr),
         sent_bytes: totals.sent,
@@ -398,24 +425,28 @@ fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowErr
 }
 
 /// What ended a flow before its time, with the system's name for it.
-fn error_of(flow: &impl Machine) -> Option<FlowError> {
+pub(crate) fn error_of(flow: &impl Machine) -> Option<FlowError> {
     let unfinished = || FlowError {
         kind: FlowErrorKind::Network,
         text: "it was still under way when the test ended".to_owned(),
         errno: None,
     };
-    let mut error = match flow.phase() {
-        Phase::Done => return None,
+    match flow.phase() {
+        Phase::Done => None,
         Phase::Failed | Phase::Running | Phase::SendingDone => {
-            flow.error().unwrap_or_else(unfinished)
+            Some(named(flow.error().unwrap_or_else(unfinished)))
         }
-    };
+    }
+}
+
+/// An error with the system's name in place of its number.
+pub(crate) fn named(mut error: FlowError) -> FlowError {
     if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
         let name = errno_name(number);
         error.text = error.text.replace(&format!("error {number}"), name);
         error.errno = Some(name.to_owned());
     }
-    Some(error)
+    error
 }
 
 fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {

@@ -269,7 +269,9 @@ fn receive_buffer(plan: &LatencyPlan) -> usize {
 
 fn word<R>(group: GroupId, worker: usize, notice: Notice<R>, part: &impl Fn(R) -> Part) -> Word {
     match notice {
-        Notice::Phase { flow, phase, totals, .. } => Word::Phase { group, flow, phase, totals },
+        Notice::Phase { flow, phase, totals, at, error } => {
+            Word::Phase { group, flow, phase, totals, at, error }
+        }
         Notice::Report { index, start, end, report } => {
             Word::Part { group, worker, index, start, end, part: part(report) }
         }

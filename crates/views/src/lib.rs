@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod journal;
 mod json;
 pub mod registry;
 mod text;

@@ -1,8 +1,13 @@
 //! The binary as a user has it: on loopback, and in labs.
 
+mod closing;
 mod common;
+mod journal;
 #[cfg(test)]
 mod lab;
 mod measure;
+#[cfg(target_os = "linux")]
+mod quota;
+mod relay;
 mod show;
 mod trouble;

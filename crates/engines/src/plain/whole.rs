@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::record::FlowError;
 use pathscope_flow::{Phase, Totals};
 
 use crate::mailbox::{Notice, Outbox};
@@ -54,8 +55,8 @@ impl<R: Send + 'static> Whole<R> {
                 let report = report_of_whole(report);
                 whole.pass_on(Notice::Report { index, start, end, report });
             }
-            Notice::Phase { flow, phase, totals, at } => {
-                whole.advance(half, (flow, phase, totals), at);
+            Notice::Phase { flow, phase, totals, at, error } => {
+                whole.advance(half, (flow, phase, totals), at, error);
             }
         })
     }
@@ -65,11 +66,17 @@ impl<R: Send + 'static> Whole<R> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner).outbox.send(notice);
     }
 
-    fn advance(&self, half: Half, (flow, phase, totals): (FlowId, Phase, Totals), at: Tick) {
+    fn advance(
+        &self,
+        half: Half,
+        (flow, phase, totals): (FlowId, Phase, Totals),
+        at: Tick,
+        error: Option<Box<FlowError>>,
+    ) {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
         let progress = inner.flows.entry(flow).or_insert(Progress::NONE);
         if let Some((phase, totals)) = progress.advance(half, phase, totals) {
-            inner.outbox.send(Notice::Phase { flow, phase, totals, at });
+            inner.outbox.send(Notice::Phase { flow, phase, totals, at, error });
         }
     }
 }

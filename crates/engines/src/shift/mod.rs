@@ -16,7 +16,7 @@ use std::collections::HashMap;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::WorkerUsage;
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{Machine, Transport};
+use pathscope_flow::{Machine, Phase, Transport};
 use pathscope_os::Waker;
 use pathscope_os::cpus::{self, ThreadUsage};
 
@@ -187,6 +187,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             user_ns: used.user_ns,
             system_ns: used.system_ns,
             preempted: used.preempted,
+            waited_ns: used.waited_ns,
             flows: self.seats.len() as u64,
             engine: self.account.engine.name().to_owned(),
             wait: self.account.wait.name().to_owned(),
@@ -216,6 +217,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             phase,
             totals: seat.machine.totals(),
             at: self.now,
+            error: seat.machine.error().filter(|_| phase == Phase::Failed).map(Box::new),
         });
         if phase.is_over() {
             self.retire(place);

@@ -43,7 +43,7 @@ pub struct GoodputArgs {
     /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
     #[arg(long, value_name = "TIME", conflicts_with = "transfer")]
     pub warm_up: Option<Period>,
-    /// Check every received byte: full or off
+    /// Which received bytes are checked: full (every one), sampled (one in 16) or off
     #[arg(long, value_name = "HOW", default_value = "full")]
     pub verify: String,
     /// Congestion control at both ends [default: each system's own]

@@ -2,6 +2,7 @@
 
 mod args;
 mod errors;
+mod failures;
 mod flow;
 mod plan;
 mod receive;
@@ -11,9 +12,12 @@ mod summary;
 mod verdict;
 
 #[cfg(test)]
+mod corruption_tests;
+#[cfg(test)]
 mod tests;
 
 pub use args::GoodputArgs;
+pub use failures::{Disagreement, Disagreements, FailureCounts, disagreements};
 pub use flow::{GoodputFlow, GoodputShared};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};
 pub use receive::{ReceiveShared, Receiver};

@@ -162,6 +162,7 @@ impl Receiver {
         }
         let wrong = match shared.verify {
             Verify::Full => self.key.first_wrong(self.position, bytes),
+            Verify::Sampled => self.key.first_wrong_sampled(self.position, bytes),
             Verify::Off => None,
         };
         let right = wrong.unwrap_or(bytes.len());

@@ -4,7 +4,9 @@ use pathscope_core::quantity::{bytes, duration_ns};
 use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
-use super::{DirectionSummary, Extent, GoodputPlan, GoodputReport, GoodputSummary, Verify};
+use super::{
+    DirectionSummary, Extent, FailureCounts, GoodputPlan, GoodputReport, GoodputSummary, Verify,
+};
 use crate::registry::EndInterval;
 
 /// Connections that are shown one by one.
@@ -18,7 +20,11 @@ pub fn subtitle(plan: &GoodputPlan) -> String {
         Extent::DurationNs(duration) => duration_ns(duration.0),
     };
     let rate = plan.rate_bps.map_or_else(String::new, |rate| format!(", at most {rate} each"));
-    let verify = if plan.verify == Verify::Off { ", not verified" } else { "" };
+    let verify = match plan.verify {
+        Verify::Full => "",
+        Verify::Sampled => ", one byte in 16 verified",
+        Verify::Off => ", not verified",
+    };
     format!(
         "{} TCP {connections}, {}, {extent}{rate}{verify}",
         plan.connections,
@@ -44,16 +50,33 @@ pub fn figures(plan: &GoodputPlan, summary: &GoodputSummary) -> Vec<Figure> {
     if let Some(retransmits) = summary.retransmits {
         figures.push(Figure::new("retransmits", Value::Count(retransmits)).with_note("segments"));
     }
-    let failed =
-        if summary.failed == 0 { String::new() } else { format!(", {} failed", summary.failed) };
+    let failed = match summary.failed {
+        0 => String::new(),
+        failed => format!(", {failed} failed{}", kinds(&summary.failures)),
+    };
     let note = format!("of {} completed{failed}", plan.connections);
     figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
     figures
 }
 
+/// How many failed by what, where that is known.
+fn kinds(failures: &FailureCounts) -> String {
+    let kinds: Vec<String> =
+        [(failures.network, "network"), (failures.data, "data"), (failures.protocol, "protocol")]
+            .into_iter()
+            .filter(|&(count, _)| count > 0)
+            .map(|(count, kind)| format!("{count} {kind}"))
+            .collect();
+    if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) }
+}
+
 fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
     let value = direction.goodput_bps.map_or(Value::Absent, Value::BitRate);
-    let verb = if direction.verified { "verified" } else { "received, not verified" };
+    let verb = match (direction.verified, direction.verify) {
+        (true, _) => "verified",
+        (false, Some(Verify::Sampled)) => "received, one byte in 16 verified",
+        (false, _) => "received, not verified",
+    };
     let note = match direction.received_bytes {
         None => "the receiver's report is missing".to_owned(),
         Some(received) if direction.goodput_bps.is_none() => {

@@ -5,7 +5,7 @@ use pathscope_core::record::FlowFacts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{GoodputPlan, Verify};
+use super::{FailureCounts, GoodputPlan, Verify};
 use crate::pattern::Corruption;
 
 /// What the flows of one end did in one interval.
@@ -32,6 +32,8 @@ pub struct GoodputReport {
     pub completed: u64,
     /// Flows that failed in the network, with wrong data, or by a breach of protocol.
     pub failed: u64,
+    /// The same, by what they failed of.
+    pub failures: FailureCounts,
     /// The first flows, one by one.
     pub flows: Vec<FlowFacts>,
     /// Flows beyond those.
@@ -53,8 +55,11 @@ pub struct GoodputSummary {
     pub down: Option<DirectionSummary>,
     /// Connections that ended well at both ends.
     pub completed: u64,
-    /// Connections that failed at either end.
+    /// Connections that failed at either end, or whose ends do not count the same.
     pub failed: u64,
+    /// The same, by what they failed of. Where the ends saw different things, wrong data counts before a
+    /// breach of protocol, and that before the network, since who finds wrong data resets the connection.
+    pub failures: FailureCounts,
     /// Segments sent again, both directions together; known of the connections told one by one.
     pub retransmits: Option<u64>,
 }
@@ -74,6 +79,8 @@ pub struct DirectionSummary {
     pub received_bytes: Option<u64>,
     /// Whether every received byte was compared with what it must be.
     pub verified: bool,
+    /// Which of the received bytes were.
+    pub verify: Option<Verify>,
     /// Jain's index over the connections' rates, where there are several.
     pub fairness: Option<f64>,
     /// The slowest connection.
@@ -87,7 +94,8 @@ impl GoodputSummary {
     pub fn of(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Self {
         let up = plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server));
         let down = plan.is_down().then(|| DirectionSummary::of(plan, server, Some(client)));
-        let failed = client.failed.max(server.map_or(0, |server| server.failed));
+        let short = server.map_or(0, |server| super::disagreements(client, server).silent);
+        let failed = client.failed.max(server.map_or(0, |server| server.failed)) + short;
         let retransmits = [Some(client), server]
             .into_iter()
             .flatten()
@@ -100,6 +108,7 @@ impl GoodputSummary {
             down,
             completed: connections.saturating_sub(failed).min(client.completed),
             failed,
+            failures: FailureCounts::of_both(client, server, failed),
             retransmits,
         }
     }
@@ -118,6 +127,7 @@ impl DirectionSummary {
             sent_bytes: sender.map(|sender| sender.sent_bytes),
             received_bytes: receiver.map(|receiver| receiver.received_bytes),
             verified: plan.verify == Verify::Full,
+            verify: Some(plan.verify),
             fairness: rates.fairness().filter(|_| rates.flows > 1),
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),

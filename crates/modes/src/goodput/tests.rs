@@ -12,12 +12,12 @@ use super::*;
 use crate::pattern::{Corruption, Nature, SessionKey};
 
 const ONE_WAY_NS: u64 = 125_000;
-const FLOW: FlowId = FlowId(0);
-const LATE: Tick = Tick::from_nanos(600_000_000_000);
+pub(super) const FLOW: FlowId = FlowId(0);
+pub(super) const LATE: Tick = Tick::from_nanos(600_000_000_000);
 
-type Goodput = Sim<GoodputFlow, GoodputFlow>;
+pub(super) type Goodput = Sim<GoodputFlow, GoodputFlow>;
 
-fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
+pub(super) fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
     GoodputPlan {
         pattern,
         connections: 1,
@@ -34,15 +34,15 @@ fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
     }
 }
 
-fn transfer(bytes: u64) -> Extent {
+pub(super) fn transfer(bytes: u64) -> Extent {
     Extent::TransferBytes(Bytes(bytes))
 }
 
-fn session() -> SessionKey {
+pub(super) fn session() -> SessionKey {
     SessionKey::from(Token([7; 16]))
 }
 
-fn sim(plan: &GoodputPlan, conditions: Conditions) -> Goodput {
+pub(super) fn sim(plan: &GoodputPlan, conditions: Conditions) -> Goodput {
     let mut sim = Sim::new(conditions, GoodputShared::new(plan), GoodputShared::new(plan));
     for flow in (0..plan.connections).map(FlowId) {
         let end = |role| GoodputFlow::new(plan, role, session(), flow);
@@ -52,12 +52,12 @@ fn sim(plan: &GoodputPlan, conditions: Conditions) -> Goodput {
     sim
 }
 
-fn gigabit() -> Conditions {
+pub(super) fn gigabit() -> Conditions {
     Conditions::over(Link::new(ONE_WAY_NS).at_rate(BitRate(1_000_000_000)))
 }
 
 /// Both ends ended well and count the same; what went up and down.
-fn agreed(sim: &Goodput, flow: FlowId, outcome: &Outcome) -> (u64, u64) {
+pub(super) fn agreed(sim: &Goodput, flow: FlowId, outcome: &Outcome) -> (u64, u64) {
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
     let (client, server) = (sim.client(flow), sim.server(flow));
     assert_eq!((client.error(), server.error()), (None, None));

@@ -1,7 +1,8 @@
 //! What limited a goodput test, and how that is known.
 //!
 //! Rules, in this order; the first that holds is the verdict, and all their figures are its evidence:
-//! the configured rate was reached; a worker thread of one end used its processor up; both ends share
+//! the configured rate was reached; a worker thread of one end used its processor up, or waited for one
+//! most of the time (a quota, or other programs); both ends share
 //! a machine whose processors were used up; the kernel says that the sender waited for the receiver's
 //! window, or for room in its own send buffer, a good part of its busy time (`TCP_INFO`); the sender
 //! was busy nearly all the time, so congestion control held it: the path. Shares below a threshold
@@ -19,6 +20,10 @@ const CPU_USED_UP: f64 = 0.9;
 const CPU_OURS: f64 = 0.6;
 /// A receiver this busy is why its window is small.
 const CPU_BUSY: f64 = 0.7;
+/// A thread that is ready and has no processor for this share of the time is held back by that.
+const CPU_KEPT_AWAY: f64 = 0.5;
+/// Threads that wait for a processor for less than this share of the time lose nothing by it.
+const CPU_WAITS: f64 = 0.1;
 /// A rate is reached from this share on: pacing moves whole quanta.
 const RATE_REACHED: f64 = 0.95;
 /// A sender stopped for this share of its busy time was held back by it.
@@ -62,6 +67,9 @@ struct Facts {
     rate: Option<f64>,
     sender_cpu: Option<f64>,
     receiver_cpu: Option<f64>,
+    /// Of the time, what the thread that waited longest for a processor did so.
+    sender_wait: Option<f64>,
+    receiver_wait: Option<f64>,
     shared_host_cpu: Option<f64>,
     /// What both ends' workers used of all processors.
     own_cpu: Option<f64>,
@@ -95,6 +103,8 @@ impl Facts {
             rate: plan.rate_bps.and_then(|rate| rate_share(rate.0, plan, summary)),
             sender_cpu: busiest(sender),
             receiver_cpu: busiest(receiver),
+            sender_wait: longest_wait(sender),
+            receiver_wait: longest_wait(receiver),
             shared_host_cpu: sender.host_cpu_share.filter(|_| shared_cpus.is_some()),
             own_cpu: shared_cpus.and_then(|cpus| own_cpu_share(sender, receiver, cpus)),
             spins: [sender, receiver]
@@ -123,6 +133,13 @@ impl Facts {
             {
                 cpu
             }
+            _ if self.is_kept_waiting() => {
+                if self.sender_wait >= self.receiver_wait {
+                    Limit::SenderCpu
+                } else {
+                    Limit::ReceiverCpu
+                }
+            }
             _ if at_least(self.shared_host_cpu, CPU_USED_UP)
                 && at_least(self.own_cpu, CPU_OURS) =>
             {
@@ -135,14 +152,21 @@ impl Facts {
             }
             _ if at_least(self.receive_window, LIMITED) => Limit::ReceiveWindow,
             _ if at_least(self.send_buffer, LIMITED) => Limit::SendBuffer,
-            _ if at_least(self.busy, BUSY)
-                && !self.spins
-                && !at_least(self.shared_host_cpu, CPU_USED_UP) =>
-            {
-                Limit::Network
-            }
+            _ if at_least(self.busy, BUSY) && !self.spins && !self.is_disturbed() => Limit::Network,
             _ => Limit::Undetermined,
         }
+    }
+
+    /// Whether a thread of one end waited for a processor most of the time.
+    fn is_kept_waiting(&self) -> bool {
+        at_least(self.sender_wait, CPU_KEPT_AWAY) || at_least(self.receiver_wait, CPU_KEPT_AWAY)
+    }
+
+    /// Whether the machine that both ends share was full, and they may have lost by that.
+    fn is_disturbed(&self) -> bool {
+        let waits = [self.sender_wait, self.receiver_wait];
+        let lost = waits.iter().any(|wait| wait.is_none_or(|wait| wait >= CPU_WAITS));
+        at_least(self.shared_host_cpu, CPU_USED_UP) && lost
     }
 
     fn text(&self, limit: Limit) -> String {
@@ -152,11 +176,16 @@ impl Facts {
                 "the configured rate was reached; nothing else held it back".to_owned()
             }
             Limit::SenderCpu | Limit::ReceiverCpu => {
-                let (name, cpu) = match limit {
-                    Limit::SenderCpu => ("sender", self.sender_cpu),
-                    _ => ("receiver", self.receiver_cpu),
+                let (name, cpu, wait) = match limit {
+                    Limit::SenderCpu => ("sender", self.sender_cpu, self.sender_wait),
+                    _ => ("receiver", self.receiver_cpu, self.receiver_wait),
                 };
                 match self.shared_host_cpu {
+                    _ if cpu.is_none_or(|cpu| cpu < CPU_USED_UP) && self.is_kept_waiting() => format!(
+                        "the {name}'s CPU: a thread used {} of a processor and waited for one, which a quota or other programs kept from it, for {} of the time",
+                        share(cpu),
+                        share(wait)
+                    ),
                     Some(host) if cpu.is_none_or(|cpu| cpu < CPU_USED_UP) => format!(
                         "both ends share one machine, whose processors were {} busy; the {name} used most of it",
                         ratio(host)
@@ -183,7 +212,7 @@ impl Facts {
                 }
                 _ => "the path: congestion control held the sender; nothing was lost".to_owned(),
             },
-            Limit::Undetermined | Limit::Unknown if at_least(self.shared_host_cpu, CPU_USED_UP) => {
+            Limit::Undetermined | Limit::Unknown if self.is_disturbed() => {
                 "the processors were used up, and mostly not by this test: other programs disturbed it".to_owned()
             }
             Limit::Undetermined | Limit::Unknown if self.spins => {
@@ -203,6 +232,16 @@ impl Facts {
                 "receiver_cpu_share",
                 self.receiver_cpu,
                 "of a processor, the receiver's busiest thread",
+            ),
+            (
+                "sender_cpu_wait_share",
+                self.sender_wait,
+                "of the time the sender's thread waited for a processor",
+            ),
+            (
+                "receiver_cpu_wait_share",
+                self.receiver_wait,
+                "of the time the receiver's thread waited for a processor",
             ),
             (
                 "shared_host_cpu_share",
@@ -263,13 +302,19 @@ fn rate_share(rate_bps: u64, plan: &GoodputPlan, summary: &GoodputSummary) -> Op
     }
 }
 
-/// The share of a processor that the busiest worker used; a worker that spins says nothing by that.
+/// The share of a processor that the busiest worker used.
 fn busiest(end: &EndReport) -> Option<f64> {
-    end.workers
-        .iter()
-        .filter(|worker| worker.wait != "spin")
-        .map(WorkerUsage::cpu_share)
-        .reduce(f64::max)
+    waiting(end).map(WorkerUsage::cpu_share).reduce(f64::max)
+}
+
+/// How long the thread that waited longest for a processor did so.
+fn longest_wait(end: &EndReport) -> Option<f64> {
+    waiting(end).filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
+}
+
+/// Workers that wait when there is nothing to do: one that spins wants a processor all the time.
+fn waiting(end: &EndReport) -> impl Iterator<Item = &WorkerUsage> {
+    end.workers.iter().filter(|worker| worker.wait != "spin")
 }
 
 fn cpu_ns(end: &EndReport) -> u64 {
@@ -301,6 +346,32 @@ mod tests {
             ),
             (
                 Facts { shared_host_cpu: Some(0.99), own_cpu: Some(0.1), ..idle() },
+                Limit::Undetermined,
+            ),
+            (Facts { sender_wait: Some(0.7), ..idle() }, Limit::SenderCpu),
+            (Facts { receiver_wait: Some(0.7), ..idle() }, Limit::ReceiverCpu),
+            (
+                Facts { shared_host_cpu: Some(0.99), busy: Some(0.99), ..idle() },
+                Limit::Undetermined,
+            ),
+            (
+                Facts {
+                    shared_host_cpu: Some(0.99),
+                    busy: Some(0.99),
+                    sender_wait: Some(0.02),
+                    receiver_wait: Some(0.05),
+                    ..idle()
+                },
+                Limit::Network,
+            ),
+            (
+                Facts {
+                    shared_host_cpu: Some(0.99),
+                    busy: Some(0.99),
+                    sender_wait: Some(0.02),
+                    receiver_wait: Some(0.3),
+                    ..idle()
+                },
                 Limit::Undetermined,
             ),
             (Facts { spins: true, busy: Some(0.99), ..idle() }, Limit::Undetermined),

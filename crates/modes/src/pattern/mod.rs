@@ -23,4 +23,4 @@ mod examine;
 mod table;
 
 pub use examine::{Corruption, Examination, Nature};
-pub use table::{LAP_BYTES, MARK_BYTES, SessionKey, StreamKey};
+pub use table::{LAP_BYTES, MARK_BYTES, SAMPLE_BYTES, SessionKey, StreamKey};

@@ -16,6 +16,8 @@ pub const LAP_BYTES: u64 = 2039 * GRAIN;
 
 /// Bytes of the mark that opens each lap.
 pub const MARK_BYTES: u64 = 16;
+/// Bytes of each lap, from its mark on, that are looked at where one in sixteen is.
+pub const SAMPLE_BYTES: u64 = LAP_BYTES / 16;
 
 const LAP: usize = LAP_BYTES as usize;
 const MARK: usize = MARK_BYTES as usize;
@@ -222,6 +224,26 @@ impl StreamKey {
             if offset == LAP {
                 (lap, offset) = (lap + 1, 0);
             }
+        }
+        None
+    }
+
+    /// Like [`first_wrong`](Self::first_wrong), of the bytes alone that lie in the first
+    /// [`SAMPLE_BYTES`] of each lap.
+    #[inline]
+    pub fn first_wrong_sampled(self, position: u64, bytes: &[u8]) -> Option<usize> {
+        let end = position + bytes.len() as u64;
+        let mut lap = position - position % LAP_BYTES;
+        while lap < end {
+            let (from, until) = (lap.max(position), (lap + SAMPLE_BYTES).min(end));
+            if from < until {
+                let index = (from - position) as usize;
+                let sample = &bytes[index..index + (until - from) as usize];
+                if let Some(wrong) = self.first_wrong(from, sample) {
+                    return Some(index + wrong);
+                }
+            }
+            lap += LAP_BYTES;
         }
         None
     }

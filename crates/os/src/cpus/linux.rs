@@ -41,7 +41,14 @@ pub fn thread_usage() -> Option<ThreadUsage> {
         user_ns: nanoseconds(usage.ru_utime),
         system_ns: nanoseconds(usage.ru_stime),
         preempted: usage.ru_nivcsw as u64,
+        waited_ns: waited_ns(),
     })
+}
+
+/// `schedstat` of the calling thread: time on a processor, time waiting for one, turns.
+fn waited_ns() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_ascii_whitespace().nth(1)?.parse().ok()
 }
 
 fn nanoseconds(time: libc::timeval) -> u64 {

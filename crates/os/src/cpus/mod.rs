@@ -20,6 +20,8 @@ pub struct ThreadUsage {
     pub system_ns: u64,
     /// Times it was taken off its processor against its will.
     pub preempted: u64,
+    /// Time it was ready to run and had no processor; `None` where the kernel does not count it.
+    pub waited_ns: Option<u64>,
 }
 
 impl ThreadUsage {
@@ -30,6 +32,10 @@ impl ThreadUsage {
             user_ns: self.user_ns.saturating_sub(earlier.user_ns),
             system_ns: self.system_ns.saturating_sub(earlier.system_ns),
             preempted: self.preempted.saturating_sub(earlier.preempted),
+            waited_ns: match (self.waited_ns, earlier.waited_ns) {
+                (Some(now), Some(before)) => Some(now.saturating_sub(before)),
+                _ => None,
+            },
         }
     }
 }

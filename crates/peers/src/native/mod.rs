@@ -7,6 +7,7 @@
 
 mod body;
 mod client;
+mod connection;
 mod datagram;
 mod deadlines;
 mod flow_set;
@@ -31,6 +32,7 @@ use std::fmt;
 use pathscope_core::record::Host;
 
 pub use client::Client;
+pub use connection::connection_id;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
 pub use opening::{
     ACK_BYTES, AttachCode, AttachError, MAGIC, OPENING_BYTES, Opening, OpeningError, Seat,

@@ -8,6 +8,7 @@ use pathscope_peers::limits::Limits;
 
 use super::{Server, listening};
 use crate::error::RunError;
+use crate::journal::Journal;
 use crate::stop::Stop;
 
 /// A server that lives as long as this value.
@@ -28,6 +29,7 @@ impl Embedded {
             limits: Limits::NONE,
             host,
             files: super::FILES_KEPT,
+            journal: Journal::default(),
         };
         let stop = Stop::default();
         let hears = stop.clone();

@@ -24,6 +24,7 @@ use pathscope_peers::native::{AttachCode, Challenger, Heard};
 pub use embedded::Embedded;
 
 use crate::error::RunError;
+use crate::journal::Journal;
 use crate::stop::Stop;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
@@ -50,6 +51,8 @@ pub struct Settings {
     pub limits: Limits,
     /// This end, as results describe it.
     pub here: Host,
+    /// What is written down while it serves.
+    pub journal: Journal,
 }
 
 /// A server that listens, and does not answer yet.
@@ -59,6 +62,7 @@ pub struct Server {
     limits: Limits,
     host: Host,
     files: u64,
+    journal: Journal,
 }
 
 impl Server {
@@ -67,7 +71,8 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        Ok(Self { listening, limits: settings.limits, host: settings.here, files })
+        let Settings { limits, here: host, journal, .. } = settings;
+        Ok(Self { listening, limits, host, files, journal })
     }
 
     /// The addresses it listens on.
@@ -135,7 +140,12 @@ impl Serving {
             waker,
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
-            sessions: Arc::new(Sessions::new(server.limits, server.host, server.files)),
+            sessions: Arc::new(Sessions::new(
+                server.limits,
+                server.host,
+                server.files,
+                server.journal,
+            )),
             challenger: Challenger::new(random::bytes()?),
             strangers: Strangers::default(),
             is_full: false,

@@ -32,9 +32,16 @@ pub(super) fn run(
         say(&format!("{from}: refused, since {refusal}"));
     }
     let is_session = admission.admitted.is_ok();
+    let journal = admission.sessions().journal.clone();
+    if let Err(refusal) = &admission.admitted {
+        journal.trouble(Some(from.to_string()), format!("refused, since {refusal}"));
+    }
     match talk(admission, versions, control, stop, say) {
         Ok(()) if is_session => say(&format!("{from}: session over")),
-        Err(error) if is_session => say(&format!("{from}: session over: {error}")),
+        Err(error) if is_session => {
+            journal.trouble(Some(from.to_string()), error.to_string());
+            say(&format!("{from}: session over: {error}"));
+        }
         _ => {}
     }
 }
@@ -52,6 +59,7 @@ fn talk(
     let admitted = admission.admitted.clone();
     let dialogue = Server::new(settings, versions, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
+    driver.keep(&admission.sessions().journal);
     stop.tell(driver.mailbox());
     let mut end = ServerEnd { admission, say, token: None, lingering: Vec::new() };
     let result = loop {

@@ -17,6 +17,7 @@ use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
 use super::FILES_KEPT;
 use crate::attach;
 use crate::error::RunError;
+use crate::journal::Journal;
 use crate::mail::{FlowSocket, Mailbox, Word};
 
 /// Clients that are being told why they have no session: each costs a thread for some seconds.
@@ -27,6 +28,7 @@ const REFUSED_AT_ONCE: usize = 64;
 pub(super) struct Sessions {
     pub limits: Limits,
     pub host: Host,
+    pub journal: Journal,
     state: Mutex<State>,
     left: Condvar,
 }
@@ -94,10 +96,10 @@ struct Expected {
 
 impl Sessions {
     /// None yet; their connections may take so many files.
-    pub fn new(limits: Limits, host: Host, files: u64) -> Self {
+    pub fn new(limits: Limits, host: Host, files: u64, journal: Journal) -> Self {
         let files_free = files.saturating_sub(FILES_KEPT).max(FILES_KEPT);
         let state = State { files_free, ..State::default() };
-        Self { limits, host, state: Mutex::new(state), left: Condvar::new() }
+        Self { limits, host, journal, state: Mutex::new(state), left: Condvar::new() }
     }
 
     /// A client asks for a session: it gets one, or is told why not; `None` where too many are being told.

@@ -10,6 +10,7 @@ mod kernel_shaped;
 mod portfolio;
 mod presence;
 mod truth;
+mod verdicts;
 mod without_root;
 
 use std::fs;

@@ -1,0 +1,119 @@
+//! What is written while a run goes on: files of status, connections and errors, and talk on standard error.
+//!
+//! Here: which words ask for what. [`writer`] is the thread that writes.
+
+mod writer;
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pathscope_core::error::Failure;
+use pathscope_run::journal::Journal;
+use pathscope_views::journal::{Form, Table};
+
+use crate::Trouble;
+use crate::args::TalkArgs;
+use writer::{Console, Target, Writer};
+
+/// The files that a run writes while it goes on.
+#[derive(Args, Clone, Debug, Default)]
+pub struct JournalArgs {
+    /// Rates and counts of each report interval go to this file: as CSV where its name ends in .csv, as
+    /// text otherwise
+    #[arg(long, value_name = "FILE")]
+    pub status_file: Option<PathBuf>,
+    /// A row for each connection that ends goes to this file; form as above
+    #[arg(long, value_name = "FILE")]
+    pub connection_file: Option<PathBuf>,
+    /// A row for each error goes to this file; form as above
+    #[arg(long, value_name = "FILE")]
+    pub error_file: Option<PathBuf>,
+}
+
+/// How much is said on standard error while a run goes on. Each says what those before it say.
+#[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub enum Talk {
+    /// Nothing.
+    Nothing,
+    /// Connections that failed.
+    Failures,
+    /// Connections that ended.
+    Connections,
+    /// Connections that began, and status.
+    Status,
+    /// Steps of the session.
+    Steps,
+}
+
+impl Talk {
+    /// What `args` ask for, where `usual` is said unless they do.
+    pub fn of(args: TalkArgs, usual: Self) -> Self {
+        match (args.quiet, args.verbose) {
+            (true, _) => Self::Nothing,
+            (_, 0) => usual,
+            (_, 1) => Self::Status,
+            _ => Self::Steps,
+        }
+    }
+}
+
+/// A journal that is kept.
+#[derive(Debug)]
+pub struct Kept {
+    writer: Writer,
+}
+
+impl JournalArgs {
+    /// Opens the files, on none of which anything was measured yet, and begins. `output`: where the result
+    /// goes.
+    pub fn keep(&self, talk: Talk, output: Option<&Path>) -> Result<Kept, Trouble> {
+        let asked = [
+            ("--status-file", &self.status_file, Table::Status),
+            ("--connection-file", &self.connection_file, Table::Connections),
+            ("--error-file", &self.error_file, Table::Errors),
+        ];
+        let asked: Vec<(&'static str, &Path, Table)> = asked
+            .into_iter()
+            .filter_map(|(option, path, table)| Some((option, path.as_deref()?, table)))
+            .collect();
+        let mut taken: Vec<(&str, &Path)> =
+            output.map(|path| ("--output", path)).into_iter().collect();
+        for &(option, path, _) in &asked {
+            if let Some((other, _)) = taken.iter().find(|(_, there)| *there == path) {
+                return Err(Trouble::usage(format!(
+                    "{option} and {other} name the same file, {}; each needs one of its own",
+                    path.display()
+                )));
+            }
+            taken.push((option, path));
+        }
+        let open = |&(option, path, table): &(&'static str, &Path, Table)| {
+            let file = File::create(path).map_err(|error| {
+                Trouble::usage(format!(
+                    "{option} {}: {error}; nothing was measured",
+                    path.display()
+                ))
+            })?;
+            Ok(Target::new(option, path, file, table, Form::of_path(path)))
+        };
+        let targets = asked.iter().map(open).collect::<Result<Vec<_>, Trouble>>()?;
+        let cannot = |error| Trouble::new(Failure::Unsupported, format!("cannot start: {error}"));
+        let console =
+            (talk > Talk::Nothing).then(|| Console::new(talk)).transpose().map_err(cannot)?;
+        Ok(Kept { writer: Writer::start(targets, console).map_err(cannot)? })
+    }
+}
+
+impl Kept {
+    /// For whoever runs.
+    pub fn journal(&self) -> Journal {
+        Journal::begin(self.writer.sink())
+    }
+
+    /// Waits until all is written, and says what could not be.
+    pub fn finish(self) -> Option<Trouble> {
+        let incomplete = self.writer.finish();
+        incomplete.map(|text| Trouble::new(Failure::Output, text))
+    }
+}

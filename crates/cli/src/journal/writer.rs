@@ -1,0 +1,321 @@
+//! The thread that writes a journal: whatever a disk or a terminal does, it holds up this thread alone.
+//!
+//! A row is written at once and whole, in one call with whatever else waits, so that a file ends with a row
+//! however the program ends. A file that takes no more is given up, and the run goes on.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use pathscope_core::journal::Entry;
+use pathscope_core::record::Caveat;
+use pathscope_run::journal::Sink;
+use pathscope_views::journal::{self as rows, Form, Table};
+
+use super::Talk;
+use crate::background::Background;
+use crate::terminal;
+
+/// Entries that may wait to be written: some tens of megabytes.
+const MOST_ENTRIES: usize = 100_000;
+/// A disk that has not taken what waits by then is not waited for before the result is shown.
+const SETTLE_WITHIN: Duration = Duration::from_secs(10);
+/// Rows of status between two headers on standard error.
+const ROWS_PER_HEADER: u64 = 40;
+
+/// What the thread is told.
+enum Word {
+    Entry(Entry),
+    Settle(Sender<()>),
+    End,
+}
+
+/// The thread, as whoever started it sees it.
+#[derive(Debug)]
+pub struct Writer {
+    desk: Arc<Desk>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// Where entries are left.
+#[derive(Debug)]
+struct Desk {
+    queue: Sender<Word>,
+    waiting: AtomicUsize,
+    lost: AtomicU64,
+    caveats: Mutex<Vec<Caveat>>,
+}
+
+/// One file of rows.
+#[derive(Debug)]
+pub struct Target {
+    option: &'static str,
+    path: PathBuf,
+    /// Until it takes no more.
+    file: Option<File>,
+    table: Table,
+    form: Form,
+    /// Length of what is whole in it.
+    whole_bytes: u64,
+}
+
+/// Standard error.
+#[derive(Debug)]
+pub struct Console {
+    out: Background,
+    talk: Talk,
+    status_rows: u64,
+}
+
+impl Writer {
+    /// Starts the thread: headers are written now.
+    pub fn start(targets: Vec<Target>, console: Option<Console>) -> io::Result<Self> {
+        let (queue, words) = mpsc::channel();
+        let desk = Arc::new(Desk {
+            queue,
+            waiting: AtomicUsize::new(0),
+            lost: AtomicU64::new(0),
+            caveats: Mutex::default(),
+        });
+        let shared = Arc::clone(&desk);
+        let thread = thread::Builder::new()
+            .name("journal".to_owned())
+            .spawn(move || write_all(&words, targets, console, &shared))?;
+        Ok(Self { desk, thread: Some(thread) })
+    }
+
+    /// Where entries are left.
+    pub fn sink(&self) -> Arc<dyn Sink> {
+        Arc::clone(&self.desk) as Arc<dyn Sink>
+    }
+
+    /// Waits until all is written; what could not be, as one sentence.
+    pub fn finish(mut self) -> Option<String> {
+        self.end();
+        let texts: Vec<String> =
+            self.desk.caveats().into_iter().map(|caveat| caveat.text).collect();
+        (!texts.is_empty()).then(|| texts.join("; "))
+    }
+
+    fn end(&mut self) {
+        if let Some(thread) = self.thread.take() {
+            // A thread that is gone has nothing left to do.
+            let _ = self.desk.queue.send(Word::End);
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+impl Desk {
+    fn kept(&self) -> MutexGuard<'_, Vec<Caveat>> {
+        self.caveats.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sink for Desk {
+    fn take(&self, entry: Entry) {
+        if self.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_ENTRIES {
+            self.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        // It fails only after the end, when nobody asks for more rows.
+        let _ = self.queue.send(Word::Entry(entry));
+    }
+
+    fn settle(&self) -> Vec<Caveat> {
+        let (done, settled) = mpsc::channel();
+        let _ = self.queue.send(Word::Settle(done));
+        let is_late = settled.recv_timeout(SETTLE_WITHIN).is_err();
+        let mut caveats = self.caveats();
+        if is_late && self.waiting.load(Ordering::Relaxed) > 0 {
+            caveats.push(Caveat::new(
+                "file_incomplete",
+                "rows still waited to be written when the result was made: a file takes them too slowly",
+            ));
+        }
+        caveats
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        let mut caveats = self.kept().clone();
+        let lost = self.lost.load(Ordering::Relaxed);
+        if lost > 0 {
+            let text = format!(
+                "{lost} rows were left out of the files of status, connections and errors, since {MOST_ENTRIES} others waited to be written"
+            );
+            caveats.push(Caveat::new("file_incomplete", text));
+        }
+        caveats
+    }
+}
+
+impl Target {
+    /// A file that is open and empty.
+    pub fn new(option: &'static str, path: &Path, file: File, table: Table, form: Form) -> Self {
+        Self { option, path: path.to_owned(), file: Some(file), table, form, whole_bytes: 0 }
+    }
+
+    /// Writes whole rows, or gives the file up and says so.
+    fn write(&mut self, text: &str) -> Result<(), String> {
+        let Some(mut file) = self.file.as_ref() else { return Ok(()) };
+        if text.is_empty() {
+            return Ok(());
+        }
+        let Err(error) = file.write_all(text.as_bytes()) else {
+            self.whole_bytes += text.len() as u64;
+            return Ok(());
+        };
+        // Half a row would be taken for a whole one. A pipe or device has no length to cut.
+        let _ = file.set_len(self.whole_bytes);
+        self.file = None;
+        Err(format!(
+            "cannot write to {} {}: {error}; it is given up and lacks every later row, the run goes on",
+            self.option,
+            self.path.display()
+        ))
+    }
+}
+
+impl Console {
+    /// Standard error, for so much talk.
+    pub fn new(talk: Talk) -> io::Result<Self> {
+        Ok(Self { out: Background::new(io::stderr())?, talk, status_rows: 0 })
+    }
+
+    fn hear(&mut self, entry: &Entry) {
+        let least = match entry {
+            Entry::Closed(connection) if connection.facts.error.is_some() => Talk::Failures,
+            Entry::Closed(_) => Talk::Connections,
+            Entry::Opened(_) | Entry::Status(_) => Talk::Status,
+            Entry::Step(_) => Talk::Steps,
+            // Told by whoever found it.
+            Entry::Trouble(_) => return,
+        };
+        if self.talk < least {
+            return;
+        }
+        let mut text = String::new();
+        if matches!(entry, Entry::Status(_)) {
+            if self.status_rows.is_multiple_of(ROWS_PER_HEADER) {
+                text = rows::header(Table::Status, Form::Text);
+            }
+            self.status_rows += 1;
+        }
+        text.extend(rows::line(entry));
+        // Nobody listens any more: that is no reason to stop measuring.
+        let _ = self.out.write_all(text.as_bytes());
+    }
+}
+
+/// Writes what comes until the end.
+fn write_all(
+    words: &Receiver<Word>,
+    mut targets: Vec<Target>,
+    mut console: Option<Console>,
+    desk: &Desk,
+) {
+    let headers: Vec<String> =
+        targets.iter().map(|target| rows::header(target.table, target.form)).collect();
+    write_rows(&mut targets, &headers, desk);
+    while let Ok(first) = words.recv() {
+        let mut texts = vec![String::new(); targets.len()];
+        let mut next = Some(first);
+        let mut settled = Vec::new();
+        let mut is_end = false;
+        let mut taken = 0;
+        // What waits goes in one call for each file.
+        while let Some(word) = next {
+            match word {
+                Word::Entry(entry) => {
+                    taken += 1;
+                    for (target, text) in targets.iter().zip(&mut texts) {
+                        text.extend(rows::row(target.table, target.form, &entry));
+                    }
+                    console.iter_mut().for_each(|console| console.hear(&entry));
+                }
+                Word::Settle(done) => settled.push(done),
+                Word::End => is_end = true,
+            }
+            next = if is_end || taken >= 1_000 { None } else { words.try_recv().ok() };
+        }
+        write_rows(&mut targets, &texts, desk);
+        desk.waiting.fetch_sub(taken, Ordering::Relaxed);
+        // Nobody waits any more where this fails.
+        for done in settled {
+            let _ = done.send(());
+        }
+        if is_end {
+            return;
+        }
+    }
+}
+
+fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {
+    for (target, text) in targets.iter_mut().zip(texts) {
+        if let Err(trouble) = target.write(text) {
+            terminal::complain(&trouble);
+            desk.kept().push(Caveat::new("file_incomplete", trouble));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::journal::{Connection, Status};
+
+    use super::*;
+
+    fn target(path: &Path, table: Table) -> Target {
+        let file = File::create(path).expect("a file");
+        Target::new("--status-file", path, file, table, Form::of_path(path))
+    }
+
+    #[test]
+    fn a_row_is_in_its_file_when_it_has_settled_and_not_in_another() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (status, connections) = (folder.path().join("s.csv"), folder.path().join("c.csv"));
+        let targets =
+            vec![target(&status, Table::Status), target(&connections, Table::Connections)];
+        let writer = Writer::start(targets, None).expect("a thread");
+        let sink = writer.sink();
+        let lines = |path: &Path| std::fs::read_to_string(path).expect("text").lines().count();
+        for rows in 1..50 {
+            sink.take(Entry::Status(Box::<Status>::default()));
+            assert_eq!(sink.settle(), []);
+            assert_eq!((lines(&status), lines(&connections)), (1 + rows, 1));
+        }
+        sink.take(Entry::Closed(Box::<Connection>::default()));
+        assert_eq!(writer.finish(), None);
+        assert_eq!((lines(&status), lines(&connections)), (50, 2));
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn a_full_disk_is_told_once_and_costs_the_other_files_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let whole = folder.path().join("s.csv");
+        let targets =
+            vec![target(Path::new("/dev/full"), Table::Status), target(&whole, Table::Status)];
+        let writer = Writer::start(targets, None).expect("a thread");
+        let sink = writer.sink();
+        (0..10).for_each(|_| sink.take(Entry::Status(Box::<Status>::default())));
+        let caveats = sink.settle();
+        assert_eq!(caveats.len(), 1, "{caveats:?}");
+        assert!(caveats[0].text.contains("/dev/full"), "{caveats:?}");
+        assert!(writer.finish().is_some_and(|text| text.contains("No space left")));
+        let text = std::fs::read_to_string(&whole).expect("text");
+        assert_eq!(text.lines().count(), 11);
+    }
+}

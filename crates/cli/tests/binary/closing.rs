@@ -1,0 +1,65 @@
+//! Who closes first: the end that does keeps the connection's ports in TIME_WAIT for a minute. It is never the
+//! server, which would run out of them for everybody.
+
+use std::collections::HashSet;
+
+use crate::common::{Running, Server, pathscope, run};
+
+/// `TIME_WAIT` in `/proc/net/tcp`.
+const TIME_WAIT: &str = "06";
+
+/// Connections in TIME_WAIT by both their addresses, as hexadecimal numbers.
+fn waiting() -> HashSet<(String, String)> {
+    let table = std::fs::read_to_string("/proc/net/tcp").expect("Linux has it");
+    let line = |line: &str| {
+        let mut words = line.split_whitespace().skip(1);
+        let (local, remote, state) = (words.next()?, words.next()?, words.next()?);
+        (state == TIME_WAIT).then(|| (local.to_owned(), remote.to_owned()))
+    };
+    table.lines().filter_map(line).collect()
+}
+
+/// Of those that were not there before: how many the server keeps, and how many its clients do.
+fn kept(before: &HashSet<(String, String)>, port: u16) -> (usize, usize) {
+    let port = format!(":{port:04X}");
+    let now = waiting();
+    let new: Vec<_> = now.difference(before).collect();
+    let at_server = new.iter().filter(|(local, _)| local.ends_with(&port)).count();
+    (at_server, new.iter().filter(|(_, remote)| remote.ends_with(&port)).count())
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_server_never_closes_first() {
+    let server = Server::start();
+    let before = waiting();
+    for pattern in ["push", "pull", "pushpull", "duplex"] {
+        for extent in [["-n", "1MiB"], ["-t", "200ms"]] {
+            for engine in ["epoll", "plain"] {
+                let host = server.host();
+                let words = ["goodput", &host, "-c", "3", "--pattern", pattern, "--no-probe"];
+                let how = ["--engine", engine, "--json"];
+                run(&[&words[..], &extent, &how].concat()).exits(0);
+                let (at_server, at_client) = kept(&before, server.port);
+                assert_eq!(at_server, 0, "{pattern} {extent:?} {engine}");
+                // The test would see it: the other end's are there, the control connection's among them.
+                assert!(at_client >= 4, "{at_client}");
+            }
+        }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn nor_where_the_client_is_interrupted() {
+    let server = Server::start();
+    let before = waiting();
+    let words = ["goodput", &server.host(), "-c", "3", "-t", "60s", "--report-every", "50ms"];
+    let mut client = Running::start(pathscope(&words));
+    client.await_stdout("ms");
+    client.signal("INT");
+    client.finish().exits(130);
+    let (at_server, at_client) = kept(&before, server.port);
+    assert_eq!(at_server, 0);
+    assert!(at_client >= 4, "{at_client}");
+}

@@ -1,0 +1,186 @@
+//! What is written down while a run goes on: status, connections, errors, one entry each. Values only: how a
+//! row looks is in `views`, where it goes is the binary's affair.
+//!
+//! Not here: the result document, which is written when a run ends.
+
+use crate::record::{FlowError, FlowFacts};
+
+/// Something to write down.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Entry {
+    /// A report interval of a session has passed.
+    Status(Box<Status>),
+    /// A connection of a session is about to move data.
+    Opened(Box<Connection>),
+    /// A connection has ended, well or not.
+    Closed(Box<Connection>),
+    /// Something went wrong that is no matter of one connection.
+    Trouble(Box<Trouble>),
+    /// A step of a session, for whoever looks for a fault.
+    Step(Box<Step>),
+}
+
+/// The connections of one session over one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// When the interval ended, since the journal began.
+    pub at_ns: u64,
+    /// How long it was; zero for the row that says that the connections begin.
+    pub length_ns: u64,
+    /// Bytes handed to the kernel in it.
+    pub sent_bytes: u64,
+    /// Bytes taken from the kernel and checked in it.
+    pub received_bytes: u64,
+    /// Connections that move data at its end.
+    pub in_flight: u64,
+    /// Connections that have ended so far.
+    pub ended: Ended,
+    /// What the kernel says of the connections that move data: windows and delivery rates summed up, the
+    /// median of the round-trip times, the smallest of the smallest; and retransmits of all connections so
+    /// far, as a running total.
+    pub tcp: KernelView,
+    /// The other end of the session's control connection.
+    pub session: String,
+}
+
+/// How connections ended, as running totals.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Ended {
+    /// Well.
+    pub completed: u64,
+    /// By the system or the path.
+    pub network_errors: u64,
+    /// By bytes that were not what they must be.
+    pub data_errors: u64,
+    /// By a breach of protocol, or for a reason that has no kind.
+    pub protocol_errors: u64,
+}
+
+/// What the kernel says of connections; what it does not say is absent.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct KernelView {
+    /// Segments sent again since the connections began.
+    pub retransmits: Option<u64>,
+    /// Smoothed round-trip time.
+    pub rtt_ns: Option<u64>,
+    /// Smallest round-trip time.
+    pub min_rtt_ns: Option<u64>,
+    /// Congestion window.
+    pub window_bytes: Option<u64>,
+    /// Rate at which data was lately delivered.
+    pub delivery_bps: Option<u64>,
+}
+
+/// One connection.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Connection {
+    /// When, since the journal began.
+    pub at_ns: u64,
+    /// From the start of the data to its end at this end.
+    pub time_ns: u64,
+    /// The connection as this end saw it.
+    pub facts: FlowFacts,
+    /// The other end of the session's control connection.
+    pub session: String,
+}
+
+/// An error outside of connections.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trouble {
+    /// When, since the journal began.
+    pub at_ns: u64,
+    /// A sentence.
+    pub text: String,
+    /// The other end of the session's control connection, where there is a session.
+    pub session: Option<String>,
+}
+
+/// A step of a session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Step {
+    /// When, since the journal began.
+    pub at_ns: u64,
+    /// A few words.
+    pub text: String,
+    /// The other end of the session's control connection.
+    pub session: String,
+}
+
+impl Ended {
+    /// Counts one more.
+    pub fn count(&mut self, error: Option<&FlowError>) {
+        use crate::record::FlowErrorKind;
+        *match error.map(|error| error.kind) {
+            None => &mut self.completed,
+            Some(FlowErrorKind::Network) => &mut self.network_errors,
+            Some(FlowErrorKind::Data) => &mut self.data_errors,
+            Some(FlowErrorKind::Protocol | FlowErrorKind::Unknown) => &mut self.protocol_errors,
+        } += 1;
+    }
+}
+
+impl KernelView {
+    /// What the kernel says of one connection.
+    pub fn of(tcp: &crate::record::TcpFacts) -> Self {
+        Self {
+            retransmits: tcp.retransmits,
+            rtt_ns: tcp.rtt_ns,
+            min_rtt_ns: tcp.min_rtt_ns,
+            window_bytes: tcp.congestion_window_bytes,
+            delivery_bps: tcp.delivery_rate_bps,
+        }
+    }
+
+    /// What it says of several.
+    pub fn of_all(views: &[Self]) -> Self {
+        let sum = |field: fn(&Self) -> Option<u64>| {
+            views.iter().filter_map(field).reduce(u64::saturating_add)
+        };
+        let mut round_trips: Vec<u64> = views.iter().filter_map(|view| view.rtt_ns).collect();
+        round_trips.sort_unstable();
+        Self {
+            retransmits: sum(|view| view.retransmits),
+            rtt_ns: round_trips.get(round_trips.len() / 2).copied(),
+            min_rtt_ns: views.iter().filter_map(|view| view.min_rtt_ns).min(),
+            window_bytes: sum(|view| view.window_bytes),
+            delivery_bps: sum(|view| view.delivery_bps),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::FlowErrorKind;
+
+    #[test]
+    fn kinds_of_error_are_counted_apart() {
+        let mut ended = Ended::default();
+        ended.count(None);
+        for kind in [
+            FlowErrorKind::Network,
+            FlowErrorKind::Data,
+            FlowErrorKind::Data,
+            FlowErrorKind::Protocol,
+            FlowErrorKind::Unknown,
+        ] {
+            ended.count(Some(&FlowError { kind, text: String::new(), errno: None }));
+        }
+        let expected =
+            Ended { completed: 1, network_errors: 1, data_errors: 2, protocol_errors: 2 };
+        assert_eq!(ended, expected);
+    }
+
+    #[test]
+    fn several_connections_are_summed_up_or_stand_for_each_other() {
+        let of = |rtt, retransmits| KernelView {
+            rtt_ns: Some(rtt),
+            min_rtt_ns: Some(rtt / 2),
+            retransmits,
+            ..KernelView::default()
+        };
+        let all = KernelView::of_all(&[of(90, Some(1)), of(10, None), of(20, Some(5))]);
+        assert_eq!(all, KernelView { min_rtt_ns: Some(5), ..of(20, Some(6)) });
+        assert_eq!(KernelView::of_all(&[]), KernelView::default());
+    }
+}

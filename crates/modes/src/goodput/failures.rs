@@ -1,0 +1,188 @@
+//! Connections that failed, by kind, and those whose ends do not count the same. Off the hot path.
+
+use std::fmt;
+
+use pathscope_core::id::FlowId;
+use pathscope_core::quantity::count;
+use pathscope_core::record::{FlowErrorKind, FlowFacts};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::GoodputReport;
+
+/// How many connections failed of what.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct FailureCounts {
+    /// The system or the path: reset, unreachable, timed out.
+    pub network: u64,
+    /// Bytes were not what they must be.
+    pub data: u64,
+    /// The peer broke the rules, or the ends do not count the same.
+    pub protocol: u64,
+}
+
+impl FailureCounts {
+    /// Counts one more.
+    pub fn count(&mut self, kind: FlowErrorKind) {
+        *match kind {
+            FlowErrorKind::Network => &mut self.network,
+            FlowErrorKind::Data => &mut self.data,
+            FlowErrorKind::Protocol | FlowErrorKind::Unknown => &mut self.protocol,
+        } += 1;
+    }
+
+    /// Of `failed` connections, as both ends saw them. What neither end calls wrong data or a breach is
+    /// the network's.
+    pub(super) fn of_both(
+        client: &GoodputReport,
+        server: Option<&GoodputReport>,
+        failed: u64,
+    ) -> Self {
+        let at = |end: Option<&GoodputReport>| end.map(|end| end.failures).unwrap_or_default();
+        let (here, there) = (at(Some(client)), at(server));
+        // Both ways of one connection may be damaged: that is told twice and counted once.
+        let both = server.map_or(0, |server| {
+            let is_data = |flow: &&FlowFacts| kind_of(flow) == Some(FlowErrorKind::Data);
+            let found = |flow: &FlowFacts| {
+                server.flows.iter().filter(is_data).any(|other| other.flow == flow.flow)
+            };
+            client.flows.iter().filter(is_data).filter(|flow| found(flow)).count() as u64
+        });
+        let data = (here.data + there.data).saturating_sub(both).min(failed);
+        let silent = server.map_or(0, |server| disagreements(client, server).silent);
+        let protocol = (here.protocol + there.protocol + silent).min(failed - data);
+        Self { network: failed - data - protocol, data, protocol }
+    }
+}
+
+fn kind_of(flow: &FlowFacts) -> Option<FlowErrorKind> {
+    flow.error.as_ref().map(|error| error.kind)
+}
+
+/// One direction of a connection of which less, or more, arrived than was sent.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Disagreement {
+    /// Which connection.
+    pub flow: FlowId,
+    /// Whether the client sent.
+    pub is_up: bool,
+    /// Bytes that the sender handed to its kernel.
+    pub sent_bytes: u64,
+    /// Bytes that the receiver took from its kernel and checked.
+    pub received_bytes: u64,
+}
+
+impl fmt::Display for Disagreement {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sender, receiver) =
+            if self.is_up { ("client", "server") } else { ("server", "client") };
+        let (sent, received) = (self.sent_bytes, self.received_bytes);
+        let short = if received < sent { receiver } else { sender };
+        write!(
+            formatter,
+            "flow {}: the {sender} sent {} bytes and the {receiver} took {}; the {short} is short by {}",
+            self.flow,
+            count(sent),
+            count(received),
+            count(sent.abs_diff(received))
+        )
+    }
+}
+
+/// Where the two ends do not count the same.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Disagreements {
+    /// Of the connections told one by one.
+    pub told: Vec<Disagreement>,
+    /// Connections among them that neither end says has failed.
+    pub silent: u64,
+}
+
+/// Where the two ends do not count the same. Both tell the same connections one by one, in order.
+pub fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Disagreements {
+    let mut all = Disagreements::default();
+    let mut others = server.flows.iter().peekable();
+    for here in &client.flows {
+        while others.next_if(|there| there.flow < here.flow).is_some() {}
+        let Some(there) = others.next_if(|there| there.flow == here.flow) else { continue };
+        let before = all.told.len();
+        for (is_up, sent_bytes, received_bytes) in [
+            (true, here.sent_bytes, there.received_bytes),
+            (false, there.sent_bytes, here.received_bytes),
+        ] {
+            if sent_bytes != received_bytes {
+                all.told.push(Disagreement { flow: here.flow, is_up, sent_bytes, received_bytes });
+            }
+        }
+        let is_silent = here.error.is_none() && there.error.is_none();
+        all.silent += u64::from(all.told.len() > before && is_silent);
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::record::FlowError;
+
+    use super::*;
+
+    fn flow(number: u32, bytes: (u64, u64), kind: Option<FlowErrorKind>) -> FlowFacts {
+        let error = kind.map(|kind| FlowError { kind, text: String::new(), errno: None });
+        let (sent_bytes, received_bytes) = bytes;
+        FlowFacts {
+            flow: FlowId(number),
+            sent_bytes,
+            received_bytes,
+            error,
+            ..FlowFacts::default()
+        }
+    }
+
+    fn end(flows: Vec<FlowFacts>) -> GoodputReport {
+        let mut report = GoodputReport::default();
+        for kind in flows.iter().filter_map(kind_of) {
+            report.failed += 1;
+            report.failures.count(kind);
+        }
+        GoodputReport { flows, ..report }
+    }
+
+    #[test]
+    fn the_end_that_is_short_is_named() {
+        let client = end(vec![flow(0, (10, 0), None), flow(1, (10, 5), None)]);
+        let server = end(vec![flow(0, (0, 10), None), flow(1, (7, 9), None)]);
+        let found = disagreements(&client, &server);
+        let texts: Vec<String> = found.told.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "flow 1: the client sent 10 bytes and the server took 9; the server is short by 1",
+                "flow 1: the server sent 7 bytes and the client took 5; the client is short by 2",
+            ]
+        );
+        assert_eq!(found.silent, 1);
+        assert_eq!(disagreements(&client, &end(Vec::new())), Disagreements::default());
+    }
+
+    #[test]
+    fn wrong_data_at_one_end_is_no_failure_of_the_network() {
+        use FlowErrorKind::{Data, Network, Protocol};
+        let client = end(vec![
+            flow(0, (0, 0), Some(Network)),
+            flow(1, (0, 0), Some(Network)),
+            flow(2, (0, 0), Some(Data)),
+            flow(3, (0, 0), Some(Network)),
+        ]);
+        let server = end(vec![
+            flow(0, (0, 0), Some(Data)),
+            flow(1, (0, 0), Some(Network)),
+            flow(2, (0, 0), Some(Data)),
+            flow(3, (0, 0), Some(Protocol)),
+        ]);
+        let counts = FailureCounts::of_both(&client, Some(&server), 4);
+        assert_eq!(counts, FailureCounts { network: 1, data: 2, protocol: 1 });
+        let alone = FailureCounts::of_both(&client, None, 4);
+        assert_eq!(alone, FailureCounts { network: 3, data: 1, protocol: 0 });
+    }
+}

@@ -1,0 +1,17 @@
+//! Any other system: nothing is known.
+
+use pathscope_core::counters::HostCounters;
+
+#[derive(Debug)]
+pub struct Reading;
+
+impl Reading {
+    pub fn now() -> Self {
+        Self
+    }
+
+    #[expect(clippy::unused_self, reason = "the same signature on every system")]
+    pub fn since(&self, _earlier: &Self) -> Option<HostCounters> {
+        None
+    }
+}

@@ -1,0 +1,210 @@
+//! The columns of each table, and the cells of a row: names and values, whatever they are written as.
+
+use pathscope_core::journal::{Connection, Entry, KernelView, Status, Trouble};
+use pathscope_core::record::{FlowError, FlowErrorKind};
+
+use super::Table;
+
+/// The columns of a table: ctsTraffic's, then ours.
+pub fn of(table: Table) -> &'static [&'static str] {
+    match table {
+        Table::Status => &[
+            "TimeSlice",
+            "SendBps",
+            "RecvBps",
+            "In-Flight",
+            "Completed",
+            "NetError",
+            "DataError",
+            "ProtocolError",
+            "SliceMs",
+            "SendBytes",
+            "RecvBytes",
+            "Retransmits",
+            "RttUs",
+            "MinRttUs",
+            "WindowBytes",
+            "DeliveryBps",
+            "Session",
+        ],
+        Table::Connections => &[
+            "TimeSlice",
+            "LocalAddress",
+            "RemoteAddress",
+            "SendBytes",
+            "SendBps",
+            "RecvBytes",
+            "RecvBps",
+            "TimeMs",
+            "Result",
+            "ConnectionId",
+            "Flow",
+            "ErrorKind",
+            "Errno",
+            "Retransmits",
+            "RttUs",
+            "MinRttUs",
+            "WindowBytes",
+            "DeliveryBps",
+            "Session",
+        ],
+        Table::Errors => &[
+            "TimeSlice",
+            "ErrorKind",
+            "Errno",
+            "LocalAddress",
+            "RemoteAddress",
+            "ConnectionId",
+            "Flow",
+            "Message",
+            "Session",
+        ],
+    }
+}
+
+/// The cells of the row that a table has for an entry, if it has one.
+pub fn cells(table: Table, entry: &Entry) -> Option<Vec<String>> {
+    match (table, entry) {
+        (Table::Status, Entry::Status(status)) => Some(status_cells(status)),
+        (Table::Connections, Entry::Closed(connection)) => Some(connection_cells(connection)),
+        (Table::Errors, Entry::Closed(connection)) => {
+            connection.facts.error.as_ref().map(|error| error_cells(connection, error))
+        }
+        (Table::Errors, Entry::Trouble(trouble)) => Some(trouble_cells(trouble)),
+        _ => None,
+    }
+}
+
+fn status_cells(status: &Status) -> Vec<String> {
+    let Status { ended, .. } = status;
+    let mut cells = vec![
+        seconds(status.at_ns),
+        per_second(status.sent_bytes, status.length_ns).to_string(),
+        per_second(status.received_bytes, status.length_ns).to_string(),
+        status.in_flight.to_string(),
+        ended.completed.to_string(),
+        ended.network_errors.to_string(),
+        // Theirs counts both; ours tells the second one again in a column of its own.
+        (ended.data_errors + ended.protocol_errors).to_string(),
+        ended.protocol_errors.to_string(),
+        milliseconds(status.length_ns),
+        status.sent_bytes.to_string(),
+        status.received_bytes.to_string(),
+    ];
+    cells.extend(kernel_cells(&status.tcp));
+    cells.push(status.session.clone());
+    cells
+}
+
+fn connection_cells(connection: &Connection) -> Vec<String> {
+    let facts = &connection.facts;
+    let mut cells = vec![
+        seconds(connection.at_ns),
+        facts.local.clone().unwrap_or_default(),
+        facts.remote.clone().unwrap_or_default(),
+        facts.sent_bytes.to_string(),
+        per_second(facts.sent_bytes, connection.time_ns).to_string(),
+        facts.received_bytes.to_string(),
+        per_second(facts.received_bytes, connection.time_ns).to_string(),
+        (connection.time_ns / 1_000_000).to_string(),
+        facts.error.as_ref().map_or_else(|| "Succeeded".to_owned(), |error| error.text.clone()),
+        facts.connection_id.clone().unwrap_or_default(),
+        facts.flow.to_string(),
+        facts.error.as_ref().map_or("", kind).to_owned(),
+        facts.error.as_ref().and_then(|error| error.errno.clone()).unwrap_or_default(),
+    ];
+    cells.extend(kernel_cells(&facts.tcp.as_ref().map(KernelView::of).unwrap_or_default()));
+    cells.push(connection.session.clone());
+    cells
+}
+
+fn error_cells(connection: &Connection, error: &FlowError) -> Vec<String> {
+    let facts = &connection.facts;
+    vec![
+        seconds(connection.at_ns),
+        kind(error).to_owned(),
+        error.errno.clone().unwrap_or_default(),
+        facts.local.clone().unwrap_or_default(),
+        facts.remote.clone().unwrap_or_default(),
+        facts.connection_id.clone().unwrap_or_default(),
+        facts.flow.to_string(),
+        error.text.clone(),
+        connection.session.clone(),
+    ]
+}
+
+fn trouble_cells(trouble: &Trouble) -> Vec<String> {
+    let none = String::new;
+    vec![
+        seconds(trouble.at_ns),
+        "run".to_owned(),
+        none(),
+        none(),
+        none(),
+        none(),
+        none(),
+        trouble.text.clone(),
+        trouble.session.clone().unwrap_or_default(),
+    ]
+}
+
+fn kernel_cells(tcp: &KernelView) -> [String; 5] {
+    let cell = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let micros = |nanoseconds: Option<u64>| cell(nanoseconds.map(|time| time / 1_000));
+    [
+        cell(tcp.retransmits),
+        micros(tcp.rtt_ns),
+        micros(tcp.min_rtt_ns),
+        cell(tcp.window_bytes),
+        cell(tcp.delivery_bps.map(|bits| bits / 8)),
+    ]
+}
+
+/// The kind of an error, as it is counted.
+pub fn kind(error: &FlowError) -> &'static str {
+    match error.kind {
+        FlowErrorKind::Network => "network",
+        FlowErrorKind::Data => "data",
+        FlowErrorKind::Protocol => "protocol",
+        FlowErrorKind::Unknown => "unknown",
+    }
+}
+
+/// Seconds with three decimals.
+pub fn seconds(nanoseconds: u64) -> String {
+    three_decimals(nanoseconds, 1_000_000_000)
+}
+
+fn milliseconds(nanoseconds: u64) -> String {
+    three_decimals(nanoseconds, 1_000_000)
+}
+
+/// `nanoseconds` in a unit, with three decimals, rounded down.
+fn three_decimals(nanoseconds: u64, unit: u64) -> String {
+    format!("{}.{:03}", nanoseconds / unit, nanoseconds % unit / (unit / 1_000))
+}
+
+/// Bytes a second, rounded down; none over no time.
+pub fn per_second(bytes: u64, length_ns: u64) -> u64 {
+    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(length_ns.max(1));
+    if length_ns == 0 { 0 } else { u64::try_from(rate).unwrap_or(u64::MAX) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_are_whole_bytes_a_second_and_never_overflow() {
+        assert_eq!(per_second(1_000, 2_000_000_000), 500);
+        assert_eq!(per_second(7, 0), 0);
+        assert_eq!(per_second(u64::MAX, 1), u64::MAX);
+    }
+
+    #[test]
+    fn time_has_three_decimals() {
+        assert_eq!(seconds(5_002_999_999), "5.002");
+        assert_eq!(seconds(1_000_000), "0.001");
+        assert_eq!(milliseconds(1_500), "0.001");
+    }
+}

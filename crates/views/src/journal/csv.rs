@@ -1,0 +1,110 @@
+//! Rows as CSV: RFC 4180, so lines end in CR LF and whatever needs quotes has them.
+
+use csv::{Terminator, WriterBuilder};
+use pathscope_core::journal::Entry;
+
+use super::{Table, columns};
+
+/// The names of the columns.
+pub fn header(table: Table) -> String {
+    record(columns::of(table))
+}
+
+/// The row of an entry, if the table has one.
+pub fn row(table: Table, entry: &Entry) -> Option<String> {
+    columns::cells(table, entry).map(|cells| record(&cells))
+}
+
+fn record<T: AsRef<[u8]>>(cells: &[T]) -> String {
+    let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    // Writing to memory fails only where it runs out, and rows are not compared in length.
+    let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok());
+    written.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::journal::{Connection, Ended, KernelView, Status, Trouble};
+    use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+
+    use super::*;
+
+    #[test]
+    fn status_begins_with_the_columns_that_other_tools_read() {
+        assert!(header(Table::Status).starts_with(
+            "TimeSlice,SendBps,RecvBps,In-Flight,Completed,NetError,DataError,ProtocolError,"
+        ));
+        let status = Status {
+            at_ns: 5_002_000_000,
+            length_ns: 1_000_000_000,
+            sent_bytes: 2_635_357_062,
+            received_bytes: 124,
+            in_flight: 8,
+            ended: Ended { completed: 3, network_errors: 1, data_errors: 4, protocol_errors: 1 },
+            tcp: KernelView {
+                retransmits: Some(2),
+                rtt_ns: Some(1_234_567),
+                delivery_bps: Some(80),
+                ..KernelView::default()
+            },
+            session: "[::1]:4000".to_owned(),
+        };
+        assert_eq!(
+            row(Table::Status, &Entry::Status(Box::new(status))).as_deref(),
+            Some(
+                "5.002,2635357062,124,8,3,1,5,1,1000.000,2635357062,124,2,1234,,,10,[::1]:4000\r\n"
+            )
+        );
+    }
+
+    #[test]
+    fn a_connection_that_failed_stands_in_two_tables() {
+        assert!(header(Table::Connections).starts_with(
+            "TimeSlice,LocalAddress,RemoteAddress,SendBytes,SendBps,RecvBytes,RecvBps,TimeMs,Result,ConnectionId,"
+        ));
+        let error = FlowError {
+            kind: FlowErrorKind::Network,
+            text: "it broke, and said \"so\"".to_owned(),
+            errno: Some("ECONNRESET".to_owned()),
+        };
+        let facts = FlowFacts {
+            connection_id: Some("id".to_owned()),
+            local: Some("10.0.0.1:2".to_owned()),
+            sent_bytes: 500,
+            error: Some(error),
+            ..FlowFacts::default()
+        };
+        let connection =
+            Connection { at_ns: 1_000_000, time_ns: 250_000_000, facts, session: "s".to_owned() };
+        let entry = Entry::Closed(Box::new(connection));
+        assert_eq!(
+            row(Table::Connections, &entry).as_deref(),
+            Some(
+                "0.001,10.0.0.1:2,,500,2000,0,0,250,\"it broke, and said \"\"so\"\"\",id,0,network,ECONNRESET,,,,,,s\r\n"
+            )
+        );
+        assert_eq!(
+            row(Table::Errors, &entry).as_deref(),
+            Some(
+                "0.001,network,ECONNRESET,10.0.0.1:2,,id,0,\"it broke, and said \"\"so\"\"\",s\r\n"
+            )
+        );
+        assert_eq!(row(Table::Status, &entry), None);
+    }
+
+    #[test]
+    fn every_row_has_as_many_cells_as_its_header() {
+        let trouble = Trouble { at_ns: 0, text: "a\r\nb".to_owned(), session: None };
+        let trouble = Entry::Trouble(Box::new(trouble));
+        let status = Entry::Status(Box::default());
+        let closed = Entry::Closed(Box::default());
+        for (table, entry) in
+            [(Table::Status, &status), (Table::Connections, &closed), (Table::Errors, &trouble)]
+        {
+            let text = header(table) + &row(table, entry).expect("it has a row");
+            let mut reader = csv::Reader::from_reader(text.as_bytes());
+            let records: Vec<_> = reader.records().collect();
+            assert!(matches!(records.as_slice(), [Ok(_)]), "{records:?}");
+        }
+    }
+}

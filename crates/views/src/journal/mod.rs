@@ -1,0 +1,87 @@
+//! The journal as rows: a table of status, one of connections, one of errors, each as CSV or as text.
+//!
+//! The first columns are those of ctsTraffic, with its names, order and units, so that what reads its files
+//! reads these: `SendBps` is bytes a second. Ours follow. Not here: files.
+
+mod columns;
+mod csv;
+mod text;
+
+use std::fmt;
+use std::path::Path;
+
+use pathscope_core::journal::Entry;
+
+pub use text::line;
+
+/// What a file of rows holds.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Table {
+    /// Rates and counts, a row for each report interval.
+    Status,
+    /// A row for each connection that has ended.
+    Connections,
+    /// A row for each error, of a connection or outside of any.
+    Errors,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub enum Form {
+    /// RFC 4180, UTF-8, with a header.
+    Csv,
+    /// Lines for people.
+    Text,
+}
+
+impl Form {
+    /// The form that a file's name asks for: CSV where it ends in `.csv`, text everywhere else.
+    pub fn of_path(path: &Path) -> Self {
+        let is_csv = path.extension().is_some_and(|name| name.eq_ignore_ascii_case("csv"));
+        if is_csv { Self::Csv } else { Self::Text }
+    }
+}
+
+impl fmt::Display for Table {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Status => "status",
+            Self::Connections => "connections",
+            Self::Errors => "errors",
+        })
+    }
+}
+
+/// What stands at the top of a table.
+pub fn header(table: Table, form: Form) -> String {
+    match form {
+        Form::Csv => csv::header(table),
+        Form::Text => text::header(table),
+    }
+}
+
+/// The row that a table has for an entry, if it has one.
+pub fn row(table: Table, form: Form, entry: &Entry) -> Option<String> {
+    match form {
+        Form::Csv => csv::row(table, entry),
+        Form::Text => text::row(table, entry),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_extension_decides() {
+        for (path, form) in [
+            ("status.csv", Form::Csv),
+            ("STATUS.CSV", Form::Csv),
+            ("status.txt", Form::Text),
+            ("csv", Form::Text),
+            ("/dev/stdout", Form::Text),
+        ] {
+            assert_eq!(Form::of_path(Path::new(path)), form, "{path}");
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Rows as text, for people: status in columns, everything else a line each with its time in front.
+
+use std::fmt::Write as _;
+
+use pathscope_core::journal::{Connection, Entry};
+
+use super::{Table, columns};
+
+/// The width of each column of status; what does not fit pushes the rest to the right.
+const WIDTHS: [usize; 17] = [10, 13, 13, 11, 11, 10, 11, 14, 10, 13, 13, 12, 9, 10, 13, 13, 24];
+
+/// What stands at the top of a table.
+pub fn header(table: Table) -> String {
+    match table {
+        Table::Status => aligned(columns::of(table)),
+        Table::Connections | Table::Errors => String::new(),
+    }
+}
+
+/// The line of an entry, if the table has one.
+pub fn row(table: Table, entry: &Entry) -> Option<String> {
+    match (table, entry) {
+        (Table::Status, Entry::Status(_)) => columns::cells(table, entry).map(|cells| {
+            let cells: Vec<&str> =
+                cells.iter().map(|cell| if cell.is_empty() { "-" } else { cell }).collect();
+            aligned(&cells)
+        }),
+        (Table::Connections, Entry::Opened(_) | Entry::Closed(_))
+        | (Table::Errors, Entry::Trouble(_)) => line(entry),
+        (Table::Errors, Entry::Closed(connection)) if connection.facts.error.is_some() => {
+            line(entry)
+        }
+        _ => None,
+    }
+}
+
+/// An entry as one line, whatever table it stands in.
+pub fn line(entry: &Entry) -> Option<String> {
+    let text = match entry {
+        Entry::Status(_) => return row(Table::Status, entry),
+        Entry::Opened(connection) => {
+            let at = columns::seconds(connection.at_ns);
+            format!("[{at}] TCP connection established {}\n", ends(connection))
+        }
+        Entry::Closed(connection) => closed(connection),
+        Entry::Trouble(trouble) => {
+            let session = trouble.session.as_ref().map(|who| format!("{who}: "));
+            let at = columns::seconds(trouble.at_ns);
+            format!("[{at}] {}{}\n", session.unwrap_or_default(), trouble.text)
+        }
+        Entry::Step(step) => {
+            format!("[{}] {}: {}\n", columns::seconds(step.at_ns), step.session, step.text)
+        }
+    };
+    Some(text)
+}
+
+fn closed(connection: &Connection) -> String {
+    let Connection { at_ns, time_ns, facts, .. } = connection;
+    let result = match &facts.error {
+        None => "succeeded".to_owned(),
+        Some(error) => format!("failed with a {} error, {}", columns::kind(error), error.text),
+    };
+    let rate = |bytes| columns::per_second(bytes, *time_ns);
+    let mut text = format!(
+        "[{}] TCP connection {result} : {} [{}]: SendBytes[{}] SendBps[{}] RecvBytes[{}] RecvBps[{}] Time[{} ms]",
+        columns::seconds(*at_ns),
+        ends(connection),
+        facts.connection_id.as_deref().unwrap_or_default(),
+        facts.sent_bytes,
+        rate(facts.sent_bytes),
+        facts.received_bytes,
+        rate(facts.received_bytes),
+        time_ns / 1_000_000
+    );
+    if let Some(retransmits) = facts.tcp.and_then(|tcp| tcp.retransmits) {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " Retransmits[{retransmits}]");
+    }
+    text.push('\n');
+    text
+}
+
+fn ends(connection: &Connection) -> String {
+    let address = |address: &Option<String>| address.clone().unwrap_or_else(|| "?".to_owned());
+    format!("[{} - {}]", address(&connection.facts.local), address(&connection.facts.remote))
+}
+
+fn aligned(cells: &[impl AsRef<str>]) -> String {
+    let mut line = String::new();
+    for (cell, width) in cells.iter().zip(WIDTHS) {
+        let _ = write!(line, " {:>width$}", cell.as_ref(), width = width - 1);
+    }
+    line.push('\n');
+    line
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::journal::{Status, Trouble};
+    use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+
+    use super::*;
+
+    #[test]
+    fn columns_stand_under_their_names_and_never_touch() {
+        let status = Status {
+            at_ns: 5_002_000_000,
+            length_ns: 1_000_000_000,
+            sent_bytes: u64::MAX,
+            ..Status::default()
+        };
+        let header = header(Table::Status);
+        let row = row(Table::Status, &Entry::Status(Box::new(status))).expect("it has a row");
+        assert!(header.starts_with(" TimeSlice      SendBps      RecvBps  In-Flight"), "{header}");
+        assert!(row.starts_with("     5.002 18446744073709551615            0"), "{row}");
+        assert_eq!(row.split_whitespace().count(), header.split_whitespace().count());
+    }
+
+    #[test]
+    fn a_connection_has_a_line_when_it_begins_and_one_when_it_ends() {
+        let facts = FlowFacts {
+            connection_id: Some("id".to_owned()),
+            local: Some("10.0.0.1:2".to_owned()),
+            remote: Some("10.0.0.2:3".to_owned()),
+            sent_bytes: 500,
+            ..FlowFacts::default()
+        };
+        let connection = Connection { time_ns: 250_000_000, facts, ..Connection::default() };
+        let opened = Entry::Opened(Box::new(connection.clone()));
+        assert_eq!(
+            row(Table::Connections, &opened).as_deref(),
+            Some("[0.000] TCP connection established [10.0.0.1:2 - 10.0.0.2:3]\n")
+        );
+        let closed = Entry::Closed(Box::new(connection.clone()));
+        assert_eq!(
+            row(Table::Connections, &closed).as_deref(),
+            Some(
+                "[0.000] TCP connection succeeded : [10.0.0.1:2 - 10.0.0.2:3] [id]: SendBytes[500] SendBps[2000] RecvBytes[0] RecvBps[0] Time[250 ms]\n"
+            )
+        );
+        assert_eq!(row(Table::Errors, &closed), None);
+        let error =
+            FlowError { kind: FlowErrorKind::Data, text: "it is wrong".to_owned(), errno: None };
+        let mut failed = connection;
+        failed.facts.error = Some(error);
+        let failed = row(Table::Errors, &Entry::Closed(Box::new(failed))).expect("it has a line");
+        assert!(failed.contains("failed with a data error, it is wrong"), "{failed}");
+    }
+
+    #[test]
+    fn trouble_says_whose_it_is() {
+        let session = Some("10.0.0.1:9".to_owned());
+        let trouble = Trouble { at_ns: 1_500_000_000, text: "no".to_owned(), session };
+        assert_eq!(
+            row(Table::Errors, &Entry::Trouble(Box::new(trouble))).as_deref(),
+            Some("[1.500] 10.0.0.1:9: no\n")
+        );
+    }
+}
