@@ -5,6 +5,8 @@
 
 mod args;
 mod background;
+mod daemon;
+mod frequencies;
 mod lab;
 mod measure;
 mod output;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
+            daemon::failed(&trouble.text);
             terminal::complain(&trouble.text);
             ExitCode::from(trouble.failure.exit_code())
         }

@@ -7,14 +7,18 @@ use std::path::{Path, PathBuf};
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
 use pathscope_core::record::Tool;
+use pathscope_modes::document::Document;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_run::client::{self, Request};
+use pathscope_run::samples::{self, SampleFile};
 use pathscope_run::stop::Stop;
 use pathscope_run::survey::{self, SurveyOptions};
 
-use crate::args::{GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
+use crate::args::{DaemonArgs, GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
 use crate::background::Background;
+use crate::daemon::{self, Role};
+use crate::frequencies::FrequencyFile;
 use crate::output::{self, Outputs, ResultFile};
 use crate::{Trouble, terminal};
 
@@ -28,7 +32,7 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         congestion_control: args.congestion,
     });
     let file = args.run.output.output.clone().unwrap_or_else(default_file);
-    measure("survey", args.host, tests, &args.run, Some(&file))
+    measure("survey", args.host, tests, &args.run, &Files::result(Some(file)))
 }
 
 /// `pathscope goodput`.
@@ -37,29 +41,82 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         if args.no_probe { None } else { Some(LatencyPlan::probe(probe_rate(args.probe_rate)?)) };
     let plan = args.mode.into_plan().map_err(Trouble::usage)?;
     let test = Test { plan: Plan::Goodput(plan), probe, report_every_ns: args.run.report_every };
-    let file = args.run.output.output.clone();
-    measure(
-        "goodput",
-        Some(args.host),
-        vec![("goodput".to_owned(), test)],
-        &args.run,
-        file.as_deref(),
-    )
+    let files = Files::result(args.run.output.output.clone());
+    measure("goodput", Some(args.host), vec![("goodput".to_owned(), test)], &args.run, &files)
 }
 
 /// `pathscope latency`.
-pub fn latency(args: LatencyCommand) -> Result<(), Trouble> {
+pub fn latency(mut args: LatencyCommand) -> Result<(), Trouble> {
+    if args.mode.seed.is_none() {
+        args.mode.seed = Some(random_seed()?);
+    }
     let plan = args.mode.into_plan().map_err(Trouble::usage)?;
     let test =
         Test { plan: Plan::Latency(plan), probe: None, report_every_ns: args.run.report_every };
-    let file = args.run.output.output.clone();
-    measure(
-        "latency",
-        Some(args.host),
-        vec![("latency".to_owned(), test)],
-        &args.run,
-        file.as_deref(),
-    )
+    let files = Files {
+        result: args.run.output.output.clone(),
+        samples: args.samples,
+        frequencies: args.frequency_file,
+    };
+    measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, &files)
+}
+
+/// A seed that reads well in a document: 32 bits.
+fn random_seed() -> Result<u64, Trouble> {
+    let bytes = pathscope_os::random::bytes();
+    let bytes = bytes.map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))?;
+    Ok(u32::from_ne_bytes(bytes).into())
+}
+
+/// The files that a run leaves, where they are wanted.
+#[derive(Debug, Default)]
+struct Files {
+    result: Option<PathBuf>,
+    samples: Option<PathBuf>,
+    frequencies: Option<PathBuf>,
+}
+
+impl Files {
+    fn result(result: Option<PathBuf>) -> Self {
+        Self { result, ..Self::default() }
+    }
+
+    /// What is shown in the background is seen by nobody.
+    fn must_hold_a_result(&self, daemon: &DaemonArgs) -> Result<(), Trouble> {
+        if daemon.daemon && daemon.log_file.is_none() && self.result.is_none() {
+            return Err(Trouble::usage(
+                "--daemon would lose the result: give --output FILE, --log-file FILE or both",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Each with its option.
+    fn named(&self) -> [(&'static str, Option<&Path>); 3] {
+        [
+            ("--output", self.result.as_deref()),
+            ("--samples", self.samples.as_deref()),
+            ("--frequency-file", self.frequencies.as_deref()),
+        ]
+    }
+
+    /// Opened before anything is measured, so that what cannot be written is told then.
+    fn open_samples(&self) -> Result<Option<SampleFile>, Trouble> {
+        let open = |path: &PathBuf| {
+            SampleFile::create(path).map_err(|error| {
+                let file = path.display();
+                Trouble::usage(format!("--samples {file}: {error}; nothing was measured"))
+            })
+        };
+        self.samples.as_ref().map(open).transpose()
+    }
+}
+
+/// Samples that could not be written are an output that failed.
+fn samples_trouble(document: &Document) -> Option<Trouble> {
+    let mut caveats = document.measurements.iter().flat_map(|it| &it.client.caveats);
+    let unwritten = caveats.find(|caveat| caveat.name == samples::UNWRITTEN)?;
+    Some(Trouble::new(Failure::Output, unwritten.text.clone()))
 }
 
 fn measure(
@@ -67,13 +124,20 @@ fn measure(
     host: Option<String>,
     tests: Vec<(String, Test)>,
     args: &RunArgs,
-    file: Option<&Path>,
+    files: &Files,
 ) -> Result<(), Trouble> {
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
         return show_plan(&tests);
     }
-    let result_file = file.map(ResultFile::create).transpose()?;
+    files.must_hold_a_result(&args.daemon)?;
+    if daemon::enter(&args.daemon, &files.named())? == Role::Ends {
+        return Ok(());
+    }
+    let result_file = files.result.as_deref().map(ResultFile::create).transpose()?;
+    let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
+    let samples = files.open_samples()?;
+    daemon::ready();
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let request = Request {
@@ -83,6 +147,7 @@ fn measure(
         host,
         port: args.port,
         tests,
+        samples,
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);
@@ -94,13 +159,16 @@ fn measure(
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     if let (Some(file), None, false) =
-        (file, &output_trouble, args.talk.quiet || document.measurements.is_empty())
+        (&files.result, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {
         terminal::say(&format!(
             "result saved: {}; show it again with: pathscope show {0}",
             file.display()
         ));
     }
+    let frequency_trouble = frequency_file.and_then(|file| file.write(&document).err());
+    let output_trouble =
+        output_trouble.or(frequency_trouble).or_else(|| samples_trouble(&document));
     conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
 }
 

@@ -5,12 +5,16 @@ use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
+use crate::daemon::{self, Role};
 use crate::measure::tool;
 use crate::{Trouble, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
+    if daemon::enter(&args.daemon, &[])? == Role::Ends {
+        return Ok(());
+    }
     let stop = Stop::default();
     stop.on_signals().map_err(trouble)?;
     let settings = Settings {
@@ -25,6 +29,8 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         if !quiet {
             terminal::say(line);
         }
+        // The first is where it listens.
+        daemon::ready();
     });
     served.map_err(trouble)
 }

@@ -25,6 +25,7 @@ use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::intervals::Pairs;
 use crate::mail::Mailbox;
+use crate::samples::SampleFile;
 use crate::server::Embedded;
 use crate::stop::Stop;
 use crate::{attach, target, test};
@@ -50,6 +51,8 @@ pub struct Request {
     pub port: u16,
     /// The tests with their names, in order.
     pub tests: Vec<(String, Test)>,
+    /// Where the pings of the first test are written one by one.
+    pub samples: Option<SampleFile>,
 }
 
 /// Runs everything that was asked for, and tells `sink` of it as it happens.
@@ -70,7 +73,8 @@ pub fn run(
         started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
         ..Document::default()
     };
-    let mut run = ClientRun { document, began, sink, tests: request.tests.into() };
+    let (tests, samples) = (request.tests.into(), request.samples);
+    let mut run = ClientRun { document, began, sink, tests, samples };
     run.document.hosts.client = Host { tool: request.tool, ..host::facts() };
     let result = run.everything(request.host.as_deref(), request.port, stop);
     run.finish(result, stop)
@@ -83,6 +87,7 @@ struct ClientRun<'sink> {
     sink: &'sink mut dyn FnMut(Event<'_>),
     /// Those that are left, in order.
     tests: VecDeque<(String, Test)>,
+    samples: Option<SampleFile>,
 }
 
 impl ClientRun<'_> {
@@ -120,6 +125,7 @@ impl ClientRun<'_> {
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
+        driver.samples = self.samples.take();
         stop.tell(driver.mailbox());
         let result = self.tests(&mut driver, server, stop);
         if result.is_ok() {

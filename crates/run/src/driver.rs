@@ -20,6 +20,7 @@ use pathscope_os::{clock, cpus};
 
 use crate::error::RunError;
 use crate::mail::{Letters, Mailbox, Word};
+use crate::samples::SampleFile;
 use crate::test::RunningTest;
 
 /// A test whose time is up and whose flows have moved nothing for so long is ended by force: a path can
@@ -68,6 +69,8 @@ pub(crate) struct Driver<D> {
     outgoing: Vec<u8>,
     wants_output: bool,
     test: Option<RunningTest>,
+    /// Where the pings of the next test are written one by one.
+    pub samples: Option<SampleFile>,
     /// What the other end runs otherwise than asked.
     there: Vec<Substitution>,
     /// When the flows of the test are ended by force.
@@ -116,6 +119,7 @@ where
             outgoing: Vec::new(),
             wants_output: false,
             test: None,
+            samples: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
             moved_at: Tick::ZERO,
@@ -234,7 +238,8 @@ where
         plan: Test,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        let test = RunningTest::new(plan, self.role, token, self.cpus())?;
+        let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
+        test.samples = self.samples.take();
         end.provide(token, &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);

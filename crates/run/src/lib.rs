@@ -15,6 +15,7 @@ mod error;
 mod intervals;
 mod mail;
 mod placement;
+pub mod samples;
 pub mod server;
 pub mod stop;
 pub mod survey;

@@ -117,7 +117,7 @@ impl LatencyHistogram {
     /// seen had somebody asked every `interval_ns` meanwhile: v − i, v − 2i, … down to i. A model of what a
     /// tester that waits for its answers leaves out, and no measurement.
     ///
-    /// Source: Gil Tene's correction for coordinated omission, as HdrHistogram has it.
+    /// Source: Gil Tene's correction for coordinated omission, as `HdrHistogram` has it.
     #[must_use]
     pub fn corrected(&self, interval_ns: u64) -> Self {
         let mut corrected = self.clone();
