@@ -36,6 +36,8 @@ pub const PINGING_FLOWS: RangeInclusive<u64> = 1..=10_000;
 pub const OUTSTANDING: RangeInclusive<u64> = 1..=1_024;
 /// Pings of all flows on their way at a time: each takes a place in a window of memory.
 pub const PINGS_ON_THEIR_WAY: u64 = 65_536;
+/// Bytes of one ping of each flow of a test: what a server holds for a stranger.
+pub const PING_BYTES_OF_ALL: u64 = 64 << 20;
 /// How many percentiles can be asked for.
 pub const PERCENTILES: RangeInclusive<u64> = 0..=32;
 /// A percentile, in 10⁻⁹.

@@ -261,6 +261,7 @@ mod tests {
             ("--outstanding 1024 -c 65", "65,536 pings on their way are the most"),
             ("--outstanding 2 --rate 1k/s", "an open loop never waits for an answer"),
             ("--outstanding 2 --rate 1k/s --closed", "has one ping on its way"),
+            ("-c 65 --size 1MiB", "64 MiB at most: ask for fewer or smaller ones"),
             ("--arrivals poisson", "give --period or --rate"),
             ("--arrivals poisson --rate 1k/s --closed", "give --period or --rate"),
             ("--arrivals sometimes --rate 1k/s", "fixed, poisson"),

@@ -73,6 +73,13 @@ impl LatencyPlan {
         let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
         limits::in_range(ping, self.size_bytes, sizes)?;
         limits::in_range("--reply-size", self.reply_bytes(), sizes)?;
+        if u64::from(self.connections) * self.size_bytes.0 > limits::PING_BYTES_OF_ALL {
+            return Err(PlanError::Contradiction {
+                one: "so many --connections",
+                other: ping,
+                advice: "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones",
+            });
+        }
         limits::name("--engine", self.engine.as_deref())
     }
 
