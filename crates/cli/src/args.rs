@@ -63,6 +63,9 @@ pub struct ServerArgs {
     /// What is written while it serves
     #[command(flatten)]
     pub journal: JournalArgs,
+    /// Where it runs
+    #[command(flatten)]
+    pub daemon: DaemonArgs,
     /// How much is said
     #[command(flatten)]
     pub talk: TalkArgs,
@@ -120,6 +123,12 @@ pub struct LatencyCommand {
     /// What is measured
     #[command(flatten)]
     pub mode: LatencyArgs,
+    /// Also write each measured ping, lost ones included, as a row of CSV to this file
+    #[arg(long, value_name = "FILE")]
+    pub samples: Option<PathBuf>,
+    /// Also write how often each latency was measured, in lagscope's JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    pub frequency_file: Option<PathBuf>,
     /// How it is run
     #[command(flatten)]
     pub run: RunArgs,
@@ -140,12 +149,26 @@ pub struct RunArgs {
     /// Show the plan and stop
     #[arg(long)]
     pub dry_run: bool,
+    /// Where it runs
+    #[command(flatten)]
+    pub daemon: DaemonArgs,
     /// Where results go
     #[command(flatten)]
     pub output: OutputArgs,
     /// How much is said
     #[command(flatten)]
     pub talk: TalkArgs,
+}
+
+/// Where a command runs.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DaemonArgs {
+    /// Go on in the background, without a terminal
+    #[arg(long)]
+    pub daemon: bool,
+    /// What is said and shown in the background is added to this file
+    #[arg(long, value_name = "FILE", requires = "daemon")]
+    pub log_file: Option<PathBuf>,
 }
 
 /// `pathscope show`.

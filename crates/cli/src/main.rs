@@ -5,6 +5,9 @@
 
 mod args;
 mod background;
+mod daemon;
+mod files;
+mod frequencies;
 mod journal;
 mod lab;
 mod measure;
@@ -37,6 +40,7 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
+            daemon::failed(&trouble.text);
             terminal::complain(&trouble.text);
             ExitCode::from(trouble.failure.exit_code())
         }

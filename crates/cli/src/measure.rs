@@ -2,7 +2,7 @@
 //! code.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
@@ -16,7 +16,10 @@ use pathscope_run::survey::{self, SurveyOptions};
 
 use crate::args::{GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
 use crate::background::Background;
-use crate::journal::{JournalArgs, Talk};
+use crate::daemon::{self, Role};
+use crate::files::{Files, samples_trouble};
+use crate::frequencies::FrequencyFile;
+use crate::journal::Talk;
 use crate::lab::Presence;
 use crate::output::{self, Outputs, ResultFile};
 use crate::{Trouble, terminal};
@@ -31,8 +34,7 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         congestion_control: args.congestion,
     });
     let file = args.run.output.output.clone().unwrap_or_else(default_file);
-    let journal = (JournalArgs::default(), Talk::Failures);
-    measure("survey", args.host, tests, &args.run, Some(&file), journal)
+    measure("survey", args.host, tests, &args.run, Files::result(Some(file)))
 }
 
 /// `pathscope goodput`.
@@ -41,31 +43,35 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         if args.no_probe { None } else { Some(LatencyPlan::probe(probe_rate(args.probe_rate)?)) };
     let plan = args.mode.into_plan().map_err(Trouble::usage)?;
     let test = Test { plan: Plan::Goodput(plan), probe, report_every_ns: args.run.report_every };
-    let file = args.run.output.output.clone();
-    measure(
-        "goodput",
-        Some(args.host),
-        vec![("goodput".to_owned(), test)],
-        &args.run,
-        file.as_deref(),
-        (args.journal, Talk::Connections),
-    )
+    let files = Files {
+        journal: args.journal,
+        usual: Talk::Connections,
+        ..Files::result(args.run.output.output.clone())
+    };
+    measure("goodput", Some(args.host), vec![("goodput".to_owned(), test)], &args.run, files)
 }
 
 /// `pathscope latency`.
-pub fn latency(args: LatencyCommand) -> Result<(), Trouble> {
+pub fn latency(mut args: LatencyCommand) -> Result<(), Trouble> {
+    if args.mode.seed.is_none() {
+        args.mode.seed = Some(random_seed()?);
+    }
     let plan = args.mode.into_plan().map_err(Trouble::usage)?;
     let test =
         Test { plan: Plan::Latency(plan), probe: None, report_every_ns: args.run.report_every };
-    let file = args.run.output.output.clone();
-    measure(
-        "latency",
-        Some(args.host),
-        vec![("latency".to_owned(), test)],
-        &args.run,
-        file.as_deref(),
-        (JournalArgs::default(), Talk::Failures),
-    )
+    let files = Files {
+        samples: args.samples,
+        frequencies: args.frequency_file,
+        ..Files::result(args.run.output.output.clone())
+    };
+    measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, files)
+}
+
+/// A seed that reads well in a document: 32 bits.
+fn random_seed() -> Result<u64, Trouble> {
+    let bytes = pathscope_os::random::bytes();
+    let bytes = bytes.map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))?;
+    Ok(u32::from_ne_bytes(bytes).into())
 }
 
 fn measure(
@@ -73,15 +79,21 @@ fn measure(
     host: Option<String>,
     tests: Vec<(String, Test)>,
     args: &RunArgs,
-    file: Option<&Path>,
-    (journal, usual): (JournalArgs, Talk),
+    files: Files,
 ) -> Result<(), Trouble> {
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
         return show_plan(&tests);
     }
-    let result_file = file.map(ResultFile::create).transpose()?;
-    let kept = journal.keep(Talk::of(args.talk, usual), file)?;
+    files.must_hold_a_result(&args.daemon)?;
+    if daemon::enter(&args.daemon, &files.named())? == Role::Ends {
+        return Ok(());
+    }
+    let result_file = files.result.as_deref().map(ResultFile::create).transpose()?;
+    let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
+    let samples = files.open_samples()?;
+    let kept = files.journal.keep(Talk::of(args.talk, files.usual), files.result.as_deref())?;
+    daemon::ready();
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
@@ -94,6 +106,7 @@ fn measure(
         tests,
         afterwards: Box::new(move || presence.map_or_else(Vec::new, Presence::shortcomings)),
         journal: kept.journal(),
+        samples,
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);
@@ -106,13 +119,16 @@ fn measure(
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let output_trouble = output_trouble.or(kept.finish());
     if let (Some(file), None, false) =
-        (file, &output_trouble, args.talk.quiet || document.measurements.is_empty())
+        (&files.result, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {
         terminal::say(&format!(
             "result saved: {}; show it again with: pathscope show {0}",
             file.display()
         ));
     }
+    let frequency_trouble = frequency_file.and_then(|file| file.write(&document).err());
+    let output_trouble =
+        output_trouble.or(frequency_trouble).or_else(|| samples_trouble(&document));
     conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
 }
 

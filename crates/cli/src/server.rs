@@ -5,6 +5,7 @@ use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
+use crate::daemon::{self, Role};
 use crate::journal::Talk;
 use crate::lab::Presence;
 use crate::measure::here;
@@ -13,6 +14,9 @@ use crate::{Trouble, terminal};
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
+    if daemon::enter(&args.daemon, &args.journal.named())? == Role::Ends {
+        return Ok(());
+    }
     let stop = Stop::default();
     stop.on_signals().map_err(trouble)?;
     let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), None)?;
@@ -29,6 +33,8 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         if !quiet {
             terminal::say(line);
         }
+        // The first is where it listens.
+        daemon::ready();
     });
     // What a file lacks was told when it was given up.
     let incomplete = kept.finish();

@@ -37,6 +37,20 @@ impl Failure {
         }
     }
 
+    /// The failure that has this exit code, if it is one of ours.
+    pub fn of_exit_code(code: u8) -> Option<Self> {
+        let all = [
+            Self::Internal,
+            Self::Usage,
+            Self::Peer,
+            Self::Unsupported,
+            Self::Check,
+            Self::Output,
+            Self::Interrupted,
+        ];
+        all.into_iter().find(|failure| failure.exit_code() == code)
+    }
+
     /// Of several failures of one run, the one that the exit code tells: interrupted, then peer, then
     /// check, then output; before them what kept the run from starting at all.
     pub fn gravest(failures: impl IntoIterator<Item = Self>) -> Option<Self> {
@@ -55,6 +69,14 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_exit_code_tells_its_failure() {
+        for code in [1, 2, 3, 4, 5, 6, 130] {
+            assert_eq!(Failure::of_exit_code(code).map(Failure::exit_code), Some(code));
+        }
+        assert_eq!([0, 7, 255].map(Failure::of_exit_code), [None; 3]);
+    }
 
     #[test]
     fn of_several_failures_the_exit_code_tells_the_gravest() {

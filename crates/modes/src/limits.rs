@@ -30,6 +30,24 @@ pub const TCP_PING: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 20);
 /// Bytes of a ping over UDP: its header, to the most that a datagram carries.
 pub const UDP_PING: RangeInclusive<Bytes> =
     Bytes(crate::latency::HEADER_BYTES as u64)..=Bytes(65_507);
+/// Flows of a latency test.
+pub const PINGING_FLOWS: RangeInclusive<u64> = 1..=10_000;
+/// Pings of one flow on their way at a time.
+pub const OUTSTANDING: RangeInclusive<u64> = 1..=1_024;
+/// Pings of all flows on their way at a time: each takes a place in a window of memory.
+pub const PINGS_ON_THEIR_WAY: u64 = 65_536;
+/// Bytes of one ping of each flow of a test: what a server holds for a stranger.
+pub const PING_BYTES_OF_ALL: u64 = 64 << 20;
+/// How many percentiles can be asked for.
+pub const PERCENTILES: RangeInclusive<u64> = 0..=32;
+/// A percentile, in 10⁻⁹.
+pub const PERCENTILE_PPB: RangeInclusive<u32> = 1..=999_999_999;
+/// Where a histogram of equal ranges begins.
+pub const HISTOGRAM_START: RangeInclusive<Period> = Period(0)..=Period::from_secs(60);
+/// The width of its ranges.
+pub const HISTOGRAM_WIDTH: RangeInclusive<Period> = Period(1)..=Period::from_secs(60);
+/// Their number.
+pub const HISTOGRAM_COUNT: RangeInclusive<u32> = 1..=10_000;
 /// Letters of a name.
 const NAME: usize = 64;
 

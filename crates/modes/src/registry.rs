@@ -47,10 +47,12 @@ impl Test {
         };
         let main = match &self.plan {
             Plan::Goodput(plan) => group(0, Transport::Stream, 0, plan.connections),
-            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, 1),
+            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, plan.connections),
         };
-        let probe =
-            self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), main.flows, 1));
+        let probe = self
+            .probe
+            .as_ref()
+            .map(|plan| group(1, plan.protocol.transport(), main.flows, plan.connections));
         std::iter::once(main).chain(probe).collect()
     }
 
@@ -63,7 +65,7 @@ impl Test {
             },
             Plan::Latency(plan) => match (plan.extent, plan.load_model) {
                 (latency::Extent::DurationNs(duration), _) => Some(duration),
-                (latency::Extent::Iterations(count), LoadModel::Open { period_ns }) => {
+                (latency::Extent::Iterations(count), LoadModel::Open { period_ns, .. }) => {
                     Some(Period(count.saturating_mul(period_ns.0)))
                 }
                 _ => None,

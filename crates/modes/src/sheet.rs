@@ -42,7 +42,9 @@ pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
         Plan::Goodput(plan) => {
             cells.extend(goodput::sheet::cells(plan, client, server));
             if test.probe.is_some() {
-                cells.extend(latency::sheet::cells(client).into_iter().skip(1));
+                // A row of probes is too few for a p99.
+                let cells_of_probes = latency::sheet::cells(client).into_iter().skip(1);
+                cells.extend(cells_of_probes.filter(|cell| cell.label != "RTT p99"));
             }
         }
         Plan::Latency(_) => cells.extend(latency::sheet::cells(client)),
@@ -163,8 +165,8 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
     if let (Plan::Goodput(plan), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
         figures.extend(goodput::sheet::figures(plan, goodput));
     }
-    if let Some(latency) = &summary.latency {
-        figures.extend(latency::sheet::figures(latency));
+    if let (Plan::Latency(plan), Some(latency)) = (&measurement.test.plan, &summary.latency) {
+        figures.extend(latency::sheet::figures(plan, latency));
     }
     if let Some(probe) = &summary.probe {
         figures.extend(loaded(probe));
@@ -175,7 +177,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
         title: measurement.name.clone(),
         subtitle: subtitle(&measurement.test),
         figures,
-        tables: connections(measurement, detail).into_iter().collect(),
+        tables: connections(measurement, detail).into_iter().chain(ranges(measurement)).collect(),
         series: series(measurement),
         distributions: distributions(measurement),
         checks: measurement.checks.clone(),
@@ -191,6 +193,11 @@ fn connections(measurement: &Measurement, detail: Detail) -> Option<Table> {
     (has_failures || detail == Detail::Everything)
         .then(|| goodput::sheet::connections(client, server))
         .flatten()
+}
+
+fn ranges(measurement: &Measurement) -> Option<Table> {
+    let linear = measurement.client.latency.as_ref()?.linear.as_ref()?;
+    Some(latency::sheet::ranges(linear))
 }
 
 /// The probes beside a load, in short.

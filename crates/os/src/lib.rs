@@ -7,6 +7,7 @@
 //! Not here: moving a flow's bytes (`engines`).
 
 pub mod address;
+pub mod background;
 pub mod clock;
 pub mod counters;
 pub mod cpus;

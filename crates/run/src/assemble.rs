@@ -1,12 +1,15 @@
 //! What both ends said, as one measurement: summary, checks, caveats, verdict.
 
-use pathscope_core::quantity::count;
+use pathscope_core::quantity::{count, ratio};
 use pathscope_core::record::{Caveat, Check, Substitution};
+use pathscope_core::stats::Trend;
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{
     GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
 };
-use pathscope_modes::latency::{Extent, LatencyPlan, LatencyReport, LatencySummary, LoadModel};
+use pathscope_modes::latency::{
+    Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, SocketDrops,
+};
 use pathscope_modes::registry::{EndReport, Plan, Test};
 
 /// All that is known of one test when it has ended, well or not.
@@ -26,7 +29,7 @@ pub(crate) struct Findings {
 pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     let Findings { name, test, substitutions, start_ns, duration_ns, intervals, client, server } =
         findings;
-    let summary = summary(&test, &client, server.as_ref());
+    let summary = summary(&test, &client, server.as_ref(), &intervals);
     let verdict = match (&test.plan, &summary.goodput, &server) {
         (Plan::Goodput(plan), Some(goodput), Some(server)) if goodput.failed == 0 => {
             let cpus = hosts.client.cpus_online.filter(|_| hosts.is_one_machine());
@@ -35,7 +38,7 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
         _ => None,
     };
     let checks = checks(&test, &client, server.as_ref());
-    let mut caveats = caveats(duration_ns, &test, &summary, server.is_some(), hosts);
+    let mut caveats = caveats(&test, &summary, server.is_some(), hosts);
     caveats.extend(client.caveats.iter().cloned());
     caveats.extend(server.iter().flat_map(|server| server.caveats.iter().cloned()));
     Measurement {
@@ -54,7 +57,12 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     }
 }
 
-fn summary(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Summary {
+fn summary(
+    test: &Test,
+    client: &EndReport,
+    server: Option<&EndReport>,
+    intervals: &[Interval],
+) -> Summary {
     let goodput = match (&test.plan, &client.goodput) {
         (Plan::Goodput(plan), Some(client)) => Some(GoodputSummary::of(
             plan,
@@ -63,14 +71,35 @@ fn summary(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Summa
         )),
         _ => None,
     };
-    let latency = |client: &Option<LatencyReport>, server: Option<&LatencyReport>| {
-        client.as_ref().map(|client| LatencySummary::of(client, server))
+    let latency = |plan: Option<&LatencyPlan>, client: &Option<LatencyReport>, server| {
+        let mut summary = LatencySummary::of(plan?, client.as_ref()?, server);
+        summary.drift = drift(intervals);
+        Some(summary)
     };
+    let server_of = |pick: fn(&EndReport) -> Option<&LatencyReport>| server.and_then(pick);
     Summary {
         goodput,
-        latency: latency(&client.latency, server.and_then(|server| server.latency.as_ref())),
-        probe: latency(&client.probe, server.and_then(|server| server.probe.as_ref())),
+        latency: latency(
+            plan_of_pings(test),
+            &client.latency,
+            server_of(|server| server.latency.as_ref()),
+        ),
+        probe: latency(
+            test.probe.as_ref(),
+            &client.probe,
+            server_of(|server| server.probe.as_ref()),
+        ),
     }
+}
+
+/// How the median of the intervals changed, those of the warm-up left out: they have no figures.
+fn drift(intervals: &[Interval]) -> Option<Trend> {
+    let medians = intervals.iter().filter_map(|interval| {
+        let end = interval.client.as_ref()?;
+        let median = end.latency.as_ref()?.rtt.as_ref()?.median_ns()?;
+        Some((end.start_ns, median as f64))
+    });
+    Trend::of(&medians.collect::<Vec<_>>())
 }
 
 fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Check> {
@@ -175,13 +204,7 @@ fn echoes(latency: &LatencyReport) -> Check {
     Check { name: "echoes_verified".to_owned(), passed, text }
 }
 
-fn caveats(
-    duration_ns: u64,
-    test: &Test,
-    summary: &Summary,
-    server_reported: bool,
-    hosts: &Hosts,
-) -> Vec<Caveat> {
+fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     if !server_reported {
         caveats.push(Caveat::new(
@@ -199,7 +222,9 @@ fn caveats(
         if let (Some(plan), Some(summary)) = (plan, summary) {
             caveats.extend(late_generator(plan, summary));
             caveats.extend(late_echoes(summary));
-            caveats.extend(unsent(plan, summary, duration_ns));
+            caveats.extend(unsent(plan, summary));
+            caveats.extend(drifted(summary));
+            caveats.extend(socket_drops(summary));
         }
     }
     if hosts.client.virtualized == Some(true) && matches!(test.plan, Plan::Latency(_)) {
@@ -231,21 +256,44 @@ fn unanswered(probe: &LatencySummary) -> Option<Caveat> {
 
 /// An open loop whose sender could not keep up: the pings that were due and never left are the latest, so
 /// leaving them out flatters the figures.
-fn unsent(plan: &LatencyPlan, summary: &LatencySummary, duration_ns: u64) -> Option<Caveat> {
-    let (LoadModel::Open { period_ns }, Extent::DurationNs(duration)) =
-        (plan.load_model, plan.extent)
-    else {
-        return None;
-    };
-    let due = duration.0.div_ceil(period_ns.0);
-    // A run that was stopped sent what was due until then.
-    (duration_ns >= duration.0 && summary.sent < due).then(|| {
+fn unsent(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
+    let LoadModel::Open { period_ns, arrivals } = plan.load_model else { return None };
+    let about = if arrivals == Arrivals::Fixed { "" } else { "about " };
+    (summary.unsent > 0).then(|| {
         let text = format!(
-            "{} of {} pings that were due never left: this machine cannot keep a period of {period_ns}",
-            count(due - summary.sent),
-            count(due)
+            "{about}{} of {} pings that were due never left: this machine cannot keep a period of {period_ns}",
+            count(summary.unsent),
+            count(summary.sent.saturating_add(summary.unsent))
         );
         Caveat::new("pings_unsent", text)
+    })
+}
+
+/// Figures of a run that was not the same at its end as at its begin stand for neither.
+fn drifted(summary: &LatencySummary) -> Option<Caveat> {
+    const MUCH: f64 = 0.05;
+    let drift = summary.drift.filter(Trend::is_significant)?;
+    (drift.change_over_run.abs() > MUCH).then(|| {
+        let way = if drift.change_over_run > 0.0 { "rose" } else { "fell" };
+        let text = format!(
+            "the median round trip {way} by {} over the run: its figures stand for neither end of it",
+            ratio(drift.change_over_run.abs())
+        );
+        Caveat::new("drift", text)
+    })
+}
+
+/// What an end's own socket dropped is no fault of the path.
+fn socket_drops(summary: &LatencySummary) -> Option<Caveat> {
+    let SocketDrops { client, server } = summary.socket_drops;
+    let (client, server) = (client.unwrap_or(0), server.unwrap_or(0));
+    (client + server > 0).then(|| {
+        let text = format!(
+            "the sockets of the ends themselves dropped {} pings at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
+            count(server),
+            count(client)
+        );
+        Caveat::new("socket_drops", text)
     })
 }
 
@@ -253,7 +301,7 @@ fn unsent(plan: &LatencyPlan, summary: &LatencySummary, duration_ns: u64) -> Opt
 fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
     (summary.late > 0).then(|| {
         let text = format!(
-            "{} echoes came when their pings had left the window of memory, which holds 65,536: they have no latency",
+            "{} echoes came when their pings had left the window of memory: they have no latency",
             count(summary.late)
         );
         Caveat::new("late_echoes", text)
@@ -262,7 +310,7 @@ fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
 
 /// In an open loop a sender that lags behind its schedule adds its own lateness to every figure.
 fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
-    let LoadModel::Open { period_ns } = plan.load_model else { return None };
+    let LoadModel::Open { period_ns, .. } = plan.load_model else { return None };
     let lag = summary.send_lag.as_ref()?.median_ns()?;
     let median = summary.rtt.median_ns()?;
     (lag * 10 > period_ns.0.min(median)).then(|| {

@@ -27,6 +27,7 @@ use crate::error::RunError;
 use crate::intervals::Pairs;
 use crate::journal::Journal;
 use crate::mail::Mailbox;
+use crate::samples::SampleFile;
 use crate::server::Embedded;
 use crate::stop::Stop;
 use crate::{attach, target, test};
@@ -55,6 +56,8 @@ pub struct Request {
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
     /// What is written down while it runs.
     pub journal: Journal,
+    /// Where the pings of the first test are written one by one.
+    pub samples: Option<SampleFile>,
 }
 
 /// Runs everything that was asked for, and tells `sink` of it as it happens.
@@ -75,8 +78,9 @@ pub fn run(
         started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
         ..Document::default()
     };
+    let Request { journal, samples, .. } = request;
     let tests = request.tests.into();
-    let mut run = ClientRun { document, began, sink, tests, journal: request.journal };
+    let mut run = ClientRun { document, began, sink, tests, journal, samples };
     run.document.hosts.client = request.here;
     let result = run.everything(request.host.as_deref(), request.port, stop);
     run.document.caveats.extend((request.afterwards)());
@@ -91,6 +95,7 @@ struct ClientRun<'sink> {
     /// Those that are left, in order.
     tests: VecDeque<(String, Test)>,
     journal: Journal,
+    samples: Option<SampleFile>,
 }
 
 impl ClientRun<'_> {
@@ -129,6 +134,7 @@ impl ClientRun<'_> {
         let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
+        driver.samples = self.samples.take();
         stop.tell(driver.mailbox());
         let result = self.tests(&mut driver, server, stop);
         if result.is_ok() {

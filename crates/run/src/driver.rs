@@ -22,6 +22,7 @@ use pathscope_os::{clock, cpus};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox, Word, WorkerOutcome};
+use crate::samples::SampleFile;
 use crate::test::{RunningTest, named};
 
 /// A test whose time is up and whose flows have moved nothing for so long is ended by force: a path can
@@ -71,6 +72,8 @@ pub(crate) struct Driver<D> {
     wants_output: bool,
     test: Option<RunningTest>,
     journal: SessionJournal,
+    /// Where the pings of the next test are written one by one.
+    pub samples: Option<SampleFile>,
     /// What the other end runs otherwise than asked.
     there: Vec<Substitution>,
     /// When the flows of the test are ended by force.
@@ -120,6 +123,7 @@ where
             wants_output: false,
             test: None,
             journal: SessionJournal::default(),
+            samples: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
             moved_at: Tick::ZERO,
@@ -246,8 +250,9 @@ where
         plan: Test,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        let test = RunningTest::new(plan, self.role, token, self.cpus())?;
         self.journal.expect(token);
+        let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
+        test.samples = self.samples.take();
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
         end.provide(token, &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();

@@ -16,6 +16,7 @@ mod intervals;
 pub mod journal;
 mod mail;
 mod placement;
+pub mod samples;
 pub mod server;
 pub mod stop;
 pub mod survey;

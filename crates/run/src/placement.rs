@@ -83,14 +83,18 @@ pub(crate) fn of_load(
     Ok(Placement { engine, wait, workers: cpus.min(flows as usize).max(1), substitutions })
 }
 
+/// Flows that one thread looks at one after the other without much delay for each.
+const FEW_FLOWS: u32 = 8;
+
 /// Pings: one thread, which spins where it can have a processor to itself and would else add its own
 /// wake-ups to what it measures.
 pub(crate) fn of_pings(plan: &LatencyPlan, cpus: usize) -> Result<Placement, RunError> {
-    let (engine, mut substitutions) = choose_engine(
-        plan.engine.as_deref(),
-        EngineKind::Plain,
-        "it does the least for each ping",
-    )?;
+    let (kind, why) = if plan.connections <= FEW_FLOWS {
+        (EngineKind::Plain, "it does the least for each ping")
+    } else {
+        (EngineKind::Epoll, "it carries any number of connections")
+    };
+    let (engine, mut substitutions) = choose_engine(plan.engine.as_deref(), kind, why)?;
     let wait = match (plan.wait, plan.load_model) {
         (Wait::Auto, LoadModel::Closed) if cpus >= 2 => {
             chosen(&mut substitutions, Wait::Spin, "this end may use two processors or more")

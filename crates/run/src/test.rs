@@ -6,7 +6,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, Substitution};
 use pathscope_engines::Finished;
-use pathscope_flow::{Event, Group, GroupId, Machine, Phase};
+use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Transport};
 use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
 use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::pattern::SessionKey;
@@ -23,10 +23,17 @@ use crate::error::RunError;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::placement::{self, Placement, Spinning};
+use crate::samples::{SampleFile, SampleWriter};
 use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting};
 
 /// Flows below this number are told one by one; of the others only their sums.
 const FLOWS_TOLD: u32 = 1_000;
+
+/// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
+/// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
+const DATAGRAM_ROOM: usize = 16 << 20;
+/// Of each flow at least so much: about what systems give without being asked.
+const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
 
 /// One test at one end.
 #[derive(Debug)]
@@ -44,6 +51,9 @@ pub(crate) struct RunningTest {
     workers_over: usize,
     collector: Option<Collector>,
     report: EndReport,
+    /// Client: where pings are written one by one, before the test starts and while it runs.
+    pub samples: Option<SampleFile>,
+    writer: Option<SampleWriter>,
     main_over: bool,
     is_reported: bool,
 }
@@ -69,6 +79,8 @@ struct GroupState {
     /// Goodput: bytes that each flow received in the window, by flow.
     received: Vec<(FlowId, u64)>,
     tally: Option<LatencyTally>,
+    /// Datagrams that the sockets of these flows dropped.
+    socket_drops: Option<u64>,
     error: Option<FlowError>,
 }
 
@@ -97,6 +109,8 @@ impl RunningTest {
             workers_over: 0,
             collector: None,
             report: EndReport::default(),
+            samples: None,
+            writer: None,
             main_over: false,
             is_reported: false,
         })
@@ -158,7 +172,12 @@ impl RunningTest {
         self.counters_at_start = Some(Reading::now());
         for state in &mut self.groups {
             let before = self.workers.len();
-            let result = worker::start(state.ready()?, setting, &mut self.workers, mailbox);
+            let mut ready = state.ready()?;
+            if let (Job::Latency(_), Some(file)) = (&ready.job, self.samples.take()) {
+                let (samples, writer) = file.write(now)?;
+                (ready.samples, self.writer) = (Some(samples), Some(writer));
+            }
+            let result = worker::start(ready, setting, &mut self.workers, mailbox);
             state.workers_running = self.workers.len() - before;
             result?;
         }
@@ -250,9 +269,12 @@ impl RunningTest {
         let mut report = std::mem::take(&mut self.report);
         for state in &mut self.groups {
             let Some(tally) = state.tally.take() else { continue };
-            let latency = Some(tally.report(state.error.take()));
+            let mut latency = tally.report(state.error.take());
+            latency.socket_drops = state.socket_drops;
+            let latency = Some(latency);
             if state.is_probe { report.probe = latency } else { report.latency = latency }
         }
+        report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         if let Some(goodput) = &mut report.goodput {
             goodput.flows.sort_by_key(|flow| flow.flow);
             for flow in &mut goodput.flows {
@@ -316,6 +338,7 @@ impl GroupState {
             workers_running: 0,
             received: Vec::new(),
             tally,
+            socket_drops: None,
             error: None,
         })
     }
@@ -329,11 +352,19 @@ impl GroupState {
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
         let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
         self.opened = sockets.collect::<Result<_, _>>()?;
+        if self.group.transport == Transport::Datagram {
+            let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
+            for socket in &self.opened {
+                // What the system does not grant shows as drops, which are told.
+                let _ = socket.enlarge_receive_buffer(bytes);
+            }
+        }
         Ok(ReadyGroup {
             group: self.group,
             job: self.job.clone(),
             placement: self.placement.clone(),
             sockets: self.opened.clone(),
+            samples: None,
         })
     }
 
@@ -364,8 +395,14 @@ impl GroupState {
                 self.received.extend(windows);
                 add_goodput(finished, report.goodput.get_or_insert_with(GoodputReport::default));
             }
-            WorkerOutcome::Ping(finished) => self.error = first_error(finished),
-            WorkerOutcome::Echo(finished) => self.error = first_error(finished),
+            WorkerOutcome::Ping(finished) => {
+                self.error = first_error(finished);
+                self.socket_drops = socket_drops(self.group, finished);
+            }
+            WorkerOutcome::Echo(finished) => {
+                self.error = first_error(finished);
+                self.socket_drops = socket_drops(self.group, finished);
+            }
         }
     }
 }
@@ -447,6 +484,13 @@ pub(crate) fn named(mut error: FlowError) -> FlowError {
         error.errno = Some(name.to_owned());
     }
     error
+}
+
+/// What the kernel dropped since the sockets had no room; `None` where it does not say.
+fn socket_drops<M: Machine>(group: Group, finished: &Finished<M>) -> Option<u64> {
+    let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
+    let drops = sockets.map(|socket| socket.receive_drops().map(u64::from));
+    if group.transport == Transport::Datagram { drops.sum() } else { None }
 }
 
 fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {

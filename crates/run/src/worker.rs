@@ -14,7 +14,7 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Event, Group, GroupId, Machine, Shared, Split};
 use pathscope_modes::goodput::{GoodputFlow, GoodputPlan, GoodputShared, Pattern};
-use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow};
+use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow, SampleBuffer};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_os::sockets::Socket;
 
@@ -72,6 +72,8 @@ pub(crate) struct ReadyGroup {
     pub placement: Placement,
     /// By flow, from the group's first on.
     pub sockets: Vec<Arc<Socket>>,
+    /// Where each ping goes, if that is wanted. Pings have one worker.
+    pub samples: Option<SampleBuffer>,
 }
 
 /// A worker thread that runs, as its session sees it.
@@ -112,7 +114,7 @@ pub(crate) fn start(
     running: &mut Vec<RunningWorker>,
     mailbox: &Mailbox,
 ) -> Result<(), RunError> {
-    let ReadyGroup { group, job, placement, sockets } = ready;
+    let ReadyGroup { group, job, placement, sockets, mut samples } = ready;
     for share in shares(group.flows, placement.workers) {
         let flows = group.first.0 + share.start..group.first.0 + share.end;
         let crew = Crew {
@@ -124,6 +126,7 @@ pub(crate) fn start(
             wait: placement.wait,
             number: running.len(),
             mailbox: mailbox.clone(),
+            samples: samples.take(),
         };
         running.push(crew.start(job.clone())?);
     }
@@ -147,11 +150,12 @@ struct Crew {
     wait: Wait,
     number: usize,
     mailbox: Mailbox,
+    samples: Option<SampleBuffer>,
 }
 
 impl Crew {
     /// The match of modes and engines: which machine, which shared state, which report.
-    fn start(self, job: Job) -> Result<RunningWorker, RunError> {
+    fn start(mut self, job: Job) -> Result<RunningWorker, RunError> {
         let Setting { role, key, .. } = self.setting;
         match (job, role) {
             (Job::Goodput(plan), _) => {
@@ -166,7 +170,10 @@ impl Crew {
                 self.spawn(flow, shared, buffer, engine, Part::Goodput, WorkerOutcome::Goodput)
             }
             (Job::Latency(plan), Role::Client) => {
-                let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
+                let (buffer, mut shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
+                if let Some(samples) = self.samples.take() {
+                    shared = shared.with_samples(samples);
+                }
                 let flow = move |id| PingFlow::new(&plan, key, id);
                 self.spawn(
                     flow,
@@ -206,7 +213,7 @@ impl Crew {
         M::Shared: 'static,
     {
         let (remote, inbox) = mailbox()?;
-        let Self { group, flows, sockets, setting, engine, wait, number, mailbox } = self;
+        let Self { group, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
         let group_id = group.id;
         let notices = mailbox.clone();
         let sockets = sockets.into_iter().map(|socket| vec![socket]);
@@ -262,9 +269,9 @@ impl<M: Split> Run<M> {
     const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
 }
 
-/// A ping and its successors: never so small that a batch does not fit.
+/// A ping or its echo, and successors: never so small that a batch does not fit.
 fn receive_buffer(plan: &LatencyPlan) -> usize {
-    (plan.size_bytes.0 as usize).max(64 << 10)
+    (plan.size_bytes.max(plan.reply_bytes()).0 as usize).max(64 << 10)
 }
 
 fn word<R>(group: GroupId, worker: usize, notice: Notice<R>, part: &impl Fn(R) -> Part) -> Word {

@@ -65,6 +65,15 @@ pub struct Kept {
 }
 
 impl JournalArgs {
+    /// Each file with its option.
+    pub fn named(&self) -> [(&'static str, Option<&Path>); 3] {
+        [
+            ("--status-file", self.status_file.as_deref()),
+            ("--connection-file", self.connection_file.as_deref()),
+            ("--error-file", self.error_file.as_deref()),
+        ]
+    }
+
     /// Opens the files, on none of which anything was measured yet, and begins. `output`: where the result
     /// goes.
     pub fn keep(&self, talk: Talk, output: Option<&Path>) -> Result<Kept, Trouble> {

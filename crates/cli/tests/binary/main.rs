@@ -2,9 +2,11 @@
 
 mod closing;
 mod common;
+mod daemon;
 mod journal;
 #[cfg(test)]
 mod lab;
+mod latency;
 mod measure;
 #[cfg(target_os = "linux")]
 mod quota;

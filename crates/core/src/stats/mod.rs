@@ -2,10 +2,14 @@
 
 mod binomial;
 mod histogram;
+mod linear;
 mod percentile;
 mod summary;
+mod trend;
 
 pub use binomial::quantile_ranks;
 pub use histogram::{Bucket, Distribution, LatencyHistogram};
+pub use linear::{LinearHistogram, LinearRanges};
 pub use percentile::{Percentile, STANDARD_PERCENTILES, samples_needed};
 pub use summary::LatencyFigures;
+pub use trend::Trend;

@@ -7,6 +7,7 @@ use super::{LatencyHistogram, Percentile, STANDARD_PERCENTILES};
 
 /// What one histogram says.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
 pub struct LatencyFigures {
     /// Samples.
     pub count: u64,
@@ -18,23 +19,36 @@ pub struct LatencyFigures {
     pub max_ns: Option<u64>,
     /// The sample standard deviation.
     pub standard_deviation_ns: Option<f64>,
-    /// The standard percentiles, each with its interval.
+    /// From the 25th to the 75th percentile, where the samples support both.
+    pub interquartile_range_ns: Option<u64>,
+    /// The standard percentiles and those asked for, by rising rank, each with its interval.
     pub percentiles: Vec<Percentile>,
 }
 
 impl LatencyFigures {
     /// The figures of what `histogram` holds.
     pub fn of(histogram: &LatencyHistogram) -> Self {
+        Self::with(histogram, &[])
+    }
+
+    /// The same, with these percentiles beside the standard ones.
+    pub fn with(histogram: &LatencyHistogram, asked: &[f64]) -> Self {
+        let mut percents: Vec<f64> = STANDARD_PERCENTILES.iter().chain(asked).copied().collect();
+        percents.sort_by(f64::total_cmp);
+        percents.dedup();
+        let percentiles: Vec<Percentile> =
+            percents.iter().map(|&percent| Percentile::of(histogram, percent)).collect();
+        let value = |percent: f64| {
+            percentiles.iter().find(|it| (it.percent - percent).abs() < 1e-9)?.value_ns
+        };
         Self {
             count: histogram.count(),
             min_ns: histogram.min_ns(),
             mean_ns: histogram.mean_ns(),
             max_ns: histogram.max_ns(),
             standard_deviation_ns: histogram.standard_deviation_ns(),
-            percentiles: STANDARD_PERCENTILES
-                .iter()
-                .map(|&percent| Percentile::of(histogram, percent))
-                .collect(),
+            interquartile_range_ns: value(75.0).zip(value(25.0)).map(|(high, low)| high - low),
+            percentiles,
         }
     }
 
@@ -46,5 +60,21 @@ impl LatencyFigures {
     /// The median, where the samples support one.
     pub fn median_ns(&self) -> Option<u64> {
         self.percentile(50.0)?.value_ns
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_that_were_asked_for_stand_among_the_others() {
+        let mut histogram = LatencyHistogram::new();
+        (1..=1_000).for_each(|sample| histogram.record(sample));
+        let figures = LatencyFigures::with(&histogram, &[99.99, 50.0, 33.0]);
+        let percents: Vec<f64> = figures.percentiles.iter().map(|it| it.percent).collect();
+        assert_eq!(percents, [1.0, 25.0, 33.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9, 99.99]);
+        assert_eq!(figures.percentile(33.0).and_then(|it| it.value_ns), Some(330));
+        assert_eq!(figures.interquartile_range_ns, Some(500));
     }
 }

@@ -101,10 +101,14 @@ fn rest<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> Result<(), Engin
 /// that may sleep. Whether such a call was made.
 fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
     let [seat] = &shift.seats[..] else { return false };
-    if seat.wires.len() != 1 || shift.due().nanos_since(shift.now) < BLOCK_NS {
+    if seat.wires.len() != 1 {
         return false;
     }
+    // What happened last may have set another timer.
     shift.refresh(0);
+    if shift.due().nanos_since(shift.now) < BLOCK_NS {
+        return false;
+    }
     let Awaited { to_receive, to_send } = shift.awaited(0, 0);
     let wire = &mut shift.seats[0].wires[0];
     let has_rest = !wire.unread.is_empty() && !wire.starved;

@@ -4,7 +4,9 @@ use clap::Args;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 
-use super::{Extent, HEADER_BYTES, LatencyPlan, LoadModel, Protocol};
+use pathscope_core::stats::LinearRanges;
+
+use super::{Arrivals, Extent, HEADER_BYTES, LatencyPlan, LoadModel, Protocol};
 use crate::limits::{self, PlanError};
 
 /// How long a test runs that was given neither a number of pings nor a duration.
@@ -32,9 +34,36 @@ pub struct LatencyArgs {
     /// Pings a second, whatever came back
     #[arg(long, value_name = "N/s")]
     pub rate: Option<Frequency>,
+    /// How the pings of --period or --rate are spread: fixed or poisson
+    #[arg(long, value_name = "HOW", default_value = "fixed")]
+    pub arrivals: String,
+    /// What random arrivals follow from [default: random, and recorded]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// With --period or --rate: no more often than that, and never before the echo has come
+    #[arg(long)]
+    pub closed: bool,
+    /// Pings of each flow on their way at a time, in a closed loop
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub outstanding: u32,
+    /// Flows beside each other, each with pings of its own
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 1)]
+    pub connections: u32,
     /// Bytes of a ping and of its echo
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_SIZE)]
     pub size: Bytes,
+    /// Bytes of a ping [default: --size]
+    #[arg(long, value_name = "BYTES", conflicts_with = "size")]
+    pub request_size: Option<Bytes>,
+    /// Bytes of its echo [default: --size]
+    #[arg(long, value_name = "BYTES", conflicts_with = "size")]
+    pub reply_size: Option<Bytes>,
+    /// Percentiles to state beside the standard ones, as 50,99,99.99
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = percentile)]
+    pub percentiles: Vec<u32>,
+    /// Count round trips in ranges of equal width: start, width and number, as 0us,10us,50
+    #[arg(long, value_name = "START,WIDTH,COUNT", value_parser = ranges)]
+    pub histogram: Option<LinearRanges>,
     /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
     #[arg(long, value_name = "TIME", conflicts_with = "iterations")]
     pub warm_up: Option<Period>,
@@ -57,18 +86,79 @@ impl LatencyArgs {
             limits::in_range("--rate", Frequency(0), &(Frequency(1)..=Frequency(1_000_000)))?;
         }
         let period = self.period.or(self.rate.map(|rate| Period(rate.period_ns())));
+        let request = self.request_size.unwrap_or(self.size);
+        let reply = self.reply_size.unwrap_or(self.size);
         let plan = LatencyPlan {
             protocol: limits::choice("--protocol", &self.protocol, &Protocol::ALL)?,
-            load_model: period.map_or(LoadModel::Closed, |period_ns| LoadModel::Open { period_ns }),
+            load_model: self.load_model(period)?,
+            pace_ns: period.filter(|_| self.closed),
+            connections: self.connections,
+            outstanding: self.outstanding,
             warm_up_ns: warm_up(self.warm_up, extent)?,
             extent,
-            size_bytes: self.size,
+            size_bytes: request,
+            reply_bytes: (reply != request).then_some(reply),
             engine: self.engine,
             wait: self.wait,
+            percentiles_ppb: self.percentiles,
+            histogram: self.histogram,
         };
         plan.validate()?;
         Ok(plan)
     }
+
+    fn load_model(&self, period: Option<Period>) -> Result<LoadModel, PlanError> {
+        let is_random = limits::choice("--arrivals", &self.arrivals, &ARRIVALS)?;
+        match period.filter(|_| !self.closed) {
+            Some(period_ns) if is_random => {
+                let arrivals = Arrivals::Poisson { seed: self.seed.unwrap_or(0) };
+                Ok(LoadModel::Open { period_ns, arrivals })
+            }
+            Some(period_ns) => Ok(LoadModel::Open { period_ns, arrivals: Arrivals::Fixed }),
+            None if is_random => Err(PlanError::Contradiction {
+                one: "--arrivals poisson",
+                other: "a closed loop",
+                advice: "give --period or --rate, without --closed",
+            }),
+            None => Ok(LoadModel::Closed),
+        }
+    }
+}
+
+/// Whether arrivals are random.
+const ARRIVALS: [(&str, bool); 2] = [("fixed", false), ("poisson", true)];
+
+/// A percentile in 10⁻⁹, digit by digit: 99.99 has no exact binary fraction.
+fn percentile(typed: &str) -> Result<u32, String> {
+    let refused = || {
+        format!(
+            "'{typed}' is no percentile: give a number above 0 and below 100 with at most 7 decimals"
+        )
+    };
+    let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 2 || decimals.len() > 7 {
+        return Err(refused());
+    }
+    if !is_number(whole) || !is_number(decimals) {
+        return Err(refused());
+    }
+    let ppb: u32 = format!("{whole}{decimals:0<7}").parse().map_err(|_| refused())?;
+    if limits::PERCENTILE_PPB.contains(&ppb) { Ok(ppb) } else { Err(refused()) }
+}
+
+/// Start, width and number of ranges.
+fn ranges(typed: &str) -> Result<LinearRanges, String> {
+    let words: Vec<&str> = typed.split(',').map(str::trim).collect();
+    let [start, width, count] = words[..] else {
+        return Err("give start, width and number of ranges, as 0us,10us,50".to_owned());
+    };
+    let time = |word: &str| word.parse::<Period>().map_err(|error| error.to_string());
+    Ok(LinearRanges {
+        start_ns: time(start)?.0,
+        width_ns: time(width)?.0,
+        count: count.parse().map_err(|_| format!("'{count}' is no number of ranges"))?,
+    })
 }
 
 impl LatencyPlan {
@@ -77,8 +167,17 @@ impl LatencyPlan {
     pub fn probe(rate: Frequency) -> Self {
         Self {
             protocol: Protocol::Udp,
-            load_model: LoadModel::Open { period_ns: Period(rate.period_ns()) },
+            load_model: LoadModel::Open {
+                period_ns: Period(rate.period_ns()),
+                arrivals: Arrivals::Fixed,
+            },
             extent: Extent::WithLoad,
+            connections: 1,
+            outstanding: 1,
+            pace_ns: None,
+            reply_bytes: None,
+            percentiles_ppb: Vec::new(),
+            histogram: None,
             size_bytes: Bytes(HEADER_BYTES as u64 + 16),
             warm_up_ns: Period(0),
             engine: None,
@@ -91,4 +190,95 @@ impl LatencyPlan {
 fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, PlanError> {
     let Extent::DurationNs(duration) = extent else { return Ok(Period(0)) };
     limits::warm_up(asked, DEFAULT_WARM_UP, duration)
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Words {
+        #[command(flatten)]
+        mode: LatencyArgs,
+    }
+
+    /// The plan of a command line, or what is said instead.
+    fn plan(words: &str) -> Result<LatencyPlan, String> {
+        let words = std::iter::once("latency").chain(words.split_whitespace());
+        let parsed = Words::try_parse_from(words).map_err(|error| error.to_string())?;
+        parsed.mode.into_plan().map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn words_make_the_load_that_they_say() {
+        let load = |words: &str| {
+            let plan = plan(words).expect("good words");
+            (plan.load_model, plan.pace_ns, plan.outstanding, plan.connections)
+        };
+        let period_ns = Period::from_millis(1);
+        let open = |arrivals| LoadModel::Open { period_ns, arrivals };
+        let poisson = open(Arrivals::Poisson { seed: 9 });
+        for (words, expected) in [
+            ("", (LoadModel::Closed, None, 1, 1)),
+            ("--outstanding 8 -c 3", (LoadModel::Closed, None, 8, 3)),
+            ("--rate 1k/s", (open(Arrivals::Fixed), None, 1, 1)),
+            ("--period 1ms --arrivals poisson --seed 9", (poisson, None, 1, 1)),
+            ("--rate 1000/s --closed", (LoadModel::Closed, Some(period_ns), 1, 1)),
+            ("--closed", (LoadModel::Closed, None, 1, 1)),
+        ] {
+            assert_eq!(load(words), expected, "{words}");
+        }
+    }
+
+    #[test]
+    fn words_make_the_sizes_and_figures_that_they_say() {
+        let sizes = |words: &str| {
+            let plan = plan(words).expect("good words");
+            (plan.size_bytes.0, plan.reply_bytes().0)
+        };
+        assert_eq!(sizes("--size 4"), (4, 4));
+        assert_eq!(sizes("--request-size 100"), (100, 64));
+        assert_eq!(sizes("--request-size 1 --reply-size 1MiB"), (1, 1 << 20));
+        assert_eq!(sizes("--protocol udp --reply-size 65507"), (64, 65_507));
+        let figures = plan("--percentiles 50,99.99,0.1 --histogram 30us,15us,30").expect("good");
+        assert_eq!(figures.percentiles(), [50.0, 99.99, 0.1]);
+        let ranges = LinearRanges { start_ns: 30_000, width_ns: 15_000, count: 30 };
+        assert_eq!(figures.histogram, Some(ranges));
+    }
+
+    #[test]
+    fn what_makes_no_plan_is_named() {
+        for (words, said) in [
+            ("--size 0", "--size 0 B is out of range: 1 B to"),
+            ("--request-size 0", "--request-size 0 B is out of range: 1 B to"),
+            ("--protocol udp --size 47", "out of range: 48 B to"),
+            ("--protocol udp --reply-size 65508", "--reply-size"),
+            ("--size 10 --reply-size 3", "cannot be used with"),
+            ("-c 0", "--connections 0 is out of range: 1 to 10000"),
+            ("--outstanding 0", "--outstanding 0 is out of range: 1 to 1024"),
+            ("--outstanding 1024 -c 65", "65,536 pings on their way are the most"),
+            ("--outstanding 2 --rate 1k/s", "an open loop never waits for an answer"),
+            ("--outstanding 2 --rate 1k/s --closed", "has one ping on its way"),
+            ("-c 65 --size 1MiB", "64 MiB at most: ask for fewer or smaller ones"),
+            ("--arrivals poisson", "give --period or --rate"),
+            ("--arrivals poisson --rate 1k/s --closed", "give --period or --rate"),
+            ("--arrivals sometimes --rate 1k/s", "fixed, poisson"),
+            ("--period 1ns", "--period 1 ns is out of range"),
+            ("--percentiles 100", "is no percentile"),
+            ("--percentiles 0", "is no percentile"),
+            ("--percentiles -1", "unexpected argument"),
+            ("--percentiles 99.99999999", "is no percentile"),
+            ("--percentiles fifty", "is no percentile"),
+            ("--histogram 0us,10us", "give start, width and number"),
+            ("--histogram 0us,10us,many", "no number of ranges"),
+            ("--histogram 0us,0us,5", "--histogram width"),
+            ("--histogram 0us,1us,10001", "--histogram count 10001 is out of range: 1 to 10000"),
+            ("--histogram 5,1us,5", "has no unit"),
+        ] {
+            let error = plan(words).expect_err(words);
+            assert!(error.contains(said), "{words}: {error}");
+        }
+    }
 }

@@ -8,8 +8,10 @@ use pathscope_flow::{
     Totals, Transport, Want,
 };
 
+use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind};
 use super::seen::{Seen, Sight};
+use super::shared::window_of;
 use super::{LatencyPlan, LatencyShared};
 use crate::pattern::SessionKey;
 
@@ -23,11 +25,15 @@ pub struct EchoFlow {
     flow: FlowId,
     token: u64,
     transport: Transport,
+    sizes: Sizes,
+    content: Content,
     /// One message or datagram.
     buffer: Box<[u8]>,
-    /// Bytes of it that have come; once it is whole, bytes of it that have gone.
+    /// Bytes of it that have come; once it is whole, bytes of its echo that have gone.
     filled: usize,
     gone: usize,
+    /// Number of the message or datagram in the buffer.
+    sequence: u64,
     /// Whether the buffer holds something to echo.
     whole: bool,
     received_at: Tick,
@@ -51,12 +57,15 @@ impl EchoFlow {
             flow,
             token: session.token(),
             transport: plan.protocol.transport(),
+            sizes: Sizes::of(plan),
+            content: Content::of(plan, session, flow),
             buffer: vec![0; plan.size_bytes.0 as usize].into_boxed_slice(),
             filled: 0,
             gone: 0,
+            sequence: 0,
             whole: false,
             received_at: Tick::ZERO,
-            seen: Seen::new(),
+            seen: Seen::new(window_of(plan)),
             received: 0,
             echoed: 0,
             total: None,
@@ -72,19 +81,29 @@ impl EchoFlow {
             header.kind == Kind::Ping
                 && header.token == self.token
                 && u32::from(header.flow) == self.flow.0 & 0xffff
-                && bytes.len() <= self.buffer.len()
+                && bytes.len() == self.sizes.ping
         };
         let Some(header) = Header::read(bytes).filter(ours) else {
             shared.tally.foreign += 1;
             return;
         };
-        self.buffer[..bytes.len()].copy_from_slice(bytes);
-        self.filled = bytes.len();
+        let common = self.sizes.common();
+        if !self.content.is_ping(header.sequence, common, &bytes[common..]) {
+            // The client sees what it gets back, and not this.
+            shared.tally.corrupt += 1;
+            return;
+        }
+        self.buffer.copy_from_slice(bytes);
+        self.sequence = header.sequence;
         self.received_at = now;
         self.whole = true;
         self.received += 1;
+        let is_behind = self.seen.is_behind(header.sequence);
         match self.seen.saw(header.sequence) {
-            Sight::First => shared.tally.received += 1,
+            Sight::First => {
+                shared.tally.received += 1;
+                shared.tally.reordered += u64::from(is_behind);
+            }
             Sight::Again => shared.tally.duplicates += 1,
             Sight::Forgotten => shared.tally.late += 1,
         }
@@ -97,24 +116,34 @@ impl EchoFlow {
         self.received += taken as u64;
         self.whole = self.filled == self.buffer.len();
         shared.tally.received += u64::from(self.whole);
+        let common = self.sizes.common();
+        if self.whole && !self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
+            shared.tally.corrupt += 1;
+            let text = format!("ping {} came with other bytes than were sent", self.sequence);
+            self.fail(FlowErrorKind::Data, text, None);
+        }
         taken
     }
 
     fn next_message(&mut self, shared: &mut LatencyShared) {
         (self.filled, self.gone, self.whole) = (0, 0, false);
+        self.sequence += u64::from(self.transport == Transport::Stream);
         shared.tally.sent += 1;
     }
 
     fn is_done(&self) -> bool {
-        let all_echoed = || self.total.is_some_and(|total| self.echoed >= total);
+        // The client's total is of pings.
+        let total = |sent: u64| match self.transport {
+            Transport::Stream => sent / self.sizes.ping as u64 * self.sizes.echo as u64,
+            Transport::Datagram => sent,
+        };
+        let all_echoed = || self.total.is_some_and(|sent| self.echoed >= total(sent));
         self.lingered || self.transport == Transport::Stream && all_echoed()
     }
 
-    fn fail(&mut self, text: String, errno: Option<i32>) {
+    fn fail(&mut self, kind: FlowErrorKind, text: String, errno: Option<i32>) {
         let errno = errno.map(|errno| errno.to_string());
-        self.error.get_or_insert_with(|| {
-            Box::new(FlowError { kind: FlowErrorKind::Network, text, errno })
-        });
+        self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno }));
     }
 
     fn linger(&mut self, now: Tick) {
@@ -141,23 +170,31 @@ impl Machine for EchoFlow {
         match (self.whole, self.transport) {
             (false, _) => waiting,
             (true, Transport::Stream) => {
-                let send = SendWant::Stream { max: self.buffer.len() - self.gone };
+                let send = SendWant::Stream { max: self.sizes.echo - self.gone };
                 Want { send, recv: RecvWant::Nothing, ..waiting }
             }
             (true, Transport::Datagram) => {
-                let send = SendWant::Datagrams { stride: self.filled, max: 1 };
+                let send = SendWant::Datagrams { stride: self.sizes.echo, max: 1 };
                 Want { send, recv: RecvWant::Nothing, ..waiting }
             }
         }
     }
 
     fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
-        gather.borrow(&self.buffer[self.gone..]);
+        let common = self.sizes.common();
+        if self.gone < common {
+            gather.borrow(&self.buffer[self.gone..common]);
+        }
+        if self.sizes.echo > common {
+            self.content.gather_added(self.sequence, self.gone.max(common), gather);
+        }
     }
 
     fn fill(&mut self, _: &mut LatencyShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
-        let Some(datagram) = batch.datagram(self.filled) else { return };
-        datagram.copy_from_slice(&self.buffer[..self.filled]);
+        let Some(datagram) = batch.datagram(self.sizes.echo) else { return };
+        let (echoed, added) = datagram.split_at_mut(self.sizes.common());
+        echoed.copy_from_slice(&self.buffer[..echoed.len()]);
+        self.content.fill_added(self.sequence, echoed.len(), added);
         if let Some(ping) = Header::read(datagram) {
             let stamps = (self.received_at, now);
             Header { kind: Kind::Echo, server_received: stamps.0, server_sent: stamps.1, ..ping }
@@ -168,7 +205,7 @@ impl Machine for EchoFlow {
     fn sent(&mut self, shared: &mut LatencyShared, _: Lane, amount: usize, _: Tick) {
         self.echoed += amount as u64;
         self.gone += amount;
-        if self.transport == Transport::Datagram || self.gone == self.buffer.len() {
+        if self.transport == Transport::Datagram || self.gone == self.sizes.echo {
             self.next_message(shared);
         }
     }
@@ -194,8 +231,9 @@ impl Machine for EchoFlow {
         }
     }
 
-    fn event(&mut self, _: &mut LatencyShared, event: Event, now: Tick) {
+    fn event(&mut self, shared: &mut LatencyShared, event: Event, now: Tick) {
         match event {
+            Event::Unreachable { .. } => shared.tally.unreachable += 1,
             Event::Start => self.started = true,
             Event::PeerTotal(total) => {
                 self.total = Some(total);
@@ -207,13 +245,15 @@ impl Machine for EchoFlow {
             Event::Stop => self.linger(now),
             Event::PeerClosed(_) if !self.phase().is_over() => {
                 self.fail(
+                    FlowErrorKind::Network,
                     "the client closed the connection before it said how many pings it sent"
                         .to_owned(),
                     None,
                 );
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {
-                self.fail(format!("the connection broke (error {errno})"), Some(errno));
+                let text = format!("the connection broke (error {errno})");
+                self.fail(FlowErrorKind::Network, text, Some(errno));
             }
             _ => {}
         }

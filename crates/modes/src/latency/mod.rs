@@ -1,17 +1,23 @@
 //! How long a round trip takes, to the last percentile.
 
 mod args;
+mod content;
 mod datagram;
 mod echo;
 mod ping;
 mod plan;
+mod sample;
+mod schedule;
 mod seen;
 mod shared;
 pub mod sheet;
 mod summary;
 mod tally;
+mod variation;
 mod window;
 
+#[cfg(test)]
+mod load_tests;
 #[cfg(test)]
 mod tests;
 
@@ -19,7 +25,9 @@ pub use args::LatencyArgs;
 pub use datagram::HEADER_BYTES;
 pub use echo::EchoFlow;
 pub use ping::PingFlow;
-pub use plan::{Extent, LatencyPlan, LoadModel, Protocol};
+pub use plan::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol};
+pub use sample::{BLOCK, Sample, SampleBuffer, SampleSink};
 pub use shared::LatencyShared;
-pub use summary::{LatencyInterval, LatencyReport, LatencySummary};
+pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary, SocketDrops};
 pub use tally::LatencyTally;
+pub use variation::{InterarrivalJitter, VariationFigures, VariationReport};

@@ -8,10 +8,15 @@ use pathscope_flow::{
     Totals, Transport, Want,
 };
 
+use super::content::{Content, Sizes};
 use super::datagram::{HEADER_BYTES, Header, Kind};
-use super::window::Arrival;
+use super::sample::Sample;
+use super::schedule::Schedule;
+use super::shared::window_of;
+use super::variation::{Last, Transits};
+use super::window::{Arrival, Departure, Window};
 use super::{LatencyPlan, LatencyShared};
-use crate::pattern::{SessionKey, StreamKey};
+use crate::pattern::SessionKey;
 
 /// A datagram that was not echoed by then is given up, and a closed loop goes on with the next.
 const REPLY_TIMEOUT_NS: u64 = 1_000_000_000;
@@ -32,13 +37,21 @@ const DRAIN_UNKNOWN_NS: u64 = 2_000_000_000;
 /// The client's end of one latency flow.
 #[derive(Debug)]
 pub struct PingFlow {
-    key: StreamKey,
+    flow: FlowId,
     token: u64,
     transport: Transport,
-    size_bytes: u64,
+    sizes: Sizes,
+    content: Content,
+    window: Window,
+    schedule: Schedule,
+    last: Last,
+    /// When the server sent the last of the echoes that came.
+    last_echoed: Tick,
     started: Option<Tick>,
     /// No ping leaves at or after this time.
     stop_at: Tick,
+    /// Open loop of stated duration: what is due before this leaves, be it late.
+    schedule_ends: Option<Tick>,
     /// No ping from this number on is sent.
     stop_before: u64,
     /// Number of the next ping to send.
@@ -48,7 +61,7 @@ pub struct PingFlow {
     begun_at: Tick,
     /// Stream: bytes of echoes received and found right.
     echoed_bytes: u64,
-    /// Pings answered, or given up.
+    /// Stream: pings answered.
     settled: u64,
     last_sent: Tick,
     longest_ns: u64,
@@ -57,6 +70,8 @@ pub struct PingFlow {
     /// Until when the socket is looked into, once the time of the drain is over.
     last_look: Option<Tick>,
     drained: bool,
+    /// Whether those that were never answered have been told.
+    is_told: bool,
     error: Option<Box<FlowError>>,
 }
 
@@ -64,12 +79,18 @@ impl PingFlow {
     /// Flow number `flow` of a session.
     pub fn new(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
-            key: session.stream(flow.0, true),
+            flow,
             token: session.token(),
             transport: plan.protocol.transport(),
-            size_bytes: plan.size_bytes.0,
+            sizes: Sizes::of(plan),
+            content: Content::of(plan, session, flow),
+            window: Window::new(window_of(plan)),
+            schedule: Schedule::new(plan, flow.0),
+            last: Last::default(),
+            last_echoed: Tick::ZERO,
             started: None,
             stop_at: Tick::NEVER,
+            schedule_ends: None,
             stop_before: u64::MAX,
             next: 0,
             partly_sent: 0,
@@ -81,23 +102,23 @@ impl PingFlow {
             all_back_at: None,
             last_look: None,
             drained: false,
+            is_told: false,
             error: None,
         }
     }
 
-    /// When ping `sequence` is to leave; in a closed loop, now.
-    fn due(&self, sequence: u64, shared: &LatencyShared) -> Tick {
-        let started = self.started.unwrap_or(Tick::ZERO);
-        shared
-            .period_ns
-            .map_or(started, |period| started.plus_nanos(sequence.saturating_mul(period)))
-    }
-
-    fn is_sending_over(&self, now: Tick) -> bool {
+    fn is_sending_over(&mut self, shared: &mut LatencyShared, now: Tick) -> bool {
         // Probes have no schedule of their own: what was due when the load ended is not sent any more.
-        let over = self.next >= self.stop_before || now >= self.stop_at;
+        let mut over = self.next >= self.stop_before || now >= self.stop_at;
+        if let Some(end) = self.schedule_ends.filter(|_| !over) {
+            over = self.schedule.due() >= end;
+        }
         // A message that was begun is finished.
-        over && self.partly_sent == 0
+        let is_over = over && self.partly_sent == 0;
+        if is_over && let Some(end) = self.schedule_ends.take() {
+            shared.tally.unsent += self.schedule.left_before(end);
+        }
+        is_over
     }
 
     fn is_warm_up(&self, origin: Tick, shared: &LatencyShared) -> bool {
@@ -117,10 +138,10 @@ impl PingFlow {
     }
 
     /// Awaits what is still on its way.
-    fn want_drained(&mut self, shared: &LatencyShared, now: Tick) -> Want {
+    fn want_drained(&mut self, now: Tick) -> Want {
         match self.transport {
             Transport::Stream if self.settled >= self.next => self.drained = true,
-            Transport::Datagram if shared.window.answered() == self.next => {
+            Transport::Datagram if self.window.answered() == self.next => {
                 self.all_back_at.get_or_insert(now);
                 self.drained = self.next == 0;
             }
@@ -137,78 +158,143 @@ impl PingFlow {
         Want { recv: RecvWant::Any, wake: Some(wake), ..Want::NOTHING }
     }
 
-    fn want_sending(&mut self, shared: &mut LatencyShared, now: Tick) -> Want {
+    fn want_sending(&mut self, shared: &LatencyShared, now: Tick) -> Want {
         let stop = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
         let waiting = Want { recv: RecvWant::Any, wake: stop, ..Want::NOTHING };
-        if shared.period_ns.is_none() && self.settled < self.next {
-            let timeout = self.last_sent.plus_nanos(REPLY_TIMEOUT_NS);
-            match self.transport {
-                Transport::Stream => return waiting,
-                Transport::Datagram if now < timeout => {
-                    return Want { wake: Some(timeout.min(self.stop_at)), ..waiting };
-                }
-                Transport::Datagram => self.settled = self.next,
+        if !shared.is_open_loop && self.partly_sent == 0 {
+            if self.window.awaited() >= shared.outstanding {
+                return self.want_echo(shared, now).unwrap_or_else(|| self.want_ping(waiting));
+            }
+            let due = shared.pace_ns.filter(|_| self.next > 0);
+            if let Some(due) =
+                due.map(|pace| self.last_sent.plus_nanos(pace)).filter(|&it| now < it)
+            {
+                return Want { wake: Some(due.min(self.stop_at)), ..waiting };
             }
         }
-        let due = self.due(self.next, shared);
-        if now < due && self.partly_sent == 0 {
-            return Want { wake: Some(due.min(self.stop_at)), ..waiting };
+        if now < self.schedule.due() && self.partly_sent == 0 {
+            return Want { wake: Some(self.schedule.due().min(self.stop_at)), ..waiting };
         }
+        self.want_ping(waiting)
+    }
+
+    /// As many pings are on their way as may be. What is waited for, unless one is given up now.
+    fn want_echo(&mut self, shared: &LatencyShared, now: Tick) -> Option<Want> {
+        let stop = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
+        let waiting = Want { recv: RecvWant::Any, wake: stop, ..Want::NOTHING };
+        if self.transport == Transport::Stream {
+            return Some(waiting);
+        }
+        let before = Tick::from_nanos(now.as_nanos().saturating_sub(REPLY_TIMEOUT_NS - 1));
+        let oldest = self.window.give_up(self.next, before);
+        if self.window.awaited() < shared.outstanding {
+            return None;
+        }
+        let timeout = oldest?.plus_nanos(REPLY_TIMEOUT_NS);
+        Some(Want { wake: Some(timeout.min(self.stop_at)), ..waiting })
+    }
+
+    fn want_ping(&self, waiting: Want) -> Want {
         let send = match self.transport {
-            Transport::Stream => SendWant::Stream { max: shared.size_bytes - self.partly_sent },
-            Transport::Datagram => SendWant::Datagrams { stride: shared.size_bytes, max: 1 },
+            Transport::Stream => SendWant::Stream { max: self.sizes.ping - self.partly_sent },
+            Transport::Datagram => SendWant::Datagrams { stride: self.sizes.ping, max: 1 },
         };
-        // In a closed loop nothing can come before the ping has left.
-        let recv = if shared.period_ns.is_none() { RecvWant::Nothing } else { RecvWant::Any };
+        // Where nothing is on its way, nothing can come before this ping has left.
+        let is_alone = self.window.awaited() == 0 && self.window.answered() == self.next;
+        let recv = if is_alone { RecvWant::Nothing } else { RecvWant::Any };
         Want { send, recv, ..waiting }
     }
 
     /// Ping `self.next` left at `at`.
     fn left(&mut self, shared: &mut LatencyShared, at: Tick) {
-        shared.window.sent(self.next, at);
+        let due = if shared.is_open_loop { self.schedule.due() } else { at };
+        let forgotten = self.window.sent(Departure { sequence: self.next, due, sent: at });
+        if let Some(forgotten) = forgotten {
+            self.tell_lost(shared, forgotten);
+        }
         shared.tally.sent += 1;
-        let due = self.due(self.next, shared);
         if !self.is_warm_up(due, shared)
             && let Some(lag) = &mut shared.tally.send_lag
         {
             lag.record(at.nanos_since(due));
         }
         self.last_sent = at;
+        self.schedule.advance();
         self.next += 1;
     }
 
-    /// The echo of a ping came, whole and right.
-    fn answered(&mut self, shared: &mut LatencyShared, sequence: u64, now: Tick) -> bool {
-        let (sent, reordered) = match shared.window.arrived(sequence, self.next) {
-            Arrival::First { sent, reordered } => (sent, reordered),
-            Arrival::Duplicate => {
-                shared.tally.duplicates += 1;
-                return false;
-            }
-            Arrival::Late => {
-                shared.tally.late += 1;
-                return false;
-            }
-            Arrival::Unknown => {
-                shared.tally.foreign += 1;
-                return false;
-            }
+    /// The echo of a ping came, whole and right; with the server's stamps, where it carries them.
+    fn answered(
+        &mut self,
+        shared: &mut LatencyShared,
+        sequence: u64,
+        server: Option<(Tick, Tick)>,
+        now: Tick,
+    ) {
+        let (departure, extent) = match self.window.arrived(sequence, self.next) {
+            Arrival::First { departure, extent } => (departure, extent),
+            Arrival::Duplicate => return shared.tally.duplicates += 1,
+            Arrival::Late => return shared.tally.late += 1,
+            Arrival::Unknown => return shared.tally.foreign += 1,
         };
-        shared.tally.received += 1;
-        shared.tally.reordered += u64::from(reordered);
-        self.settled = self.settled.max(sequence + 1);
-        let origin = if shared.period_ns.is_some() { self.due(sequence, shared) } else { sent };
-        let rtt = now.nanos_since(origin);
+        let Departure { due, sent, .. } = departure;
+        let tally = &mut shared.tally;
+        tally.received += 1;
+        if let Some(extent) = extent.map(u64::from) {
+            tally.reordered += 1;
+            tally.reordering_extent += extent;
+            tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
+        }
+        if let Some((_, echoed)) = server {
+            tally.reordered_return += u64::from(echoed < self.last_echoed);
+            self.last_echoed = self.last_echoed.max(echoed);
+        }
+        let rtt = now.nanos_since(due);
         self.longest_ns = self.longest_ns.max(rtt);
-        if self.is_warm_up(origin, shared) {
+        if self.is_warm_up(due, shared) {
             shared.tally.warm_up += 1;
-            return false;
+            return;
         }
-        shared.tally.rtt.record(rtt);
-        if let Some(service) = &mut shared.tally.service {
-            service.record(now.nanos_since(sent));
+        let tally = &mut shared.tally;
+        tally.rtt.record(rtt);
+        if let Some(linear) = &mut tally.linear {
+            linear.record(rtt);
         }
-        true
+        let service = now.nanos_since(sent);
+        if let Some(histogram) = &mut tally.service {
+            histogram.record(service);
+        }
+        if let (Some(residence), Some((received, echoed))) = (&mut tally.server_residence, server) {
+            residence.record(echoed.nanos_since(received));
+        }
+        let one_way_ns =
+            server.map(|(received, echoed)| (difference(received, sent), difference(now, echoed)));
+        let transits = Transits { round_trip_ns: service as i64, one_way_ns };
+        self.last.arrived(sequence, transits, &mut tally.variation);
+        if let Some(samples) = &mut shared.samples {
+            let flow = self.flow;
+            samples.push(Sample { flow, sequence, due, sent, received: now, server });
+        }
+    }
+
+    /// A ping that was measured will have no answer that counts.
+    fn tell_lost(&self, shared: &mut LatencyShared, departure: Departure) {
+        let Departure { sequence, due, sent } = departure;
+        if self.is_warm_up(due, shared) {
+            return;
+        }
+        if let Some(samples) = &mut shared.samples {
+            let (flow, received) = (self.flow, Tick::NEVER);
+            samples.push(Sample { flow, sequence, due, sent, received, server: None });
+        }
+    }
+
+    /// Nothing is awaited any more: what has no answer now has none.
+    fn tell_unanswered(&mut self, shared: &mut LatencyShared) {
+        if !std::mem::replace(&mut self.is_told, true) && shared.samples.is_some() {
+            let lost = self.window.unanswered(self.next);
+            lost.for_each(|departure| self.tell_lost(shared, departure));
+        }
     }
 
     fn datagram(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
@@ -216,33 +302,29 @@ impl PingFlow {
             shared.tally.foreign += 1;
             return;
         };
-        if !self.is_intact(&header, bytes, shared) {
+        if !self.is_intact(&header, bytes) {
             shared.tally.corrupt += 1;
-            self.settled = self.settled.max(header.sequence.saturating_add(1).min(self.next));
+            self.window.abandon(header.sequence);
             return;
         }
-        if self.answered(shared, header.sequence, now)
-            && let Some(residence) = &mut shared.tally.server_residence
-        {
-            residence.record(header.server_sent.nanos_since(header.server_received));
-        }
+        let server = Some((header.server_received, header.server_sent));
+        self.answered(shared, header.sequence, server, now);
     }
 
     fn is_echo(&self, header: &Header) -> bool {
         header.kind == Kind::Echo
             && header.token == self.token
-            && u32::from(header.flow) == self.key.flow() & 0xffff
+            && u32::from(header.flow) == self.flow.0 & 0xffff
     }
 
-    fn is_intact(&self, header: &Header, bytes: &[u8], shared: &LatencyShared) -> bool {
-        let position = filler_position(header.sequence, shared.size_bytes);
-        bytes.len() == shared.size_bytes
-            && shared.window.sent_at(header.sequence).is_none_or(|sent| sent == header.sent)
-            && self.key.first_wrong(position, &bytes[HEADER_BYTES..]).is_none()
+    fn is_intact(&self, header: &Header, bytes: &[u8]) -> bool {
+        bytes.len() == self.sizes.echo
+            && self.window.sent_at(header.sequence).is_none_or(|sent| sent == header.sent)
+            && self.content.is_echo(header.sequence, HEADER_BYTES, &bytes[HEADER_BYTES..])
     }
 
     fn stream(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
-        if self.key.first_wrong(self.echoed_bytes, bytes).is_some() {
+        if !self.content.continues(self.echoed_bytes, bytes) {
             shared.tally.corrupt += 1;
             self.fail(
                 FlowErrorKind::Data,
@@ -251,7 +333,7 @@ impl PingFlow {
             return;
         }
         self.echoed_bytes += bytes.len() as u64;
-        let whole = self.echoed_bytes / shared.size_bytes as u64;
+        let whole = self.echoed_bytes / self.sizes.echo as u64;
         if whole > self.next {
             self.fail(
                 FlowErrorKind::Protocol,
@@ -260,9 +342,8 @@ impl PingFlow {
             return;
         }
         while self.settled < whole {
-            let sequence = self.settled;
-            self.answered(shared, sequence, now);
-            self.settled = sequence + 1;
+            self.answered(shared, self.settled, None, now);
+            self.settled += 1;
         }
     }
 
@@ -271,9 +352,9 @@ impl PingFlow {
     }
 }
 
-/// Where in the flow's stream the filler of a ping comes from.
-pub(super) fn filler_position(sequence: u64, size_bytes: usize) -> u64 {
-    sequence.wrapping_mul(size_bytes as u64).wrapping_add(HEADER_BYTES as u64)
+/// From `earlier` to `later`, which may be of another clock.
+fn difference(later: Tick, earlier: Tick) -> i64 {
+    later.as_nanos().wrapping_sub(earlier.as_nanos()) as i64
 }
 
 impl Machine for PingFlow {
@@ -282,36 +363,37 @@ impl Machine for PingFlow {
     const CLOCK: ClockNeed = ClockNeed::EveryOperation;
 
     fn id(&self) -> FlowId {
-        FlowId(self.key.flow())
+        self.flow
     }
 
     fn want(&mut self, shared: &mut LatencyShared, now: Tick) -> Want {
-        if self.started.is_none() || self.phase().is_over() {
-            return Want::NOTHING;
+        if self.started.is_some() && !self.phase().is_over() {
+            if !self.is_sending_over(shared, now) {
+                return self.want_sending(shared, now);
+            }
+            self.stop_before = self.stop_before.min(self.next);
+            let want = self.want_drained(now);
+            if !self.drained {
+                return want;
+            }
         }
-        if !self.is_sending_over(now) {
-            return self.want_sending(shared, now);
+        if self.started.is_some() {
+            self.tell_unanswered(shared);
         }
-        self.stop_before = self.stop_before.min(self.next);
-        self.want_drained(shared, now)
+        Want::NOTHING
     }
 
-    fn gather<'data>(
-        &'data self,
-        shared: &'data LatencyShared,
-        _: Lane,
-        gather: &mut Gather<'data>,
-    ) {
-        let position = self.next * shared.size_bytes as u64 + self.partly_sent as u64;
-        self.key.gather(position, gather.room(), gather);
+    fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
+        let position = self.next * self.sizes.ping as u64 + self.partly_sent as u64;
+        self.content.gather_pings(position, gather);
     }
 
-    fn fill(&mut self, shared: &mut LatencyShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
-        let Some(datagram) = batch.datagram(shared.size_bytes) else { return };
+    fn fill(&mut self, _: &mut LatencyShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
+        let Some(datagram) = batch.datagram(self.sizes.ping) else { return };
         let header = Header {
             kind: Kind::Ping,
             lane: lane.0,
-            flow: self.key.flow() as u16,
+            flow: self.flow.0 as u16,
             token: self.token,
             sequence: self.next,
             sent: now,
@@ -319,8 +401,7 @@ impl Machine for PingFlow {
             server_sent: Tick::ZERO,
         };
         header.write(datagram);
-        self.key
-            .copy_to(filler_position(self.next, shared.size_bytes), &mut datagram[HEADER_BYTES..]);
+        self.content.fill_ping(self.next, &mut datagram[HEADER_BYTES..]);
         self.begun_at = now;
     }
 
@@ -333,7 +414,7 @@ impl Machine for PingFlow {
                     self.begun_at = at;
                 }
                 self.partly_sent += amount;
-                if self.partly_sent >= shared.size_bytes {
+                if self.partly_sent >= self.sizes.ping {
                     self.partly_sent = 0;
                     self.left(shared, self.begun_at);
                 }
@@ -368,12 +449,17 @@ impl Machine for PingFlow {
                 self.stop_at =
                     shared.duration_ns.map_or(Tick::NEVER, |duration| now.plus_nanos(duration));
                 self.stop_before = shared.iterations.unwrap_or(u64::MAX);
-                if let Some((duration, period)) = shared.duration_ns.zip(shared.period_ns) {
+                self.schedule.start(now, self.flow.0 % shared.flows.max(1), shared.flows);
+                if shared.is_open_loop && self.stop_at != Tick::NEVER {
+                    self.schedule_ends = Some(self.stop_at);
                     self.stop_at = self.stop_at.plus_nanos(CATCH_UP_NS);
-                    self.stop_before = self.stop_before.min(duration.div_ceil(period.max(1)));
                 }
             }
-            Event::Stop => self.stop_at = self.stop_at.min(now),
+            Event::Stop => {
+                self.stop_at = self.stop_at.min(now);
+                // What was stopped was not to be sent.
+                self.schedule_ends = None;
+            }
             Event::PeerClosed(_) if !self.phase().is_over() && self.settled < self.next => {
                 self.fail(FlowErrorKind::Network, "the other end closed the connection".to_owned());
             }
@@ -384,6 +470,7 @@ impl Machine for PingFlow {
                 }
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
+            Event::Unreachable { .. } => shared.tally.unreachable += 1,
             _ => {}
         }
     }
@@ -400,10 +487,10 @@ impl Machine for PingFlow {
     fn totals(&self) -> Totals {
         match self.transport {
             Transport::Stream => {
-                let sent = self.next * self.size_bytes + self.partly_sent as u64;
+                let sent = self.next * self.sizes.ping as u64 + self.partly_sent as u64;
                 Totals { sent, received: self.echoed_bytes }
             }
-            Transport::Datagram => Totals { sent: self.next, received: self.settled },
+            Transport::Datagram => Totals { sent: self.next, received: self.window.answered() },
         }
     }
 

@@ -2,6 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::stats::LinearRanges;
 use pathscope_flow::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -17,14 +18,36 @@ pub struct LatencyPlan {
     pub load_model: LoadModel,
     /// How long, or how many.
     pub extent: Extent,
-    /// Length of a ping and of its echo: of the message (TCP) or of the datagram's payload (UDP).
+    /// Flows beside each other, each with pings of its own.
+    #[serde(default = "one")]
+    pub connections: u32,
+    /// Closed loop: pings of each flow that are on their way at a time.
+    #[serde(default = "one")]
+    pub outstanding: u32,
+    /// Closed loop: the least time from one ping to the next; absent: none.
+    #[serde(default)]
+    pub pace_ns: Option<Period>,
+    /// Length of a ping: of the message (TCP) or of the datagram's payload (UDP).
     pub size_bytes: Bytes,
+    /// Length of its echo; absent: that of the ping.
+    #[serde(default)]
+    pub reply_bytes: Option<Bytes>,
     /// At the start: measured and left out. Counted in the result.
     pub warm_up_ns: Period,
     /// Engine asked for by name; absent: left to each end.
     pub engine: Option<String>,
     /// How both ends wait.
     pub wait: Wait,
+    /// Percentiles to state beside the standard ones, in 10⁻⁹ of the samples: p99.99 is 999900000.
+    #[serde(default)]
+    pub percentiles_ppb: Vec<u32>,
+    /// Ranges to count round trips in, beside the logarithmic histogram.
+    #[serde(default)]
+    pub histogram: Option<LinearRanges>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl LatencyPlan {
@@ -39,15 +62,82 @@ impl LatencyPlan {
             }
             Extent::WithLoad => {}
         }
-        if let LoadModel::Open { period_ns } = self.load_model {
-            limits::in_range("--period", period_ns, &limits::PERIOD)?;
-        }
+        limits::in_range("--connections", u64::from(self.connections), &limits::PINGING_FLOWS)?;
+        limits::in_range("--outstanding", u64::from(self.outstanding), &limits::OUTSTANDING)?;
+        self.validate_load()?;
+        self.validate_figures()?;
         let sizes = match self.protocol {
             Protocol::Tcp => &limits::TCP_PING,
             Protocol::Udp => &limits::UDP_PING,
         };
-        limits::in_range("--size", self.size_bytes, sizes)?;
+        let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
+        limits::in_range(ping, self.size_bytes, sizes)?;
+        limits::in_range("--reply-size", self.reply_bytes(), sizes)?;
+        if u64::from(self.connections) * self.size_bytes.0 > limits::PING_BYTES_OF_ALL {
+            return Err(PlanError::Contradiction {
+                one: "so many --connections",
+                other: ping,
+                advice: "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones",
+            });
+        }
         limits::name("--engine", self.engine.as_deref())
+    }
+
+    /// Length of an echo.
+    pub fn reply_bytes(&self) -> Bytes {
+        self.reply_bytes.unwrap_or(self.size_bytes)
+    }
+
+    /// The percentiles that were asked for beside the standard ones, from 0 to 100.
+    pub fn percentiles(&self) -> Vec<f64> {
+        // Through the shortest decimal, so that 999900000 is 99.99 and not its neighbour.
+        let percent = |&ppb: &u32| {
+            format!("{}.{:07}", ppb / 10_000_000, ppb % 10_000_000).parse().unwrap_or(0.0)
+        };
+        self.percentiles_ppb.iter().map(percent).collect()
+    }
+
+    fn validate_load(&self) -> Result<(), PlanError> {
+        let contradiction =
+            |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
+        if let LoadModel::Open { period_ns, .. } = self.load_model {
+            limits::in_range("--period", period_ns, &limits::PERIOD)?;
+            if self.outstanding > 1 {
+                let advice = "an open loop never waits for an answer: leave one of them out";
+                return contradiction("--outstanding", "--period or --rate", advice);
+            }
+            if self.pace_ns.is_some() {
+                let advice = "a loop is open or closed: leave one of them out";
+                return contradiction("an open loop", "a pace", advice);
+            }
+        }
+        if let Some(pace) = self.pace_ns {
+            limits::in_range("--period", pace, &limits::PERIOD)?;
+            if self.outstanding > 1 {
+                let advice =
+                    "a closed loop at a rate has one ping on its way: leave one of them out";
+                return contradiction("--outstanding", "--closed at a rate", advice);
+            }
+        }
+        let most = limits::PINGS_ON_THEIR_WAY;
+        if u64::from(self.outstanding) * u64::from(self.connections) > most {
+            let advice = "65,536 pings on their way are the most: ask for fewer of either";
+            return contradiction("--outstanding", "so many --connections", advice);
+        }
+        Ok(())
+    }
+
+    fn validate_figures(&self) -> Result<(), PlanError> {
+        let asked = self.percentiles_ppb.len() as u64;
+        limits::in_range("number of --percentiles", asked, &limits::PERCENTILES)?;
+        for &ppb in &self.percentiles_ppb {
+            limits::in_range("--percentiles (in 10⁻⁹)", ppb, &limits::PERCENTILE_PPB)?;
+        }
+        let Some(ranges) = self.histogram else { return Ok(()) };
+        let period = |nanoseconds| Period(nanoseconds);
+        limits::in_range("--histogram start", period(ranges.start_ns), &limits::HISTOGRAM_START)?;
+        limits::in_range("--histogram width", period(ranges.width_ns), &limits::HISTOGRAM_WIDTH)?;
+        limits::in_range("--histogram count", ranges.count, &limits::HISTOGRAM_COUNT)
     }
 }
 
@@ -86,12 +176,29 @@ impl Protocol {
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LoadModel {
-    /// When the echo of the last one has come: one ping is on its way at any time.
+    /// When an echo has come: so many pings are on their way as the plan says.
     Closed,
     /// On schedule from the start time, whatever came back. Latency counts from the scheduled time.
     Open {
-        /// From one ping to the next.
+        /// From one ping of a flow to the next; of random arrivals, the mean.
         period_ns: Period,
+        /// How they are spread.
+        #[serde(default)]
+        arrivals: Arrivals,
+    },
+}
+
+/// How the pings of an open loop are spread over time.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// At equal distances.
+    #[default]
+    Fixed,
+    /// At random, each independent of the others: exponential gaps (RFC 2330, section 11.1.1).
+    Poisson {
+        /// What the sequence of gaps follows from.
+        seed: u64,
     },
 }
 

@@ -3,37 +3,45 @@
 use pathscope_core::Tick;
 use pathscope_flow::Shared;
 
+use super::sample::SampleBuffer;
 use super::tally::{LatencyTally, Shape};
-use super::window::Window;
 use super::{Extent, LatencyPlan, LoadModel};
 
-/// Pings remembered in an open loop: at 100,000 a second, 0.65 s.
-const OPEN_WINDOW: usize = 1 << 16;
-/// Pings remembered in a closed loop, where one is on its way at any time.
-const CLOSED_WINDOW: usize = 1 << 10;
+/// Pings remembered of all flows of an open loop: of one flow at 100,000 a second, 0.65 s.
+const OPEN_WINDOW: u32 = 1 << 16;
+/// Of each flow at least so many.
+const LEAST_OPEN_WINDOW: u32 = 1 << 10;
+/// Of each flow of a closed loop; more where more are on their way at a time.
+const CLOSED_WINDOW: u32 = 1 << 8;
 
 /// Plan, counts and histograms of one worker.
 #[derive(Debug)]
 pub struct LatencyShared {
     shape: Shape,
-    pub(super) size_bytes: usize,
-    /// Open loop: from one ping to the next.
-    pub(super) period_ns: Option<u64>,
+    pub(super) is_open_loop: bool,
+    pub(super) pace_ns: Option<u64>,
+    pub(super) outstanding: u64,
+    pub(super) flows: u32,
     pub(super) duration_ns: Option<u64>,
     pub(super) iterations: Option<u64>,
     pub(super) warm_up_ns: u64,
     pub(super) tally: LatencyTally,
-    pub(super) window: Window,
+    pub(super) samples: Option<SampleBuffer>,
+}
+
+/// Pings that each flow of a plan remembers.
+pub(super) fn window_of(plan: &LatencyPlan) -> usize {
+    let size = match plan.load_model {
+        LoadModel::Open { .. } => (OPEN_WINDOW / plan.connections.max(1)).max(LEAST_OPEN_WINDOW),
+        LoadModel::Closed => CLOSED_WINDOW.max(plan.outstanding.saturating_mul(4)),
+    };
+    size as usize
 }
 
 impl LatencyShared {
     /// For flows of `plan`.
     pub fn new(plan: &LatencyPlan) -> Self {
         let shape = Shape::of(plan);
-        let period_ns = match plan.load_model {
-            LoadModel::Closed => None,
-            LoadModel::Open { period_ns } => Some(period_ns.0),
-        };
         let (duration_ns, iterations) = match plan.extent {
             Extent::DurationNs(duration) => (Some(duration.0), None),
             Extent::Iterations(iterations) => (None, Some(iterations)),
@@ -41,14 +49,23 @@ impl LatencyShared {
         };
         Self {
             shape,
-            size_bytes: plan.size_bytes.0 as usize,
-            period_ns,
+            is_open_loop: matches!(plan.load_model, LoadModel::Open { .. }),
+            pace_ns: plan.pace_ns.map(|pace| pace.0),
+            outstanding: plan.outstanding.into(),
+            flows: plan.connections,
             duration_ns,
             iterations,
             warm_up_ns: plan.warm_up_ns.0,
             tally: LatencyTally::new(shape),
-            window: Window::new(if period_ns.is_some() { OPEN_WINDOW } else { CLOSED_WINDOW }),
+            samples: None,
         }
+    }
+
+    /// The same, with each measured ping handed to `samples`.
+    #[must_use]
+    pub fn with_samples(mut self, samples: SampleBuffer) -> Self {
+        self.samples = Some(samples);
+        self
     }
 }
 
@@ -56,6 +73,9 @@ impl Shared for LatencyShared {
     type Report = LatencyTally;
 
     fn report(&mut self, _now: Tick) -> LatencyTally {
+        if let Some(samples) = &mut self.samples {
+            samples.hand_over();
+        }
         // Fresh histograms are untouched zero pages: a few microseconds once a report.
         std::mem::replace(&mut self.tally, LatencyTally::new(self.shape))
     }

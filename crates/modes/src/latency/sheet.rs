@@ -1,10 +1,13 @@
 //! A latency test, or the probes beside a load, as labelled figures: all that a view needs.
 
 use pathscope_core::quantity::{count, duration_ns, ratio};
-use pathscope_core::sheet::{Figure, Value};
-use pathscope_core::stats::LatencyFigures;
+use pathscope_core::sheet::{Figure, Table, Value};
+use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
-use super::{Extent, LatencyPlan, LatencySummary, LoadModel};
+use super::{
+    Arrivals, Extent, JitterSummary, LatencyPlan, LatencySummary, LoadModel, VariationFigures,
+    VariationReport,
+};
 use crate::registry::EndInterval;
 
 /// What is done, in a few words.
@@ -15,26 +18,54 @@ pub fn subtitle(plan: &LatencyPlan) -> String {
         Extent::WithLoad => String::new(),
     };
     let protocol = plan.protocol.name().to_uppercase();
-    format!("{protocol}, {}, {}{extent}", plan.size_bytes, load_model(plan))
+    let size = match plan.reply_bytes {
+        Some(reply) => format!("{} there, {reply} back", plan.size_bytes),
+        None => plan.size_bytes.to_string(),
+    };
+    let flows = match plan.connections {
+        1 => String::new(),
+        flows => format!(", {} flows", count(flows.into())),
+    };
+    format!("{protocol}, {size}, {}{flows}{extent}", load_model(plan))
 }
 
 fn load_model(plan: &LatencyPlan) -> String {
     match plan.load_model {
-        LoadModel::Closed => "closed loop".to_owned(),
-        LoadModel::Open { period_ns } => format!("open loop, one every {period_ns}"),
+        LoadModel::Closed => match (plan.pace_ns, plan.outstanding) {
+            (Some(pace), _) => format!("closed loop, one every {pace} at most"),
+            (None, 1) => "closed loop".to_owned(),
+            (None, outstanding) => {
+                format!("closed loop, {} outstanding", count(outstanding.into()))
+            }
+        },
+        LoadModel::Open { period_ns, arrivals: Arrivals::Fixed } => {
+            format!("open loop, one every {period_ns}")
+        }
+        LoadModel::Open { period_ns, arrivals: Arrivals::Poisson { seed } } => {
+            format!("open loop, one every {period_ns} on average (Poisson, seed {seed})")
+        }
     }
 }
 
 /// The figures of a latency test.
-pub fn figures(summary: &LatencySummary) -> Vec<Figure> {
+pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     let rtt = &summary.rtt;
     let exact = |label: &str, value: Option<u64>| {
         Figure::new(label, value.map_or(Value::Absent, Value::Duration))
     };
+    let mut shown = vec![50.0, 90.0, 95.0, 99.0, 99.9];
+    shown.extend(plan.percentiles());
+    shown.sort_by(f64::total_cmp);
+    shown.dedup();
     let mut figures = vec![exact("RTT minimum", rtt.min_ns)];
-    figures.extend(percentiles(rtt, "RTT", &[50.0, 90.0, 95.0, 99.0, 99.9]));
+    figures.extend(percentiles(rtt, "RTT", &shown));
     figures.push(exact("RTT maximum", rtt.max_ns));
     figures.push(mean(rtt));
+    if let Some(corrected) = &summary.corrected {
+        figures.extend(percentiles(corrected, "corrected RTT", &[50.0, 90.0, 99.0, 99.9]));
+    }
+    figures.extend(summary.jitter.iter().flat_map(jitter));
+    figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
     figures.extend(counts(summary));
     for (label, part) in [
         ("send lag p50", &summary.send_lag),
@@ -54,7 +85,8 @@ pub fn percentiles(rtt: &LatencyFigures, label: &str, wanted: &[f64]) -> Vec<Fig
     for percentile in wanted.iter().filter_map(|&percent| rtt.percentile(percent)) {
         let label = format!("{label} p{}", percentile.percent);
         figures.push(Figure::new(label, Value::Percentile(*percentile)));
-        if percentile.value_ns.is_none() {
+        // Each one further from the median needs more.
+        if percentile.value_ns.is_none() && percentile.percent >= 50.0 {
             break;
         }
     }
@@ -71,6 +103,63 @@ fn mean(rtt: &LatencyFigures) -> Figure {
     }
 }
 
+/// How much delay varied, each by the name of its definition.
+fn jitter(jitter: &JitterSummary) -> Vec<Figure> {
+    let rounded = |nanoseconds: f64| duration_ns(nanoseconds.round() as u64);
+    let VariationReport { round_trip, forward, back } = &jitter.variation;
+    let mean = |way: &VariationFigures| way.ipdv.mean_ns;
+    let mut figures = Vec::new();
+    if let Some(ipdv) = mean(round_trip) {
+        let ways = forward.as_ref().and_then(mean).zip(back.as_ref().and_then(mean));
+        let note = ways.map_or_else(String::new, |(there, back)| {
+            format!("; {} there, {} back", rounded(there), rounded(back))
+        });
+        figures.push(
+            Figure::new("mean |IPDV|", Value::Duration(ipdv.round() as u64))
+                .with_note(format!("RFC 3393, of neighbouring pings{note}")),
+        );
+    }
+    let smoothed = round_trip.rfc3550;
+    figures.push(
+        Figure::new("interarrival jitter", Value::Duration(smoothed.mean_ns.round() as u64))
+            .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
+    );
+    if let Some(range) = jitter.interquartile_range_ns {
+        figures.push(Figure::new("interquartile range", Value::Duration(range)));
+    }
+    figures
+}
+
+fn drift(drift: &Trend) -> Figure {
+    let way = if drift.change_over_run < 0.0 { "fell" } else { "rose" };
+    let text = format!("the median {way} by {} over the run", ratio(drift.change_over_run.abs()));
+    Figure::new("drift", Value::Text(text))
+}
+
+/// The round trips in the ranges that were asked for; empty ones at both ends are left out.
+pub fn ranges(linear: &LinearHistogram) -> Table {
+    let edge = |index: usize| {
+        Value::Duration(
+            linear.start_ns.saturating_add(linear.width_ns.saturating_mul(index as u64)),
+        )
+    };
+    let is_filled = |count: &u64| *count > 0;
+    let first = linear.counts.iter().position(is_filled).unwrap_or(0);
+    let end = linear.counts.iter().rposition(is_filled).map_or(first, |last| last + 1);
+    let mut rows = Vec::new();
+    if linear.below > 0 {
+        rows.push(vec![Value::Absent, edge(0), Value::Count(linear.below)]);
+    }
+    rows.extend(
+        (first..end).map(|at| vec![edge(at), edge(at + 1), Value::Count(linear.counts[at])]),
+    );
+    if linear.above > 0 {
+        rows.push(vec![edge(linear.counts.len()), Value::Absent, Value::Count(linear.above)]);
+    }
+    let columns = ["RTT from", "below", "pings"].map(str::to_owned).to_vec();
+    Table { title: "RTT in equal ranges".to_owned(), columns, rows }
+}
+
 fn counts(summary: &LatencySummary) -> Vec<Figure> {
     let warm_up = match summary.warm_up {
         0 => String::new(),
@@ -81,9 +170,10 @@ fn counts(summary: &LatencySummary) -> Vec<Figure> {
             .with_note(format!("{} answered{warm_up}", count(summary.received))),
         lost(summary),
     ];
+    figures.extend(reordered(summary));
     for (label, number) in [
         ("duplicates", summary.duplicates),
-        ("reordered", summary.reordered),
+        ("unreachable", summary.unreachable),
         ("late", summary.late),
         ("corrupt", summary.corrupt),
         ("foreign", summary.foreign),
@@ -93,6 +183,19 @@ fn counts(summary: &LatencySummary) -> Vec<Figure> {
         }
     }
     figures
+}
+
+fn reordered(summary: &LatencySummary) -> Option<Figure> {
+    let ways = summary.reordered_forward.zip(summary.reordered_return);
+    let ways = ways.map_or_else(String::new, |(forward, back)| {
+        format!(": {} on the way there, {} on the way back", count(forward), count(back))
+    });
+    let extent = summary
+        .reordering_extent_max
+        .map_or_else(String::new, |extent| format!("; extent at most {}", count(extent)));
+    let note = format!("{}{ways}{extent}", ratio(summary.reordered_ratio));
+    let figure = Figure::new("reordered", Value::Count(summary.reordered)).with_note(note);
+    (summary.reordered > 0).then_some(figure)
 }
 
 fn lost(summary: &LatencySummary) -> Figure {
@@ -120,6 +223,7 @@ pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
             latency.map_or(Value::Absent, |latency| Value::Count(latency.received)),
         ),
         Figure::new("RTT p50", duration(rtt.and_then(LatencyFigures::median_ns))),
+        Figure::new("RTT p99", duration(rtt.and_then(|rtt| rtt.percentile(99.0)?.value_ns))),
         Figure::new("RTT max", duration(rtt.and_then(|rtt| rtt.max_ns))),
     ]
 }

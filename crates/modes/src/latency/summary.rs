@@ -1,9 +1,13 @@
 //! What a latency test came to, at one end and over both.
 
 use pathscope_core::record::FlowError;
-use pathscope_core::stats::{Distribution, LatencyFigures};
+use pathscope_core::stats::{
+    Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::{LatencyPlan, VariationReport};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -31,8 +35,19 @@ pub struct LatencyReport {
     pub lost: u64,
     /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
-    /// Echoes that came after one of a later ping.
+    /// Echoes (client) or pings (server) that came after one of a later ping.
     pub reordered: u64,
+    /// Of the client's: how many arrivals had overtaken each, in all.
+    pub reordering_extent_sum: u64,
+    /// The most of one.
+    pub reordering_extent_max: u64,
+    /// Echoes that were overtaken by one that the server had sent later.
+    pub reordered_return: u64,
+    /// Word from the network (ICMP) that datagrams of this end did not arrive: a port that nobody listens on, a
+    /// host or a network without a way to it. Not each lost one has such word.
+    pub unreachable: u64,
+    /// Open loop: pings that were due and did not leave within a second after the end.
+    pub unsent: u64,
     /// Echoes (client) or pings (server) that came when their ping had left the window of memory.
     pub late: u64,
     /// Echoes whose bytes were not those sent.
@@ -48,6 +63,13 @@ pub struct LatencyReport {
     /// Time in the server from the receipt of a ping to the sending of its echo, where the echo
     /// carries both stamps.
     pub server_residence: Option<Distribution>,
+    /// Round trips in ranges of equal width, where they were asked for.
+    pub linear: Option<LinearHistogram>,
+    /// How much delay varied.
+    pub variation: Option<VariationReport>,
+    /// Datagrams that this end's own sockets dropped, since they came faster than they were taken; absent
+    /// where the system does not say, and over TCP.
+    pub socket_drops: Option<u64>,
     /// What ended the flow before its time.
     pub error: Option<FlowError>,
 }
@@ -64,6 +86,13 @@ pub struct LatencySummary {
     pub send_lag: Option<LatencyFigures>,
     /// From the server's receipt to its sending, where the echo carries both stamps.
     pub server_residence: Option<LatencyFigures>,
+    /// Closed loop at a rate: the round trips with those that a stall kept from being sent, added by a model
+    /// (see docs/method/latency.md). Stands beside `rtt` and never for it.
+    pub corrected: Option<LatencyFigures>,
+    /// How much delay varied, by every definition that has a name.
+    pub jitter: Option<JitterSummary>,
+    /// How the median of the intervals changed over the run.
+    pub drift: Option<Trend>,
     /// Pings sent.
     pub sent: u64,
     /// Pings answered.
@@ -80,6 +109,23 @@ pub struct LatencySummary {
     pub duplicates: u64,
     /// Echoes that came after one of a later ping.
     pub reordered: u64,
+    /// Of those pings, counted by themselves: the ping was overtaken on its way there; absent where the server
+    /// has not reported.
+    pub reordered_forward: Option<u64>,
+    /// The echo was overtaken on its way back; absent where echoes carry no stamps.
+    pub reordered_return: Option<u64>,
+    /// Reordered echoes for each that came.
+    pub reordered_ratio: f64,
+    /// By how many arrivals a reordered echo was overtaken (RFC 4737, section 4.2), on average and at most.
+    pub reordering_extent_mean: Option<f64>,
+    /// At most.
+    pub reordering_extent_max: Option<u64>,
+    /// Word from the network that pings did not arrive.
+    pub unreachable: u64,
+    /// Open loop: pings that were due and never left.
+    pub unsent: u64,
+    /// Lost in a socket of this end or the other and not on the path.
+    pub socket_drops: SocketDrops,
     /// Echoes that came too late to be told from duplicates.
     pub late: u64,
     /// Echoes whose bytes were not those sent.
@@ -88,20 +134,78 @@ pub struct LatencySummary {
     pub foreign: u64,
 }
 
+/// Datagrams that reached a machine and found its socket full: lost in an end, and not on the path.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SocketDrops {
+    /// Echoes, at the client.
+    pub client: Option<u64>,
+    /// Pings, at the server.
+    pub server: Option<u64>,
+}
+
+/// How much delay varied. All of it from the actual sends on.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct JitterSummary {
+    /// Differences of arrivals that follow one another: RFC 3550 and RFC 3393.
+    pub variation: VariationReport,
+    /// Delay above the least one (the PDV form of RFC 5481), at the percentiles of the round trip.
+    pub pdv: Vec<Percentile>,
+    /// From the median to the 95th percentile.
+    pub p95_minus_p50_ns: Option<u64>,
+    /// The sample standard deviation.
+    pub standard_deviation_ns: Option<f64>,
+    /// From the 25th to the 75th percentile.
+    pub interquartile_range_ns: Option<u64>,
+}
+
+impl JitterSummary {
+    fn of(variation: &VariationReport, round_trip: &LatencyFigures) -> Self {
+        let least = round_trip.min_ns.unwrap_or(0);
+        let above = |value: Option<u64>| value.map(|value| value.saturating_sub(least));
+        let pdv = round_trip.percentiles.iter().map(|percentile| Percentile {
+            value_ns: above(percentile.value_ns),
+            low_ns: above(percentile.low_ns),
+            high_ns: above(percentile.high_ns),
+            ..*percentile
+        });
+        let value = |percent: f64| round_trip.percentile(percent)?.value_ns;
+        Self {
+            variation: variation.clone(),
+            pdv: pdv.collect(),
+            p95_minus_p50_ns: value(95.0).zip(value(50.0)).map(|(high, low)| high - low),
+            standard_deviation_ns: round_trip.standard_deviation_ns,
+            interquartile_range_ns: round_trip.interquartile_range_ns,
+        }
+    }
+}
+
 impl LatencySummary {
     /// From what both ends said; `server` is absent where it was lost.
-    pub fn of(client: &LatencyReport, server: Option<&LatencyReport>) -> Self {
-        let figures = |stored: &Option<Distribution>| {
-            stored.as_ref().map(|stored| LatencyFigures::of(&stored.histogram()))
-        };
+    pub fn of(plan: &LatencyPlan, client: &LatencyReport, server: Option<&LatencyReport>) -> Self {
+        let percents = plan.percentiles();
+        let of = |histogram: &LatencyHistogram| LatencyFigures::with(histogram, &percents);
+        let figures =
+            |stored: &Option<Distribution>| stored.as_ref().map(|stored| of(&stored.histogram()));
         // What the server received and the client did not get back was lost on the way back.
         let lost_forward = server.map(|server| {
             let arrived = server.received.saturating_add(server.late);
             client.sent.saturating_sub(arrived).min(client.lost)
         });
+        let rtt = figures(&client.rtt).unwrap_or_default();
+        let service = figures(&client.service);
+        let corrected = plan.pace_ns.zip(client.rtt.as_ref());
+        let reordered = |sum: u64| (client.reordered > 0).then_some(sum);
         Self {
-            rtt: figures(&client.rtt).unwrap_or_default(),
-            service: figures(&client.service),
+            corrected: corrected.map(|(pace, rtt)| of(&rtt.histogram().corrected(pace.0))),
+            jitter: client
+                .variation
+                .as_ref()
+                .map(|variation| JitterSummary::of(variation, service.as_ref().unwrap_or(&rtt))),
+            drift: None,
+            rtt,
+            service,
             send_lag: figures(&client.send_lag),
             server_residence: figures(&client.server_residence),
             sent: client.sent,
@@ -112,6 +216,18 @@ impl LatencySummary {
             lost_return: lost_forward.map(|forward| client.lost - forward),
             duplicates: client.duplicates,
             reordered: client.reordered,
+            reordered_forward: server.map(|server| server.reordered),
+            reordered_return: client.server_residence.as_ref().map(|_| client.reordered_return),
+            reordered_ratio: client.reordered as f64 / client.received.max(1) as f64,
+            reordering_extent_mean: reordered(client.reordering_extent_sum)
+                .map(|sum| sum as f64 / client.reordered as f64),
+            reordering_extent_max: reordered(client.reordering_extent_max),
+            unreachable: client.unreachable,
+            unsent: client.unsent,
+            socket_drops: SocketDrops {
+                client: client.socket_drops,
+                server: server.and_then(|server| server.socket_drops),
+            },
             late: client.late,
             corrupt: client.corrupt,
             foreign: client.foreign,

@@ -1,8 +1,9 @@
 //! What latency flows count, and what it becomes.
 
 use pathscope_core::record::FlowError;
-use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+use pathscope_core::stats::{LatencyFigures, LatencyHistogram, LinearHistogram, LinearRanges};
 
+use super::variation::VariationTally;
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
 
 /// Counts and histograms since the last report. A report takes them whole and leaves fresh ones, so
@@ -17,8 +18,19 @@ pub struct LatencyTally {
     pub warm_up: u64,
     /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
-    /// Echoes that came after one of a later ping (RFC 4737: sequence below the next expected).
+    /// Echoes (client) or pings (server) that came after one of a later ping (RFC 4737: sequence below the
+    /// next expected).
     pub reordered: u64,
+    /// Of those of the client: how many arrivals had overtaken each, in all.
+    pub reordering_extent: u64,
+    /// The most of one.
+    pub reordering_extent_max: u64,
+    /// Echoes that another overtook which the server had sent later.
+    pub reordered_return: u64,
+    /// Word from the network that datagrams of this end did not arrive.
+    pub unreachable: u64,
+    /// Pings of an open loop that were due and did not leave in time.
+    pub unsent: u64,
     /// Echoes (client) or pings (server) of pings that had left the window of memory.
     pub late: u64,
     /// Echoes whose bytes were not those sent.
@@ -29,6 +41,8 @@ pub struct LatencyTally {
     pub(super) service: Option<Box<LatencyHistogram>>,
     pub(super) send_lag: Option<Box<LatencyHistogram>>,
     pub(super) server_residence: Option<Box<LatencyHistogram>>,
+    pub(super) linear: Option<Box<LinearHistogram>>,
+    pub(super) variation: VariationTally,
 }
 
 /// Which histograms a plan fills.
@@ -36,6 +50,7 @@ pub struct LatencyTally {
 pub(super) struct Shape {
     open_loop: bool,
     stamped: bool,
+    ranges: Option<LinearRanges>,
 }
 
 impl Shape {
@@ -43,6 +58,7 @@ impl Shape {
         Self {
             open_loop: matches!(plan.load_model, LoadModel::Open { .. }),
             stamped: plan.protocol == super::Protocol::Udp,
+            ranges: plan.histogram,
         }
     }
 }
@@ -56,6 +72,11 @@ impl LatencyTally {
             warm_up: 0,
             duplicates: 0,
             reordered: 0,
+            reordering_extent: 0,
+            reordering_extent_max: 0,
+            reordered_return: 0,
+            unreachable: 0,
+            unsent: 0,
             late: 0,
             corrupt: 0,
             foreign: 0,
@@ -63,6 +84,8 @@ impl LatencyTally {
             service: histogram(shape.open_loop),
             send_lag: histogram(shape.open_loop),
             server_residence: histogram(shape.stamped),
+            linear: shape.ranges.map(|ranges| Box::new(LinearHistogram::new(ranges))),
+            variation: VariationTally::new(shape.stamped),
         }
     }
 
@@ -78,6 +101,11 @@ impl LatencyTally {
         self.warm_up += other.warm_up;
         self.duplicates += other.duplicates;
         self.reordered += other.reordered;
+        self.reordering_extent += other.reordering_extent;
+        self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
+        self.reordered_return += other.reordered_return;
+        self.unreachable += other.unreachable;
+        self.unsent += other.unsent;
         self.late += other.late;
         self.corrupt += other.corrupt;
         self.foreign += other.foreign;
@@ -85,6 +113,10 @@ impl LatencyTally {
         merge(&mut self.service, other.service.as_deref());
         merge(&mut self.send_lag, other.send_lag.as_deref());
         merge(&mut self.server_residence, other.server_residence.as_deref());
+        if let (Some(sum), Some(other)) = (&mut self.linear, &other.linear) {
+            sum.merge(other);
+        }
+        self.variation.merge(&other.variation);
     }
 
     /// Round trips recorded so far.
@@ -116,6 +148,11 @@ impl LatencyTally {
             lost: self.sent.saturating_sub(self.received + self.late + self.corrupt),
             duplicates: self.duplicates,
             reordered: self.reordered,
+            reordering_extent_sum: self.reordering_extent,
+            reordering_extent_max: self.reordering_extent_max,
+            reordered_return: self.reordered_return,
+            unreachable: self.unreachable,
+            unsent: self.unsent,
             late: self.late,
             corrupt: self.corrupt,
             foreign: self.foreign,
@@ -123,6 +160,9 @@ impl LatencyTally {
             service: distribution(&self.service),
             send_lag: distribution(&self.send_lag),
             server_residence: distribution(&self.server_residence),
+            linear: self.linear.as_deref().filter(|linear| linear.total() > 0).cloned(),
+            variation: self.variation.report(),
+            socket_drops: None,
             error,
         }
     }

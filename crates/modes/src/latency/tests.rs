@@ -1,7 +1,7 @@
 //! Latency in virtual time: exact round trips, exact counts, whatever happens to the datagrams.
 
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{
@@ -14,32 +14,31 @@ use super::*;
 use crate::pattern::SessionKey;
 
 const ONE_WAY_NS: u64 = 250_000;
-const FLOW: FlowId = FlowId(0);
-const LATE: Tick = Tick::from_nanos(600_000_000_000);
+pub(super) const FLOW: FlowId = FlowId(0);
+pub(super) const LATE: Tick = Tick::from_nanos(600_000_000_000);
 
-type Latency = Sim<PingFlow, EchoFlow>;
+pub(super) type Latency = Sim<PingFlow, EchoFlow>;
 
-fn closed(protocol: Protocol, iterations: u64) -> LatencyPlan {
+pub(super) fn closed(protocol: Protocol, iterations: u64) -> LatencyPlan {
     LatencyPlan {
         protocol,
         load_model: LoadModel::Closed,
         extent: Extent::Iterations(iterations),
         size_bytes: Bytes(64),
-        warm_up_ns: Period(0),
-        engine: None,
         wait: Wait::Auto,
+        ..LatencyPlan::probe(Frequency(1))
     }
 }
 
-fn open(protocol: Protocol, period_ns: u64, duration: Period) -> LatencyPlan {
+pub(super) fn open(protocol: Protocol, period_ns: u64, duration: Period) -> LatencyPlan {
     LatencyPlan {
-        load_model: LoadModel::Open { period_ns: Period(period_ns) },
+        load_model: LoadModel::Open { period_ns: Period(period_ns), arrivals: Arrivals::Fixed },
         extent: Extent::DurationNs(duration),
         ..closed(protocol, 1)
     }
 }
 
-fn sim(plan: &LatencyPlan, conditions: Conditions) -> Latency {
+pub(super) fn sim(plan: &LatencyPlan, conditions: Conditions) -> Latency {
     let session = SessionKey::from(Token([3; 16]));
     let mut sim = Sim::new(conditions, LatencyShared::new(plan), LatencyShared::new(plan));
     let client = PingFlow::new(plan, session, FLOW);
@@ -48,12 +47,12 @@ fn sim(plan: &LatencyPlan, conditions: Conditions) -> Latency {
     sim
 }
 
-fn link() -> Conditions {
+pub(super) fn link() -> Conditions {
     Conditions::over(Link::new(ONE_WAY_NS))
 }
 
 /// Runs to the end of both and takes what the client's end says.
-fn run(mut sim: Latency) -> (LatencyReport, LatencyReport, Outcome) {
+pub(super) fn run(mut sim: Latency) -> (LatencyReport, LatencyReport, Outcome) {
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
     let client = sim.client_shared().report(Tick::ZERO).report(sim.client(FLOW).error());
@@ -128,7 +127,7 @@ fn the_warm_up_is_counted_and_left_out() {
 }
 
 /// Every tenth datagram of one direction, from the fifth on.
-fn every_tenth(from: Role, fate: Fate) -> impl FnMut(&mut Passing<'_>) -> Fate {
+pub(super) fn every_tenth(from: Role, fate: Fate) -> impl FnMut(&mut Passing<'_>) -> Fate {
     move |passing| {
         if passing.from == from && passing.position % 10 == 5 { fate } else { Fate::Deliver }
     }
@@ -139,7 +138,7 @@ fn troubled(from: Role, fate: Fate) -> LatencySummary {
     sim.datagrams(every_tenth(from, fate));
     let (client, server, _) = run(sim);
     assert_eq!(client.sent, 1_000);
-    LatencySummary::of(&client, Some(&server))
+    LatencySummary::of(&closed(Protocol::Udp, 1), &client, Some(&server))
 }
 
 #[test]
@@ -170,7 +169,7 @@ fn pings_doubled_on_their_way_hide_no_loss() {
     });
     let (client, server, _) = run(sim);
     assert_eq!((server.received, server.duplicates, server.sent), (900, 100, 1_000));
-    let summary = LatencySummary::of(&client, Some(&server));
+    let summary = LatencySummary::of(&closed(Protocol::Udp, 1), &client, Some(&server));
     assert_eq!(summary.lost_forward, Some(100));
     // Of the doubled ones, one echo in two may be lost: the ping is answered all the same.
     assert_eq!(client.received + client.duplicates, 900);

@@ -270,6 +270,13 @@ pub fn receive_buffer_bytes(handle: &Handle) -> Option<usize> {
     sockopt::socket_recv_buffer_size(handle).ok()
 }
 
+pub fn enlarge_receive_buffer(handle: &Handle, bytes: usize) -> Result<(), OsError> {
+    // The second is cut to `net.core.rmem_max`; the first is not, and takes CAP_NET_ADMIN.
+    sockopt::set_socket_recv_buffer_size_force(handle, bytes)
+        .or_else(|_| sockopt::set_socket_recv_buffer_size(handle, bytes))
+        .map_err(OsError::call("enlarge the receive buffer of a socket"))
+}
+
 pub fn receive_drops(handle: &Handle) -> Option<u32> {
     /// `SK_MEMINFO_DROPS` of `linux/sock_diag.h`, the ninth number of `SO_MEMINFO`.
     const DROPS: usize = 8;

@@ -145,6 +145,12 @@ impl Socket {
         imp::receive_buffer_bytes(&self.0)
     }
 
+    /// Makes room for as many bytes that wait to be received, as far as the system grants that; beyond its usual
+    /// limit where this process may. What was granted is told by [`receive_buffer_bytes`](Self::receive_buffer_bytes).
+    pub fn enlarge_receive_buffer(&self, bytes: usize) -> Result<(), OsError> {
+        imp::enlarge_receive_buffer(&self.0, bytes)
+    }
+
     /// Datagrams dropped for want of room in this socket, ever, modulo 2^32.
     pub fn receive_drops(&self) -> Option<u32> {
         imp::receive_drops(&self.0)

@@ -92,6 +92,10 @@ pub fn receive_buffer_bytes(handle: &Handle) -> Option<usize> {
     match *handle {}
 }
 
+pub fn enlarge_receive_buffer(handle: &Handle, _bytes: usize) -> Result<(), OsError> {
+    match *handle {}
+}
+
 pub fn receive_drops(handle: &Handle) -> Option<u32> {
     match *handle {}
 }

@@ -1,9 +1,9 @@
 //! Tests to propose, for the tests of this room.
 
 use pathscope_core::Wait;
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Verify};
-use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
+use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::{Plan, Test};
 
 /// Ten seconds of goodput over so many connections, with probes over UDP beside it.
@@ -24,13 +24,9 @@ pub(crate) fn load(connections: u32) -> Test {
             wait: Wait::Auto,
         }),
         probe: Some(LatencyPlan {
-            protocol: Protocol::Udp,
-            load_model: LoadModel::Open { period_ns: Period::from_millis(10) },
-            extent: latency::Extent::WithLoad,
             size_bytes: Bytes(64),
-            warm_up_ns: Period(0),
-            engine: None,
             wait: Wait::Auto,
+            ..LatencyPlan::probe(Frequency(100))
         }),
         report_every_ns: Period::from_secs(1),
     }

@@ -4,6 +4,7 @@
 mod bad_words;
 mod captures;
 mod changes;
+mod delays;
 mod ends;
 mod interfaces;
 mod kernel_shaped;

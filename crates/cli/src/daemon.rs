@@ -1,0 +1,118 @@
+//! `--daemon`: this program starts itself anew, without a terminal, and ends when the new one has said that it
+//! is ready or why it is not. The new one is told by its environment, and leaves its session before it has a
+//! thread.
+
+use std::env;
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use pathscope_core::error::Failure;
+use pathscope_os::background;
+
+use crate::args::DaemonArgs;
+use crate::{Trouble, terminal};
+
+/// Set for the one in the background, to the process that started it.
+const STARTED_BY: &str = "PATHSCOPE_STARTED_BY";
+/// What the one in the background says when it is ready.
+const READY: &[u8] = b"ready\n";
+
+/// Whether the starter has been told how the start went.
+static IS_TOLD: AtomicBool = AtomicBool::new(false);
+
+/// What becomes of this process.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Role {
+    /// It does the work: in the foreground, or it is the one in the background.
+    Works,
+    /// It has started the one that does, and has nothing more to do.
+    Ends,
+}
+
+/// Goes to the background, where that was asked for. `files` are those that the command line names, and the
+/// option of each. To be called before there are threads.
+pub fn enter(args: &DaemonArgs, files: &[(&str, Option<&Path>)]) -> Result<Role, Trouble> {
+    if !args.daemon {
+        return Ok(Role::Works);
+    }
+    let log = ("--log-file", args.log_file.as_deref());
+    for (option, file) in files.iter().chain([&log]) {
+        if let Some(file) = file.filter(|file| !file.is_absolute()) {
+            let file = file.display();
+            let text = format!(
+                "{option} {file}: with --daemon give the whole path, from / on: it runs in the root of the file system"
+            );
+            return Err(Trouble::usage(text));
+        }
+    }
+    if is_in_background() {
+        let left = background::leave_terminal();
+        left.map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))?;
+        return Ok(Role::Works);
+    }
+    start(args.log_file.as_deref()).map(|()| Role::Ends)
+}
+
+/// The one in the background is ready: whoever started it may go.
+pub fn ready() {
+    tell(READY);
+}
+
+/// It could not start, and why.
+pub fn failed(text: &str) {
+    tell(text.as_bytes());
+}
+
+fn is_in_background() -> bool {
+    env::var_os(STARTED_BY).is_some()
+}
+
+fn tell(words: &[u8]) {
+    if is_in_background() && !IS_TOLD.swap(true, Ordering::SeqCst) {
+        // A starter that is gone needs no word.
+        let _ = background::to_starter().map(|mut starter| starter.write_all(words));
+    }
+}
+
+fn start(log_file: Option<&Path>) -> Result<(), Trouble> {
+    let unsupported = |what: &str, error: &dyn std::fmt::Display| {
+        Trouble::new(Failure::Unsupported, format!("cannot {what}: {error}"))
+    };
+    let (mut here, there) =
+        background::channel().map_err(|error| unsupported("start in the background", &error))?;
+    let (log, path) = open_log(log_file)?;
+    let errors = log.try_clone().map_err(|error| unsupported("share the log file", &error))?;
+    let binary = env::current_exe().map_err(|error| unsupported("find this program", &error))?;
+    let mut child = Command::new(binary)
+        .args(env::args_os().skip(1))
+        .env(STARTED_BY, std::process::id().to_string())
+        .stdin(Stdio::from(there))
+        .stdout(log)
+        .stderr(errors)
+        .spawn()
+        .map_err(|error| unsupported("start in the background", &error))?;
+    // The other end is with the new process alone: its end, if it says nothing, ends this as well.
+    let mut said = [0; 1_024];
+    let count = here.read(&mut said).unwrap_or(0);
+    if &said[..count] == READY {
+        terminal::say(&format!("runs in the background as process {}; log: {path}", child.id()));
+        return Ok(());
+    }
+    let code = child.wait().ok().and_then(|status| status.code());
+    let failure = code.and_then(|code| u8::try_from(code).ok()).and_then(Failure::of_exit_code);
+    let why = String::from_utf8_lossy(&said[..count]);
+    Err(Trouble::new(failure.unwrap_or(Failure::Internal), why.trim()))
+}
+
+/// The log, and what it is called. What it held stays; a server's life is longer than a process.
+fn open_log(path: Option<&Path>) -> Result<(File, String), Trouble> {
+    let nowhere = PathBuf::from("/dev/null");
+    let opened = path.unwrap_or(&nowhere);
+    let log = OpenOptions::new().create(true).append(true).open(opened);
+    let log =
+        log.map_err(|error| Trouble::usage(format!("--log-file {}: {error}", opened.display())))?;
+    Ok((log, path.map_or_else(|| "none".to_owned(), |path| path.display().to_string())))
+}

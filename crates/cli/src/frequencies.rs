@@ -1,0 +1,95 @@
+//! How often each latency was measured, as lagscope writes it: whole microseconds and their frequencies, for
+//! the programs that draw graphs of them. Percentiles are better taken from the result itself.
+
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use pathscope_core::error::Failure;
+use pathscope_core::stats::Distribution;
+use pathscope_modes::document::Document;
+
+use crate::Trouble;
+
+/// The file of `--frequency-file`. What it held before stays until there is something to write.
+#[derive(Debug)]
+pub struct FrequencyFile {
+    path: PathBuf,
+}
+
+impl FrequencyFile {
+    /// Makes sure before anything is measured that the file can be written.
+    pub fn create(path: &Path) -> Result<Self, Trouble> {
+        let existed = path.exists();
+        let opened = File::options().append(true).create(true).open(path);
+        opened.map_err(|error| {
+            let file = path.display();
+            Trouble::usage(format!("--frequency-file {file}: {error}; nothing was measured"))
+        })?;
+        if !existed {
+            // An empty file would be no JSON; that it cannot be removed changes nothing.
+            let _ = fs::remove_file(path);
+        }
+        Ok(Self { path: path.to_owned() })
+    }
+
+    /// Writes the round trips of the document's only measurement; nothing where there are none.
+    pub fn write(&self, document: &Document) -> Result<(), Trouble> {
+        let report = document.measurements.iter().find_map(|it| it.client.latency.as_ref());
+        let Some(rtt) = report.and_then(|report| report.rtt.as_ref()) else { return Ok(()) };
+        let written = File::create(&self.path).and_then(|file| {
+            let mut out = BufWriter::new(file);
+            write(&mut out, rtt)?;
+            out.flush()
+        });
+        written.map_err(|error| {
+            let text = format!("cannot write latencies to {}: {error}", self.path.display());
+            Trouble::new(Failure::Output, text)
+        })
+    }
+}
+
+fn write(out: &mut impl Write, rtt: &Distribution) -> io::Result<()> {
+    let mut frequencies = BTreeMap::new();
+    for bucket in &rtt.buckets {
+        // A bucket's largest value may lie above all samples.
+        let latency = bucket.upper_ns.min(rtt.max_ns.unwrap_or(u64::MAX)) / 1_000;
+        *frequencies.entry(latency).or_insert(0_u64) += bucket.count;
+    }
+    writeln!(out, "{{\n\t\"latencies\": [")?;
+    for (index, (latency, frequency)) in frequencies.iter().enumerate() {
+        let comma = if index + 1 < frequencies.len() { "," } else { "" };
+        writeln!(
+            out,
+            "\t\t{{\n\t\t\t\"latency\": {latency},\n\t\t\t\"frequency\": {frequency}\n\t\t}}{comma}"
+        )?;
+    }
+    writeln!(out, "\t]\n}}")
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::stats::LatencyHistogram;
+
+    use super::*;
+
+    #[test]
+    fn samples_of_one_microsecond_are_one_entry_and_entries_rise() {
+        let mut histogram = LatencyHistogram::new();
+        [12_100, 12_900, 250, 1_999].into_iter().for_each(|it| histogram.record(it));
+        let mut text = Vec::new();
+        write(&mut text, &histogram.distribution()).expect("memory takes it");
+        let text = String::from_utf8(text).expect("digits and words");
+        let layout =
+            "{\n\t\"latencies\": [\n\t\t{\n\t\t\t\"latency\": 0,\n\t\t\t\"frequency\": 1\n\t\t},\n";
+        assert!(text.starts_with(layout), "{text}");
+        let read: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+        let pair = |index: usize| {
+            let entry = &read["latencies"][index];
+            (entry["latency"].as_u64(), entry["frequency"].as_u64())
+        };
+        assert_eq!([pair(1), pair(2)], [(Some(1), Some(1)), (Some(12), Some(2))]);
+        assert_eq!(read["latencies"].as_array().map(Vec::len), Some(3));
+    }
+}

@@ -1,0 +1,107 @@
+//! `--daemon`: started, told why not, and ended; the files it leaves.
+
+use std::fs;
+use std::process::Command;
+
+use pathscope_modes::document::{Document, OutcomeState};
+
+use crate::common::{Server, run};
+
+/// A process in the background that this test started. Killed when dropped.
+struct InBackground(u32);
+
+impl InBackground {
+    /// The one that was told of: `runs in the background as process N; log: FILE`.
+    fn told(said: &str) -> Self {
+        let number = said.split("as process ").nth(1).and_then(|rest| rest.split(';').next());
+        Self(number.and_then(|number| number.parse().ok()).unwrap_or_else(|| panic!("{said}")))
+    }
+
+    /// The fields of `proc_pid_stat(5)` behind the name: state, parent, group, session.
+    fn stat(&self) -> Option<Vec<String>> {
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.0)).ok()?;
+        let (_, fields) = text.rsplit_once(')')?;
+        Some(fields.split_whitespace().map(str::to_owned).collect())
+    }
+
+    fn signal(&self, name: &str) {
+        let _ = Command::new("kill").args([format!("-{name}"), self.0.to_string()]).status();
+    }
+
+    /// Until it has ended, be it that nobody has asked how. Not for ever.
+    fn await_end(&self) {
+        wait_until("it ends", || self.stat().is_none_or(|fields| fields[0] == "Z"));
+    }
+}
+
+impl Drop for InBackground {
+    fn drop(&mut self) {
+        if self.stat().is_some_and(|fields| fields[0] != "Z") {
+            self.signal("KILL");
+        }
+    }
+}
+
+/// Until something holds that nobody tells us of.
+fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = pathscope_os::clock::now().plus_nanos(90_000_000_000);
+    while !holds() {
+        assert!(pathscope_os::clock::now() < end, "it never was so that {what}");
+        std::thread::yield_now();
+    }
+}
+
+#[test]
+fn a_server_in_the_background_has_no_terminal_and_answers() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let log = folder.path().join("server.log");
+    let log_file = log.to_str().expect("plain");
+    let words = ["server", "--listen", "127.0.0.1", "-p", "0", "--daemon", "--log-file", log_file];
+    let ran = run(&words).exits(0);
+    let server = InBackground::told(&ran.stderr);
+    // The one that started it has ended only after the other had said where it listens.
+    let said = fs::read_to_string(&log).expect("a log");
+    let port = said.split("127.0.0.1:").nth(1).and_then(|rest| rest.split(' ').next());
+    let port = port.unwrap_or_else(|| panic!("{said}")).to_owned();
+    let session = server.stat().expect("it runs")[3].clone();
+    assert_eq!(session, server.0.to_string(), "a session of its own");
+    let root = fs::read_link(format!("/proc/{}/cwd", server.0)).expect("it is ours");
+    assert_eq!(root.to_str(), Some("/"));
+
+    run(&["latency", &format!("127.0.0.1:{port}"), "-n", "20"]).exits(0);
+    let words = ["server", "--listen", "127.0.0.1", "-p", &port, "--daemon"];
+    run(&words).exits(4).complains(&["in use"]);
+
+    server.signal("TERM");
+    server.await_end();
+    run(&["latency", &format!("127.0.0.1:{port}"), "-n", "20"]).exits(3);
+}
+
+#[test]
+fn a_client_in_the_background_leaves_its_result() {
+    let server = Server::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = |name: &str| folder.path().join(name).to_str().expect("plain").to_owned();
+    let (result, samples, log) = (path("run.json"), path("pings.csv"), path("log"));
+    let words = ["latency", &server.host(), "-n", "500", "--daemon", "--output", &result];
+    let ran = run(&[&words[..], &["--samples", &samples, "--log-file", &log]].concat()).exits(0);
+    let client = InBackground::told(&ran.stderr);
+    client.await_end();
+    let text = fs::read_to_string(&result).expect("a result");
+    let document = Document::from_json(&text).expect("a document");
+    assert_eq!(document.outcome.state, OutcomeState::Complete);
+    assert_eq!(fs::read_to_string(&samples).expect("samples").lines().count(), 501);
+    assert!(fs::read_to_string(&log).expect("a log").contains("RTT p50"));
+}
+
+#[test]
+fn what_would_be_lost_or_go_elsewhere_in_the_background_is_refused() {
+    let words = ["latency", "127.0.0.1", "-n", "5", "--daemon"];
+    run(&words).exits(2).complains(&["would lose the result", "--output"]);
+    run(&["server", "--daemon", "--log-file", "here.log"]).exits(2).complains(&["whole path"]);
+    let words = ["latency", "127.0.0.1", "--daemon", "--log-file", "/dev/null"];
+    let words = [&words[..], &["--samples", "pings.csv"]].concat();
+    run(&words).exits(2).complains(&["--samples pings.csv", "whole path"]);
+    run(&["server", "--log-file", "/dev/null"]).exits(2).complains(&["--daemon"]);
+    run(&["server", "--daemon", "--log-file", "/nowhere/at/all"]).exits(2).complains(&["/nowhere"]);
+}

@@ -1,0 +1,24 @@
+//! Linux: `setsid`, which fails where this process leads a group: then a session is its own already, or a
+//! shell waits for it in the foreground and means it.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsFd;
+
+use rustix::io::Errno;
+
+use crate::OsError;
+
+pub fn leave_terminal() -> Result<(), OsError> {
+    match rustix::process::setsid() {
+        Ok(_) | Err(Errno::PERM) => {}
+        Err(errno) => return Err(OsError::call("begin a session")(errno)),
+    }
+    rustix::process::chdir("/").map_err(OsError::call("go to the root of the file system"))
+}
+
+pub fn to_starter() -> Result<File, OsError> {
+    let handle = io::stdin().as_fd().try_clone_to_owned();
+    let handle = handle.map_err(|source| OsError::Call { what: "keep standard input", source })?;
+    Ok(File::from(handle))
+}

@@ -1,0 +1,280 @@
+//! The file of `--samples`: a row for each measured ping, written by a thread of its own. The measuring thread
+//! hands over blocks and gets empty ones back; where none is left it goes on without, and what that cost is
+//! counted. No trouble with the file ends or delays a measurement.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::quantity::count;
+use pathscope_core::record::Caveat;
+use pathscope_modes::latency::{BLOCK, Sample, SampleBuffer, SampleSink};
+
+use crate::error::RunError;
+
+/// Blocks on their way to the file: 262,144 samples in 16 MiB, which are 2.6 s at 100,000 a second.
+const BLOCKS: usize = 64;
+/// How long the end of a run waits for what is still to be written.
+const FINISH_WITHIN: Duration = Duration::from_secs(10);
+/// The first row. `docs/guide/latency.md` says what each column holds.
+const HEAD: &str =
+    "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome\n";
+
+/// The name of the caveat where the file could not be written: a program's output has failed.
+pub const UNWRITTEN: &str = "samples_unwritten";
+
+/// A file that is open before anything is measured.
+#[derive(Debug)]
+pub struct SampleFile {
+    path: PathBuf,
+    file: File,
+}
+
+impl SampleFile {
+    /// Opens the file, and empties it.
+    pub fn create(path: &Path) -> std::io::Result<Self> {
+        Ok(Self { path: path.to_owned(), file: File::create(path)? })
+    }
+
+    /// Starts to write. Times are told since `start`.
+    pub(crate) fn write(self, start: Tick) -> Result<(SampleBuffer, SampleWriter), RunError> {
+        let (full, blocks) = mpsc::sync_channel(BLOCKS);
+        let (spent, empty) = mpsc::channel();
+        for _ in 0..BLOCKS {
+            // The other end is still in this function.
+            let _ = spent.send(Vec::with_capacity(BLOCK));
+        }
+        let (done, outcome) = mpsc::channel();
+        let dropped = Arc::new(AtomicU64::new(0));
+        let sink = Ring { full, empty, dropped: Arc::clone(&dropped) };
+        let Self { path, file } = self;
+        std::thread::Builder::new()
+            .name("samples".to_owned())
+            .spawn(move || {
+                // Where nobody waits for it any more, nobody needs to know.
+                let _ = done.send(write_all(file, start, &blocks, &spent));
+            })
+            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        let writer = SampleWriter { path, outcome, dropped };
+        Ok((SampleBuffer::new(Box::new(sink)), writer))
+    }
+}
+
+/// The measuring thread's end.
+struct Ring {
+    full: SyncSender<Vec<Sample>>,
+    empty: Receiver<Vec<Sample>>,
+    dropped: Arc<AtomicU64>,
+}
+
+impl SampleSink for Ring {
+    fn exchange(&mut self, full: &mut Vec<Sample>) -> Option<Vec<Sample>> {
+        let empty = self.empty.try_recv().ok()?;
+        // There are as many places as blocks. A writer that gave up takes none, and its channel says so.
+        match self.full.try_send(std::mem::take(full)) {
+            Ok(()) => Some(empty),
+            Err(TrySendError::Full(block) | TrySendError::Disconnected(block)) => {
+                *full = block;
+                None
+            }
+        }
+    }
+
+    fn dropped(&mut self, samples: u64) {
+        self.dropped.fetch_add(samples, Ordering::Relaxed);
+    }
+}
+
+/// The file, while it is written.
+#[derive(Debug)]
+pub(crate) struct SampleWriter {
+    path: PathBuf,
+    outcome: Receiver<Written>,
+    dropped: Arc<AtomicU64>,
+}
+
+/// What the writer came to.
+#[derive(Debug)]
+struct Written {
+    rows: u64,
+    error: Option<std::io::Error>,
+}
+
+impl SampleWriter {
+    /// Waits until all is written, as long as that may take, and says what is not. To be called when the
+    /// buffer is gone.
+    pub fn finish(self) -> Option<Caveat> {
+        let file = self.path.display();
+        let Ok(written) = self.outcome.recv_timeout(FINISH_WITHIN) else {
+            let text = format!(
+                "what was to be written to {file} had not been taken {} s after the end: samples are missing",
+                FINISH_WITHIN.as_secs()
+            );
+            return Some(Caveat::new(UNWRITTEN, text));
+        };
+        if let Some(error) = written.error {
+            let text = format!(
+                "cannot write samples to {file}: {error}; the first {} are in it",
+                count(written.rows)
+            );
+            return Some(Caveat::new(UNWRITTEN, text));
+        }
+        let dropped = self.dropped.load(Ordering::Relaxed);
+        (dropped > 0).then(|| {
+            let text = format!(
+                "{} of {} samples are not in {file}: they came faster than it was written",
+                count(dropped),
+                count(written.rows + dropped)
+            );
+            Caveat::new("samples_dropped", text)
+        })
+    }
+}
+
+/// Writes blocks as they come, until no more can come or a write fails.
+fn write_all(
+    mut file: File,
+    start: Tick,
+    blocks: &Receiver<Vec<Sample>>,
+    spent: &Sender<Vec<Sample>>,
+) -> Written {
+    let mut rows = 0;
+    let mut text = HEAD.as_bytes().to_vec();
+    for mut block in blocks {
+        block.iter().for_each(|sample| row(&mut text, sample, start));
+        if let Err(error) = file.write_all(&text) {
+            return Written { rows, error: Some(error) };
+        }
+        rows += block.len() as u64;
+        text.clear();
+        block.clear();
+        // A measurement that has ended needs no block back.
+        let _ = spent.send(block);
+    }
+    // Where no block came, the head is still to be written.
+    Written { rows, error: file.write_all(&text).err() }
+}
+
+fn row(text: &mut Vec<u8>, sample: &Sample, start: Tick) {
+    let is_answered = sample.received != Tick::NEVER;
+    let answered = |value: u64| is_answered.then_some(value);
+    let residence = sample.server.map(|(received, sent)| sent.nanos_since(received));
+    for cell in [
+        Some(u64::from(sample.flow.0)),
+        Some(sample.sequence),
+        Some(sample.due.nanos_since(start)),
+        Some(sample.sent.nanos_since(start)),
+        answered(sample.received.nanos_since(start)),
+        answered(sample.received.nanos_since(sample.due)),
+        residence,
+    ] {
+        if let Some(value) = cell {
+            decimal(text, value);
+        }
+        text.push(b',');
+    }
+    text.extend_from_slice(if is_answered { b"answered\n" } else { b"lost\n" });
+}
+
+/// The digits of a number. A fifth of the time that formatting takes, and every ping has six of them.
+fn decimal(text: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[start..]);
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::id::FlowId;
+
+    use super::*;
+
+    const START: Tick = Tick::from_nanos(1_000);
+
+    fn sample(sequence: u64, received: Tick) -> Sample {
+        let due = Tick::from_nanos(1_010);
+        let sent = Tick::from_nanos(1_012);
+        let server = Some((Tick::from_nanos(77), Tick::from_nanos(80)));
+        let server = server.filter(|_| received != Tick::NEVER);
+        Sample { flow: FlowId(3), sequence, due, sent, received, server }
+    }
+
+    fn folder(name: &str) -> PathBuf {
+        let folder = std::env::temp_dir().join(format!("pathscope-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder for this test");
+        folder
+    }
+
+    #[test]
+    fn each_sample_is_a_row_in_order() {
+        let folder = folder("samples");
+        let path = folder.join("rows.csv");
+        let file = SampleFile::create(&path).expect("a folder of ours");
+        let (mut buffer, writer) = file.write(START).expect("a thread");
+        buffer.push(sample(7, Tick::from_nanos(1_030)));
+        buffer.push(sample(u64::MAX, Tick::NEVER));
+        drop(buffer);
+        assert_eq!(writer.finish(), None);
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        let rows = "3,7,10,12,30,20,3,answered\n3,18446744073709551615,10,12,,,,lost\n";
+        assert_eq!(text, format!("{HEAD}{rows}"));
+        std::fs::remove_dir_all(folder).expect("it is ours");
+    }
+
+    #[test]
+    fn a_run_without_samples_leaves_the_head() {
+        let folder = folder("no-samples");
+        let path = folder.join("rows.csv");
+        let (buffer, writer) =
+            SampleFile::create(&path).expect("ours").write(START).expect("a thread");
+        drop(buffer);
+        assert_eq!(writer.finish(), None);
+        assert_eq!(std::fs::read_to_string(&path).expect("it was written"), HEAD);
+        std::fs::remove_dir_all(folder).expect("it is ours");
+    }
+
+    #[test]
+    fn a_full_disk_is_told_and_keeps_nobody_waiting() {
+        if !Path::new("/dev/full").exists() {
+            eprintln!("skipped, because this system has no device that is always full");
+            return;
+        }
+        let file = SampleFile::create(Path::new("/dev/full")).expect("it can be opened");
+        let (mut buffer, writer) = file.write(START).expect("a thread");
+        (0..1_000_000).for_each(|sequence| buffer.push(sample(sequence, START)));
+        drop(buffer);
+        let caveat = writer.finish().expect("it is full");
+        assert_eq!(caveat.name, UNWRITTEN);
+        assert!(
+            caveat.text.contains("/dev/full") && caveat.text.contains("the first 0"),
+            "{caveat:?}"
+        );
+    }
+
+    #[test]
+    fn what_the_ring_does_not_hold_is_counted() {
+        let (full, blocks) = mpsc::sync_channel(1);
+        let (spent, empty) = mpsc::channel();
+        spent.send(Vec::with_capacity(BLOCK)).expect("it is held");
+        let dropped = Arc::new(AtomicU64::new(0));
+        let ring = Ring { full, empty, dropped: Arc::clone(&dropped) };
+        let mut buffer = SampleBuffer::new(Box::new(ring));
+        (0..3 * BLOCK as u64).for_each(|sequence| buffer.push(sample(sequence, START)));
+        drop(buffer);
+        let kept: Vec<Sample> = blocks.into_iter().flatten().collect();
+        assert_eq!((kept.len(), dropped.load(Ordering::Relaxed)), (BLOCK, 2 * BLOCK as u64));
+    }
+}
