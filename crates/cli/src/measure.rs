@@ -34,7 +34,7 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         congestion_control: args.congestion,
     });
     let file = args.run.output.output.clone().unwrap_or_else(default_file);
-    measure("survey", args.host, tests, &args.run, Files::result(Some(file)))
+    measure("survey", args.host, tests, &args.run, &Files::result(Some(file)))
 }
 
 /// `pathscope goodput`.
@@ -48,7 +48,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         usual: Talk::Connections,
         ..Files::result(args.run.output.output.clone())
     };
-    measure("goodput", Some(args.host), vec![("goodput".to_owned(), test)], &args.run, files)
+    measure("goodput", Some(args.host), vec![("goodput".to_owned(), test)], &args.run, &files)
 }
 
 /// `pathscope latency`.
@@ -64,7 +64,7 @@ pub fn latency(mut args: LatencyCommand) -> Result<(), Trouble> {
         frequencies: args.frequency_file,
         ..Files::result(args.run.output.output.clone())
     };
-    measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, files)
+    measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, &files)
 }
 
 /// A seed that reads well in a document: 32 bits.
@@ -79,7 +79,7 @@ fn measure(
     host: Option<String>,
     tests: Vec<(String, Test)>,
     args: &RunArgs,
-    files: Files,
+    files: &Files,
 ) -> Result<(), Trouble> {
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
