@@ -3,12 +3,15 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use thiserror::Error;
 
 /// Connections of one test.
 pub const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
+/// Connects in progress at once.
+pub const CONNECT_LIMIT: RangeInclusive<u64> = 1..=100_000;
 /// Bytes of one connection.
 pub const TRANSFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 60);
 /// Bytes of one segment of `pushpull`.
@@ -72,6 +75,24 @@ pub enum PlanError {
         /// The option as typed.
         option: &'static str,
     },
+    /// Something that is no quantity.
+    #[error("{option} {why}")]
+    Unreadable {
+        /// The option as typed.
+        option: &'static str,
+        /// What is wrong with what was typed.
+        why: String,
+    },
+    /// A range whose ends are the wrong way round.
+    #[error("{option} [{low},{high}] is no range; write it as [low,high]")]
+    Reversed {
+        /// The option as typed.
+        option: &'static str,
+        /// What stands first.
+        low: String,
+        /// What stands second.
+        high: String,
+    },
     /// Two options that exclude each other.
     #[error("{one} and {other} exclude each other; {advice}")]
     Contradiction {
@@ -104,6 +125,17 @@ where
     })
 }
 
+/// A range whose first end is not above its second.
+pub(crate) fn ordered<T>(option: &'static str, low: T, high: T) -> Result<(), PlanError>
+where
+    T: Display + PartialOrd,
+{
+    if low <= high {
+        return Ok(());
+    }
+    Err(PlanError::Reversed { option, low: low.to_string(), high: high.to_string() })
+}
+
 /// A warm-up of at most a tenth of the run: one that was asked for is refused beyond that, the default
 /// is cut.
 pub(crate) fn warm_up(
@@ -132,6 +164,17 @@ pub(crate) fn name(option: &'static str, name: Option<&str>) -> Result<(), PlanE
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAName { option }) }
+}
+
+/// What was typed, as a quantity or a range of them.
+pub(crate) fn read<T>(option: &'static str, typed: &str) -> Result<T, PlanError>
+where
+    T: FromStr,
+    T::Err: Display,
+{
+    typed
+        .parse()
+        .map_err(|error: T::Err| PlanError::Unreadable { option, why: error.to_string() })
 }
 
 /// The choice that goes by this name.

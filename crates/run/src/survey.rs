@@ -2,7 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Verify};
+use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan};
 use pathscope_modes::registry::{Plan, Test};
 
@@ -56,6 +56,7 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
         congestion_control: options.congestion_control.clone(),
         engine: None,
         wait: Wait::Auto,
+        shape: Shape::default(),
     }
 }
 

@@ -2,10 +2,12 @@
 
 mod args;
 mod errors;
+mod farewell;
 mod flow;
 mod plan;
 mod receive;
 mod send;
+mod shape;
 pub mod sheet;
 mod summary;
 mod verdict;
@@ -18,6 +20,7 @@ pub use flow::{GoodputFlow, GoodputShared};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};
 pub use receive::{ReceiveShared, Receiver};
 pub use send::{SendShared, Sender};
+pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
 pub use summary::{
     DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary, RateSums,
     ReceiveWindow,

@@ -5,6 +5,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::Shape;
 use crate::limits::{self, PlanError};
 
 /// Everything about a goodput test that both ends must know.
@@ -34,6 +35,9 @@ pub struct GoodputPlan {
     pub engine: Option<String>,
     /// How both ends wait.
     pub wait: Wait,
+    /// How often connections are replaced, what ends the run, what is drawn.
+    #[serde(default)]
+    pub shape: Shape,
 }
 
 impl GoodputPlan {
@@ -54,6 +58,7 @@ impl GoodputPlan {
         if let Some(rate) = self.rate_bps {
             limits::in_range("--rate", rate, &limits::RATE)?;
         }
+        self.shape.validate(self)?;
         limits::name("--congestion", self.congestion_control.as_deref())?;
         limits::name("--engine", self.engine.as_deref())
     }

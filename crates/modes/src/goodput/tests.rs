@@ -31,6 +31,7 @@ fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
         congestion_control: None,
         engine: None,
         wait: Wait::Auto,
+        shape: Shape::default(),
     }
 }
 
@@ -334,5 +335,64 @@ proptest! {
         let outcome = sim.run(LATE);
         let (up, down) = agreed(&sim, FLOW, &outcome);
         prop_assert_eq!(up + down, bytes);
+    }
+}
+
+/// A plan whose connections are replaced as they end.
+fn replaced(pattern: Pattern, bytes: u64, shape: Shape) -> GoodputPlan {
+    let shape = Shape { iterations: Iterations::Times(4), ..shape };
+    GoodputPlan { shape, ..plan(pattern, transfer(bytes)) }
+}
+
+#[test]
+fn a_connection_that_is_replaced_ends_by_itself_however_it_is_cut_up() {
+    for (_, pattern) in Pattern::ALL {
+        for (_, shutdown) in Shutdown::ALL {
+            for bytes in [1, 15, 16, 17, 100_003] {
+                let shape = Shape { shutdown, seed: bytes, ..Shape::default() };
+                let mut sim = sim(&replaced(pattern, bytes, shape), gigabit());
+                let outcome = sim.run(LATE);
+                let (up, down) = agreed(&sim, FLOW, &outcome);
+                assert_eq!(up + down, bytes, "{pattern:?} {shutdown:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_time_limit_cuts_what_is_under_way_and_both_ends_count_the_same() {
+    for (_, pattern) in Pattern::ALL {
+        let shape =
+            Shape { time_limit_ns: Some(Period::from_millis(100)), ..Shape::default() };
+        let mut sim = sim(&replaced(pattern, 1 << 40, shape), gigabit());
+        let outcome = sim.run(LATE);
+        let (up, down) = agreed(&sim, FLOW, &outcome);
+        assert!(up + down > 1_000_000, "{pattern:?}: {up} {down}");
+        assert!(sim.client(FLOW).is_cut() && sim.server(FLOW).is_cut(), "{pattern:?}");
+        assert!(outcome.at < Tick::from_nanos(200_000_000), "{pattern:?}: {outcome}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn drawn_sizes_move_every_byte_and_repeat_with_their_seed(
+        seed: u64, low in 1_u64..5_000, span in 0_u64..60_000, pattern in 0_usize..4,
+    ) {
+        let shape = Shape {
+            transfer_most_bytes: Some(Bytes(200_000)),
+            buffer_most_bytes: Some(Bytes(low + span)),
+            seed,
+            ..Shape::default()
+        };
+        let pattern = Pattern::ALL[pattern].1;
+        let plan = GoodputPlan { buffer_bytes: Bytes(low), shape, ..plan(pattern, transfer(1_000)) };
+        let run = || {
+            let mut sim = sim(&plan, gigabit());
+            let outcome = sim.run(LATE);
+            (agreed(&sim, FLOW, &outcome), outcome.at)
+        };
+        let ((up, down), at) = run();
+        prop_assert_eq!(Some(up + down), plan.transfer_of(FLOW));
+        prop_assert_eq!(run(), ((up, down), at));
     }
 }

@@ -2,7 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Verify};
+use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
 use pathscope_modes::registry::{Plan, Test};
 
@@ -22,6 +22,7 @@ pub(crate) fn load(connections: u32) -> Test {
             congestion_control: None,
             engine: None,
             wait: Wait::Auto,
+            shape: Shape::default(),
         }),
         probe: Some(LatencyPlan {
             protocol: Protocol::Udp,
