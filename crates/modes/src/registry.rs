@@ -36,29 +36,32 @@ impl Test {
 
     /// The flows of this test, as both ends number them: those of the plan, then the probes.
     pub fn groups(&self) -> Vec<Group> {
-        let group = |id, transport, first, flows| Group {
+        let group = |id, transport, first, (flows, numbers)| Group {
             id: GroupId(id),
             transport,
             first: FlowId(first),
             flows,
+            numbers,
             lanes: 1,
             start: Start::Together,
         };
         let main = match &self.plan {
-            Plan::Goodput(plan) => group(0, Transport::Stream, 0, plan.connections),
-            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, 1),
+            Plan::Goodput(plan) => group(0, Transport::Stream, 0, (plan.connections, plan.numbers())),
+            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, (1, 1)),
         };
-        let probe =
-            self.probe.as_ref().map(|plan| group(1, plan.protocol.transport(), main.flows, 1));
+        let probe = self
+            .probe
+            .as_ref()
+            .map(|plan| group(1, plan.protocol.transport(), main.numbers, (1, 1)));
         std::iter::once(main).chain(probe).collect()
     }
 
-    /// How long the test lasts by its plan, where that is stated.
+    /// How long the test lasts by its plan at the most, where that is stated.
     pub fn duration_ns(&self) -> Option<Period> {
         match &self.plan {
             Plan::Goodput(plan) => match plan.extent {
                 goodput::Extent::DurationNs(duration) => Some(duration),
-                goodput::Extent::TransferBytes(_) => None,
+                goodput::Extent::TransferBytes(_) => plan.shape.time_limit_ns,
             },
             Plan::Latency(plan) => match (plan.extent, plan.load_model) {
                 (latency::Extent::DurationNs(duration), _) => Some(duration),

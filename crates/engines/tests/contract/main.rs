@@ -8,5 +8,6 @@ mod flows;
 mod harness;
 mod split;
 mod streams;
+mod succession;
 mod toys;
 mod words;
