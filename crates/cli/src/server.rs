@@ -17,6 +17,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         listen: args.listen.clone(),
         port: args.port,
         limits: limits(args),
+        exit_after: args.exit_after,
         tool: tool(),
     };
     let server = Server::bind(settings).map_err(trouble)?;

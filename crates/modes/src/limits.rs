@@ -172,9 +172,7 @@ where
     T: FromStr,
     T::Err: Display,
 {
-    typed
-        .parse()
-        .map_err(|error: T::Err| PlanError::Unreadable { option, why: error.to_string() })
+    typed.parse().map_err(|error: T::Err| PlanError::Unreadable { option, why: error.to_string() })
 }
 
 /// The choice that goes by this name.

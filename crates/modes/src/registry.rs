@@ -46,7 +46,9 @@ impl Test {
             start: Start::Together,
         };
         let main = match &self.plan {
-            Plan::Goodput(plan) => group(0, Transport::Stream, 0, (plan.connections, plan.numbers())),
+            Plan::Goodput(plan) => {
+                group(0, Transport::Stream, 0, (plan.connections, plan.numbers()))
+            }
             Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, (1, 1)),
         };
         let probe = self

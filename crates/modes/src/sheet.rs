@@ -149,7 +149,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
     let summary = &measurement.summary;
     let mut figures = Vec::new();
     if let (Plan::Goodput(plan), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
-        figures.extend(goodput::sheet::figures(plan, goodput));
+        figures.extend(goodput::sheet::figures(goodput));
     }
     if let Some(latency) = &summary.latency {
         figures.extend(latency::sheet::figures(latency));

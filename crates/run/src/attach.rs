@@ -1,6 +1,7 @@
-//! The client's sockets: opened to the server, and made part of their flows by presenting the token.
+//! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
+//! connections of flows are `opener`'s.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
@@ -8,18 +9,17 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Group, Transport};
+use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
-use pathscope_peers::native::{ACK_BYTES, AttachError, Attaching, Opening, Seat, decode_ack};
+use pathscope_peers::native::{AttachError, Attaching, Seat};
 
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
+use crate::opener::{self, Orders};
 
-/// A connection that is not there and taken by then will not be.
-const ATTACH_WITHIN: Duration = Duration::from_secs(10);
-
-/// Threads that open connections: each waits a round trip or two for each of its own.
+/// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
 
 /// The control connection to one of the server's addresses.
@@ -41,6 +41,22 @@ pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
 /// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not.
 pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox: &Mailbox) {
     for group in test.groups() {
+        if group.transport == Transport::Stream {
+            let orders = Orders {
+                server,
+                token,
+                group,
+                settings: settings(test),
+                limit: connect_limit(test),
+                time_limit: test.duration_ns().map(|limit| limit.duration()),
+                is_endless: is_endless(test),
+            };
+            match opener::start(orders, mailbox) {
+                Ok(opener) => mailbox.post(Word::Opens { group: group.id, opener }),
+                Err(error) => return mailbox.post(Word::AttachFailed(error)),
+            }
+            continue;
+        }
         let openers = OPENERS.min(group.flows);
         for first in 0..openers {
             let opener =
@@ -55,6 +71,17 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
     }
 }
 
+fn connect_limit(test: &Test) -> u32 {
+    match &test.plan {
+        Plan::Goodput(plan) => plan.shape.connect_limit,
+        Plan::Latency(_) => 1,
+    }
+}
+
+fn is_endless(test: &Test) -> bool {
+    matches!(&test.plan, Plan::Goodput(plan) if plan.shape.iterations == Iterations::Forever)
+}
+
 /// What the plan asks of its sockets, at either end.
 pub(crate) fn settings(test: &Test) -> Settings {
     let congestion_control = match &test.plan {
@@ -64,7 +91,7 @@ pub(crate) fn settings(test: &Test) -> Settings {
     Settings { congestion_control, ..Settings::default() }
 }
 
-/// Opens sockets of one group.
+/// Opens datagram sockets of one group.
 struct Opener {
     server: SocketAddr,
     token: Token,
@@ -96,26 +123,7 @@ impl Opener {
 
     fn open(&self, flow: FlowId) -> Result<Socket, RunError> {
         let seat = Seat { token: self.token, group: self.group.id, flow, lane: Lane::ONLY };
-        match self.group.transport {
-            Transport::Stream => self.open_stream(seat),
-            Transport::Datagram => self.open_datagrams(seat),
-        }
-    }
-
-    fn open_stream(&self, seat: Seat) -> Result<Socket, RunError> {
-        let deadline = clock::now() + ATTACH_WITHIN;
-        let mut stream =
-            sockets::connect_tcp(self.server, &self.settings, deadline, None)?.into_tcp_stream();
-        let mut ack = [0; ACK_BYTES];
-        let mut exchange = || -> io::Result<()> {
-            stream.set_read_timeout(Some(ATTACH_WITHIN))?;
-            stream.write_all(&Opening::Data(seat).encode())?;
-            stream.read_exact(&mut ack)?;
-            stream.set_read_timeout(None)
-        };
-        exchange().map_err(|error| not_attached(seat, explain(&error)))?;
-        decode_ack(ack).map_err(|error| not_attached(seat, error.to_string()))?;
-        Ok(Socket::from(stream))
+        self.open_datagrams(seat)
     }
 
     fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
@@ -137,7 +145,7 @@ impl Opener {
             Some(Err(error @ AttachError::Unanswered { .. })) => {
                 Err(RunError::DatagramsUnanswered { flow: seat.flow.0, why: error.to_string() })
             }
-            Some(Err(error)) => Err(not_attached(seat, error.to_string())),
+            Some(Err(why)) => Err(RunError::Refused { flow: seat.flow.0, why: why.clone() }),
             Some(Ok(())) | None => {
                 let system = |source| RunError::System { what: "cannot set up a socket", source };
                 socket.set_read_timeout(None).map_err(system)?;
@@ -176,19 +184,5 @@ fn receive(
             Ok(None)
         }
         Err(error) => Err(system(error)),
-    }
-}
-
-fn not_attached(seat: Seat, why: String) -> RunError {
-    RunError::Attach { flow: seat.flow.0, why }
-}
-
-fn explain(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            format!("no answer within {} s", ATTACH_WITHIN.as_secs())
-        }
-        ErrorKind::UnexpectedEof => "the server closed the connection without an answer".to_owned(),
-        _ => error.to_string(),
     }
 }

@@ -27,6 +27,10 @@ use crate::test::RunningTest;
 /// their queues.
 const STALLED: Duration = Duration::from_secs(15);
 
+/// A connection on which nothing moves is given up after so long when the client has said what all of its
+/// came to: less than the client waits for the server to say the same.
+const DESERTED: Duration = Duration::from_secs(4);
+
 /// After a wish to stop, flows have so long to end by themselves: less than the dialogue gives both
 /// ends to report.
 const STOPPING: Duration = Duration::from_secs(12);
@@ -72,6 +76,8 @@ pub(crate) struct Driver<D> {
     there: Vec<Substitution>,
     /// When the flows of the test are ended by force.
     abandon_at: Tick,
+    /// What [`STALLED`] says, or less when the other end has ended.
+    stalled: Duration,
     /// When a flow of this end last moved anything, as far as reports tell.
     moved_at: Tick,
     stopping: bool,
@@ -118,6 +124,7 @@ where
             test: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
+            stalled: STALLED,
             moved_at: Tick::ZERO,
             stopping: false,
             trouble: None,
@@ -154,8 +161,9 @@ where
 
     /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
     pub fn salvage(&mut self, end: &mut impl End) {
-        let Some(test) = &self.test else { return };
+        let Some(test) = &mut self.test else { return };
         test.tell_all(Event::Stop);
+        test.close_entrances(None);
         let give_up = clock::now() + Duration::from_secs(1);
         let mut forced = false;
         while self.is_running() {
@@ -197,13 +205,13 @@ where
                     if event == Event::Stop {
                         self.stop_by(clock::now() + STOPPING);
                     }
-                    self.test.iter().for_each(|test| test.tell(group, flow, event));
+                    self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
                 Output::PeerReport(report) => {
                     // Nothing follows what the client has reported: its echoes need not be awaited.
                     if self.role == Role::Server {
-                        self.test.iter().for_each(|test| test.tell_all(Event::Stop));
+                        self.end_with_client();
                     }
                     end.report(self.role.peer(), report);
                 }
@@ -239,6 +247,7 @@ where
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
+        self.stalled = STALLED;
         Ok(chosen)
     }
 
@@ -271,6 +280,19 @@ where
         self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
         self.stop_by(clock::now());
         self.trouble.get_or_insert(error);
+    }
+
+    /// The client has reported: no flow of it comes any more, and what it says nothing on has been lost on
+    /// the way.
+    fn end_with_client(&mut self) {
+        let Some(test) = &mut self.test else { return };
+        test.tell_all(Event::Stop);
+        if test.replaces() {
+            test.close_entrances(None);
+            self.stalled = DESERTED.max(test.test.report_every_ns.duration());
+            let at = clock::now() + self.stalled;
+            self.stop_by(at);
+        }
     }
 
     fn stop_by(&mut self, at: Tick) {
@@ -309,6 +331,15 @@ where
                 }
             }
             Word::AttachFailed(error) => self.give_up(error),
+            Word::Opens { group, opener } => {
+                self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
+            }
+            Word::ConnectFailed { group, flow, error } => {
+                self.test.iter().for_each(|test| test.not_made(group, flow, &error));
+            }
+            Word::NoMoreFlows { group } => {
+                self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
+            }
             Word::Phase { group, flow, phase, totals } => {
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
@@ -379,8 +410,8 @@ where
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }
-        if now >= self.abandon_at && !self.stopping && now < self.moved_at + STALLED {
-            self.abandon_at = self.moved_at + STALLED;
+        if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
+            self.abandon_at = self.moved_at + self.stalled;
         } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(RunningTest::abandon);

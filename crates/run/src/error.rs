@@ -6,6 +6,7 @@ use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
 use pathscope_peers::PeerError;
+use pathscope_peers::native::AttachError;
 use thiserror::Error;
 
 /// Why a run, or a part of it, failed.
@@ -42,6 +43,14 @@ pub enum RunError {
         /// What happened.
         why: String,
     },
+    /// The server declined a connection of the test.
+    #[error("flow {flow} was not set up: {why}")]
+    Refused {
+        /// Which flow.
+        flow: u32,
+        /// What it said.
+        why: AttachError,
+    },
     /// The server's UDP port does not answer, though its TCP port does.
     #[error("flow {flow} was not set up: {why}")]
     DatagramsUnanswered {
@@ -67,6 +76,14 @@ pub enum RunError {
         /// Files that are left.
         free: u64,
     },
+    /// A server has served as many connections as it was to serve.
+    #[error(
+        "it was to serve {most} connections (--exit-after), has served them, and is about to end"
+    )]
+    Served {
+        /// How many.
+        most: u64,
+    },
     /// As many threads spin already as there are processors.
     #[error(
         "{cpus} threads spin here already, and it has no more processors; ask for --wait sleep, or try \
@@ -90,6 +107,15 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The system's error number, where it gave one.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::Os(OsError::Connect { source, .. } | OsError::Call { source, .. })
+            | Self::System { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+
     /// What kind of trouble it is.
     pub fn failure(&self) -> Failure {
         match self {
@@ -99,10 +125,12 @@ impl RunError {
             Self::CutShort { .. }
             | Self::LeftEarly
             | Self::Attach { .. }
+            | Self::Refused { .. }
             | Self::DatagramsUnanswered { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_)
             | Self::NoFiles { .. }
+            | Self::Served { .. }
             | Self::TooManySpin { .. }
             | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,

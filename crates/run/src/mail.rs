@@ -15,14 +15,21 @@ use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
+use crate::opener::OpenerRemote;
 
 /// What a session's thread is told.
 #[derive(Debug)]
 pub(crate) enum Word {
     /// A flow has its socket, or will have it when the test starts.
     Attached { group: GroupId, flow: FlowId, socket: FlowSocket },
-    /// A flow will not get its socket.
+    /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
+    /// Connections of this group are opened while it runs, and this tells when.
+    Opens { group: GroupId, opener: OpenerRemote },
+    /// A flow that was to follow another will not get its socket.
+    ConnectFailed { group: GroupId, flow: FlowId, error: RunError },
+    /// No flow of this group will come any more.
+    NoMoreFlows { group: GroupId },
     /// A flow changed its phase.
     Phase { group: GroupId, flow: FlowId, phase: Phase, totals: Totals },
     /// A worker's report of one interval.

@@ -1,30 +1,28 @@
 //! One test as one end runs it: from the sockets of its flows to its report.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, Substitution};
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, Substitution};
 use pathscope_engines::Finished;
-use pathscope_flow::{Event, Group, GroupId, Machine, Phase};
-use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
+use pathscope_flow::{Event, Group, GroupId, Machine};
+use pathscope_modes::goodput::GoodputReport;
 use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::cpus::{self, HostCpu};
-use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::{self, Socket};
-use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::attach;
 use crate::error::RunError;
 use crate::intervals::Collector;
+use crate::ledger::{Ledger, error_of};
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
+use crate::opener::OpenerRemote;
 use crate::placement::{self, Placement, Spinning};
-use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting};
-
-/// Flows below this number are told one by one; of the others only their sums.
-const FLOWS_TOLD: u32 = 1_000;
+use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting, Succession};
 
 /// One test at one end.
 #[derive(Debug)]
@@ -66,6 +64,14 @@ struct GroupState {
     received: Vec<(FlowId, u64)>,
     tally: Option<LatencyTally>,
     error: Option<FlowError>,
+    /// Where goodput flows are written down as they end.
+    ledger: Ledger,
+    /// At the client: what opens connections that follow others.
+    opener: Option<OpenerRemote>,
+    /// Of flows that are replaced, those that the other end stopped before their time: word of them may
+    /// come before their connections.
+    totals: HashMap<FlowId, u64>,
+    is_stopped: bool,
 }
 
 impl RunningTest {
@@ -106,14 +112,17 @@ impl RunningTest {
         self.groups.into_iter().flat_map(|state| state.opened).collect()
     }
 
-    /// A flow has its socket. Returns whether it was expected.
+    /// A flow has its socket. Returns whether it is one that the test waits for to begin.
     pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: FlowSocket) -> bool {
-        if self.started.is_some() {
-            return false;
-        }
         let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
             return false;
         };
+        if self.started.is_some() {
+            if let FlowSocket::Open(socket) = socket {
+                state.admit(flow, socket, &self.workers);
+            }
+            return false;
+        }
         let slot = flow
             .0
             .checked_sub(state.group.first.0)
@@ -139,6 +148,7 @@ impl RunningTest {
         self.cpu_at_start = cpus::host();
         for state in &mut self.groups {
             let before = self.workers.len();
+            state.opener.iter().for_each(|opener| opener.started(now));
             let result = worker::start(state.ready()?, setting, &mut self.workers, mailbox);
             state.workers_running = self.workers.len() - before;
             result?;
@@ -153,16 +163,51 @@ impl RunningTest {
         self.started
     }
 
+    /// Connections of a group are opened while it runs.
+    pub fn opens(&mut self, group: GroupId, opener: OpenerRemote) {
+        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        if let Some(state) = state.filter(|state| state.group.replaces()) {
+            state.opener = Some(opener);
+        }
+    }
+
+    /// A flow that was to follow another has no connection.
+    pub fn not_made(&self, group: GroupId, flow: FlowId, error: &RunError) {
+        let state = self.groups.iter().find(|state| state.group.id == group);
+        state.iter().for_each(|state| state.ledger.not_made(flow, error));
+    }
+
+    /// No flow of this group, or of any, comes any more.
+    pub fn close_entrances(&mut self, group: Option<GroupId>) {
+        for worker in &mut self.workers {
+            if group.is_none_or(|group| group == worker.group) {
+                worker.close_entrance();
+            }
+        }
+    }
+
+    /// Whether flows are replaced as they end.
+    pub fn replaces(&self) -> bool {
+        self.groups.iter().any(|state| state.group.replaces())
+    }
+
     /// Tells flows of a group.
-    pub fn tell(&self, group: GroupId, flow: Option<FlowId>, event: Event) {
+    pub fn tell(&mut self, group: GroupId, flow: Option<FlowId>, event: Event) {
+        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+            return;
+        };
+        state.note(flow, event);
+        let replaces = state.group.replaces();
         let hears = |worker: &&RunningWorker| {
-            worker.group == group && flow.is_none_or(|flow| worker.flows.contains(&flow.0))
+            worker.group == group
+                && flow.is_none_or(|flow| replaces || worker.flows.contains(&flow.0))
         };
         self.workers.iter().filter(hears).for_each(|worker| worker.tell(flow, event));
     }
 
     /// Tells every flow.
-    pub fn tell_all(&self, event: Event) {
+    pub fn tell_all(&mut self, event: Event) {
+        self.groups.iter_mut().for_each(|state| state.note(None, event));
         self.workers.iter().for_each(|worker| worker.tell(None, event));
     }
 
@@ -235,6 +280,9 @@ impl RunningTest {
             if state.is_probe { report.probe = latency } else { report.latency = latency }
         }
         if let Some(goodput) = &mut report.goodput {
+            for state in &self.groups {
+                add_up(goodput, state.ledger.take());
+            }
             goodput.flows.sort_by_key(|flow| flow.flow);
             let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
             rate_flows(goodput, received);
@@ -294,6 +342,10 @@ impl GroupState {
             received: Vec::new(),
             tally,
             error: None,
+            ledger: Ledger::default(),
+            opener: None,
+            totals: HashMap::new(),
+            is_stopped: false,
         })
     }
 
@@ -305,13 +357,56 @@ impl GroupState {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
         let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
-        self.opened = sockets.collect::<Result<_, _>>()?;
+        let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
+        let replaces = self.group.replaces();
+        if replaces {
+            // Whoever runs them closes them as they end.
+            self.sockets = Vec::new();
+        } else {
+            self.opened.clone_from(&sockets);
+        }
         Ok(ReadyGroup {
             group: self.group,
             job: self.job.clone(),
             placement: self.placement.clone(),
-            sockets: self.opened.clone(),
+            sockets,
+            succession: replaces
+                .then(|| Succession { ledger: self.ledger.clone(), opener: self.opener.clone() }),
         })
+    }
+
+    /// Takes in a flow that follows another, at the worker that has the fewest.
+    fn admit(&self, flow: FlowId, socket: Arc<Socket>, workers: &[RunningWorker]) {
+        if !self.group.replaces() || !self.group.holds(flow) {
+            return;
+        }
+        let ours = workers.iter().filter(|worker| worker.group == self.group.id);
+        let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
+        let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
+        self.ledger.begin(flow, &socket);
+        worker.admit(flow, socket);
+        // What was said to all of them, or of this one, before it was here.
+        if self.is_stopped {
+            worker.tell(Some(flow), Event::Stop);
+        }
+        if let Some(&total) = self.totals.get(&flow) {
+            worker.tell(Some(flow), Event::PeerTotal(total));
+        }
+    }
+
+    /// Remembers what flows that are still to come have to be told.
+    fn note(&mut self, flow: Option<FlowId>, event: Event) {
+        if !self.group.replaces() {
+            return;
+        }
+        match (flow, event) {
+            (Some(flow), Event::PeerTotal(total)) => drop(self.totals.insert(flow, total)),
+            (None, Event::Stop) => {
+                self.is_stopped = true;
+                self.opener.iter().for_each(OpenerRemote::stop);
+            }
+            _ => {}
+        }
     }
 
     /// A worker of this group could not go on: its flows have failed.
@@ -334,15 +429,39 @@ impl GroupState {
         usages.extend_from_slice(outcome.usage());
         match outcome {
             WorkerOutcome::Goodput(finished) => {
-                let windows =
-                    finished.flows.iter().map(|(flow, _)| (flow.id(), flow.window().bytes));
-                self.received.extend(windows);
-                add_goodput(finished, report.goodput.get_or_insert_with(GoodputReport::default));
+                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
+                goodput.window.merge(&finished.shared.received().window());
+                goodput
+                    .corruptions
+                    .extend(finished.shared.received().corruptions().iter().cloned());
+                if self.group.replaces() {
+                    return;
+                }
+                for (flow, sockets) in &finished.flows {
+                    self.received.push((flow.id(), flow.window().bytes));
+                    sockets.iter().for_each(|socket| self.ledger.begin(flow.id(), socket));
+                    self.ledger.end(flow, sockets);
+                }
             }
             WorkerOutcome::Ping(finished) => self.error = first_error(finished),
             WorkerOutcome::Echo(finished) => self.error = first_error(finished),
         }
     }
+}
+
+/// Adds what was written down to what is known besides.
+fn add_up(report: &mut GoodputReport, ledger: GoodputReport) {
+    report.sent_bytes += ledger.sent_bytes;
+    report.received_bytes += ledger.received_bytes;
+    report.completed += ledger.completed;
+    report.failed += ledger.failed;
+    report.network_errors += ledger.network_errors;
+    report.data_errors += ledger.data_errors;
+    report.protocol_errors += ledger.protocol_errors;
+    report.cut += ledger.cut;
+    report.flows.extend(ledger.flows);
+    report.flows_omitted += ledger.flows_omitted;
+    report.rates.merge(&ledger.rates);
 }
 
 /// Each flow's rate over the window of all of them, so that one that starved has a rate of nearly nothing
@@ -360,62 +479,6 @@ fn rate_flows(report: &mut GoodputReport, received: impl Iterator<Item = (FlowId
             report.flows[told].received_bps = Some(rate);
         }
     }
-}
-
-fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
-    report.window.merge(&finished.shared.received().window());
-    report.corruptions.extend(finished.shared.received().corruptions().iter().cloned());
-    for (flow, lanes) in &finished.flows {
-        let totals = flow.totals();
-        report.sent_bytes += totals.sent;
-        report.received_bytes += totals.received;
-        let error = error_of(flow);
-        *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
-        // The same flows at both ends, whatever the order they end in.
-        if flow.id().0 < FLOWS_TOLD {
-            report.flows.push(facts(flow, lanes.first(), error));
-        } else {
-            report.flows_omitted += 1;
-        }
-    }
-}
-
-fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowError>) -> FlowFacts {
-    let address = |of: fn(&Socket) -> std::io::Result<std::net::SocketAddr>| {
-        socket.and_then(|socket| of(socket).ok()).map(|address| address.to_string())
-    };
-    let totals = flow.totals();
-    FlowFacts {
-        flow: flow.id(),
-        local: address(Socket::local_addr),
-        remote: address(Socket::peer_addr),
-        sent_bytes: totals.sent,
-        received_bytes: totals.received,
-        received_bps: None,
-        error,
-        tcp: socket.and_then(|socket| tcp_facts(socket)),
-    }
-}
-
-/// What ended a flow before its time, with the system's name for it.
-fn error_of(flow: &impl Machine) -> Option<FlowError> {
-    let unfinished = || FlowError {
-        kind: FlowErrorKind::Network,
-        text: "it was still under way when the test ended".to_owned(),
-        errno: None,
-    };
-    let mut error = match flow.phase() {
-        Phase::Done => return None,
-        Phase::Failed | Phase::Running | Phase::SendingDone => {
-            flow.error().unwrap_or_else(unfinished)
-        }
-    };
-    if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
-        let name = errno_name(number);
-        error.text = error.text.replace(&format!("error {number}"), name);
-        error.errno = Some(name.to_owned());
-    }
-    Some(error)
 }
 
 fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {

@@ -4,5 +4,6 @@ mod common;
 #[cfg(test)]
 mod lab;
 mod measure;
+mod shape;
 mod show;
 mod trouble;

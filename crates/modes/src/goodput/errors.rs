@@ -83,7 +83,9 @@ pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
 pub(super) fn reset_before_count(errno: i32) -> FlowError {
     FlowError {
         kind: FlowErrorKind::Network,
-        text: format!("the connection broke (error {errno}) before both ends had agreed on their counts"),
+        text: format!(
+            "the connection broke (error {errno}) before both ends had agreed on their counts"
+        ),
         errno: Some(errno.to_string()),
     }
 }
@@ -92,7 +94,8 @@ pub(super) fn reset_before_count(errno: i32) -> FlowError {
 pub(super) fn closed_before_count() -> FlowError {
     FlowError {
         kind: FlowErrorKind::Network,
-        text: "the other end closed the connection before both ends had agreed on their counts".to_owned(),
+        text: "the other end closed the connection before both ends had agreed on their counts"
+            .to_owned(),
         errno: None,
     }
 }

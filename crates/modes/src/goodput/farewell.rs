@@ -148,6 +148,11 @@ impl Farewell {
         self.stage == Stage::Over
     }
 
+    /// Whether this end closed by a reset.
+    pub fn is_reset(&self) -> bool {
+        self.role == Role::Client && self.stage == Stage::Over && self.close == Close::Reset
+    }
+
     /// Whether data still moves.
     pub fn is_before(&self) -> bool {
         self.stage == Stage::Before

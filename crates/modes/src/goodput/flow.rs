@@ -4,8 +4,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Shared, Split, Totals,
-    Want,
+    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Shared, Split,
+    Totals, Want,
 };
 
 use super::farewell::{Farewell, Noted};
@@ -105,11 +105,7 @@ impl GoodputFlow {
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
         let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
-            sender: Sender::new(
-                session.stream(flow.0, from_client),
-                send_end,
-                draws(from_client),
-            ),
+            sender: Sender::new(session.stream(flow.0, from_client), send_end, draws(from_client)),
             receiver: Receiver::new(
                 session.stream(flow.0, !from_client),
                 receive_end,
@@ -130,9 +126,17 @@ impl GoodputFlow {
         self.sender.is_cut() || self.receiver.is_cut()
     }
 
-    /// Whether this end stopped before it had sent what was agreed, so that the other has to be told.
-    pub fn has_cut(&self) -> bool {
-        self.sender.is_cut()
+    /// Whether this end ended it by a reset: the kernel has forgotten what it knew of the connection.
+    pub fn is_reset(&self) -> bool {
+        self.farewell.as_ref().is_some_and(|farewell| self.is_failed() || farewell.is_reset())
+    }
+
+    /// Whether `sent` bytes are less than what was agreed that `role` sends on a flow: the other end has
+    /// to be told of an end that stops before its time.
+    pub fn is_short(plan: &GoodputPlan, role: Role, flow: FlowId, sent: u64) -> bool {
+        let total = plan.transfer_of(flow);
+        let (end, _) = ends(plan, role, (turns(plan, role, total), total));
+        end.is_none_or(|end| sent < end)
     }
 
     /// What this flow received in the window that counts.
@@ -161,11 +165,8 @@ impl GoodputFlow {
     /// note follows.
     fn take_leave(&mut self) {
         if let (true, Some(farewell)) = (self.is_exchanged(), &mut self.farewell) {
-            let is_cut = if farewell.is_server() {
-                self.sender.is_cut()
-            } else {
-                self.receiver.is_cut()
-            };
+            let is_cut =
+                if farewell.is_server() { self.sender.is_cut() } else { self.receiver.is_cut() };
             farewell.begin(self.receiver.position(), is_cut);
         }
     }

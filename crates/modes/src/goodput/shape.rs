@@ -97,11 +97,7 @@ pub struct BufferRange {
 
 impl Shape {
     pub(super) fn validate(&self, plan: &GoodputPlan) -> Result<(), PlanError> {
-        limits::in_range(
-            "--connect-limit",
-            u64::from(self.connect_limit),
-            &limits::CONNECT_LIMIT,
-        )?;
+        limits::in_range("--connect-limit", u64::from(self.connect_limit), &limits::CONNECT_LIMIT)?;
         if let Some(limit) = self.time_limit_ns {
             limits::in_range("--time-limit", limit, &limits::DURATION)?;
         }
@@ -122,7 +118,8 @@ impl Shape {
     }
 
     fn validate_beside_duration(&self) -> Result<(), PlanError> {
-        let against = |one, advice| Err(PlanError::Contradiction { one, other: "--duration", advice });
+        let against =
+            |one, advice| Err(PlanError::Contradiction { one, other: "--duration", advice });
         if self.iterations != Iterations::Times(1) {
             return against("--iterations", "say with --transfer when a connection ends");
         }
@@ -152,9 +149,11 @@ impl GoodputPlan {
     /// not stated.
     pub fn numbers(&self) -> u32 {
         match self.shape.iterations {
-            Iterations::Times(times) => u32::try_from(times.saturating_mul(self.connections.into()))
-                .unwrap_or(NUMBERS_MOST)
-                .min(NUMBERS_MOST),
+            Iterations::Times(times) => {
+                u32::try_from(times.saturating_mul(self.connections.into()))
+                    .unwrap_or(NUMBERS_MOST)
+                    .min(NUMBERS_MOST)
+            }
             Iterations::Forever => NUMBERS_MOST,
         }
     }
@@ -248,7 +247,10 @@ mod tests {
         let one = plan("-n [1KiB,1MiB] --shutdown random --seed 7").expect("valid");
         let other = plan("-n [1KiB,1MiB] --shutdown random --seed 8").expect("valid");
         let of = |plan: &GoodputPlan| -> Vec<(Option<u64>, bool)> {
-            (0..100).map(FlowId).map(|flow| (plan.transfer_of(flow), plan.ends_rudely(flow))).collect()
+            (0..100)
+                .map(FlowId)
+                .map(|flow| (plan.transfer_of(flow), plan.ends_rudely(flow)))
+                .collect()
         };
         assert_eq!(of(&one), of(&one.clone()));
         assert_ne!(of(&one), of(&other));

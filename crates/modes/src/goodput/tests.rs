@@ -362,8 +362,7 @@ fn a_connection_that_is_replaced_ends_by_itself_however_it_is_cut_up() {
 #[test]
 fn a_time_limit_cuts_what_is_under_way_and_both_ends_count_the_same() {
     for (_, pattern) in Pattern::ALL {
-        let shape =
-            Shape { time_limit_ns: Some(Period::from_millis(100)), ..Shape::default() };
+        let shape = Shape { time_limit_ns: Some(Period::from_millis(100)), ..Shape::default() };
         let mut sim = sim(&replaced(pattern, 1 << 40, shape), gigabit());
         let outcome = sim.run(LATE);
         let (up, down) = agreed(&sim, FLOW, &outcome);

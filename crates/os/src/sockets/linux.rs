@@ -81,6 +81,14 @@ pub fn connect_tcp(
 ) -> Result<Socket, OsError> {
     let begun = clock::now();
     let failed = |source| OsError::Connect { protocol: "TCP", address, source };
+    let socket = begin_connect_tcp(address, settings)?;
+    await_connection(&socket, address, begun, deadline, cancel)?;
+    rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| failed(errno.into()))?;
+    Ok(socket)
+}
+
+pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
+    let failed = |source| OsError::Connect { protocol: "TCP", address, source };
     let socket = tcp(address).map_err(failed)?;
     set(&socket, settings).map_err(failed)?;
     if let Some(local) = settings.local {
@@ -93,14 +101,14 @@ pub fn connect_tcp(
         socket.set_congestion_control(name)?;
     }
     match rustix::net::connect(&socket, &address) {
-        Ok(()) => {}
-        Err(Errno::INPROGRESS | Errno::INTR) => {
-            await_connection(&socket, address, begun, deadline, cancel)?;
-        }
-        Err(errno) => return Err(failed(errno.into())),
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Err(errno) => Err(failed(errno.into())),
     }
-    rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| failed(errno.into()))?;
-    Ok(socket)
+}
+
+fn connection_outcome(socket: &Socket, address: SocketAddr) -> Result<(), OsError> {
+    let outcome = sockopt::socket_error(socket).and_then(|outcome| outcome);
+    outcome.map_err(|errno| OsError::Connect { protocol: "TCP", address, source: errno.into() })
 }
 
 fn await_connection(
@@ -124,12 +132,7 @@ fn await_connection(
         let mut watched = [awaited, PollFd::from_borrowed_fd(other, PollFlags::IN)];
         match poll(&mut watched, Some(&timespec(deadline.since(now)))) {
             Ok(_) if !watched[0].revents().is_empty() => {
-                let outcome = sockopt::socket_error(socket).and_then(|outcome| outcome);
-                return outcome.map_err(|errno| OsError::Connect {
-                    protocol: "TCP",
-                    address,
-                    source: errno.into(),
-                });
+                return connection_outcome(socket, address);
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(OsError::call("wait for a connection")(errno)),

@@ -63,6 +63,12 @@ pub fn connect_tcp(
     imp::connect_tcp(address, settings, deadline, cancel)
 }
 
+/// Begins to connect, and returns at once a socket that does not block. It is ready to write when it is known
+/// what came of it.
+pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
+    imp::begin_connect_tcp(address, settings)
+}
+
 /// A UDP socket that takes datagrams from anybody, and tells which of this machine's addresses each
 /// was sent to. See [`datagrams`](crate::datagrams).
 pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {

@@ -32,6 +32,10 @@ pub fn connect_tcp(
     Err(UNSUPPORTED)
 }
 
+pub fn begin_connect_tcp(_address: SocketAddr, _settings: &Settings) -> Result<Socket, OsError> {
+    Err(UNSUPPORTED)
+}
+
 pub fn bind_udp(_address: SocketAddr) -> Result<Socket, OsError> {
     Err(UNSUPPORTED)
 }

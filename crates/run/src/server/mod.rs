@@ -46,6 +46,8 @@ pub struct Settings {
     pub port: u16,
     /// What clients may ask for.
     pub limits: Limits,
+    /// Data connections to serve before it ends; absent: any number.
+    pub exit_after: Option<u64>,
     /// This program.
     pub tool: Tool,
 }
@@ -55,6 +57,7 @@ pub struct Settings {
 pub struct Server {
     listening: Vec<Listening>,
     limits: Limits,
+    exit_after: Option<u64>,
     host: Host,
     files: u64,
 }
@@ -66,7 +69,8 @@ impl Server {
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
         let host = Host { tool: settings.tool, ..host::facts() };
-        Ok(Self { listening, limits: settings.limits, host, files })
+        let Settings { limits, exit_after, .. } = settings;
+        Ok(Self { listening, limits, exit_after, host, files })
     }
 
     /// The addresses it listens on.
@@ -127,10 +131,15 @@ impl Serving {
         let most_guests = server.files.saturating_sub(FILES_KEPT).max(FILES_KEPT / 2) / 2;
         Ok(Self {
             poller,
-            waker,
+            waker: waker.clone(),
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
-            sessions: Arc::new(Sessions::new(server.limits, server.host, server.files)),
+            sessions: Arc::new(Sessions::new(
+                server.limits,
+                server.host,
+                (server.files, server.exit_after),
+                waker.clone(),
+            )),
             challenger: Challenger::new(random::bytes()?),
             is_full: false,
         })
@@ -158,6 +167,10 @@ impl Serving {
                 }
             }
             self.lobby.dismiss_silent(clock::now());
+            if self.sessions.is_done() {
+                say("all connections that were to be served are served (--exit-after): ending");
+                return Ok(());
+            }
         }
         say(&format!(
             "{}: ending {} sessions",

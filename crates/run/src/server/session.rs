@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::record::Substitution;
+use pathscope_flow::Group;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
@@ -53,7 +54,7 @@ fn talk(
     let dialogue = Server::new(settings, versions, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     stop.tell(driver.mailbox());
-    let mut end = ServerEnd { admission, say, token: None, lingering: Vec::new() };
+    let mut end = ServerEnd { admission, say, token: None, replaces: false, lingering: Vec::new() };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -69,6 +70,8 @@ struct ServerEnd<'server> {
     admission: Admission,
     say: &'server (dyn Fn(&str) + Sync),
     token: Option<Token>,
+    /// Whether the test's connections are replaced as they end.
+    replaces: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
     /// ahead of its last FIN.
     lingering: Vec<Arc<Socket>>,
@@ -84,8 +87,9 @@ impl ServerEnd<'_> {
 
 impl End for ServerEnd<'_> {
     fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
-        let flows = test.groups().iter().map(|group| u64::from(group.flows)).sum();
-        self.admission.take_files(flows)?;
+        self.admission.sessions().check_served()?;
+        self.admission.take_files(files_for(test))?;
+        self.replaces = test.groups().iter().any(Group::replaces);
         (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         self.token = Some(token);
         self.admission.sessions().expect(token, test, mailbox.clone());
@@ -93,16 +97,29 @@ impl End for ServerEnd<'_> {
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
-        // Whoever presents the token from now on comes too late.
-        self.forget();
+        // Whoever presents the token from now on comes too late, unless connections are replaced.
+        if !self.replaces {
+            self.forget();
+        }
     }
 
     fn interval(&mut self, _: Role, _: EndInterval) {}
 
-    fn report(&mut self, _: Role, _: EndReport) {}
+    fn report(&mut self, whose: Role, _: EndReport) {
+        if whose == Role::Client {
+            self.forget();
+        }
+    }
 
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         self.forget();
         self.lingering = sockets;
     }
+}
+
+/// Files for the sockets of a test. Of connections that are replaced, the next may come before the last is
+/// closed.
+fn files_for(test: &Test) -> u64 {
+    let of = |group: &Group| u64::from(group.flows) * if group.replaces() { 2 } else { 1 };
+    test.groups().iter().map(of).sum()
 }

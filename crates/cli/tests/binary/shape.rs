@@ -1,0 +1,169 @@
+//! The shape of a run on loopback: connections that follow one another, what is drawn for each, what ends it.
+
+use crate::common::{Ran, Running, Server, pathscope, run};
+use pathscope_core::record::FlowErrorKind;
+use pathscope_modes::document::{Document, Measurement};
+use pathscope_modes::goodput::GoodputSummary;
+
+fn goodput(server: &Server, words: &str) -> Ran {
+    let host = server.host();
+    let words = ["goodput", &host, "--no-probe", "--json"].into_iter().chain(words.split(' '));
+    run(&words.collect::<Vec<_>>())
+}
+
+fn only(document: &Document) -> (&Measurement, &GoodputSummary) {
+    assert_eq!(document.measurements.len(), 1);
+    let measurement = &document.measurements[0];
+    (measurement, measurement.summary.goodput.as_ref().expect("it is goodput"))
+}
+
+fn received(summary: &GoodputSummary) -> u64 {
+    [summary.up, summary.down].into_iter().flatten().filter_map(|way| way.received_bytes).sum()
+}
+
+fn check_all(measurement: &Measurement) {
+    assert!(measurement.checks.iter().all(|check| check.passed), "{:?}", measurement.checks);
+}
+
+#[test]
+fn connections_follow_one_another_in_every_pattern_and_engine() {
+    let server = Server::start();
+    for pattern in ["push", "pull", "pushpull", "duplex"] {
+        for engine in ["epoll", "plain"] {
+            let words = format!(
+                "--pattern {pattern} --engine {engine} -c 5 -n 30000 --iterations 6 --segments 1KiB"
+            );
+            let document = goodput(&server, &words).exits(0).document();
+            let (measurement, summary) = only(&document);
+            assert_eq!((summary.completed, summary.attempted, summary.failed), (30, 30, 0));
+            assert_eq!(received(summary), 30 * 30_000, "{words}");
+            for end in [Some(&measurement.client), measurement.server.as_ref()] {
+                let end = end.and_then(|end| end.goodput.as_ref()).expect("both ends report");
+                let flows: Vec<u32> = end.flows.iter().map(|flow| flow.flow.0).collect();
+                assert_eq!(flows, (0..30).collect::<Vec<_>>(), "{words}");
+                let known =
+                    end.flows.iter().all(|flow| flow.local.is_some() && flow.remote.is_some());
+                assert!(known, "{words}: addresses outlive their connections");
+            }
+            check_all(measurement);
+        }
+    }
+}
+
+#[test]
+fn a_thousand_connections_in_churn_are_counted_to_the_last() {
+    let server = Server::start();
+    for words in ["-c 100 --iterations 10 -n 64", "-c 100 --iterations 15 -n 64 --shutdown rude"] {
+        let document = goodput(&server, words).exits(0).document();
+        let (measurement, summary) = only(&document);
+        let all = if words.contains("15") { 1_500 } else { 1_000 };
+        assert_eq!(
+            (summary.completed, summary.attempted, summary.failed),
+            (all, all, 0),
+            "{words}"
+        );
+        assert_eq!(received(summary), all * 64);
+        // The document holds a bounded number of rows, and says how many it leaves out.
+        let client = measurement.client.goodput.as_ref().expect("it reports");
+        assert_eq!((client.flows.len() as u64, client.flows_omitted), (1_000, all - 1_000));
+        check_all(measurement);
+    }
+}
+
+#[test]
+fn what_is_drawn_repeats_with_its_seed() {
+    let server = Server::start();
+    let sizes = |seed: &str| {
+        let words = format!(
+            "-c 4 --iterations 5 -n [1KiB,100KiB] --buffer [100,8KiB] --shutdown random --pattern duplex \
+             --seed {seed}"
+        );
+        let document = goodput(&server, &words).exits(0).document();
+        let (measurement, summary) = only(&document);
+        check_all(measurement);
+        let flows = &measurement.client.goodput.as_ref().expect("it reports").flows;
+        let sizes: Vec<u64> =
+            flows.iter().map(|flow| flow.sent_bytes + flow.received_bytes).collect();
+        assert_eq!(sizes.iter().sum::<u64>(), received(summary));
+        assert!(sizes.iter().all(|size| (1 << 10..=100 << 10).contains(size)), "{sizes:?}");
+        sizes
+    };
+    assert_eq!(sizes("7"), sizes("7"));
+    assert_ne!(sizes("7"), sizes("8"));
+}
+
+#[test]
+fn a_time_limit_ends_what_goes_on_for_ever() {
+    let server = Server::start();
+    for pattern in ["push", "pull", "pushpull", "duplex"] {
+        for transfer in ["20KiB", "1TiB"] {
+            let words = format!(
+                "-c 4 --iterations forever -n {transfer} --time-limit 400ms --pattern {pattern}"
+            );
+            let document = goodput(&server, &words).exits(0).document();
+            let (measurement, summary) = only(&document);
+            check_all(measurement);
+            assert_eq!(summary.failed, 0, "{words}");
+            assert!(measurement.duration_ns >= 400_000_000);
+            assert!(received(summary) > 0);
+            if transfer == "1TiB" {
+                assert_eq!((summary.completed, summary.cut), (0, 4), "{words}");
+            } else {
+                assert!(summary.completed > 4 && summary.cut <= 4, "{words}: {summary:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_interrupt_ends_a_churn_with_what_it_came_to() {
+    let server = Server::start();
+    let host = server.host();
+    let words = ["goodput", &host, "-c", "4", "-n", "10KiB", "--iterations", "forever"];
+    let words = [&words[..], &["--report-every", "100ms", "--json"]].concat();
+    let mut client = Running::start(pathscope(&words));
+    let _ = client.await_stderr("goodput");
+    client.signal("INT");
+    let document = client.finish().exits(130).document();
+    let (_, summary) = only(&document);
+    assert!(summary.completed > 0, "{summary:?}");
+}
+
+#[test]
+fn a_server_serves_so_many_connections_and_ends() {
+    let mut server = Server::start_with(&["--exit-after", "12"]);
+    let ran = goodput(&server, "-c 4 --iterations 5 -n 1KiB").exits(5);
+    let document = ran.document();
+    let (measurement, summary) = only(&document);
+    assert_eq!((summary.completed, summary.failed, summary.attempted), (12, 8, 20));
+    let client = measurement.client.goodput.as_ref().expect("it reports");
+    assert_eq!((client.network_errors, client.data_errors), (8, 0));
+    let refused = client.flows.iter().filter_map(|flow| flow.error.as_ref());
+    let refused: Vec<_> = refused.filter(|error| error.text.contains("--exit-after")).collect();
+    assert_eq!(refused.len(), 8);
+    assert!(refused.iter().all(|error| error.kind == FlowErrorKind::Network));
+    server.running.await_stderr("--exit-after");
+    server.running.finish().exits(0);
+
+    // A run without an end is ended by it.
+    let server = Server::start_with(&["--exit-after", "10"]);
+    let document = goodput(&server, "-c 2 --iterations forever -n 1KiB").exits(5).document();
+    let (_, summary) = only(&document);
+    assert_eq!(summary.completed, 10);
+    assert!((1..=2).contains(&summary.failed), "{summary:?}");
+    server.running.finish().exits(0);
+}
+
+#[test]
+fn words_that_contradict_each_other_are_named() {
+    for (words, parts) in [
+        ("--iterations 3", &["--iterations", "--duration", "--transfer"][..]),
+        ("-n 1KiB --iterations 0", &["--iterations 0", "1 to"]),
+        ("-n [9,1]", &["--transfer", "[low,high]"]),
+        ("-n 1KiB --connect-limit 0", &["--connect-limit 0", "1 to 100000"]),
+    ] {
+        let words: Vec<&str> =
+            ["goodput", "127.0.0.1"].into_iter().chain(words.split(' ')).collect();
+        run(&words).exits(2).complains(parts);
+    }
+}
