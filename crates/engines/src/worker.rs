@@ -40,13 +40,13 @@ pub struct Succession<M: Machine> {
     ///
     /// [`Command::Admit`]: crate::Command::Admit
     pub successors: Receiver<(M, Vec<Arc<Socket>>)>,
-    /// Told of each flow that is over, once, before its sockets are closed.
+    /// Told of each flow that is over, once, and given its sockets, to close.
     pub departed: Departed<M>,
 }
 
 /// Who is told of a flow that is over: the flow, its sockets, and when. A dynamic call: it is made once a
 /// connection.
-pub type Departed<M> = Box<dyn FnMut(&M, &[Arc<Socket>], Tick) + Send>;
+pub type Departed<M> = Box<dyn FnMut(&M, Vec<Arc<Socket>>, Tick) + Send>;
 
 impl<M: Machine> fmt::Debug for Succession<M> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -16,4 +16,5 @@ pub mod limits;
 pub mod pattern;
 pub mod registry;
 pub mod sheet;
+pub mod sockets;
 pub mod span;

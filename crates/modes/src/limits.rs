@@ -33,6 +33,20 @@ pub const TCP_PING: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 20);
 /// Bytes of a ping over UDP: its header, to the most that a datagram carries.
 pub const UDP_PING: RangeInclusive<Bytes> =
     Bytes(crate::latency::HEADER_BYTES as u64)..=Bytes(65_507);
+/// Code points of differentiated services: six bits.
+pub const DSCP: RangeInclusive<u64> = 0..=63;
+/// Buffers of sockets.
+pub const SOCKET_BUFFER: RangeInclusive<Bytes> = Bytes(1 << 10)..=Bytes(1 << 30);
+/// The largest segment: what Linux takes.
+pub const MSS: RangeInclusive<Bytes> = Bytes(88)..=Bytes(32_767);
+/// From the last word to the question whether the other end is there: what Linux takes, in seconds.
+pub const KEEPALIVE: RangeInclusive<Period> = Period::from_secs(1)..=Period::from_secs(32_767);
+/// Ports.
+pub const PORT: RangeInclusive<u64> = 1..=65_535;
+/// Addresses of one end.
+pub const BINDS: usize = 1_024;
+/// Letters of an interface: `IFNAMSIZ` of Linux, less the terminator.
+const INTERFACE: usize = 15;
 /// Letters of a name.
 const NAME: usize = 64;
 
@@ -82,6 +96,22 @@ pub enum PlanError {
         option: &'static str,
         /// What is wrong with what was typed.
         why: String,
+    },
+    /// Not every connection would have a port of its own.
+    #[error(
+        "--source-port has {ports} ports, and there are {connections} connections at a time; give as many ports"
+    )]
+    TooFewPorts {
+        /// Ports that were given.
+        ports: u32,
+        /// Connections at a time.
+        connections: u32,
+    },
+    /// What no interface is called.
+    #[error("{option} is not an interface's name of 1 to 15 characters without '/' and blanks")]
+    NotAnInterface {
+        /// The option as typed.
+        option: &'static str,
     },
     /// A range whose ends are the wrong way round.
     #[error("{option} [{low},{high}] is no range; write it as [low,high]")]
@@ -164,6 +194,15 @@ pub(crate) fn name(option: &'static str, name: Option<&str>) -> Result<(), PlanE
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAName { option }) }
+}
+
+/// A name as systems use them for interfaces.
+pub(crate) fn interface(option: &'static str, name: Option<&str>) -> Result<(), PlanError> {
+    let is_name = |name: &str| {
+        (1..=INTERFACE).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+    };
+    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAnInterface { option }) }
 }
 
 /// What was typed, as a quantity or a range of them.

@@ -2,7 +2,7 @@
 
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
-use pathscope_core::record::{Caveat, WorkerUsage};
+use pathscope_core::record::{Caveat, SocketFacts, WorkerUsage};
 use pathscope_flow::{Group, GroupId, Start, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -127,6 +127,8 @@ pub struct EndReport {
     pub workers: Vec<WorkerUsage>,
     /// Processor time of each worker thread that carried probes.
     pub probe_workers: Vec<WorkerUsage>,
+    /// How the kernel set the first connection of the plan's flows, read back at the start.
+    pub sockets: Option<SocketFacts>,
     /// Of all processors of this machine, the share of time that was not idle.
     pub host_cpu_share: Option<f64>,
     /// What a reader must know that this end noticed.

@@ -148,7 +148,7 @@ enum Detail {
 fn section(measurement: &Measurement, detail: Detail) -> Section {
     let summary = &measurement.summary;
     let mut figures = Vec::new();
-    if let (Plan::Goodput(plan), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
+    if let (Plan::Goodput(_), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
         figures.extend(goodput::sheet::figures(goodput));
     }
     if let Some(latency) = &summary.latency {

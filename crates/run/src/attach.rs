@@ -7,10 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::record::InterfaceFacts;
-use pathscope_flow::{Group, Transport};
+use pathscope_flow::{Group, GroupId, Transport};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sockets::SocketPlan;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
 use pathscope_peers::native::{AttachError, Attaching, Seat};
@@ -18,6 +20,7 @@ use pathscope_peers::native::{AttachError, Attaching, Seat};
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
 use crate::opener::{self, Orders};
+use crate::origins::Origins;
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
@@ -46,7 +49,8 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
                 server,
                 token,
                 group,
-                settings: settings(test),
+                settings: if is_probe(group) { Settings::default() } else { settings(test) },
+                origins: if is_probe(group) { Origins::default() } else { origins(test) },
                 limit: connect_limit(test),
                 time_limit: test.duration_ns().map(|limit| limit.duration()),
                 is_endless: is_endless(test),
@@ -59,8 +63,8 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
         }
         let openers = OPENERS.min(group.flows);
         for first in 0..openers {
-            let opener =
-                Opener { server, token, group, settings: settings(test), mailbox: mailbox.clone() };
+            let settings = Settings::default();
+            let opener = Opener { server, token, group, settings, mailbox: mailbox.clone() };
             let flows = (first..group.flows).step_by(openers as usize);
             let thread = std::thread::Builder::new().name("opener".to_owned());
             if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
@@ -69,6 +73,11 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
             }
         }
     }
+}
+
+/// Probes beside a load go as the system sends them.
+fn is_probe(group: Group) -> bool {
+    group.id != GroupId(0)
 }
 
 fn connect_limit(test: &Test) -> u32 {
@@ -84,11 +93,31 @@ fn is_endless(test: &Test) -> bool {
 
 /// What the plan asks of its sockets, at either end.
 pub(crate) fn settings(test: &Test) -> Settings {
-    let congestion_control = match &test.plan {
-        Plan::Goodput(plan) => plan.congestion_control.clone(),
-        Plan::Latency(_) => None,
-    };
-    Settings { congestion_control, ..Settings::default() }
+    let Plan::Goodput(plan) = &test.plan else { return Settings::default() };
+    let sockets = &plan.sockets;
+    // Plans keep all of these within what the types hold.
+    let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
+    let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
+    Settings {
+        congestion_control: plan.congestion_control.clone(),
+        send_buffer_bytes: size(sockets.send_buffer_bytes),
+        receive_buffer_bytes: size(sockets.receive_buffer_bytes),
+        dscp: sockets.dscp,
+        not_sent_low_water_bytes: small(sockets.not_sent_low_water_bytes),
+        segment_bytes: small(sockets.segment_bytes),
+        keepalive: sockets.keepalive_ns.map(Period::duration),
+        nagle: sockets.nagle,
+        interface: sockets.interface.clone(),
+        local: None,
+    }
+}
+
+/// Where the client's connections come from.
+fn origins(test: &Test) -> Origins {
+    match &test.plan {
+        Plan::Goodput(plan) => Origins::new(&plan.sockets),
+        Plan::Latency(_) => Origins::new(&SocketPlan::default()),
+    }
 }
 
 /// Opens datagram sockets of one group.

@@ -1,6 +1,7 @@
 //! What can go wrong in a run, as sentences with their remedy and their exit code.
 
 use std::io;
+use std::net::SocketAddr;
 
 use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
@@ -42,6 +43,14 @@ pub enum RunError {
         flow: u32,
         /// What happened.
         why: String,
+    },
+    /// No address of this end goes with one of the server's.
+    #[error(
+        "none of the --bind addresses is of the family of the server's address {server}; give one that is"
+    )]
+    NoSuchFamily {
+        /// The server's.
+        server: SocketAddr,
     },
     /// The server declined a connection of the test.
     #[error("flow {flow} was not set up: {why}")]
@@ -119,7 +128,7 @@ impl RunError {
     /// What kind of trouble it is.
     pub fn failure(&self) -> Failure {
         match self {
-            Self::BadTarget { .. } => Failure::Usage,
+            Self::BadTarget { .. } | Self::NoSuchFamily { .. } => Failure::Usage,
             Self::Os(error) => error.failure(),
             Self::Dialogue(error) => error.failure(),
             Self::CutShort { .. }

@@ -16,6 +16,7 @@ mod intervals;
 mod ledger;
 mod mail;
 mod opener;
+mod origins;
 mod placement;
 pub mod server;
 pub mod stop;

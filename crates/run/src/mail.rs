@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::WorkerUsage;
+use pathscope_core::record::{SocketFacts, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
@@ -51,6 +51,14 @@ pub(crate) enum FlowSocket {
 }
 
 impl FlowSocket {
+    /// What the kernel says of its settings, where it is a connection.
+    pub fn facts(&self) -> Option<SocketFacts> {
+        match self {
+            Self::Open(socket) => Some(socket.facts()),
+            Self::Promised { .. } => None,
+        }
+    }
+
     /// The socket, opened where it was promised.
     pub fn open(&self) -> Result<Arc<Socket>, RunError> {
         match self {

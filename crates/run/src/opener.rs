@@ -18,6 +18,7 @@ use pathscope_peers::native::{ACK_BYTES, AttachCode, AttachError, Opening, Seat,
 
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
+use crate::origins::Origins;
 
 /// A connection that is not there and taken by then will not be.
 const ATTACH_WITHIN: Duration = Duration::from_secs(10);
@@ -32,6 +33,8 @@ pub(crate) struct Orders {
     pub token: Token,
     pub group: Group,
     pub settings: Settings,
+    /// Where connections come from.
+    pub origins: Origins,
     /// Connections in the making at once.
     pub limit: u32,
     /// No connection is begun after this much time from the start.
@@ -57,8 +60,8 @@ impl Drop for OpenerRemote {
 
 #[derive(Clone, Copy, Debug)]
 enum Told {
-    /// A connection has ended: there is room for the next.
-    Vacancy,
+    /// This connection has ended: there is room for the next.
+    Vacancy(FlowId),
     /// The flows run since then.
     Started(Tick),
     /// Begin no more.
@@ -66,9 +69,9 @@ enum Told {
 }
 
 impl OpenerRemote {
-    /// A connection has ended: the next may be opened.
-    pub fn vacancy(&self) {
-        self.tell(Told::Vacancy);
+    /// A connection has ended, and is closed: the next may be opened.
+    pub fn vacancy(&self, flow: FlowId) {
+        self.tell(Told::Vacancy(flow));
     }
 
     /// The flows run.
@@ -208,7 +211,9 @@ impl Opener {
     }
 
     fn begin(&mut self, number: u32) -> Result<(), RunError> {
-        let socket = sockets::begin_connect_tcp(self.orders.server, &self.orders.settings)?;
+        let Orders { server, origins, settings, .. } = &mut self.orders;
+        settings.local = origins.take(number, *server)?;
+        let socket = sockets::begin_connect_tcp(*server, settings)?;
         let stream = socket.into_tcp_stream();
         self.poller.add(&stream, u64::from(number), Interest::BOTH)?;
         let making = Making { stream, is_connected: false, ack: [0; ACK_BYTES], came: 0 };
@@ -236,7 +241,10 @@ impl Opener {
         self.waker.drain();
         loop {
             match self.told.try_recv() {
-                Ok(Told::Vacancy) => self.vacancies += 1,
+                Ok(Told::Vacancy(flow)) => {
+                    self.orders.origins.give_back(flow.0 - self.orders.group.first.0);
+                    self.vacancies += 1;
+                }
                 Ok(Told::Started(at)) => {
                     let limit = self.orders.time_limit;
                     self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit);
@@ -293,6 +301,7 @@ impl Opener {
         );
         self.is_stopped |= is_final && self.orders.is_endless;
         self.vacancies += 1;
+        self.orders.origins.give_back(number);
         let flow = seat(&self.orders, number).flow;
         self.mailbox.post(Word::ConnectFailed { group: self.orders.group.id, flow, error });
     }

@@ -5,6 +5,7 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan};
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sockets::SocketPlan;
 
 /// What a survey can be told.
 #[derive(Clone, Debug)]
@@ -57,6 +58,7 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
         engine: None,
         wait: Wait::Auto,
         shape: Shape::default(),
+        sockets: SocketPlan::default(),
     }
 }
 

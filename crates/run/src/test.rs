@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, Substitution};
+use pathscope_core::quantity::bytes;
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, SocketFacts, Substitution};
 use pathscope_engines::Finished;
 use pathscope_flow::{Event, Group, GroupId, Machine};
 use pathscope_modes::goodput::GoodputReport;
@@ -13,7 +14,7 @@ use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::cpus::{self, HostCpu};
-use pathscope_os::sockets::{self, Socket};
+use pathscope_os::sockets::{self, Settings, Socket};
 
 use crate::attach;
 use crate::error::RunError;
@@ -147,6 +148,15 @@ impl RunningTest {
         self.started = Some(now);
         self.cpu_at_start = cpus::host();
         for state in &mut self.groups {
+            if !state.is_probe {
+                let first = state.sockets.first().and_then(Option::as_ref);
+                let facts = first.and_then(FlowSocket::facts);
+                let asked = attach::settings(&self.test);
+                self.report
+                    .caveats
+                    .extend(facts.iter().flat_map(|facts| cut_buffers(&asked, facts)));
+                self.report.sockets = facts;
+            }
             let before = self.workers.len();
             state.opener.iter().for_each(|opener| opener.started(now));
             let result = worker::start(state.ready()?, setting, &mut self.workers, mailbox);
@@ -447,6 +457,25 @@ impl GroupState {
             WorkerOutcome::Echo(finished) => self.error = first_error(finished),
         }
     }
+}
+
+/// Buffers that the kernel made smaller than was asked for. It counts its own overhead in, as much again.
+fn cut_buffers(asked: &Settings, facts: &SocketFacts) -> impl Iterator<Item = Caveat> + use<> {
+    let buffers = [
+        ("send", asked.send_buffer_bytes, facts.send_buffer_bytes, "net.core.wmem_max"),
+        ("receive", asked.receive_buffer_bytes, facts.receive_buffer_bytes, "net.core.rmem_max"),
+    ];
+    buffers.into_iter().filter_map(|(name, asked, granted, limit)| {
+        let (asked, granted) = (asked? as u64, granted? / 2);
+        (granted < asked).then(|| {
+            let text = format!(
+                "a {name} buffer of {} was asked for, and the kernel granted {}: raise {limit}",
+                bytes(asked),
+                bytes(granted)
+            );
+            Caveat::new("buffer_cut", text)
+        })
+    })
 }
 
 /// Adds what was written down to what is known besides.

@@ -274,10 +274,12 @@ impl Crew {
             sender,
             present: Arc::clone(&present),
         };
-        let departed = move |flow: &GoodputFlow, sockets: &[Arc<Socket>], _| {
-            ledger.depart(flow, sockets);
+        let departed = move |flow: &GoodputFlow, sockets: Vec<Arc<Socket>>, _| {
+            ledger.depart(flow, &sockets);
+            // Closed before the next may take its port.
+            drop(sockets);
             present.fetch_sub(1, Ordering::Relaxed);
-            opener.iter().for_each(OpenerRemote::vacancy);
+            opener.iter().for_each(|opener| opener.vacancy(flow.id()));
         };
         let succession = EngineSuccession { successors, departed: Box::new(departed) };
         (Some(entrance), Some(succession))

@@ -1,6 +1,6 @@
 //! The shape of a run on loopback: connections that follow one another, what is drawn for each, what ends it.
 
-use crate::common::{Ran, Running, Server, pathscope, run};
+use crate::common::{Ran, Running, Server, document_in, pathscope, run};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_modes::goodput::GoodputSummary;
@@ -107,9 +107,11 @@ fn a_time_limit_ends_what_goes_on_for_ever() {
             assert!(measurement.duration_ns >= 400_000_000);
             assert!(received(summary) > 0);
             if transfer == "1TiB" {
-                assert_eq!((summary.completed, summary.cut), (0, 4), "{words}");
+                // One that the server's clock ended may be followed by another.
+                assert_eq!(summary.completed, 0, "{words}");
+                assert!((4..=8).contains(&summary.cut), "{words}: {summary:?}");
             } else {
-                assert!(summary.completed > 4 && summary.cut <= 4, "{words}: {summary:?}");
+                assert!(summary.completed > 4 && summary.cut <= 8, "{words}: {summary:?}");
             }
         }
     }
@@ -119,12 +121,16 @@ fn a_time_limit_ends_what_goes_on_for_ever() {
 fn an_interrupt_ends_a_churn_with_what_it_came_to() {
     let server = Server::start();
     let host = server.host();
-    let words = ["goodput", &host, "-c", "4", "-n", "10KiB", "--iterations", "forever"];
-    let words = [&words[..], &["--report-every", "100ms", "--json"]].concat();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json");
+    let file = path.to_str().expect("plain");
+    let words = ["goodput", &host, "-c", "4", "-n", "10KiB", "--iterations", "forever", "-o", file];
+    let words = [&words[..], &["--report-every", "100ms", "--json-stream"]].concat();
     let mut client = Running::start(pathscope(&words));
-    let _ = client.await_stderr("goodput");
+    client.await_stdout("\"interval\"");
     client.signal("INT");
-    let document = client.finish().exits(130).document();
+    client.finish().exits(130);
+    let document = document_in(&path);
     let (_, summary) = only(&document);
     assert!(summary.completed > 0, "{summary:?}");
 }
@@ -152,6 +158,81 @@ fn a_server_serves_so_many_connections_and_ends() {
     assert_eq!(summary.completed, 10);
     assert!((1..=2).contains(&summary.failed), "{summary:?}");
     server.running.finish().exits(0);
+}
+
+#[test]
+fn sockets_are_set_at_both_ends_and_read_back() {
+    let server = Server::start();
+    let words = "-c 2 -n 100KiB --pattern duplex --dscp 46 --send-buffer 64KiB --receive-buffer 32KiB \
+                 --notsent-lowat 16KiB --mss 1000 --keepalive 30s --nagle --congestion reno";
+    let document = goodput(&server, words).exits(0).document();
+    let (measurement, _) = only(&document);
+    check_all(measurement);
+    for (name, end) in
+        [("client", Some(&measurement.client)), ("server", measurement.server.as_ref())]
+    {
+        let facts = end.and_then(|end| end.sockets.as_ref()).expect(name);
+        // Linux counts its own overhead in.
+        let buffers = (facts.send_buffer_bytes, facts.receive_buffer_bytes);
+        assert_eq!(buffers, (Some(128 << 10), Some(64 << 10)), "{name}");
+        assert_eq!((facts.dscp, facts.nagle), (Some(46), Some(true)), "{name}");
+        assert_eq!(facts.not_sent_low_water_bytes, Some(16 << 10), "{name}");
+        assert_eq!(facts.keepalive_ns, Some(30_000_000_000), "{name}");
+        assert_eq!(facts.congestion_control.as_deref(), Some("reno"), "{name}");
+        assert!(facts.segment_bytes <= Some(1_000), "{name}: {facts:?}");
+    }
+}
+
+#[test]
+fn connections_come_from_the_addresses_and_ports_that_were_given() {
+    let server = Server::start();
+    // A range that is free now, by a socket that held its first port.
+    let held = std::net::TcpListener::bind("127.0.0.7:0").expect("loopback");
+    let low = held.local_addr().expect("bound").port().min(60_000);
+    drop(held);
+    let words = format!(
+        "-c 4 -n 1KiB --iterations 3 --shutdown rude --bind 127.0.0.7 --bind 127.0.0.8 --source-port \
+         [{low},{}]",
+        low + 7
+    );
+    let document = goodput(&server, &words).exits(0).document();
+    let (measurement, summary) = only(&document);
+    assert_eq!(summary.completed, 12);
+    let seen = &measurement
+        .server
+        .as_ref()
+        .and_then(|end| end.goodput.as_ref())
+        .expect("it reports")
+        .flows;
+    let remotes: Vec<std::net::SocketAddr> = seen
+        .iter()
+        .map(|flow| flow.remote.as_deref().unwrap_or_default().parse().expect("an address"))
+        .collect();
+    assert!(remotes.iter().all(|remote| (low..=low + 7).contains(&remote.port())), "{remotes:?}");
+    for (address, count) in [("127.0.0.7", 6), ("127.0.0.8", 6)] {
+        let from = remotes.iter().filter(|remote| remote.ip().to_string() == address).count();
+        assert_eq!(from, count, "{address}: {remotes:?}");
+    }
+    for (words, code, parts) in [
+        ("--bind ::1", 2, &["--bind", "family"][..]),
+        ("--bind 192.0.2.7", 4, &["192.0.2.7", "no interface of this machine"]),
+        ("--interface nosuch0", 4, &["'nosuch0'", "ip link"]),
+        ("--congestion nosuch", 4, &["'nosuch'"]),
+        ("--dscp 64", 2, &["--dscp 64", "0 to 63"]),
+    ] {
+        goodput(&server, &format!("-n 1KiB {words}")).exits(code).complains(parts);
+    }
+}
+
+#[test]
+fn a_total_rate_is_that_of_all_connections() {
+    let server = Server::start();
+    let document =
+        goodput(&server, "-c 4 -t 1s --total-rate 40Mbit --pattern pull").exits(0).document();
+    let (_, summary) = only(&document);
+    // What is sent in a second at 40 Mbit/s, and a quantum of each connection; a busy machine sends less.
+    let most = 5_000_000 + 4 * 2_048;
+    assert!((1_000_000..=most).contains(&received(summary)), "{}", received(summary));
 }
 
 #[test]

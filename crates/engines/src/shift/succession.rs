@@ -52,13 +52,13 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         self.notify(place, Event::Start);
     }
 
-    /// Tells of a flow that is over, closes its sockets, and keeps its seat for another. Where flows are not
+    /// Tells of a flow that is over, hands its sockets on, and keeps its seat for another. Where flows are not
     /// replaced, all stay until the end.
     pub(super) fn depart(&mut self, place: usize) {
         let Some(succession) = &mut self.succession else { return };
         let seat = &mut self.seats[place];
         let sockets: Vec<Arc<Socket>> = seat.wires.drain(..).map(|wire| wire.socket).collect();
-        (succession.departed)(&seat.machine, &sockets, self.now);
+        (succession.departed)(&seat.machine, sockets, self.now);
         self.places.remove(&seat.machine.id());
         self.vacant.push(place as u32);
     }

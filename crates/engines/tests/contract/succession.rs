@@ -44,8 +44,8 @@ impl Place {
             outbox: Outbox::new(notices, None),
             succession: Some(Succession {
                 successors,
-                departed: Box::new(move |flow: &Stream, sockets, _| {
-                    assert_eq!(sockets.len(), 1, "told before its socket is closed");
+                departed: Box::new(move |flow: &Stream, sockets: Vec<Arc<Socket>>, _| {
+                    assert_eq!(sockets.len(), 1, "given what it had");
                     let _ = tell.send((flow.id(), flow.phase(), flow.is_right()));
                 }),
             }),

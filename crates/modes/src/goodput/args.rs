@@ -8,6 +8,7 @@ use super::{
     DEFAULT_CONNECT_LIMIT, Extent, GoodputPlan, Iterations, Pattern, Shape, Shutdown, Verify,
 };
 use crate::limits::{self, PlanError};
+use crate::sockets::SocketArgs;
 use crate::span::Span;
 
 /// How long a test runs that was given neither a transfer nor a duration.
@@ -58,8 +59,11 @@ pub struct GoodputArgs {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_SEGMENT)]
     pub segments: Bytes,
     /// The most each sender may send on one connection
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", conflicts_with = "total_rate")]
     pub rate: Option<BitRate>,
+    /// The most each end may send on all connections together, in equal parts
+    #[arg(long, value_name = "RATE")]
+    pub total_rate: Option<BitRate>,
     /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
     #[arg(long, value_name = "TIME", conflicts_with = "transfer")]
     pub warm_up: Option<Period>,
@@ -75,6 +79,9 @@ pub struct GoodputArgs {
     /// How both ends wait: spin, sleep, hybrid or auto
     #[arg(long, value_name = "HOW", default_value_t = Wait::Auto)]
     pub wait: Wait,
+    /// Where and how connections are opened and set
+    #[command(flatten)]
+    pub sockets: SocketArgs,
 }
 
 impl GoodputArgs {
@@ -87,6 +94,17 @@ impl GoodputArgs {
             (Some(transfer), _) => Extent::TransferBytes(transfer.low),
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
         };
+        let parts = u64::from(self.connections.max(1));
+        let part = self.total_rate.map(|total| BitRate(total.0 / parts));
+        if let (Some(total), Some(part)) = (self.total_rate, part) {
+            let least = BitRate(limits::RATE.start().0.saturating_mul(parts));
+            let range = least..=*limits::RATE.end();
+            limits::in_range("--total-rate", total, &range)?;
+            debug_assert!(
+                limits::RATE.contains(&part),
+                "the range of the total is that of its parts"
+            );
+        }
         let shape = Shape {
             iterations: iterations(&self.iterations)?,
             connect_limit: self.connect_limit,
@@ -104,12 +122,13 @@ impl GoodputArgs {
             buffer_bytes: buffer.low,
             push_bytes: self.segments,
             pull_bytes: self.segments,
-            rate_bps: self.rate,
+            rate_bps: self.rate.or(part),
             verify: limits::choice("--verify", &self.verify, &Verify::ALL)?,
             congestion_control: self.congestion,
             engine: self.engine,
             wait: self.wait,
             shape,
+            sockets: self.sockets.into_plan()?,
         };
         plan.validate()?;
         Ok(plan)

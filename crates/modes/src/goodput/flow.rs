@@ -110,7 +110,8 @@ impl GoodputFlow {
                 session.stream(flow.0, !from_client),
                 receive_end,
                 draws(!from_client),
-            ),
+            )
+            .overtaken(plan.replaces() && !from_client),
             turns,
             farewell,
         }

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Shape;
 use crate::limits::{self, PlanError};
+use crate::sockets::SocketPlan;
 
 /// Everything about a goodput test that both ends must know.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -38,6 +39,9 @@ pub struct GoodputPlan {
     /// How often connections are replaced, what ends the run, what is drawn.
     #[serde(default)]
     pub shape: Shape,
+    /// Where and how the connections are opened and set.
+    #[serde(default)]
+    pub sockets: SocketPlan,
 }
 
 impl GoodputPlan {
@@ -59,6 +63,7 @@ impl GoodputPlan {
             limits::in_range("--rate", rate, &limits::RATE)?;
         }
         self.shape.validate(self)?;
+        self.sockets.validate(self.connections)?;
         limits::name("--congestion", self.congestion_control.as_deref())?;
         limits::name("--engine", self.engine.as_deref())
     }

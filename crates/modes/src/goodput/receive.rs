@@ -15,6 +15,10 @@ use crate::pattern::{Examination, StreamKey};
 /// Wrong bytes are judged after this time at the latest, with what evidence has come by then.
 const EXAMINATION_NS: u64 = 1_000_000_000;
 
+/// A connection that is closed early is judged after this time: that the other end was stopped is said on
+/// the control connection, and that word may still be on its way.
+const WORD_NS: u64 = 2_000_000_000;
+
 /// Corruptions that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
 
@@ -85,6 +89,8 @@ pub struct Receiver {
     /// That is less than was agreed.
     is_cut: bool,
     closed: bool,
+    /// Whether the other end may close before its word has come that it was stopped.
+    may_overtake: bool,
     started: bool,
     /// When it started, in time since the first flow did.
     start_ns: u64,
@@ -108,6 +114,7 @@ impl Receiver {
             told: false,
             is_cut: false,
             closed: false,
+            may_overtake: false,
             started: false,
             start_ns: 0,
             window: ReceiveWindow::default(),
@@ -116,6 +123,11 @@ impl Receiver {
             close: None,
             error: None,
         }
+    }
+
+    /// The other end may close before word of it comes that it was stopped.
+    pub(super) fn overtaken(self, may_overtake: bool) -> Self {
+        Self { may_overtake, ..self }
     }
 
     /// What may be taken now.
@@ -211,6 +223,7 @@ impl Receiver {
     /// Ends the examination: the flow fails, and says of what.
     fn judge(&mut self, shared: &mut ReceiveShared) {
         if let Some(examination) = self.examination.take() {
+            self.judge_at = Tick::NEVER;
             let corruption = examination.judge();
             self.fail(errors::corrupt(&corruption));
             shared.keep(FlowCorruption { flow: self.id(), corruption });
@@ -234,7 +247,7 @@ impl Receiver {
     fn check_close(&mut self, shared: &mut ReceiveShared) {
         if self.closed && !self.is_done() {
             self.judge(shared);
-            if self.end.is_some() {
+            if self.end.is_some() && (self.told || !self.may_overtake) {
                 self.fail(errors::closed_early(self.position, self.end));
             }
         }
@@ -251,10 +264,13 @@ impl Machine for Receiver {
     }
 
     fn want(&mut self, shared: &mut ReceiveShared, now: Tick) -> Want {
-        if self.examination.is_some() && now >= self.judge_at {
+        if now >= self.judge_at {
+            self.judge_at = Tick::NEVER;
+            self.may_overtake = false;
             self.judge(shared);
+            self.check_close(shared);
         }
-        let wake = self.examination.is_some().then_some(self.judge_at);
+        let wake = (self.judge_at != Tick::NEVER).then_some(self.judge_at);
         Want { recv: self.appetite(shared), wake, close: self.take_close(), ..Want::NOTHING }
     }
 
@@ -291,6 +307,9 @@ impl Machine for Receiver {
             Event::PeerTotal(total) => self.told(total, shared),
             Event::PeerClosed(_) => {
                 self.closed = true;
+                if self.may_overtake && !self.is_done() {
+                    self.judge_at = self.judge_at.min(now.plus_nanos(WORD_NS));
+                }
                 self.check_close(shared);
             }
             Event::Reset { errno, .. } if !self.is_done() => {

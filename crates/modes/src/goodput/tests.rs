@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::pattern::{Corruption, Nature, SessionKey};
+use crate::sockets::SocketPlan;
 
 const ONE_WAY_NS: u64 = 125_000;
 const FLOW: FlowId = FlowId(0);
@@ -32,6 +33,7 @@ fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
         engine: None,
         wait: Wait::Auto,
         shape: Shape::default(),
+        sockets: SocketPlan::default(),
     }
 }
 
@@ -356,6 +358,19 @@ fn a_connection_that_is_replaced_ends_by_itself_however_it_is_cut_up() {
                 assert_eq!(up + down, bytes, "{pattern:?} {shutdown:?}");
             }
         }
+    }
+}
+
+#[test]
+fn a_close_may_come_before_the_word_that_explains_it() {
+    for (_, pattern) in Pattern::ALL {
+        let shape = Shape { time_limit_ns: Some(Period::from_millis(100)), ..Shape::default() };
+        let mut sim = sim(&replaced(pattern, 1 << 40, shape), gigabit());
+        // Word on the control connection is a second on its way.
+        sim.tell_totals(1_000_000_000);
+        let outcome = sim.run(LATE);
+        agreed(&sim, FLOW, &outcome);
+        assert!(sim.client(FLOW).is_cut() && sim.server(FLOW).is_cut(), "{pattern:?}");
     }
 }
 

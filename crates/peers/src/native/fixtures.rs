@@ -5,6 +5,7 @@ use pathscope_core::quantity::{Bytes, Period};
 use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sockets::SocketPlan;
 
 /// Ten seconds of goodput over so many connections, with probes over UDP beside it.
 pub(crate) fn load(connections: u32) -> Test {
@@ -23,6 +24,7 @@ pub(crate) fn load(connections: u32) -> Test {
             engine: None,
             wait: Wait::Auto,
             shape: Shape::default(),
+            sockets: SocketPlan::default(),
         }),
         probe: Some(LatencyPlan {
             protocol: Protocol::Udp,

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pathscope_core::id::Token;
 use pathscope_core::record::Host;
+use pathscope_flow::GroupId;
 use pathscope_modes::registry::Test;
 use pathscope_os::Waker;
 use pathscope_os::sockets::{Settings, Socket};
@@ -174,10 +175,8 @@ impl Sessions {
         let told = stream.write_all(&encode_ack(code)).and_then(|()| stream.set_nonblocking(false));
         let (Some((mailbox, settings)), Ok(())) = (expected, told) else { return };
         let socket = Socket::from(stream);
-        let set = settings
-            .congestion_control
-            .iter()
-            .try_for_each(|name| socket.set_congestion_control(name));
+        // Probes beside a load go as the system sends them.
+        let set = if seat.group == GroupId(0) { socket.apply(&settings) } else { Ok(()) };
         mailbox.post(match set {
             Ok(()) => Word::Attached {
                 group: seat.group,
