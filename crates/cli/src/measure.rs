@@ -143,9 +143,9 @@ fn show_plan(tests: &[(String, Test)]) -> Result<(), Trouble> {
 
 /// A seed of 48 bits, which every reader of JSON reads exactly.
 fn fresh_seed() -> Result<u64, Trouble> {
-    let [a, b, c, d, e, f] = pathscope_os::random::bytes()
+    let bytes = pathscope_os::random::bytes()
         .map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
-    Ok(u64::from_be_bytes([0, 0, a, b, c, d, e, f]))
+    Ok(u64::from_be_bytes(bytes) >> 16)
 }
 
 fn probe_rate(rate: Frequency) -> Result<Frequency, Trouble> {

@@ -20,6 +20,14 @@ pub const SEGMENT: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 40);
 pub const BUFFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 20);
 /// A sender's rate.
 pub const RATE: RangeInclusive<BitRate> = BitRate(1_000)..=BitRate(1_000_000_000_000_000);
+/// From one share of a rate to the next.
+pub const RATE_PERIOD: RangeInclusive<Period> = Period(1_000_000)..=Period::from_secs(60);
+/// Sends of one burst.
+pub const BURST: RangeInclusive<u64> = 1..=1_000_000;
+/// The pause after a burst.
+pub const BURST_PAUSE: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(3_600);
+/// Processors' numbers, and how many may be named.
+pub const CPU: RangeInclusive<u64> = 0..=4_095;
 /// Length of a test.
 pub const DURATION: RangeInclusive<Period> = Period(10_000_000)..=Period::from_secs(366 * 86_400);
 /// From one live report to the next.
@@ -158,7 +166,7 @@ where
 /// A range whose first end is not above its second.
 pub(crate) fn ordered<T>(option: &'static str, low: T, high: T) -> Result<(), PlanError>
 where
-    T: Display + PartialOrd,
+    T: Copy + Display + PartialOrd,
 {
     if low <= high {
         return Ok(());
@@ -203,6 +211,12 @@ pub(crate) fn interface(option: &'static str, name: Option<&str>) -> Result<(), 
             && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
     };
     if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAnInterface { option }) }
+}
+
+/// Numbers of processors.
+pub(crate) fn cpus(option: &'static str, cpus: &[u32]) -> Result<(), PlanError> {
+    in_range(option, cpus.len() as u64, &(0..=CPU.end() + 1))?;
+    cpus.iter().try_for_each(|&cpu| in_range(option, u64::from(cpu), &CPU))
 }
 
 /// What was typed, as a quantity or a range of them.

@@ -51,6 +51,15 @@ impl SourcePorts {
     pub const fn count(self) -> u32 {
         (self.high - self.low) as u32 + 1
     }
+
+    fn validate(self, connections: u32) -> Result<(), PlanError> {
+        limits::in_range("--source-port", u64::from(self.low), &limits::PORT)?;
+        limits::ordered("--source-port", self.low, self.high)?;
+        if self.count() < connections {
+            return Err(PlanError::TooFewPorts { ports: self.count(), connections });
+        }
+        Ok(())
+    }
 }
 
 /// What was typed.
@@ -158,16 +167,7 @@ impl SocketPlan {
             let high = limits::BINDS.to_string();
             return Err(PlanError::OutOfRange { option: "--bind", value, low, high });
         }
-        self.source_ports.map_or(Ok(()), |ports| self.validate_ports(ports, connections))
-    }
-
-    fn validate_ports(&self, ports: SourcePorts, connections: u32) -> Result<(), PlanError> {
-        limits::in_range("--source-port", u64::from(ports.low), &limits::PORT)?;
-        limits::ordered("--source-port", ports.low, ports.high)?;
-        if ports.count() < connections {
-            return Err(PlanError::TooFewPorts { ports: ports.count(), connections });
-        }
-        Ok(())
+        self.source_ports.map_or(Ok(()), |ports| ports.validate(connections))
     }
 }
 

@@ -52,7 +52,7 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
                 settings: if is_probe(group) { Settings::default() } else { settings(test) },
                 origins: if is_probe(group) { Origins::default() } else { origins(test) },
                 limit: connect_limit(test),
-                time_limit: test.duration_ns().map(|limit| limit.duration()),
+                time_limit: test.duration_ns().map(Period::duration),
                 is_endless: is_endless(test),
             };
             match opener::start(orders, mailbox) {

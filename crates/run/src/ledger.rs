@@ -63,7 +63,11 @@ impl Ledger {
     pub fn not_made(&self, flow: FlowId, error: &RunError) {
         let error = FlowError {
             kind: FlowErrorKind::Network,
-            text: error.to_string(),
+            text: match error {
+                RunError::Attach { why, .. } => why.clone(),
+                RunError::Refused { why, .. } => why.to_string(),
+                other => other.to_string(),
+            },
             errno: error.errno().map(|errno| errno_name(errno).to_owned()),
         };
         let mut page = self.page();

@@ -12,6 +12,7 @@ mod attach;
 pub mod client;
 mod driver;
 mod error;
+mod group;
 mod intervals;
 mod ledger;
 mod mail;

@@ -2,7 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Shape, Verify};
+use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_modes::sockets::SocketPlan;
@@ -59,6 +59,9 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
         wait: Wait::Auto,
         shape: Shape::default(),
         sockets: SocketPlan::default(),
+        pace: Pace::default(),
+        client_cpus: Vec::new(),
+        server_cpus: Vec::new(),
     }
 }
 

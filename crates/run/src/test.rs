@@ -1,29 +1,24 @@
 //! One test as one end runs it: from the sockets of its flows to its report.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::quantity::bytes;
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, SocketFacts, Substitution};
-use pathscope_engines::Finished;
-use pathscope_flow::{Event, Group, GroupId, Machine};
+use pathscope_core::record::Substitution;
+use pathscope_flow::{Event, GroupId};
 use pathscope_modes::goodput::GoodputReport;
-use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::cpus::{self, HostCpu};
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::sockets::{self, Socket};
 
 use crate::attach;
 use crate::error::RunError;
+use crate::group::{GroupState, cut_buffers};
 use crate::intervals::Collector;
-use crate::ledger::{Ledger, error_of};
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::opener::OpenerRemote;
-use crate::placement::{self, Placement, Spinning};
-use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting, Succession};
+use crate::worker::{self, RunningWorker, Setting};
 
 /// One test at one end.
 #[derive(Debug)]
@@ -48,38 +43,12 @@ pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     RunningTest::new(test.clone(), Role::Client, Token([0; 16]), 1).map(drop)
 }
 
-/// A group before, while and after it runs.
-#[derive(Debug)]
-struct GroupState {
-    group: Group,
-    job: Job,
-    is_probe: bool,
-    placement: Placement,
-    /// Held as long as the flows may run.
-    _spinning: Option<Spinning>,
-    sockets: Vec<Option<FlowSocket>>,
-    /// Those of the flows that run, kept until it is this end's turn to close.
-    opened: Vec<Arc<Socket>>,
-    workers_running: usize,
-    /// Goodput: bytes that each flow received in the window, by flow.
-    received: Vec<(FlowId, u64)>,
-    tally: Option<LatencyTally>,
-    error: Option<FlowError>,
-    /// Where goodput flows are written down as they end.
-    ledger: Ledger,
-    /// At the client: what opens connections that follow others.
-    opener: Option<OpenerRemote>,
-    /// Of flows that are replaced, those that the other end stopped before their time: word of them may
-    /// come before their connections.
-    totals: HashMap<FlowId, u64>,
-    is_stopped: bool,
-}
-
 impl RunningTest {
     /// A test whose flows have no sockets yet, for workers on so many processors; or why this end cannot
     /// run it.
     pub fn new(test: Test, role: Role, token: Token, cpus: usize) -> Result<Self, RunError> {
-        let groups = test.groups().into_iter().map(|group| GroupState::new(&test, group, cpus));
+        let groups =
+            test.groups().into_iter().map(|group| GroupState::new(&test, group, (role, cpus)));
         let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
         if let Some(name) = &attach::settings(&test).congestion_control {
             sockets::check_congestion_control(name)?;
@@ -154,7 +123,7 @@ impl RunningTest {
                 let asked = attach::settings(&self.test);
                 self.report
                     .caveats
-                    .extend(facts.iter().flat_map(|facts| cut_buffers(&asked, facts)));
+                    .extend(facts.iter().flat_map(|facts| cut_buffers(self.role, &asked, facts)));
                 self.report.sockets = facts;
             }
             let before = self.workers.len();
@@ -320,164 +289,6 @@ impl RunningTest {
     }
 }
 
-impl GroupState {
-    fn new(test: &Test, group: Group, cpus: usize) -> Result<Self, RunError> {
-        let (job, is_probe) = match (&test.plan, &test.probe) {
-            (Plan::Goodput(plan), _) if group.id == GroupId(0) => {
-                (Job::Goodput(plan.clone()), false)
-            }
-            (Plan::Latency(plan), _) if group.id == GroupId(0) => {
-                (Job::Latency(plan.clone()), false)
-            }
-            (_, Some(probe)) => (Job::Latency(probe.clone()), true),
-            (Plan::Goodput(plan), None) => (Job::Goodput(plan.clone()), false),
-            (Plan::Latency(plan), None) => (Job::Latency(plan.clone()), false),
-        };
-        let tally = match &job {
-            Job::Latency(plan) => Some(LatencyTally::for_plan(plan)),
-            Job::Goodput(_) => None,
-        };
-        let mut placement = job.placement(group.flows, cpus)?;
-        let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
-        let sockets = vec![None; group.flows as usize];
-        Ok(Self {
-            group,
-            job,
-            is_probe,
-            placement,
-            _spinning: spinning,
-            sockets,
-            opened: Vec::new(),
-            workers_running: 0,
-            received: Vec::new(),
-            tally,
-            error: None,
-            ledger: Ledger::default(),
-            opener: None,
-            totals: HashMap::new(),
-            is_stopped: false,
-        })
-    }
-
-    fn lasts_with_load(&self) -> bool {
-        matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
-    }
-
-    fn ready(&mut self) -> Result<ReadyGroup, RunError> {
-        let missing =
-            || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
-        let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
-        let replaces = self.group.replaces();
-        if replaces {
-            // Whoever runs them closes them as they end.
-            self.sockets = Vec::new();
-        } else {
-            self.opened.clone_from(&sockets);
-        }
-        Ok(ReadyGroup {
-            group: self.group,
-            job: self.job.clone(),
-            placement: self.placement.clone(),
-            sockets,
-            succession: replaces
-                .then(|| Succession { ledger: self.ledger.clone(), opener: self.opener.clone() }),
-        })
-    }
-
-    /// Takes in a flow that follows another, at the worker that has the fewest.
-    fn admit(&self, flow: FlowId, socket: Arc<Socket>, workers: &[RunningWorker]) {
-        if !self.group.replaces() || !self.group.holds(flow) {
-            return;
-        }
-        let ours = workers.iter().filter(|worker| worker.group == self.group.id);
-        let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
-        let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
-        self.ledger.begin(flow, &socket);
-        worker.admit(flow, socket);
-        // What was said to all of them, or of this one, before it was here.
-        if self.is_stopped {
-            worker.tell(Some(flow), Event::Stop);
-        }
-        if let Some(&total) = self.totals.get(&flow) {
-            worker.tell(Some(flow), Event::PeerTotal(total));
-        }
-    }
-
-    /// Remembers what flows that are still to come have to be told.
-    fn note(&mut self, flow: Option<FlowId>, event: Event) {
-        if !self.group.replaces() {
-            return;
-        }
-        match (flow, event) {
-            (Some(flow), Event::PeerTotal(total)) => drop(self.totals.insert(flow, total)),
-            (None, Event::Stop) => {
-                self.is_stopped = true;
-                self.opener.iter().for_each(OpenerRemote::stop);
-            }
-            _ => {}
-        }
-    }
-
-    /// A worker of this group could not go on: its flows have failed.
-    fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
-        report.caveats.push(Caveat::new("worker_failed", error.to_string()));
-        match &self.job {
-            Job::Goodput(_) => {
-                report.goodput.get_or_insert_with(GoodputReport::default).failed += flows;
-            }
-            Job::Latency(_) => {
-                let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
-                self.error = Some(FlowError { kind, text, errno: None });
-            }
-        }
-    }
-
-    /// Adds what a worker of this group came to.
-    fn add(&mut self, outcome: &WorkerOutcome, report: &mut EndReport) {
-        let usages = if self.is_probe { &mut report.probe_workers } else { &mut report.workers };
-        usages.extend_from_slice(outcome.usage());
-        match outcome {
-            WorkerOutcome::Goodput(finished) => {
-                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
-                goodput.window.merge(&finished.shared.received().window());
-                goodput
-                    .corruptions
-                    .extend(finished.shared.received().corruptions().iter().cloned());
-                if self.group.replaces() {
-                    return;
-                }
-                for (flow, sockets) in &finished.flows {
-                    self.received.push((flow.id(), flow.window().bytes));
-                    sockets.iter().for_each(|socket| self.ledger.begin(flow.id(), socket));
-                    self.ledger.end(flow, sockets);
-                }
-            }
-            WorkerOutcome::Ping(finished) => self.error = first_error(finished),
-            WorkerOutcome::Echo(finished) => self.error = first_error(finished),
-        }
-    }
-}
-
-/// Buffers that the kernel made smaller than was asked for. It counts its own overhead in, as much again.
-fn cut_buffers(asked: &Settings, facts: &SocketFacts) -> impl Iterator<Item = Caveat> + use<> {
-    let buffers = [
-        ("send", asked.send_buffer_bytes, facts.send_buffer_bytes, "net.core.wmem_max"),
-        ("receive", asked.receive_buffer_bytes, facts.receive_buffer_bytes, "net.core.rmem_max"),
-    ];
-    buffers.into_iter().filter_map(|(name, asked, granted, limit)| {
-        let (asked, granted) = (asked? as u64, granted? / 2);
-        (granted < asked).then(|| {
-            let text = format!(
-                "a {name} buffer of {} was asked for, and the kernel granted {}: raise {limit}",
-                bytes(asked),
-                bytes(granted)
-            );
-            Caveat::new("buffer_cut", text)
-        })
-    })
-}
-
 /// Adds what was written down to what is known besides.
 fn add_up(report: &mut GoodputReport, ledger: GoodputReport) {
     report.sent_bytes += ledger.sent_bytes;
@@ -508,8 +319,4 @@ fn rate_flows(report: &mut GoodputReport, received: impl Iterator<Item = (FlowId
             report.flows[told].received_bps = Some(rate);
         }
     }
-}
-
-fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {
-    finished.flows.iter().find_map(|(flow, _)| error_of(flow))
 }

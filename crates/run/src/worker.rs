@@ -18,6 +18,7 @@ use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Total
 use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
 use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow};
 use pathscope_modes::pattern::SessionKey;
+use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
@@ -34,6 +35,7 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 
 /// What the flows of a group do: a variant for each mode.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one job a group, and it is not moved much")]
 pub(crate) enum Job {
     Goodput(GoodputPlan),
     Latency(LatencyPlan),
@@ -45,6 +47,14 @@ impl Job {
         match self {
             Self::Goodput(plan) => plan.wait,
             Self::Latency(plan) => plan.wait,
+        }
+    }
+
+    /// Processors that its workers are kept on at an end; none: any.
+    pub fn cpus(&self, role: Role) -> &[u32] {
+        match self {
+            Self::Goodput(plan) => plan.cpus_of(role),
+            Self::Latency(_) => &[],
         }
     }
 
@@ -161,10 +171,13 @@ pub(crate) fn start(
     mailbox: &Mailbox,
 ) -> Result<(), RunError> {
     let ReadyGroup { group, job, placement, sockets, succession } = ready;
+    let first = running.len();
     for share in shares(group.flows, placement.workers) {
         let flows = group.first.0 + share.start..group.first.0 + share.end;
+        let list = job.cpus(setting.role);
         let crew = Crew {
             group,
+            cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
             flows,
             sockets: sockets[share.start as usize..share.end as usize].to_vec(),
             setting,
@@ -189,6 +202,8 @@ fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
 /// One worker about to start.
 struct Crew {
     group: Group,
+    /// The processor that it is kept on.
+    cpu: Option<u32>,
     flows: Range<u32>,
     sockets: Vec<Arc<Socket>>,
     setting: Setting,
@@ -298,7 +313,7 @@ impl Crew {
         M::Shared: 'static,
     {
         let (remote, inbox) = mailbox()?;
-        let Self { group, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
+        let Self { group, cpu, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
         let Shape { shared, buffer, engine: Run { run, reports }, succession } = shape;
         let group_id = group.id;
         let notices = mailbox.clone();
@@ -325,10 +340,13 @@ impl Crew {
             .name(format!("flows-{number}"))
             .spawn(move || {
                 // A bug of ours must not leave the session waiting for a worker that is no more.
-                let outcome = catch_unwind(AssertUnwindSafe(|| run(engine, worker)))
-                    .unwrap_or(Err(EngineError::Panicked))
-                    .map(outcome)
-                    .map_err(RunError::from);
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    cpu.map_or(Ok(()), cpus::pin_thread)?;
+                    run(engine, worker)
+                }))
+                .unwrap_or(Err(EngineError::Panicked))
+                .map(outcome)
+                .map_err(RunError::from);
                 mailbox.post(Word::WorkerOver {
                     group: group_id,
                     worker: number,

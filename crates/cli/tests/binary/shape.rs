@@ -219,9 +219,36 @@ fn connections_come_from_the_addresses_and_ports_that_were_given() {
         ("--interface nosuch0", 4, &["'nosuch0'", "ip link"]),
         ("--congestion nosuch", 4, &["'nosuch'"]),
         ("--dscp 64", 2, &["--dscp 64", "0 to 63"]),
+        ("--cpu 4095", 4, &["processor 4095", "may use"]),
+        ("--server-cpu 4095", 3, &["processor 4095", "may use"]),
     ] {
         goodput(&server, &format!("-n 1KiB {words}")).exits(code).complains(parts);
     }
+}
+
+#[test]
+fn workers_stay_where_they_are_kept() {
+    let server = Server::start();
+    let cpu = pathscope_os::cpus::allowed()[0];
+    let words = format!("-c 4 -n 100KiB --cpu {cpu} --server-cpu {cpu},{cpu}");
+    let document = goodput(&server, &words).exits(0).document();
+    let (measurement, _) = only(&document);
+    check_all(measurement);
+    // One worker for each processor that was named.
+    assert_eq!(measurement.client.workers.len(), 1);
+    assert_eq!(measurement.server.as_ref().map(|end| end.workers.len()), Some(2));
+}
+
+#[test]
+fn bursts_pause() {
+    let server = Server::start();
+    let words = "-c 1 -n 640KiB --buffer 64KiB --burst-count 2 --burst-delay 100ms";
+    let document = goodput(&server, words).exits(0).document();
+    let (measurement, summary) = only(&document);
+    check_all(measurement);
+    assert_eq!(received(summary), 640 << 10);
+    // Ten sends or more, a pause after every second but the last.
+    assert!(measurement.duration_ns >= 400_000_000, "{}", measurement.duration_ns);
 }
 
 #[test]

@@ -32,19 +32,16 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     fn admit(&mut self, machine: M, sockets: Vec<Arc<Socket>>) {
         let flow = machine.id();
         let mut seat = Seat::new(machine, sockets);
-        let place = match self.vacant.pop() {
-            Some(place) => {
-                let place = place as usize;
-                // It may stand in a list of seats to visit, which is no harm, but only once.
-                seat.is_queued = self.seats[place].is_queued;
-                self.seats[place] = seat;
-                place
-            }
-            None => {
-                self.seats.push(seat);
-                self.timers.grow();
-                self.seats.len() - 1
-            }
+        let place = if let Some(place) = self.vacant.pop() {
+            let place = place as usize;
+            // It may stand in a list of seats to visit, which is no harm, but only once.
+            seat.is_queued = self.seats[place].is_queued;
+            self.seats[place] = seat;
+            place
+        } else {
+            self.seats.push(seat);
+            self.timers.grow();
+            self.seats.len() - 1
         };
         self.places.insert(flow, place);
         self.open += 1;

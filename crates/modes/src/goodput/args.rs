@@ -5,7 +5,8 @@ use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 
 use super::{
-    DEFAULT_CONNECT_LIMIT, Extent, GoodputPlan, Iterations, Pattern, Shape, Shutdown, Verify,
+    Burst, DEFAULT_CONNECT_LIMIT, Extent, GoodputPlan, Iterations, Pace, Pattern, Shape, Shutdown,
+    Verify,
 };
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketArgs;
@@ -64,6 +65,15 @@ pub struct GoodputArgs {
     /// The most each end may send on all connections together, in equal parts
     #[arg(long, value_name = "RATE")]
     pub total_rate: Option<BitRate>,
+    /// Time whose share of --rate leaves at once, at its begin [default: 1ms or less]
+    #[arg(long, value_name = "TIME")]
+    pub rate_period: Option<Period>,
+    /// Sends before each pause of --burst-delay
+    #[arg(long, value_name = "N", requires = "burst_delay")]
+    pub burst_count: Option<u32>,
+    /// Pause after each --burst-count sends
+    #[arg(long, value_name = "TIME", requires = "burst_count")]
+    pub burst_delay: Option<Period>,
     /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
     #[arg(long, value_name = "TIME", conflicts_with = "transfer")]
     pub warm_up: Option<Period>,
@@ -79,6 +89,12 @@ pub struct GoodputArgs {
     /// How both ends wait: spin, sleep, hybrid or auto
     #[arg(long, value_name = "HOW", default_value_t = Wait::Auto)]
     pub wait: Wait,
+    /// Processors to keep this end's workers on, as 0,2 [default: any]
+    #[arg(long = "cpu", value_name = "LIST", value_delimiter = ',')]
+    pub client_cpus: Vec<u32>,
+    /// Processors to keep the server's workers on [default: any]
+    #[arg(long = "server-cpu", value_name = "LIST", value_delimiter = ',')]
+    pub server_cpus: Vec<u32>,
     /// Where and how connections are opened and set
     #[command(flatten)]
     pub sockets: SocketArgs,
@@ -129,6 +145,15 @@ impl GoodputArgs {
             wait: self.wait,
             shape,
             sockets: self.sockets.into_plan()?,
+            pace: Pace {
+                period_ns: self.rate_period,
+                burst: self
+                    .burst_count
+                    .zip(self.burst_delay)
+                    .map(|(sends, pause_ns)| Burst { sends, pause_ns }),
+            },
+            client_cpus: self.client_cpus,
+            server_cpus: self.server_cpus,
         };
         plan.validate()?;
         Ok(plan)

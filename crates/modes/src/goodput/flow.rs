@@ -30,7 +30,7 @@ impl GoodputShared {
             Extent::TransferBytes(_) => plan.shape.time_limit_ns.map(|limit| limit.0),
         };
         Self {
-            send: SendShared::new(plan.buffers(), plan.rate_bps, duration_ns),
+            send: SendShared::new(plan.buffers(), (plan.rate_bps, plan.pace), duration_ns),
             receive: ReceiveShared::new(plan.buffers(), plan.verify, plan.warm_up_ns.0),
         }
     }

@@ -4,6 +4,7 @@ mod args;
 mod errors;
 mod farewell;
 mod flow;
+mod pace;
 mod plan;
 mod receive;
 mod send;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use args::GoodputArgs;
 pub use flow::{GoodputFlow, GoodputShared};
+pub use pace::{Burst, Pace};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};
 pub use receive::{ReceiveShared, Receiver};
 pub use send::{SendShared, Sender};

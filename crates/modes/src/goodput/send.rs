@@ -9,7 +9,8 @@ use pathscope_flow::{
     Want,
 };
 
-use super::{BufferRange, GoodputInterval, errors};
+use super::pace::{self, Bursts, Leave};
+use super::{BufferRange, GoodputInterval, Pace, errors};
 use crate::draw::Draws;
 use crate::pattern::StreamKey;
 
@@ -18,6 +19,7 @@ use crate::pattern::StreamKey;
 pub struct SendShared {
     buffers: BufferRange,
     rate: Option<BitRate>,
+    pace: Pace,
     duration_ns: Option<u64>,
     /// When the first flow started.
     begun: Option<Tick>,
@@ -25,10 +27,14 @@ pub struct SendShared {
 }
 
 impl SendShared {
-    /// Each send moves at most what is drawn from `buffers`; each flow keeps to `rate`, and all stop
+    /// Each send moves at most what is drawn from `buffers`; each flow keeps to `rate` and `pace`, and all stop
     /// `duration_ns` after the first has started.
-    pub fn new(buffers: BufferRange, rate: Option<BitRate>, duration_ns: Option<u64>) -> Self {
-        Self { buffers, rate, duration_ns, begun: None, sent_bytes: 0 }
+    pub fn new(
+        buffers: BufferRange,
+        (rate, pace): (Option<BitRate>, Pace),
+        duration_ns: Option<u64>,
+    ) -> Self {
+        Self { buffers, rate, pace, duration_ns, begun: None, sent_bytes: 0 }
     }
 }
 
@@ -52,6 +58,7 @@ pub struct Sender {
     is_cut: bool,
     /// What the size of each send is drawn from.
     draws: Draws,
+    bursts: Bursts,
     started: Option<Tick>,
     /// When the stream ends, whatever was sent by then.
     stop_at: Tick,
@@ -67,6 +74,7 @@ impl Sender {
             end,
             is_cut: false,
             draws,
+            bursts: Bursts::default(),
             started: None,
             stop_at: Tick::NEVER,
             error: None,
@@ -89,16 +97,15 @@ impl Sender {
         let BufferRange { low, high } = shared.buffers;
         let buffer = if low == high { low } else { self.draws.within(low, high) };
         let room = left.min(buffer);
-        let Some(rate) = shared.rate.filter(|_| room > 0) else { return (stream(room), wake) };
-
-        // A quantum of about a millisecond keeps the number of wake-ups bounded at any rate.
-        let quantum = room.min(rate.bytes_in(1_000_000).max(1_024));
-        let allowed = rate.bytes_in(now.nanos_since(started)).saturating_sub(self.position);
-        if allowed >= quantum {
-            return (stream(room.min(allowed)), wake);
+        if let Some(until) = self.bursts.pause(now).filter(|_| room > 0) {
+            return (SendWant::Nothing, Some(until.min(self.stop_at)));
         }
-        let due = started.plus_nanos(rate.nanos_for(self.position + quantum));
-        (SendWant::Nothing, Some(due.min(self.stop_at)))
+        let Some(rate) = shared.rate.filter(|_| room > 0) else { return (stream(room), wake) };
+        let rate = (rate, shared.pace.period_ns);
+        match pace::by_rate(rate, (self.position, room), (started, now)) {
+            Leave::Bytes(bytes) => (stream(bytes), wake),
+            Leave::Not(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
+        }
     }
 
     /// The stream ends where it stands.
@@ -152,9 +159,12 @@ impl Machine for Sender {
 
     fn fill(&mut self, _: &mut SendShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
-    fn sent(&mut self, shared: &mut SendShared, _: Lane, amount: usize, _: Tick) {
+    fn sent(&mut self, shared: &mut SendShared, _: Lane, amount: usize, at: Tick) {
         self.position += amount as u64;
         self.draws.advance();
+        if let Some(burst) = shared.pace.burst {
+            self.bursts.sent(burst, at);
+        }
         shared.sent_bytes += amount as u64;
     }
 

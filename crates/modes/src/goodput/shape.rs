@@ -235,6 +235,13 @@ mod tests {
             ("-n [1,x]", &["--transfer 'x' is not a number"]),
             ("-n 1 --buffer [0,5]", &["--buffer 0 B", "1 B"]),
             ("-n 1 --buffer [9,5]", &["--buffer", "[low,high]"]),
+            ("--rate 1Mbit --rate-period 1us", &["--rate-period 1 us", "1 ms"]),
+            ("--rate-period 1s", &["--rate-period and no --rate"]),
+            ("--rate 1Mbit --burst-count 1 --burst-delay 1s", &["--rate and --burst-count"]),
+            ("--burst-count 0 --burst-delay 1s", &["--burst-count 0", "1 to"]),
+            ("--burst-count 1 --burst-delay 0s", &["--burst-delay"]),
+            ("-c 4 --total-rate 1kbit", &["--total-rate 1 kbit/s"]),
+            ("--cpu 0,4096", &["--cpu 4096", "0 to 4095"]),
             ("-n 1 --shutdown kindly", &["--shutdown 'kindly'", "graceful, rude, random"]),
         ] {
             let error = plan(words).expect_err(words).to_string();

@@ -34,6 +34,9 @@ fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
         wait: Wait::Auto,
         shape: Shape::default(),
         sockets: SocketPlan::default(),
+        pace: Pace::default(),
+        client_cpus: Vec::new(),
+        server_cpus: Vec::new(),
     }
 }
 
@@ -341,8 +344,8 @@ proptest! {
 }
 
 /// A plan whose connections are replaced as they end.
-fn replaced(pattern: Pattern, bytes: u64, shape: Shape) -> GoodputPlan {
-    let shape = Shape { iterations: Iterations::Times(4), ..shape };
+fn replaced(pattern: Pattern, bytes: u64, mut shape: Shape) -> GoodputPlan {
+    shape.iterations = Iterations::Times(4);
     GoodputPlan { shape, ..plan(pattern, transfer(bytes)) }
 }
 
@@ -408,5 +411,25 @@ proptest! {
         let ((up, down), at) = run();
         prop_assert_eq!(Some(up + down), plan.transfer_of(FLOW));
         prop_assert_eq!(run(), ((up, down), at));
+    }
+}
+
+#[test]
+fn a_rate_by_periods_and_bursts_with_pauses_keep_their_time() {
+    // 10 Mbit/s in shares of 50 ms: 1,000,000 bytes are 16 shares, of which the first leaves at once.
+    let pace = Pace { period_ns: Some(Period::from_millis(50)), burst: None };
+    let rate = Some(BitRate(10_000_000));
+    let by_period =
+        GoodputPlan { rate_bps: rate, pace, ..plan(Pattern::Push, transfer(1_000_000)) };
+    // 16 sends of 64 KiB, a pause after every fourth but the last four: three pauses of 200 ms.
+    let burst = Some(Burst { sends: 4, pause_ns: Period::from_millis(200) });
+    let pace = Pace { period_ns: None, burst };
+    let by_bursts = GoodputPlan { pace, ..plan(Pattern::Push, transfer(16 << 16)) };
+    for (plan, least_ms, most_ms) in [(by_period, 750, 760), (by_bursts, 600, 10_000)] {
+        let mut sim = sim(&plan, Conditions::over(Link::new(ONE_WAY_NS)));
+        let outcome = sim.run(LATE);
+        agreed(&sim, FLOW, &outcome);
+        let took_ms = outcome.at.as_nanos() / 1_000_000;
+        assert!((least_ms..most_ms).contains(&took_ms), "{took_ms} ms: {plan:?}");
     }
 }

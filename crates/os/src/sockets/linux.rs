@@ -179,8 +179,8 @@ pub fn facts(socket: &Socket) -> SocketFacts {
         not_sent_low_water_bytes: handle
             .tcp_notsent_lowat()
             .ok()
-            // All bits: no bound.
-            .filter(|&bytes| bytes != u32::MAX)
+            // Zero: as the system has it, which is all bits; and those are no bound.
+            .filter(|&bytes| bytes != 0 && bytes != u32::MAX)
             .map(u64::from),
         nagle: handle.tcp_nodelay().ok().map(|nodelay| !nodelay),
         keepalive_ns: handle

@@ -2,7 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Shape, Verify};
+use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan, LoadModel, Protocol};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_modes::sockets::SocketPlan;
@@ -25,6 +25,9 @@ pub(crate) fn load(connections: u32) -> Test {
             wait: Wait::Auto,
             shape: Shape::default(),
             sockets: SocketPlan::default(),
+            pace: Pace::default(),
+            client_cpus: Vec::new(),
+            server_cpus: Vec::new(),
         }),
         probe: Some(LatencyPlan {
             protocol: Protocol::Udp,

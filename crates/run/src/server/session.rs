@@ -7,7 +7,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::record::Substitution;
 use pathscope_flow::Group;
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
@@ -117,9 +117,16 @@ impl End for ServerEnd<'_> {
     }
 }
 
-/// Files for the sockets of a test. Of connections that are replaced, the next may come before the last is
-/// closed.
+/// Files for the sockets of a test. Of connections that are replaced, so many may come before those that they
+/// follow are closed.
 fn files_for(test: &Test) -> u64 {
-    let of = |group: &Group| u64::from(group.flows) * if group.replaces() { 2 } else { 1 };
+    let ahead = match &test.plan {
+        Plan::Goodput(plan) => plan.shape.connect_limit,
+        Plan::Latency(_) => 0,
+    };
+    let of = |group: &Group| {
+        let ahead = if group.replaces() { group.flows.min(ahead) } else { 0 };
+        u64::from(group.flows) + u64::from(ahead)
+    };
     test.groups().iter().map(of).sum()
 }
