@@ -69,7 +69,9 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     let rate = summary
         .completed_per_second
         .map_or_else(String::new, |rate| format!("; {} a second", count(rate.round() as u64)));
-    let note = format!("of {} completed{failed}{cut}{rate}", count(summary.attempted));
+    // Results of the first version do not say how many were attempted.
+    let attempted = summary.attempted.max(summary.completed + summary.failed + summary.cut);
+    let note = format!("of {} completed{failed}{cut}{rate}", count(attempted));
     figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
     figures
 }
