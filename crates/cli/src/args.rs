@@ -23,6 +23,7 @@ pub struct CommandLine {
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one command a process")]
 pub enum Command {
     /// Answer every test of many clients at once, on one TCP and one UDP port
     Server(ServerArgs),
@@ -57,6 +58,10 @@ pub struct ServerArgs {
     /// Connections of one test; 0: any number
     #[arg(long, value_name = "N")]
     pub limit_connections: Option<u32>,
+    /// Data connections to serve, of all clients together; then later ones are refused, and the server
+    /// ends when its clients have left
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub exit_after: Option<u64>,
     /// Length of one test; 0: any
     #[arg(long, value_name = "TIME")]
     pub limit_duration: Option<Period>,

@@ -41,7 +41,11 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
 pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     let probe =
         if args.no_probe { None } else { Some(LatencyPlan::probe(probe_rate(args.probe_rate)?)) };
-    let plan = args.mode.into_plan().map_err(Trouble::usage)?;
+    let mut mode = args.mode;
+    if mode.seed.is_none() {
+        mode.seed = Some(fresh_seed()?);
+    }
+    let plan = mode.into_plan().map_err(Trouble::usage)?;
     let test = Test { plan: Plan::Goodput(plan), probe, report_every_ns: args.run.report_every };
     let files = Files {
         journal: args.journal,
@@ -163,6 +167,13 @@ fn show_plan(tests: &[(String, Test)]) -> Result<(), Trouble> {
         }
         _ => Ok(()),
     }
+}
+
+/// A seed of 48 bits, which every reader of JSON reads exactly.
+fn fresh_seed() -> Result<u64, Trouble> {
+    let bytes = pathscope_os::random::bytes()
+        .map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
+    Ok(u64::from_be_bytes(bytes) >> 16)
 }
 
 fn probe_rate(rate: Frequency) -> Result<Frequency, Trouble> {

@@ -26,6 +26,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         limits: limits(args),
         here: here(Presence::find().as_ref()),
         journal: kept.journal(),
+        exit_after: args.exit_after,
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;

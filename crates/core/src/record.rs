@@ -261,6 +261,29 @@ pub struct TcpFacts {
     pub segment_bytes: Option<u64>,
 }
 
+/// What the kernel says of the settings of a socket; what it does not say is absent. Linux counts its own
+/// overhead into buffers: twice what was asked for is what was asked for.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SocketFacts {
+    /// Send buffer, as it was at the start.
+    pub send_buffer_bytes: Option<u64>,
+    /// Receive buffer, as it was at the start.
+    pub receive_buffer_bytes: Option<u64>,
+    /// Congestion control.
+    pub congestion_control: Option<String>,
+    /// Differentiated services code point of what is sent.
+    pub dscp: Option<u8>,
+    /// The largest segment.
+    pub segment_bytes: Option<u64>,
+    /// The most that waits unsent before the socket takes more; absent: no bound.
+    pub not_sent_low_water_bytes: Option<u64>,
+    /// Whether small segments are held back.
+    pub nagle: Option<bool>,
+    /// After so long without a word the other end is asked whether it is there; absent: never.
+    pub keepalive_ns: Option<u64>,
+}
+
 /// One flow as one end saw it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]

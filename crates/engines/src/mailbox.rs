@@ -19,6 +19,8 @@ pub enum Command {
         /// What.
         event: Event,
     },
+    /// Flows wait to be taken in, or none will come any more.
+    Admit,
     /// End now, whatever flows still want.
     Abandon,
 }

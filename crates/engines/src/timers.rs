@@ -20,6 +20,11 @@ impl Timers {
         Self { heap: Vec::with_capacity(flows), places: vec![NOWHERE; flows] }
     }
 
+    /// Makes place for one more flow.
+    pub fn grow(&mut self) {
+        self.places.push(NOWHERE);
+    }
+
     /// When the earliest is due.
     pub fn next(&self) -> Tick {
         self.heap.first().map_or(Tick::NEVER, |&(due, _)| due)

@@ -1,6 +1,8 @@
 //! What an engine is given, and what it gives back.
 
+use std::fmt;
 use std::sync::Arc;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use pathscope_core::error::Failure;
@@ -27,6 +29,29 @@ pub struct Worker<M: Machine> {
     pub inbox: Inbox,
     /// Notices.
     pub outbox: Outbox<ReportOf<M>>,
+    /// Where flows come from that replace those that end; absent: none are replaced.
+    pub succession: Option<Succession<M>>,
+}
+
+/// Flows that replace others while a worker runs.
+pub struct Succession<M: Machine> {
+    /// Those that are to be taken in, each with its sockets, whenever [`Command::Admit`] is heard. The
+    /// worker goes on until no sender is left.
+    ///
+    /// [`Command::Admit`]: crate::Command::Admit
+    pub successors: Receiver<(M, Vec<Arc<Socket>>)>,
+    /// Told of each flow that is over, once, and given its sockets, to close.
+    pub departed: Departed<M>,
+}
+
+/// Who is told of a flow that is over: the flow, its sockets, and when. A dynamic call: it is made once a
+/// connection.
+pub type Departed<M> = Box<dyn FnMut(&M, Vec<Arc<Socket>>, Tick) + Send>;
+
+impl<M: Machine> fmt::Debug for Succession<M> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Succession").finish_non_exhaustive()
+    }
 }
 
 /// How a worker's flows run.
@@ -51,7 +76,8 @@ pub struct Terms {
 /// The flows again, when all are over.
 #[derive(Debug)]
 pub struct Finished<M: Machine> {
-    /// Each flow with its sockets, still open unless the flow had them reset.
+    /// Each flow with its sockets, still open unless the flow had them reset. Where flows are replaced, what
+    /// departed is left, without sockets.
     pub flows: Vec<(M, Vec<Arc<Socket>>)>,
     /// What they have in common.
     pub shared: M::Shared,

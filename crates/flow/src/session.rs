@@ -25,12 +25,27 @@ pub struct Group {
     pub transport: Transport,
     /// The number of its first flow: flows are numbered through all groups of a session.
     pub first: FlowId,
-    /// How many flows.
+    /// How many flows at once.
     pub flows: u32,
+    /// Numbers that its flows have, from its first on: one that is replaced as it ends is followed by one
+    /// with the next number.
+    pub numbers: u32,
     /// Sockets of each flow.
     pub lanes: u8,
     /// When they begin.
     pub start: Start,
+}
+
+impl Group {
+    /// Whether a flow has a number of this group.
+    pub fn holds(&self, flow: FlowId) -> bool {
+        flow.0.checked_sub(self.first.0).is_some_and(|index| index < self.numbers)
+    }
+
+    /// Whether flows are replaced as they end.
+    pub fn replaces(&self) -> bool {
+        self.numbers > self.flows
+    }
 }
 
 /// A group's place in its session.

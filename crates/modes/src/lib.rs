@@ -9,9 +9,12 @@
 #![forbid(unsafe_code)]
 
 pub mod document;
+pub mod draw;
 pub mod goodput;
 pub mod latency;
 pub mod limits;
 pub mod pattern;
 pub mod registry;
 pub mod sheet;
+pub mod sockets;
+pub mod span;

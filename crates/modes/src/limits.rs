@@ -3,12 +3,15 @@
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use thiserror::Error;
 
 /// Connections of one test.
 pub const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
+/// Connects in progress at once.
+pub const CONNECT_LIMIT: RangeInclusive<u64> = 1..=100_000;
 /// Bytes of one connection.
 pub const TRANSFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 60);
 /// Bytes of one segment of `pushpull`.
@@ -17,6 +20,14 @@ pub const SEGMENT: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 40);
 pub const BUFFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 20);
 /// A sender's rate.
 pub const RATE: RangeInclusive<BitRate> = BitRate(1_000)..=BitRate(1_000_000_000_000_000);
+/// From one share of a rate to the next.
+pub const RATE_PERIOD: RangeInclusive<Period> = Period(1_000_000)..=Period::from_secs(60);
+/// Sends of one burst.
+pub const BURST: RangeInclusive<u64> = 1..=1_000_000;
+/// The pause after a burst.
+pub const BURST_PAUSE: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(3_600);
+/// Processors' numbers, and how many may be named.
+pub const CPU: RangeInclusive<u64> = 0..=4_095;
 /// Length of a test.
 pub const DURATION: RangeInclusive<Period> = Period(10_000_000)..=Period::from_secs(366 * 86_400);
 /// From one live report to the next.
@@ -48,6 +59,20 @@ pub const HISTOGRAM_START: RangeInclusive<Period> = Period(0)..=Period::from_sec
 pub const HISTOGRAM_WIDTH: RangeInclusive<Period> = Period(1)..=Period::from_secs(60);
 /// Their number.
 pub const HISTOGRAM_COUNT: RangeInclusive<u32> = 1..=10_000;
+/// Code points of differentiated services: six bits.
+pub const DSCP: RangeInclusive<u64> = 0..=63;
+/// Buffers of sockets.
+pub const SOCKET_BUFFER: RangeInclusive<Bytes> = Bytes(1 << 10)..=Bytes(1 << 30);
+/// The largest segment: what Linux takes.
+pub const MSS: RangeInclusive<Bytes> = Bytes(88)..=Bytes(32_767);
+/// From the last word to the question whether the other end is there: what Linux takes, in seconds.
+pub const KEEPALIVE: RangeInclusive<Period> = Period::from_secs(1)..=Period::from_secs(32_767);
+/// Ports.
+pub const PORT: RangeInclusive<u64> = 1..=65_535;
+/// Addresses of one end.
+pub const BINDS: usize = 1_024;
+/// Letters of an interface: `IFNAMSIZ` of Linux, less the terminator.
+const INTERFACE: usize = 15;
 /// Letters of a name.
 const NAME: usize = 64;
 
@@ -90,6 +115,40 @@ pub enum PlanError {
         /// The option as typed.
         option: &'static str,
     },
+    /// Something that is no quantity.
+    #[error("{option} {why}")]
+    Unreadable {
+        /// The option as typed.
+        option: &'static str,
+        /// What is wrong with what was typed.
+        why: String,
+    },
+    /// Not every connection would have a port of its own.
+    #[error(
+        "--source-port has {ports} ports, and there are {connections} connections at a time; give as many ports"
+    )]
+    TooFewPorts {
+        /// Ports that were given.
+        ports: u32,
+        /// Connections at a time.
+        connections: u32,
+    },
+    /// What no interface is called.
+    #[error("{option} is not an interface's name of 1 to 15 characters without '/' and blanks")]
+    NotAnInterface {
+        /// The option as typed.
+        option: &'static str,
+    },
+    /// A range whose ends are the wrong way round.
+    #[error("{option} [{low},{high}] is no range; write it as [low,high]")]
+    Reversed {
+        /// The option as typed.
+        option: &'static str,
+        /// What stands first.
+        low: String,
+        /// What stands second.
+        high: String,
+    },
     /// Two options that exclude each other.
     #[error("{one} and {other} exclude each other; {advice}")]
     Contradiction {
@@ -122,6 +181,17 @@ where
     })
 }
 
+/// A range whose first end is not above its second.
+pub(crate) fn ordered<T>(option: &'static str, low: T, high: T) -> Result<(), PlanError>
+where
+    T: Copy + Display + PartialOrd,
+{
+    if low <= high {
+        return Ok(());
+    }
+    Err(PlanError::Reversed { option, low: low.to_string(), high: high.to_string() })
+}
+
 /// A warm-up of at most a tenth of the run: one that was asked for is refused beyond that, the default
 /// is cut.
 pub(crate) fn warm_up(
@@ -150,6 +220,30 @@ pub(crate) fn name(option: &'static str, name: Option<&str>) -> Result<(), PlanE
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
     if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAName { option }) }
+}
+
+/// A name as systems use them for interfaces.
+pub(crate) fn interface(option: &'static str, name: Option<&str>) -> Result<(), PlanError> {
+    let is_name = |name: &str| {
+        (1..=INTERFACE).contains(&name.len())
+            && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
+    };
+    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAnInterface { option }) }
+}
+
+/// Numbers of processors.
+pub(crate) fn cpus(option: &'static str, cpus: &[u32]) -> Result<(), PlanError> {
+    in_range(option, cpus.len() as u64, &(0..=CPU.end() + 1))?;
+    cpus.iter().try_for_each(|&cpu| in_range(option, u64::from(cpu), &CPU))
+}
+
+/// What was typed, as a quantity or a range of them.
+pub(crate) fn read<T>(option: &'static str, typed: &str) -> Result<T, PlanError>
+where
+    T: FromStr,
+    T::Err: Display,
+{
+    typed.parse().map_err(|error: T::Err| PlanError::Unreadable { option, why: error.to_string() })
 }
 
 /// The choice that goes by this name.

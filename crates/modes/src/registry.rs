@@ -3,7 +3,7 @@
 use pathscope_core::counters::HostCounters;
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
-use pathscope_core::record::{Caveat, WorkerUsage};
+use pathscope_core::record::{Caveat, SocketFacts, WorkerUsage};
 use pathscope_flow::{Group, GroupId, Start, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -37,31 +37,37 @@ impl Test {
 
     /// The flows of this test, as both ends number them: those of the plan, then the probes.
     pub fn groups(&self) -> Vec<Group> {
-        let group = |id, transport, first, flows| Group {
+        let group = |id, transport, first, (flows, numbers)| Group {
             id: GroupId(id),
             transport,
             first: FlowId(first),
             flows,
+            numbers,
             lanes: 1,
             start: Start::Together,
         };
         let main = match &self.plan {
-            Plan::Goodput(plan) => group(0, Transport::Stream, 0, plan.connections),
-            Plan::Latency(plan) => group(0, plan.protocol.transport(), 0, plan.connections),
+            Plan::Goodput(plan) => {
+                group(0, Transport::Stream, 0, (plan.connections, plan.numbers()))
+            }
+            Plan::Latency(plan) => {
+                let flows = plan.connections;
+                group(0, plan.protocol.transport(), 0, (flows, flows))
+            }
         };
-        let probe = self
-            .probe
-            .as_ref()
-            .map(|plan| group(1, plan.protocol.transport(), main.flows, plan.connections));
+        let probe = self.probe.as_ref().map(|plan| {
+            let flows = plan.connections;
+            group(1, plan.protocol.transport(), main.numbers, (flows, flows))
+        });
         std::iter::once(main).chain(probe).collect()
     }
 
-    /// How long the test lasts by its plan, where that is stated.
+    /// How long the test lasts by its plan at the most, where that is stated.
     pub fn duration_ns(&self) -> Option<Period> {
         match &self.plan {
             Plan::Goodput(plan) => match plan.extent {
                 goodput::Extent::DurationNs(duration) => Some(duration),
-                goodput::Extent::TransferBytes(_) => None,
+                goodput::Extent::TransferBytes(_) => plan.shape.time_limit_ns,
             },
             Plan::Latency(plan) => match (plan.extent, plan.load_model) {
                 (latency::Extent::DurationNs(duration), _) => Some(duration),
@@ -77,6 +83,7 @@ impl Test {
 /// What is measured, a variant for each mode.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "there is one plan a test, and it is not moved much")]
 pub enum Plan {
     /// How much applications get through.
     Goodput(GoodputPlan),
@@ -125,6 +132,8 @@ pub struct EndReport {
     pub workers: Vec<WorkerUsage>,
     /// Processor time of each worker thread that carried probes.
     pub probe_workers: Vec<WorkerUsage>,
+    /// How the kernel set the first connection of the plan's flows, read back at the start.
+    pub sockets: Option<SocketFacts>,
     /// Of all processors of this machine, the share of time that was not idle.
     pub host_cpu_share: Option<f64>,
     /// What this machine's kernel counted meanwhile.

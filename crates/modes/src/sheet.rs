@@ -162,8 +162,8 @@ enum Detail {
 fn section(measurement: &Measurement, detail: Detail) -> Section {
     let summary = &measurement.summary;
     let mut figures = Vec::new();
-    if let (Plan::Goodput(plan), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
-        figures.extend(goodput::sheet::figures(plan, goodput));
+    if let (Plan::Goodput(_), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
+        figures.extend(goodput::sheet::figures(goodput));
     }
     if let (Plan::Latency(plan), Some(latency)) = (&measurement.test.plan, &summary.latency) {
         figures.extend(latency::sheet::figures(plan, latency));

@@ -45,6 +45,22 @@ pub enum OsError {
         /// What the system said.
         source: io::Error,
     },
+    /// An address or port of this end could not be used.
+    #[error("cannot use {address} at this end: {source}")]
+    Bind {
+        /// The address.
+        address: SocketAddr,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// An interface could not be used.
+    #[error("cannot use interface '{name}': {source}")]
+    Interface {
+        /// Its name as typed.
+        name: String,
+        /// What the system said.
+        source: io::Error,
+    },
     /// A connection was not answered in time.
     #[error("TCP {address} did not answer within {} ms", .waited.as_millis())]
     ConnectTimeout {
@@ -116,6 +132,8 @@ impl OsError {
             Self::Cancelled { .. } => Failure::Interrupted,
             Self::Unsupported { .. }
             | Self::Listen { .. }
+            | Self::Bind { .. }
+            | Self::Interface { .. }
             | Self::CongestionControl { .. }
             | Self::Processor { .. }
             | Self::Refused { .. }
@@ -135,6 +153,8 @@ impl OsError {
                  that it closed within the last minute (TIME_WAIT): wait a minute, ask for fewer \
                  connections, or widen net.ipv4.ip_local_port_range",
             ),
+            Self::Bind { source, .. } => bind_remedy(source.kind()),
+            Self::Interface { .. } => Some("'ip link' lists those that there are"),
             Self::ConnectTimeout { .. } => {
                 Some("see whether a firewall between the ends lets the port through")
             }
@@ -157,6 +177,17 @@ fn is_out_of_files(error: &io::Error) -> bool {
 /// What connecting says when the range of ports is used up; the address itself is then the machine's own.
 fn is_out_of_ports(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::AddrNotAvailable
+}
+
+fn bind_remedy(kind: io::ErrorKind) -> Option<&'static str> {
+    match kind {
+        io::ErrorKind::AddrInUse => {
+            Some("another socket has this port: give a wider range with --source-port [low,high]")
+        }
+        io::ErrorKind::AddrNotAvailable => Some("no interface of this machine has this address"),
+        io::ErrorKind::PermissionDenied => Some("ports below 1024 need privileges"),
+        _ => None,
+    }
 }
 
 fn listen_remedy(kind: io::ErrorKind) -> Option<&'static str> {

@@ -64,11 +64,14 @@ fn summary(
     intervals: &[Interval],
 ) -> Summary {
     let goodput = match (&test.plan, &client.goodput) {
-        (Plan::Goodput(plan), Some(client)) => Some(GoodputSummary::of(
-            plan,
-            client,
-            server.and_then(|server| server.goodput.as_ref()),
-        )),
+        (Plan::Goodput(plan), Some(goodput)) => {
+            let server = server.and_then(|server| server.goodput.as_ref());
+            let summary = GoodputSummary::of(plan, goodput, server);
+            let seconds = client.elapsed_ns as f64 / 1e9;
+            let rate =
+                (plan.replaces() && seconds > 0.0).then(|| summary.completed as f64 / seconds);
+            Some(GoodputSummary { completed_per_second: rate, ..summary })
+        }
         _ => None,
     };
     let latency = |plan: Option<&LatencyPlan>, client: &Option<LatencyReport>, server| {
@@ -143,13 +146,23 @@ fn verified(
 /// Every connection came to its planned end at both ends.
 fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
     let failed = client.failed.max(server.map_or(0, |server| server.failed));
-    let total = u64::from(plan.connections);
-    let failed = failed.max(total.saturating_sub(client.completed));
+    let ended = client.completed + client.cut;
+    // Where a time limit or nothing ends the run, there are as many as were made.
+    let is_open = plan.shape.time_limit_ns.is_some();
+    let planned = plan.connections_in_all().filter(|_| !is_open);
+    let total = planned.unwrap_or(ended + client.failed);
+    let failed = failed.max(total.saturating_sub(ended));
     let first =
         [Some(client), server].into_iter().flatten().flat_map(|end| &end.flows).find_map(|flow| {
             flow.error.as_ref().map(|error| format!("; flow {}: {}", flow.flow, error.text))
         });
-    let text = if failed == 0 {
+    let text = if failed == 0 && client.cut > 0 {
+        format!(
+            "{} connections came to their end, and {} were under way when the run was ended",
+            count(client.completed),
+            count(client.cut)
+        )
+    } else if failed == 0 {
         format!("all {} connections came to their end", count(total))
     } else {
         format!(

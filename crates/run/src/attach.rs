@@ -1,25 +1,28 @@
-//! The client's sockets: opened to the server, and made part of their flows by presenting the token.
+//! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
+//! connections of flows are `opener`'s.
 
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::record::InterfaceFacts;
-use pathscope_flow::{Group, Transport};
+use pathscope_flow::{Group, GroupId, Transport};
+use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sockets::SocketPlan;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
-use pathscope_peers::native::{ACK_BYTES, AttachError, Attaching, Opening, Seat, decode_ack};
+use pathscope_peers::native::{AttachError, Attaching, Seat};
 
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
+use crate::opener::{self, Orders};
+use crate::origins::Origins;
 
-/// A connection that is not there and taken by then will not be.
-const ATTACH_WITHIN: Duration = Duration::from_secs(10);
-
-/// Threads that open connections: each waits a round trip or two for each of its own.
+/// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
 
 /// The control connection to one of the server's addresses.
@@ -41,10 +44,27 @@ pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
 /// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not.
 pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox: &Mailbox) {
     for group in test.groups() {
+        if group.transport == Transport::Stream {
+            let orders = Orders {
+                server,
+                token,
+                group,
+                settings: if is_probe(group) { Settings::default() } else { settings(test) },
+                origins: if is_probe(group) { Origins::default() } else { origins(test) },
+                limit: connect_limit(test),
+                time_limit: test.duration_ns().map(Period::duration),
+                is_endless: is_endless(test),
+            };
+            match opener::start(orders, mailbox) {
+                Ok(opener) => mailbox.post(Word::Opens { group: group.id, opener }),
+                Err(error) => return mailbox.post(Word::AttachFailed(error)),
+            }
+            continue;
+        }
         let openers = OPENERS.min(group.flows);
         for first in 0..openers {
-            let opener =
-                Opener { server, token, group, settings: settings(test), mailbox: mailbox.clone() };
+            let settings = Settings::default();
+            let opener = Opener { server, token, group, settings, mailbox: mailbox.clone() };
             let flows = (first..group.flows).step_by(openers as usize);
             let thread = std::thread::Builder::new().name("opener".to_owned());
             if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
@@ -55,16 +75,52 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
     }
 }
 
-/// What the plan asks of its sockets, at either end.
-pub(crate) fn settings(test: &Test) -> Settings {
-    let congestion_control = match &test.plan {
-        Plan::Goodput(plan) => plan.congestion_control.clone(),
-        Plan::Latency(_) => None,
-    };
-    Settings { congestion_control, ..Settings::default() }
+/// Probes beside a load go as the system sends them.
+fn is_probe(group: Group) -> bool {
+    group.id != GroupId(0)
 }
 
-/// Opens sockets of one group.
+fn connect_limit(test: &Test) -> u32 {
+    match &test.plan {
+        Plan::Goodput(plan) => plan.shape.connect_limit,
+        Plan::Latency(_) => 1,
+    }
+}
+
+fn is_endless(test: &Test) -> bool {
+    matches!(&test.plan, Plan::Goodput(plan) if plan.shape.iterations == Iterations::Forever)
+}
+
+/// What the plan asks of its sockets, at either end.
+pub(crate) fn settings(test: &Test) -> Settings {
+    let Plan::Goodput(plan) = &test.plan else { return Settings::default() };
+    let sockets = &plan.sockets;
+    // Plans keep all of these within what the types hold.
+    let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
+    let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
+    Settings {
+        congestion_control: plan.congestion_control.clone(),
+        send_buffer_bytes: size(sockets.send_buffer_bytes),
+        receive_buffer_bytes: size(sockets.receive_buffer_bytes),
+        dscp: sockets.dscp,
+        not_sent_low_water_bytes: small(sockets.not_sent_low_water_bytes),
+        segment_bytes: small(sockets.segment_bytes),
+        keepalive: sockets.keepalive_ns.map(Period::duration),
+        nagle: sockets.nagle,
+        interface: sockets.interface.clone(),
+        local: None,
+    }
+}
+
+/// Where the client's connections come from.
+fn origins(test: &Test) -> Origins {
+    match &test.plan {
+        Plan::Goodput(plan) => Origins::new(&plan.sockets),
+        Plan::Latency(_) => Origins::new(&SocketPlan::default()),
+    }
+}
+
+/// Opens datagram sockets of one group.
 struct Opener {
     server: SocketAddr,
     token: Token,
@@ -96,26 +152,7 @@ impl Opener {
 
     fn open(&self, flow: FlowId) -> Result<Socket, RunError> {
         let seat = Seat { token: self.token, group: self.group.id, flow, lane: Lane::ONLY };
-        match self.group.transport {
-            Transport::Stream => self.open_stream(seat),
-            Transport::Datagram => self.open_datagrams(seat),
-        }
-    }
-
-    fn open_stream(&self, seat: Seat) -> Result<Socket, RunError> {
-        let deadline = clock::now() + ATTACH_WITHIN;
-        let mut stream =
-            sockets::connect_tcp(self.server, &self.settings, deadline, None)?.into_tcp_stream();
-        let mut ack = [0; ACK_BYTES];
-        let mut exchange = || -> io::Result<()> {
-            stream.set_read_timeout(Some(ATTACH_WITHIN))?;
-            stream.write_all(&Opening::Data(seat).encode())?;
-            stream.read_exact(&mut ack)?;
-            stream.set_read_timeout(None)
-        };
-        exchange().map_err(|error| not_attached(seat, explain(&error)))?;
-        decode_ack(ack).map_err(|error| not_attached(seat, error.to_string()))?;
-        Ok(Socket::from(stream))
+        self.open_datagrams(seat)
     }
 
     fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
@@ -137,7 +174,7 @@ impl Opener {
             Some(Err(error @ AttachError::Unanswered { .. })) => {
                 Err(RunError::DatagramsUnanswered { flow: seat.flow.0, why: error.to_string() })
             }
-            Some(Err(error)) => Err(not_attached(seat, error.to_string())),
+            Some(Err(why)) => Err(RunError::Refused { flow: seat.flow.0, why: why.clone() }),
             Some(Ok(())) | None => {
                 let system = |source| RunError::System { what: "cannot set up a socket", source };
                 socket.set_read_timeout(None).map_err(system)?;
@@ -176,19 +213,5 @@ fn receive(
             Ok(None)
         }
         Err(error) => Err(system(error)),
-    }
-}
-
-fn not_attached(seat: Seat, why: String) -> RunError {
-    RunError::Attach { flow: seat.flow.0, why }
-}
-
-fn explain(error: &io::Error) -> String {
-    match error.kind() {
-        ErrorKind::WouldBlock | ErrorKind::TimedOut => {
-            format!("no answer within {} s", ATTACH_WITHIN.as_secs())
-        }
-        ErrorKind::UnexpectedEof => "the server closed the connection without an answer".to_owned(),
-        _ => error.to_string(),
     }
 }

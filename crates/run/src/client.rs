@@ -115,7 +115,7 @@ impl ClientRun<'_> {
         };
         let addresses = match (&embedded, host) {
             (Some(embedded), _) => vec![embedded.address()],
-            (None, Some(host)) => target::resolve(host, port)?,
+            (None, Some(host)) => target::resolve(host, port, stop)?,
             (None, None) => Vec::new(),
         };
         match self.session(&addresses, stop) {

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{Role, Token};
+use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Substitution;
-use pathscope_flow::{Dialogue, Event, Input, Output, Totals};
+use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::readiness::{Interest, Poller, Ready};
@@ -21,14 +21,19 @@ use pathscope_os::{clock, cpus};
 
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
-use crate::mail::{Letters, Mailbox, Word, WorkerOutcome};
+use crate::ledger::named;
+use crate::mail::{FlowSocket, Letters, Mailbox, Word, WorkerOutcome};
 use crate::samples::SampleFile;
-use crate::test::{RunningTest, named};
+use crate::test::RunningTest;
 
 /// A test whose time is up and whose flows have moved nothing for so long is ended by force: a path can
 /// swallow a connection without a word while the control connection lives. Flows that still move drain
 /// their queues.
 const STALLED: Duration = Duration::from_secs(15);
+
+/// A connection on which nothing moves is given up after so long when the client has said what all of its
+/// came to: less than the client waits for the server to say the same.
+const DESERTED: Duration = Duration::from_secs(4);
 
 /// After a wish to stop, flows have so long to end by themselves: less than the dialogue gives both
 /// ends to report.
@@ -78,6 +83,8 @@ pub(crate) struct Driver<D> {
     there: Vec<Substitution>,
     /// When the flows of the test are ended by force.
     abandon_at: Tick,
+    /// What [`STALLED`] says, or less when the other end has ended.
+    stalled: Duration,
     /// When a flow of this end last moved anything, as far as reports tell.
     moved_at: Tick,
     stopping: bool,
@@ -126,6 +133,7 @@ where
             samples: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
+            stalled: STALLED,
             moved_at: Tick::ZERO,
             stopping: false,
             trouble: None,
@@ -168,9 +176,10 @@ where
 
     /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
     pub fn salvage(&mut self, end: &mut impl End) {
-        let Some(test) = &self.test else { return };
+        let Some(test) = &mut self.test else { return };
         self.journal.alone();
         test.tell_all(Event::Stop);
+        test.close_entrances(None);
         let give_up = clock::now() + Duration::from_secs(1);
         let mut forced = false;
         while self.is_running() {
@@ -212,13 +221,13 @@ where
                     if event == Event::Stop {
                         self.stop_by(clock::now() + STOPPING);
                     }
-                    self.test.iter().for_each(|test| test.tell(group, flow, event));
+                    self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
                 Output::PeerReport(report) => {
                     // Nothing follows what the client has reported: its echoes need not be awaited.
                     if self.role == Role::Server {
-                        self.test.iter().for_each(|test| test.tell_all(Event::Stop));
+                        self.end_with_client();
                     }
                     end.report(self.role.peer(), report);
                 }
@@ -253,11 +262,13 @@ where
         self.journal.expect(token);
         let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
         test.samples = self.samples.take();
+        test.keeps_journal = self.journal.is_kept();
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
         end.provide(token, &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
+        self.stalled = STALLED;
         Ok(chosen)
     }
 
@@ -273,13 +284,14 @@ where
     fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
         let Some(test) = &mut self.test else { return };
+        let connections = test.connections();
         match test.start(&self.mailbox, now) {
             Ok(()) => {
                 let chosen = both_ends(self.role, test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
-                self.journal.started(test.connections(), now);
+                self.journal.started(&connections, now);
                 self.journal.step(|| "all connections are attached; the test begins".to_owned());
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
@@ -295,6 +307,19 @@ where
         self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
         self.stop_by(clock::now());
         self.trouble.get_or_insert(error);
+    }
+
+    /// The client has reported: no flow of it comes any more, and what it says nothing on has been lost on
+    /// the way.
+    fn end_with_client(&mut self) {
+        let Some(test) = &mut self.test else { return };
+        test.tell_all(Event::Stop);
+        if test.replaces() {
+            test.close_entrances(None);
+            self.stalled = DESERTED.max(test.test.report_every_ns.duration());
+            let at = clock::now() + self.stalled;
+            self.stop_by(at);
+        }
     }
 
     fn stop_by(&mut self, at: Tick) {
@@ -314,6 +339,15 @@ where
         Ok(self.poller.wait(ready, timeout)?)
     }
 
+    /// A connection that follows another is about to begin.
+    fn note_newcomer(&mut self, group: GroupId, flow: FlowId, socket: &FlowSocket, now: Tick) {
+        let follows = |test: &RunningTest| test.is_started() && test.is_goodput(group);
+        if let (true, FlowSocket::Open(socket)) = (self.test.as_ref().is_some_and(follows), socket)
+        {
+            self.journal.opened(flow, socket, now);
+        }
+    }
+
     /// Takes all word that has been left.
     fn hear(&mut self, end: &mut impl End) {
         self.waker.drain();
@@ -326,6 +360,7 @@ where
         let now = clock::now();
         match word {
             Word::Attached { group, flow, socket } => {
+                self.note_newcomer(group, flow, &socket, now);
                 let expected =
                     self.test.as_mut().is_some_and(|test| test.attach(group, flow, socket));
                 if expected {
@@ -333,6 +368,16 @@ where
                 }
             }
             Word::AttachFailed(error) => self.give_up(error),
+            Word::Opens { group, opener } => {
+                self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
+            }
+            Word::ConnectFailed { group, flow, error } => {
+                self.test.iter().for_each(|test| test.not_made(group, flow, &error));
+                self.journal.not_made(flow, &error.to_string());
+            }
+            Word::NoMoreFlows { group } => {
+                self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
+            }
             Word::Phase { group, flow, phase, totals, at, error } => {
                 self.journal.step(|| {
                     let Totals { sent, received } = totals;
@@ -344,6 +389,7 @@ where
                 }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
+            Word::Departed { facts, at } => self.journal.departed(*facts, at),
             Word::Part { group, worker, index, start, end: until, part } => {
                 let Some(test) = &mut self.test else { return };
                 let whole = test.part(group, worker, (index, start, until), &part);
@@ -419,8 +465,8 @@ where
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }
-        if now >= self.abandon_at && !self.stopping && now < self.moved_at + STALLED {
-            self.abandon_at = self.moved_at + STALLED;
+        if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
+            self.abandon_at = self.moved_at + self.stalled;
         } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(RunningTest::abandon);

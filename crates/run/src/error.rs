@@ -1,11 +1,13 @@
 //! What can go wrong in a run, as sentences with their remedy and their exit code.
 
 use std::io;
+use std::net::SocketAddr;
 
 use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
 use pathscope_peers::PeerError;
+use pathscope_peers::native::AttachError;
 use thiserror::Error;
 
 /// Why a run, or a part of it, failed.
@@ -42,6 +44,22 @@ pub enum RunError {
         /// What happened.
         why: String,
     },
+    /// No address of this end goes with one of the server's.
+    #[error(
+        "none of the --bind addresses is of the family of the server's address {server}; give one that is"
+    )]
+    NoSuchFamily {
+        /// The server's.
+        server: SocketAddr,
+    },
+    /// The server declined a connection of the test.
+    #[error("flow {flow} was not set up: {why}")]
+    Refused {
+        /// Which flow.
+        flow: u32,
+        /// What it said.
+        why: AttachError,
+    },
     /// The server's UDP port does not answer, though its TCP port does.
     #[error("flow {flow} was not set up: {why}")]
     DatagramsUnanswered {
@@ -67,6 +85,14 @@ pub enum RunError {
         /// Files that are left.
         free: u64,
     },
+    /// A server has served as many connections as it was to serve.
+    #[error(
+        "it was to serve {most} connections (--exit-after), has served them, and is about to end"
+    )]
+    Served {
+        /// How many.
+        most: u64,
+    },
     /// As many threads spin already as there are processors.
     #[error(
         "{cpus} threads spin here already, and it has no more processors; ask for --wait sleep, or try \
@@ -90,19 +116,30 @@ pub enum RunError {
 }
 
 impl RunError {
+    /// The system's error number, where it gave one.
+    pub fn errno(&self) -> Option<i32> {
+        match self {
+            Self::Os(OsError::Connect { source, .. } | OsError::Call { source, .. })
+            | Self::System { source, .. } => source.raw_os_error(),
+            _ => None,
+        }
+    }
+
     /// What kind of trouble it is.
     pub fn failure(&self) -> Failure {
         match self {
-            Self::BadTarget { .. } => Failure::Usage,
+            Self::BadTarget { .. } | Self::NoSuchFamily { .. } => Failure::Usage,
             Self::Os(error) => error.failure(),
             Self::Dialogue(error) => error.failure(),
             Self::CutShort { .. }
             | Self::LeftEarly
             | Self::Attach { .. }
+            | Self::Refused { .. }
             | Self::DatagramsUnanswered { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_)
             | Self::NoFiles { .. }
+            | Self::Served { .. }
             | Self::TooManySpin { .. }
             | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,

@@ -3,8 +3,9 @@
 //! Here: when something is written down, and what it says. Not here: files and how rows look; a [`Sink`]
 //! takes entries and returns at once.
 
+use std::collections::HashMap;
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
@@ -19,7 +20,7 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
-use crate::test::error_of;
+use crate::ledger::error_of;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
 const ASKED: usize = 1_000;
@@ -88,16 +89,18 @@ pub(crate) struct SessionJournal {
     is_alone: bool,
     token: Option<Token>,
     started: Tick,
-    /// Connections of the test that runs, by flow.
-    connections: Vec<Held>,
+    /// Whether a test with connections runs.
+    is_running: bool,
+    /// Connections of the test that runs and have not ended.
+    connections: HashMap<FlowId, Held>,
 }
 
 /// A connection of the test that runs.
 #[derive(Debug)]
 struct Held {
     facts: FlowFacts,
-    /// Until it has ended.
-    socket: Option<Arc<Socket>>,
+    /// Whoever runs it closes it: its port may be wanted for the next.
+    socket: Weak<Socket>,
 }
 
 impl SessionJournal {
@@ -122,33 +125,52 @@ impl SessionJournal {
     pub fn expect(&mut self, token: Token) {
         self.token = Some(token);
         self.connections.clear();
+        self.is_running = false;
     }
 
-    /// A test's connections begin to move data, the first of them flow 0.
-    pub fn started<'socket>(
-        &mut self,
-        sockets: impl Iterator<Item = &'socket Arc<Socket>>,
-        at: Tick,
-    ) {
-        let Some(token) = self.token.filter(|_| self.journal.open.is_some()) else { return };
-        self.started = at;
-        let held = (0..).map(FlowId).zip(sockets).map(|(flow, socket)| Held {
-            facts: FlowFacts {
-                flow,
-                connection_id: Some(connection_id(token, flow).to_string()),
-                local: socket.local_addr().ok().map(|address| address.to_string()),
-                remote: socket.peer_addr().ok().map(|address| address.to_string()),
-                ..FlowFacts::default()
-            },
-            socket: Some(Arc::clone(socket)),
-        });
-        self.connections = held.collect();
-        for held in &self.connections {
-            self.tell(Entry::Opened, held.facts.clone(), at);
+    /// Whether anybody reads what is written.
+    pub fn is_kept(&self) -> bool {
+        self.journal.open.is_some()
+    }
+
+    /// A test's connections begin to move data.
+    pub fn started(&mut self, connections: &[(FlowId, Arc<Socket>)], at: Tick) {
+        if !self.is_kept() || connections.is_empty() {
+            return;
         }
-        if !self.connections.is_empty() {
-            self.status(at, &EndInterval::default());
+        (self.started, self.is_running) = (at, true);
+        for (flow, socket) in connections {
+            self.opened(*flow, socket, at);
         }
+        self.status(at, &EndInterval::default());
+    }
+
+    /// A connection begins to move data.
+    pub fn opened(&mut self, flow: FlowId, socket: &Arc<Socket>, at: Tick) {
+        let Some(token) = self.token.filter(|_| self.is_running) else { return };
+        let facts = FlowFacts {
+            flow,
+            connection_id: Some(connection_id(token, flow).to_string()),
+            local: socket.local_addr().ok().map(|address| address.to_string()),
+            remote: socket.peer_addr().ok().map(|address| address.to_string()),
+            ..FlowFacts::default()
+        };
+        self.tell(Entry::Opened, facts.clone(), at);
+        self.connections.insert(flow, Held { facts, socket: Arc::downgrade(socket) });
+    }
+
+    /// A connection that was to follow another was not made.
+    pub fn not_made(&self, flow: FlowId, why: &str) {
+        if self.is_running {
+            self.journal.trouble(Some(self.session.clone()), format!("flow {flow}: {why}"));
+        }
+    }
+
+    /// A connection of those that are replaced has ended, and so came out.
+    pub fn departed(&mut self, facts: FlowFacts, at: Tick) {
+        let Some(held) = self.connections.remove(&facts.flow) else { return };
+        let FlowFacts { connection_id, local, remote, .. } = held.facts;
+        self.write_end(FlowFacts { connection_id, local, remote, ..facts }, at);
     }
 
     /// A connection is in a new phase.
@@ -179,22 +201,25 @@ impl SessionJournal {
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
-        if !self.connections.is_empty() && interval.goodput.is_some() {
+        if self.is_running && interval.goodput.is_some() {
             self.status(self.started.plus_nanos(interval.end_ns), interval);
         }
     }
 
     fn close(&mut self, flow: FlowId, totals: Totals, at: Tick, error: Option<FlowError>) {
-        let Some(held) = self.connections.get_mut(flow.0 as usize) else { return };
-        let Some(socket) = held.socket.take() else { return };
+        let Some(held) = self.connections.remove(&flow) else { return };
         let error = error.or_else(|| self.is_alone.then(unconfirmed));
         let facts = FlowFacts {
             sent_bytes: totals.sent,
             received_bytes: totals.received,
             error,
-            tcp: tcp_facts(&socket),
-            ..held.facts.clone()
+            tcp: held.socket.upgrade().and_then(|socket| tcp_facts(&socket)),
+            ..held.facts
         };
+        self.write_end(facts, at);
+    }
+
+    fn write_end(&mut self, facts: FlowFacts, at: Tick) {
         self.ended.count(facts.error.as_ref());
         let retransmits = facts.tcp.and_then(|tcp| tcp.retransmits);
         self.retransmits =
@@ -212,10 +237,9 @@ impl SessionJournal {
     fn status(&self, at: Tick, interval: &EndInterval) {
         self.journal.write(at, |at_ns| {
             let goodput = interval.goodput.unwrap_or_default();
-            let open = || self.connections.iter().filter_map(|held| held.socket.as_ref());
-            let views: Vec<KernelView> = open()
-                .take(ASKED)
-                .filter_map(|socket| tcp_facts(socket))
+            let open = self.connections.values().take(ASKED);
+            let views: Vec<KernelView> = open
+                .filter_map(|held| tcp_facts(&*held.socket.upgrade()?))
                 .map(|tcp| KernelView::of(&tcp))
                 .collect();
             let mut tcp = KernelView::of_all(&views);
@@ -228,7 +252,7 @@ impl SessionJournal {
                 length_ns: interval.end_ns.saturating_sub(interval.start_ns),
                 sent_bytes: goodput.sent_bytes,
                 received_bytes: goodput.received_bytes,
-                in_flight: open().count() as u64,
+                in_flight: self.connections.len() as u64,
                 ended: self.ended,
                 tcp,
                 session: self.session.clone(),

@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{FlowError, WorkerUsage};
+use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
@@ -15,14 +15,21 @@ use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
+use crate::opener::OpenerRemote;
 
 /// What a session's thread is told.
 #[derive(Debug)]
 pub(crate) enum Word {
     /// A flow has its socket, or will have it when the test starts.
     Attached { group: GroupId, flow: FlowId, socket: FlowSocket },
-    /// A flow will not get its socket.
+    /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
+    /// Connections of this group are opened while it runs, and this tells when.
+    Opens { group: GroupId, opener: OpenerRemote },
+    /// A flow that was to follow another will not get its socket.
+    ConnectFailed { group: GroupId, flow: FlowId, error: RunError },
+    /// No flow of this group will come any more.
+    NoMoreFlows { group: GroupId },
     /// A flow changed its phase.
     Phase {
         group: GroupId,
@@ -32,6 +39,8 @@ pub(crate) enum Word {
         at: Tick,
         error: Option<Box<FlowError>>,
     },
+    /// A flow of those that are replaced has ended, and came to this. Told where a journal is kept.
+    Departed { facts: Box<FlowFacts>, at: Tick },
     /// A worker's report of one interval.
     Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
     /// A worker has ended.
@@ -51,6 +60,14 @@ pub(crate) enum FlowSocket {
 }
 
 impl FlowSocket {
+    /// What the kernel says of its settings, where it is a connection.
+    pub fn facts(&self) -> Option<SocketFacts> {
+        match self {
+            Self::Open(socket) => Some(socket.facts()),
+            Self::Promised { .. } => None,
+        }
+    }
+
     /// The socket, opened where it was promised.
     pub fn open(&self) -> Result<Arc<Socket>, RunError> {
         match self {

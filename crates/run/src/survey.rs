@@ -2,9 +2,10 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Verify};
+use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan};
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sockets::SocketPlan;
 
 /// What a survey can be told.
 #[derive(Clone, Debug)]
@@ -56,6 +57,11 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
         congestion_control: options.congestion_control.clone(),
         engine: None,
         wait: Wait::Auto,
+        shape: Shape::default(),
+        sockets: SocketPlan::default(),
+        pace: Pace::default(),
+        client_cpus: Vec::new(),
+        server_cpus: Vec::new(),
     }
 }
 

@@ -1,15 +1,53 @@
 //! Where a server is: `HOST`, `HOST:PORT`, `[IPV6]:PORT` or a bare IPv6 address, and its addresses.
 
 use std::net::{Ipv6Addr, SocketAddr};
+use std::sync::mpsc::{TryRecvError, channel};
 
-use pathscope_os::address;
+use pathscope_os::readiness::{Interest, Poller};
+use pathscope_os::{OsError, Waker, address};
 
 use crate::error::RunError;
+use crate::stop::Stop;
 
-/// Every address of a server, best first.
-pub(crate) fn resolve(target: &str, port: u16) -> Result<Vec<SocketAddr>, RunError> {
+/// Every address of a server, best first. A resolver may take minutes, and cannot be called off: it has a
+/// thread of its own, which nobody waits for once `stop` is wished.
+pub(crate) fn resolve(target: &str, port: u16, stop: &Stop) -> Result<Vec<SocketAddr>, RunError> {
     let (host, port) = parse(target, port)?;
-    Ok(address::resolve(host, port)?)
+    let host = host.to_owned();
+    resolve_by(move || address::resolve(&host, port), stop)
+}
+
+fn resolve_by(
+    resolver: impl FnOnce() -> Result<Vec<SocketAddr>, OsError> + Send + 'static,
+    stop: &Stop,
+) -> Result<Vec<SocketAddr>, RunError> {
+    const WORD: u64 = 0;
+    let (waker, poller) = (Waker::new()?, Poller::new()?);
+    poller.add(&waker, WORD, Interest::INPUT)?;
+    stop.wake(&waker);
+    let (sender, answer) = channel();
+    std::thread::Builder::new()
+        .name("resolver".to_owned())
+        .spawn(move || {
+            // Nobody listens any more where the run was ended.
+            let _ = sender.send(resolver());
+            waker.wake();
+        })
+        .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+    let mut ready = Vec::new();
+    loop {
+        match answer.try_recv() {
+            Ok(addresses) => return Ok(addresses?),
+            Err(TryRecvError::Disconnected) => {
+                let source = std::io::Error::other("it ended without an answer");
+                return Err(RunError::System { what: "cannot ask the resolver", source });
+            }
+            Err(TryRecvError::Empty) if stop.reason().is_some() => {
+                return Err(RunError::Interrupted);
+            }
+            Err(TryRecvError::Empty) => poller.wait(&mut ready, None)?,
+        }
+    }
 }
 
 /// Host and port of what was typed.
@@ -40,6 +78,29 @@ fn parse(target: &str, default_port: u16) -> Result<(&str, u16), RunError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_resolver_that_never_answers_holds_nobody_up() {
+        let stop = Stop::default();
+        let (asked, is_asked) = channel();
+        let (release, released) = channel::<()>();
+        let wisher = stop.clone();
+        let thread = std::thread::spawn(move || {
+            is_asked.recv().expect("the resolver is asked");
+            wisher.request("a test");
+        });
+        let never = move || {
+            asked.send(()).expect("somebody waits for it");
+            let _ = released.recv();
+            Ok(Vec::new())
+        };
+        assert!(matches!(resolve_by(never, &stop), Err(RunError::Interrupted)));
+        drop(release);
+        thread.join().expect("no panic");
+        let address: SocketAddr = "192.0.2.1:7".parse().expect("an address");
+        let found = resolve_by(move || Ok(vec![address]), &Stop::default());
+        assert_eq!(found.expect("it answers"), [address]);
+    }
 
     #[test]
     fn every_way_to_name_a_server() {

@@ -4,36 +4,24 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts, Substitution};
-use pathscope_engines::Finished;
-use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Transport};
-use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
-use pathscope_modes::latency::{Extent, LatencyTally};
+use pathscope_core::record::Substitution;
+use pathscope_flow::{Event, GroupId};
+use pathscope_modes::goodput::GoodputReport;
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
-use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::{self, Socket};
-use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
 use crate::attach;
 use crate::error::RunError;
+use crate::group::{GroupState, cut_buffers};
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
-use crate::placement::{self, Placement, Spinning};
+use crate::opener::OpenerRemote;
 use crate::samples::{SampleFile, SampleWriter};
-use crate::worker::{self, Job, ReadyGroup, RunningWorker, Setting};
-
-/// Flows below this number are told one by one; of the others only their sums.
-const FLOWS_TOLD: u32 = 1_000;
-
-/// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
-/// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
-const DATAGRAM_ROOM: usize = 16 << 20;
-/// Of each flow at least so much: about what systems give without being asked.
-const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
+use crate::worker::{self, Job, RunningWorker, Setting};
 
 /// One test at one end.
 #[derive(Debug)]
@@ -53,6 +41,8 @@ pub(crate) struct RunningTest {
     report: EndReport,
     /// Client: where pings are written one by one, before the test starts and while it runs.
     pub samples: Option<SampleFile>,
+    /// Whether each flow that is replaced is told as it ends.
+    pub keeps_journal: bool,
     writer: Option<SampleWriter>,
     main_over: bool,
     is_reported: bool,
@@ -63,32 +53,12 @@ pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     RunningTest::new(test.clone(), Role::Client, Token([0; 16]), 1).map(drop)
 }
 
-/// A group before, while and after it runs.
-#[derive(Debug)]
-struct GroupState {
-    group: Group,
-    job: Job,
-    is_probe: bool,
-    placement: Placement,
-    /// Held as long as the flows may run.
-    _spinning: Option<Spinning>,
-    sockets: Vec<Option<FlowSocket>>,
-    /// Those of the flows that run, kept until it is this end's turn to close.
-    opened: Vec<Arc<Socket>>,
-    workers_running: usize,
-    /// Goodput: bytes that each flow received in the window, by flow.
-    received: Vec<(FlowId, u64)>,
-    tally: Option<LatencyTally>,
-    /// Datagrams that the sockets of these flows dropped.
-    socket_drops: Option<u64>,
-    error: Option<FlowError>,
-}
-
 impl RunningTest {
     /// A test whose flows have no sockets yet, for workers on so many processors; or why this end cannot
     /// run it.
     pub fn new(test: Test, role: Role, token: Token, cpus: usize) -> Result<Self, RunError> {
-        let groups = test.groups().into_iter().map(|group| GroupState::new(&test, group, cpus));
+        let groups =
+            test.groups().into_iter().map(|group| GroupState::new(&test, group, (role, cpus)));
         let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
         if let Some(name) = &attach::settings(&test).congestion_control {
             sockets::check_congestion_control(name)?;
@@ -110,6 +80,7 @@ impl RunningTest {
             collector: None,
             report: EndReport::default(),
             samples: None,
+            keeps_journal: false,
             writer: None,
             main_over: false,
             is_reported: false,
@@ -121,10 +92,22 @@ impl RunningTest {
         &self.substitutions
     }
 
-    /// The sockets of the goodput connections that run, from the first on.
-    pub fn connections(&self) -> impl Iterator<Item = &Arc<Socket>> {
-        let goodput = |state: &&GroupState| matches!(state.job, Job::Goodput(_));
-        self.groups.iter().filter(goodput).flat_map(|state| &state.opened)
+    /// The goodput connections that are there before the start.
+    pub fn connections(&self) -> Vec<(FlowId, Arc<Socket>)> {
+        let goodput = self.groups.iter().filter(|state| matches!(state.job, Job::Goodput(_)));
+        let open = |state: &GroupState| {
+            let flows = (state.group.first.0..).map(FlowId).zip(state.sockets.clone());
+            flows.filter_map(|(flow, socket)| match socket {
+                Some(FlowSocket::Open(socket)) => Some((flow, socket)),
+                _ => None,
+            })
+        };
+        goodput.flat_map(open).collect()
+    }
+
+    /// Whether it has been started.
+    pub fn is_started(&self) -> bool {
+        self.started.is_some()
     }
 
     /// Whether this group is of goodput connections.
@@ -138,14 +121,17 @@ impl RunningTest {
         self.groups.into_iter().flat_map(|state| state.opened).collect()
     }
 
-    /// A flow has its socket. Returns whether it was expected.
+    /// A flow has its socket. Returns whether it is one that the test waits for to begin.
     pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: FlowSocket) -> bool {
-        if self.started.is_some() {
-            return false;
-        }
         let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
             return false;
         };
+        if self.started.is_some() {
+            if let FlowSocket::Open(socket) = socket {
+                state.admit(flow, socket, &self.workers);
+            }
+            return false;
+        }
         let slot = flow
             .0
             .checked_sub(state.group.first.0)
@@ -166,12 +152,23 @@ impl RunningTest {
             key: self.key,
             start: now,
             report_every: self.test.report_every_ns,
+            tells_departures: self.keeps_journal,
         };
         self.started = Some(now);
         self.cpu_at_start = cpus::host();
         self.counters_at_start = Some(Reading::now());
         for state in &mut self.groups {
+            if !state.is_probe {
+                let first = state.sockets.first().and_then(Option::as_ref);
+                let facts = first.and_then(FlowSocket::facts);
+                let asked = attach::settings(&self.test);
+                self.report
+                    .caveats
+                    .extend(facts.iter().flat_map(|facts| cut_buffers(self.role, &asked, facts)));
+                self.report.sockets = facts;
+            }
             let before = self.workers.len();
+            state.opener.iter().for_each(|opener| opener.started(now));
             let mut ready = state.ready()?;
             if let (Job::Latency(_), Some(file)) = (&ready.job, self.samples.take()) {
                 let (samples, writer) = file.write(now)?;
@@ -191,16 +188,51 @@ impl RunningTest {
         self.started
     }
 
+    /// Connections of a group are opened while it runs.
+    pub fn opens(&mut self, group: GroupId, opener: OpenerRemote) {
+        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        if let Some(state) = state.filter(|state| state.group.replaces()) {
+            state.opener = Some(opener);
+        }
+    }
+
+    /// A flow that was to follow another has no connection.
+    pub fn not_made(&self, group: GroupId, flow: FlowId, error: &RunError) {
+        let state = self.groups.iter().find(|state| state.group.id == group);
+        state.iter().for_each(|state| state.ledger.not_made(flow, error));
+    }
+
+    /// No flow of this group, or of any, comes any more.
+    pub fn close_entrances(&mut self, group: Option<GroupId>) {
+        for worker in &mut self.workers {
+            if group.is_none_or(|group| group == worker.group) {
+                worker.close_entrance();
+            }
+        }
+    }
+
+    /// Whether flows are replaced as they end.
+    pub fn replaces(&self) -> bool {
+        self.groups.iter().any(|state| state.group.replaces())
+    }
+
     /// Tells flows of a group.
-    pub fn tell(&self, group: GroupId, flow: Option<FlowId>, event: Event) {
+    pub fn tell(&mut self, group: GroupId, flow: Option<FlowId>, event: Event) {
+        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+            return;
+        };
+        state.note(flow, event);
+        let replaces = state.group.replaces();
         let hears = |worker: &&RunningWorker| {
-            worker.group == group && flow.is_none_or(|flow| worker.flows.contains(&flow.0))
+            worker.group == group
+                && flow.is_none_or(|flow| replaces || worker.flows.contains(&flow.0))
         };
         self.workers.iter().filter(hears).for_each(|worker| worker.tell(flow, event));
     }
 
     /// Tells every flow.
-    pub fn tell_all(&self, event: Event) {
+    pub fn tell_all(&mut self, event: Event) {
+        self.groups.iter_mut().for_each(|state| state.note(None, event));
         self.workers.iter().for_each(|worker| worker.tell(None, event));
     }
 
@@ -276,6 +308,9 @@ impl RunningTest {
         }
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         if let Some(goodput) = &mut report.goodput {
+            for state in &self.groups {
+                add_up(goodput, state.ledger.take());
+            }
             goodput.flows.sort_by_key(|flow| flow.flow);
             for flow in &mut goodput.flows {
                 flow.connection_id = Some(connection_id(self.token, flow.flow).to_string());
@@ -307,104 +342,17 @@ impl RunningTest {
     }
 }
 
-impl GroupState {
-    fn new(test: &Test, group: Group, cpus: usize) -> Result<Self, RunError> {
-        let (job, is_probe) = match (&test.plan, &test.probe) {
-            (Plan::Goodput(plan), _) if group.id == GroupId(0) => {
-                (Job::Goodput(plan.clone()), false)
-            }
-            (Plan::Latency(plan), _) if group.id == GroupId(0) => {
-                (Job::Latency(plan.clone()), false)
-            }
-            (_, Some(probe)) => (Job::Latency(probe.clone()), true),
-            (Plan::Goodput(plan), None) => (Job::Goodput(plan.clone()), false),
-            (Plan::Latency(plan), None) => (Job::Latency(plan.clone()), false),
-        };
-        let tally = match &job {
-            Job::Latency(plan) => Some(LatencyTally::for_plan(plan)),
-            Job::Goodput(_) => None,
-        };
-        let mut placement = job.placement(group.flows, cpus)?;
-        let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
-        let sockets = vec![None; group.flows as usize];
-        Ok(Self {
-            group,
-            job,
-            is_probe,
-            placement,
-            _spinning: spinning,
-            sockets,
-            opened: Vec::new(),
-            workers_running: 0,
-            received: Vec::new(),
-            tally,
-            socket_drops: None,
-            error: None,
-        })
-    }
-
-    fn lasts_with_load(&self) -> bool {
-        matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
-    }
-
-    fn ready(&mut self) -> Result<ReadyGroup, RunError> {
-        let missing =
-            || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
-        self.opened = sockets.collect::<Result<_, _>>()?;
-        if self.group.transport == Transport::Datagram {
-            let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
-            for socket in &self.opened {
-                // What the system does not grant shows as drops, which are told.
-                let _ = socket.enlarge_receive_buffer(bytes);
-            }
-        }
-        Ok(ReadyGroup {
-            group: self.group,
-            job: self.job.clone(),
-            placement: self.placement.clone(),
-            sockets: self.opened.clone(),
-            samples: None,
-        })
-    }
-
-    /// A worker of this group could not go on: its flows have failed.
-    fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
-        report.caveats.push(Caveat::new("worker_failed", error.to_string()));
-        match &self.job {
-            Job::Goodput(_) => {
-                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
-                goodput.failed += flows;
-                goodput.failures.network += flows;
-            }
-            Job::Latency(_) => {
-                let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
-                self.error = Some(FlowError { kind, text, errno: None });
-            }
-        }
-    }
-
-    /// Adds what a worker of this group came to.
-    fn add(&mut self, outcome: &WorkerOutcome, report: &mut EndReport) {
-        let usages = if self.is_probe { &mut report.probe_workers } else { &mut report.workers };
-        usages.extend_from_slice(outcome.usage());
-        match outcome {
-            WorkerOutcome::Goodput(finished) => {
-                let windows =
-                    finished.flows.iter().map(|(flow, _)| (flow.id(), flow.window().bytes));
-                self.received.extend(windows);
-                add_goodput(finished, report.goodput.get_or_insert_with(GoodputReport::default));
-            }
-            WorkerOutcome::Ping(finished) => {
-                self.error = first_error(finished);
-                self.socket_drops = socket_drops(self.group, finished);
-            }
-            WorkerOutcome::Echo(finished) => {
-                self.error = first_error(finished);
-                self.socket_drops = socket_drops(self.group, finished);
-            }
-        }
-    }
+/// Adds what was written down to what is known besides.
+fn add_up(report: &mut GoodputReport, ledger: GoodputReport) {
+    report.sent_bytes += ledger.sent_bytes;
+    report.received_bytes += ledger.received_bytes;
+    report.completed += ledger.completed;
+    report.failed += ledger.failed;
+    report.failures.add(ledger.failures);
+    report.cut += ledger.cut;
+    report.flows.extend(ledger.flows);
+    report.flows_omitted += ledger.flows_omitted;
+    report.rates.merge(&ledger.rates);
 }
 
 /// Each flow's rate over the window of all of them, so that one that starved has a rate of nearly nothing
@@ -422,77 +370,4 @@ fn rate_flows(report: &mut GoodputReport, received: impl Iterator<Item = (FlowId
             report.flows[told].received_bps = Some(rate);
         }
     }
-}
-
-fn add_goodput(finished: &Finished<GoodputFlow>, report: &mut GoodputReport) {
-    report.window.merge(&finished.shared.received().window());
-    report.corruptions.extend(finished.shared.received().corruptions().iter().cloned());
-    for (flow, lanes) in &finished.flows {
-        let totals = flow.totals();
-        report.sent_bytes += totals.sent;
-        report.received_bytes += totals.received;
-        let error = error_of(flow);
-        *if error.is_none() { &mut report.completed } else { &mut report.failed } += 1;
-        error.iter().for_each(|error| report.failures.count(error.kind));
-        // The same flows at both ends, whatever the order they end in.
-        if flow.id().0 < FLOWS_TOLD {
-            report.flows.push(facts(flow, lanes.first(), error));
-        } else {
-            report.flows_omitted += 1;
-        }
-    }
-}
-
-fn facts(flow: &GoodputFlow, socket: Option<&Arc<Socket>>, error: Option<FlowError>) -> FlowFacts {
-    let address = |of: fn(&Socket) -> std::io::Result<std::net::SocketAddr>| {
-        socket.and_then(|socket| of(socket).ok()).map(|address| address.to_string())
-    };
-    let totals = flow.totals();
-    FlowFacts {
-        flow: flow.id(),
-        connection_id: None,
-        local: address(Socket::local_addr),
-        remote: address(Socket::peer_addr),
-        sent_bytes: totals.sent,
-        received_bytes: totals.received,
-        received_bps: None,
-        error,
-        tcp: socket.and_then(|socket| tcp_facts(socket)),
-    }
-}
-
-/// What ended a flow before its time, with the system's name for it.
-pub(crate) fn error_of(flow: &impl Machine) -> Option<FlowError> {
-    let unfinished = || FlowError {
-        kind: FlowErrorKind::Network,
-        text: "it was still under way when the test ended".to_owned(),
-        errno: None,
-    };
-    match flow.phase() {
-        Phase::Done => None,
-        Phase::Failed | Phase::Running | Phase::SendingDone => {
-            Some(named(flow.error().unwrap_or_else(unfinished)))
-        }
-    }
-}
-
-/// An error with the system's name in place of its number.
-pub(crate) fn named(mut error: FlowError) -> FlowError {
-    if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
-        let name = errno_name(number);
-        error.text = error.text.replace(&format!("error {number}"), name);
-        error.errno = Some(name.to_owned());
-    }
-    error
-}
-
-/// What the kernel dropped since the sockets had no room; `None` where it does not say.
-fn socket_drops<M: Machine>(group: Group, finished: &Finished<M>) -> Option<u64> {
-    let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
-    let drops = sockets.map(|socket| socket.receive_drops().map(u64::from));
-    if group.transport == Transport::Datagram { drops.sum() } else { None }
-}
-
-fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {
-    finished.flows.iter().find_map(|(flow, _)| error_of(flow))
 }

@@ -3,23 +3,28 @@
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote, Terms, Worker,
-    mailbox, plain, registry,
+    Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote,
+    Succession as EngineSuccession, Terms, Worker, mailbox, plain, registry,
 };
-use pathscope_flow::{Event, Group, GroupId, Machine, Shared, Split};
-use pathscope_modes::goodput::{GoodputFlow, GoodputPlan, GoodputShared, Pattern};
+use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Totals};
+use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
 use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow, SampleBuffer};
 use pathscope_modes::pattern::SessionKey;
+use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
+use crate::ledger::{self, Ledger};
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
+use crate::opener::OpenerRemote;
 use crate::placement::{self, Placement};
 
 /// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
@@ -30,6 +35,7 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 
 /// What the flows of a group do: a variant for each mode.
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "there is one job a group, and it is not moved much")]
 pub(crate) enum Job {
     Goodput(GoodputPlan),
     Latency(LatencyPlan),
@@ -41,6 +47,14 @@ impl Job {
         match self {
             Self::Goodput(plan) => plan.wait,
             Self::Latency(plan) => plan.wait,
+        }
+    }
+
+    /// Processors that its workers are kept on at an end; none: any.
+    pub fn cpus(&self, role: Role) -> &[u32] {
+        match self {
+            Self::Goodput(plan) => plan.cpus_of(role),
+            Self::Latency(_) => &[],
         }
     }
 
@@ -62,6 +76,8 @@ pub(crate) struct Setting {
     pub key: SessionKey,
     pub start: Tick,
     pub report_every: Period,
+    /// Whether word is left of each flow that is replaced.
+    pub tells_departures: bool,
 }
 
 /// A group of flows, ready to run.
@@ -74,6 +90,26 @@ pub(crate) struct ReadyGroup {
     pub sockets: Vec<Arc<Socket>>,
     /// Where each ping goes, if that is wanted. Pings have one worker.
     pub samples: Option<SampleBuffer>,
+    /// Where flows are replaced.
+    pub succession: Option<Succession>,
+}
+
+/// Where flows come in that replace others, and what is done as one goes.
+#[derive(Debug)]
+struct Entrance {
+    plan: GoodputPlan,
+    setting: Setting,
+    sender: Sender<(GoodputFlow, Vec<Arc<Socket>>)>,
+    /// Flows that came and have not gone.
+    present: Arc<AtomicU32>,
+}
+
+/// Who hears of the end of flows.
+#[derive(Clone, Debug)]
+pub(crate) struct Succession {
+    pub ledger: Ledger,
+    /// At the client: opens the next.
+    pub opener: Option<OpenerRemote>,
 }
 
 /// A worker thread that runs, as its session sees it.
@@ -84,6 +120,7 @@ pub(crate) struct RunningWorker {
     /// Reports it makes of each interval.
     pub reports: u8,
     remote: Remote,
+    entrance: Option<Entrance>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -96,6 +133,29 @@ impl RunningWorker {
     /// Ends the worker at once, with what it has.
     pub fn abandon(&self) {
         self.remote.send(Command::Abandon);
+    }
+
+    /// Takes a flow in.
+    pub fn admit(&self, flow: FlowId, socket: Arc<Socket>) {
+        let Some(entrance) = &self.entrance else { return };
+        let Setting { role, key, .. } = entrance.setting;
+        let machine = GoodputFlow::new(&entrance.plan, role, key, flow);
+        entrance.present.fetch_add(1, Ordering::Relaxed);
+        // It fails only where the worker has ended, which is told.
+        let _ = entrance.sender.send((machine, vec![socket]));
+        self.remote.send(Command::Admit);
+    }
+
+    /// How many flows it has, where they are replaced.
+    pub fn present(&self) -> Option<u32> {
+        self.entrance.as_ref().map(|entrance| entrance.present.load(Ordering::Relaxed))
+    }
+
+    /// No flow comes in any more.
+    pub fn close_entrance(&mut self) {
+        if self.entrance.take().is_some() {
+            self.remote.send(Command::Admit);
+        }
     }
 
     /// Waits for the end of a worker that has said it is over.
@@ -114,11 +174,14 @@ pub(crate) fn start(
     running: &mut Vec<RunningWorker>,
     mailbox: &Mailbox,
 ) -> Result<(), RunError> {
-    let ReadyGroup { group, job, placement, sockets, mut samples } = ready;
+    let ReadyGroup { group, job, placement, sockets, mut samples, succession } = ready;
+    let first = running.len();
     for share in shares(group.flows, placement.workers) {
         let flows = group.first.0 + share.start..group.first.0 + share.end;
+        let list = job.cpus(setting.role);
         let crew = Crew {
             group,
+            cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
             flows,
             sockets: sockets[share.start as usize..share.end as usize].to_vec(),
             setting,
@@ -127,6 +190,7 @@ pub(crate) fn start(
             number: running.len(),
             mailbox: mailbox.clone(),
             samples: samples.take(),
+            succession: succession.clone(),
         };
         running.push(crew.start(job.clone())?);
     }
@@ -143,6 +207,8 @@ fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
 /// One worker about to start.
 struct Crew {
     group: Group,
+    /// The processor that it is kept on.
+    cpu: Option<u32>,
     flows: Range<u32>,
     sockets: Vec<Arc<Socket>>,
     setting: Setting,
@@ -151,6 +217,7 @@ struct Crew {
     number: usize,
     mailbox: Mailbox,
     samples: Option<SampleBuffer>,
+    succession: Option<Succession>,
 }
 
 impl Crew {
@@ -159,15 +226,27 @@ impl Crew {
         let Setting { role, key, .. } = self.setting;
         match (job, role) {
             (Job::Goodput(plan), _) => {
-                let buffer = (plan.buffer_bytes.0 as usize).min(TAKEN_AT_ONCE);
+                let buffer = receive_room(&plan);
                 let shared = GoodputShared::new(&plan);
                 // Blocking calls both ways need a thread for each.
                 let splits = self.engine == EngineKind::Plain
                     && self.wait == Wait::Sleep
-                    && plan.pattern == Pattern::Duplex;
+                    && plan.pattern == Pattern::Duplex
+                    && !plan.replaces();
+                let (entrance, succession) = self.succession(&plan);
+                let told = plan.clone();
+                // Of flows that are replaced, only what was not agreed on before need be told.
+                let tells = move |flow, phase, totals: Totals| {
+                    !told.replaces()
+                        || phase != Phase::Failed
+                            && GoodputFlow::is_short(&told, role, flow, totals.sent)
+                };
                 let flow = move |id| GoodputFlow::new(&plan, role, key, id);
                 let engine = if splits { Run::HALVES } else { Run::WHOLE };
-                self.spawn(flow, shared, buffer, engine, Part::Goodput, WorkerOutcome::Goodput)
+                let shape = Shape { shared, buffer, engine, succession };
+                let running =
+                    self.spawn(flow, shape, tells, Part::Goodput, WorkerOutcome::Goodput)?;
+                Ok(RunningWorker { entrance, ..running })
             }
             (Job::Latency(plan), Role::Client) => {
                 let (buffer, mut shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
@@ -175,11 +254,11 @@ impl Crew {
                     shared = shared.with_samples(samples);
                 }
                 let flow = move |id| PingFlow::new(&plan, key, id);
+                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None };
                 self.spawn(
                     flow,
-                    shared,
-                    buffer,
-                    Run::WHOLE,
+                    shape,
+                    |_, _, _| true,
                     |tally| Part::Latency(Box::new(tally)),
                     WorkerOutcome::Ping,
                 )
@@ -187,11 +266,11 @@ impl Crew {
             (Job::Latency(plan), Role::Server) => {
                 let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
                 let flow = move |id| EchoFlow::new(&plan, key, id);
+                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None };
                 self.spawn(
                     flow,
-                    shared,
-                    buffer,
-                    Run::WHOLE,
+                    shape,
+                    |_, _, _| true,
                     |tally| Part::Latency(Box::new(tally)),
                     WorkerOutcome::Echo,
                 )
@@ -199,12 +278,47 @@ impl Crew {
         }
     }
 
+    /// For flows that are replaced: where they come in, and who hears as they go.
+    fn succession(
+        &self,
+        plan: &GoodputPlan,
+    ) -> (Option<Entrance>, Option<EngineSuccession<GoodputFlow>>) {
+        let Some(Succession { ledger, opener }) = self.succession.clone() else {
+            return (None, None);
+        };
+        let (sender, successors) = channel();
+        let first = self.flows.end - self.flows.start;
+        let present = Arc::new(AtomicU32::new(first));
+        for (flow, socket) in self.flows.clone().zip(&self.sockets) {
+            ledger.begin(FlowId(flow), socket);
+        }
+        let entrance = Entrance {
+            plan: plan.clone(),
+            setting: self.setting,
+            sender,
+            present: Arc::clone(&present),
+        };
+        let word = self.setting.tells_departures.then(|| self.mailbox.clone());
+        let departed = move |flow: &GoodputFlow, sockets: Vec<Arc<Socket>>, at| {
+            ledger.depart(flow, &sockets);
+            if let Some(mailbox) = &word {
+                let facts = Box::new(ledger::departure(flow, &sockets));
+                mailbox.post(Word::Departed { facts, at });
+            }
+            // Closed before the next may take its port.
+            drop(sockets);
+            present.fetch_sub(1, Ordering::Relaxed);
+            opener.iter().for_each(|opener| opener.vacancy(flow.id()));
+        };
+        let succession = EngineSuccession { successors, departed: Box::new(departed) };
+        (Some(entrance), Some(succession))
+    }
+
     fn spawn<M>(
         self,
         flow: impl Fn(FlowId) -> M,
-        shared: M::Shared,
-        receive_buffer_bytes: usize,
-        Run { run, reports }: Run<M>,
+        shape: Shape<M>,
+        tells: impl Fn(FlowId, Phase, Totals) -> bool + Send + 'static,
         part: impl Fn(<M::Shared as Shared>::Report) -> Part + Send + 'static,
         outcome: impl FnOnce(Finished<M>) -> WorkerOutcome + Send + 'static,
     ) -> Result<RunningWorker, RunError>
@@ -213,7 +327,8 @@ impl Crew {
         M::Shared: 'static,
     {
         let (remote, inbox) = mailbox()?;
-        let Self { group, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
+        let Self { group, cpu, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
+        let Shape { shared, buffer, engine: Run { run, reports }, succession } = shape;
         let group_id = group.id;
         let notices = mailbox.clone();
         let sockets = sockets.into_iter().map(|socket| vec![socket]);
@@ -226,21 +341,26 @@ impl Crew {
                 start: setting.start,
                 begin: setting.start,
                 report_every: setting.report_every.duration(),
-                receive_buffer_bytes,
+                receive_buffer_bytes: buffer,
             },
             inbox,
-            outbox: Outbox::into_sink(move |notice| {
-                notices.post(word(group_id, number, notice, &part));
+            outbox: Outbox::into_sink(move |notice| match notice {
+                Notice::Phase { flow, phase, totals, .. } if !tells(flow, phase, totals) => {}
+                notice => notices.post(word(group_id, number, notice, &part)),
             }),
+            succession,
         };
         let thread = std::thread::Builder::new()
             .name(format!("flows-{number}"))
             .spawn(move || {
                 // A bug of ours must not leave the session waiting for a worker that is no more.
-                let outcome = catch_unwind(AssertUnwindSafe(|| run(engine, worker)))
-                    .unwrap_or(Err(EngineError::Panicked))
-                    .map(outcome)
-                    .map_err(RunError::from);
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    cpu.map_or(Ok(()), cpus::pin_thread)?;
+                    run(engine, worker)
+                }))
+                .unwrap_or(Err(EngineError::Panicked))
+                .map(outcome)
+                .map_err(RunError::from);
                 mailbox.post(Word::WorkerOver {
                     group: group_id,
                     worker: number,
@@ -248,8 +368,31 @@ impl Crew {
                 });
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
-        Ok(RunningWorker { group: group_id, flows, reports, remote, thread: Some(thread) })
+        Ok(RunningWorker {
+            group: group_id,
+            flows,
+            reports,
+            remote,
+            entrance: None,
+            thread: Some(thread),
+        })
     }
+}
+
+/// What tells workers of one kind of flow apart from those of another.
+struct Shape<M: Machine> {
+    shared: M::Shared,
+    /// The most that is received at once.
+    buffer: usize,
+    engine: Run<M>,
+    succession: Option<EngineSuccession<M>>,
+}
+
+/// The most that a load takes from the kernel at once.
+fn receive_room(plan: &GoodputPlan) -> usize {
+    let BufferRange { low, high } = plan.buffers();
+    // What was asked for by a range is drawn from all of it.
+    if low == high { (low as usize).min(TAKEN_AT_ONCE) } else { high as usize }
 }
 
 /// How a worker is run, and the reports it then makes of each interval.

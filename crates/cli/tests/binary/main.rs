@@ -11,5 +11,6 @@ mod measure;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;
+mod shape;
 mod show;
 mod trouble;

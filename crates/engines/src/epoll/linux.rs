@@ -169,6 +169,10 @@ impl Roster {
         flags: EventFlags,
     ) {
         let (place, lane) = ((data >> 8) as usize, (data & 0xff) as usize);
+        if lane >= shift.seats[place].wires.len() {
+            // The flow has departed since the kernel told of it.
+            return;
+        }
         let Awaited { to_receive, to_send } = shift.awaited(place, lane);
         // An error is found by trying, whichever way.
         let trouble = flags.intersects(EventFlags::ERR | EventFlags::HUP);

@@ -101,6 +101,10 @@ fn rest<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> Result<(), Engin
 /// that may sleep. Whether such a call was made.
 fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
     let [seat] = &shift.seats[..] else { return false };
+    // One that comes must not wait, and its sockets have no timeouts.
+    if shift.has_succession() {
+        return false;
+    }
     if seat.wires.len() != 1 {
         return false;
     }
@@ -158,6 +162,8 @@ impl Timeouts {
     /// For a worker that may block: only a single flow on a single lane does.
     fn set<M: Machine>(worker: &Worker<M>) -> Result<Self, EngineError> {
         let sockets = match &worker.flows[..] {
+            // Nobody blocks where flows are replaced, and who departs must be closed.
+            _ if worker.succession.is_some() => Vec::new(),
             [(_, sockets)] if sockets.len() == 1 && worker.terms.wait != Wait::Spin => {
                 sockets.clone()
             }

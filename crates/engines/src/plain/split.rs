@@ -20,7 +20,7 @@ use crate::{Ended, EngineError, Finished, SystemCalls, Trouble, Worker};
 ///
 /// Both threads may use the processors of the calling one. Each half makes its own reports; the two of
 /// an interval bear the same number. A flow's phase is told as that of the whole. After a graceful close
-/// what still comes is the receiving half's alone.
+/// what still comes is the receiving half's alone. Flows are not replaced here.
 pub fn run_split<M: Split, S: SystemCalls + Clone + Send>(
     worker: Worker<M>,
     calls: S,
@@ -67,6 +67,7 @@ fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
         terms: worker.terms,
         inbox: send_inbox,
         outbox: whole.outbox(Half::Sender, M::sender_report),
+        succession: None,
     };
     let receiver = Worker {
         flows: receivers,
@@ -74,6 +75,7 @@ fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
         terms: worker.terms,
         inbox: receive_inbox,
         outbox: whole.outbox(Half::Receiver, M::receiver_report),
+        succession: None,
     };
     Ok(Cut { sender, receiver, inbox: worker.inbox, remotes: [send_remote, receive_remote] })
 }

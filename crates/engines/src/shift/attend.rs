@@ -127,6 +127,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                     self.notify(place, event);
                 }
             }
+            Command::Admit => self.admit_all(),
             Command::Abandon => self.left = Some(Ended::Abandoned),
         }
     }
@@ -146,7 +147,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     }
 
     /// Tells a flow what happened outside of a visit, and has it visited.
-    fn notify(&mut self, place: usize, event: Event) {
+    pub(super) fn notify(&mut self, place: usize, event: Event) {
         self.deliver(place, event);
         self.refresh(place);
         if !self.seats[place].is_queued {

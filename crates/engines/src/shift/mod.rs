@@ -9,6 +9,7 @@ mod reports;
 mod rest;
 mod room;
 mod seat;
+mod succession;
 mod transfer;
 
 use std::collections::HashMap;
@@ -22,7 +23,7 @@ use pathscope_os::cpus::{self, ThreadUsage};
 
 use crate::mailbox::{Inbox, Notice, Outbox};
 use crate::timers::Timers;
-use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, SystemCalls, Worker};
+use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker};
 
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
@@ -69,6 +70,11 @@ pub(crate) struct Shift<M: Machine, S> {
     places: HashMap<FlowId, usize>,
     /// Seats that are not over.
     open: usize,
+    succession: Option<Succession<M>>,
+    /// Whether flows may still come.
+    expects_more: bool,
+    /// Seats whose flows are gone, for those that come.
+    vacant: Vec<u32>,
     left: Option<Ended>,
     received: Room,
     datagrams: Box<[u8]>,
@@ -84,6 +90,7 @@ struct Account {
     began: Tick,
     used_before: Option<ThreadUsage>,
     operations: u64,
+    flows: u64,
 }
 
 impl<M: Machine, S: SystemCalls> Shift<M, S> {
@@ -111,6 +118,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             began: now,
             used_before: cpus::thread_usage(),
             operations: 0,
+            flows: seats.len() as u64,
         };
         let mut shift = Self {
             calls,
@@ -133,6 +141,9 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                 .map(|(place, seat)| (seat.machine.id(), place))
                 .collect(),
             open: seats.len(),
+            expects_more: worker.succession.is_some(),
+            succession: worker.succession,
+            vacant: Vec::new(),
             left: None,
             received: Room::new(terms.receive_buffer_bytes),
             datagrams: vec![0; DATAGRAM_BYTES].into(),
@@ -146,7 +157,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
 
     /// Whether there is anything left to do.
     pub fn is_open(&self) -> bool {
-        self.open > 0 && self.left.is_none()
+        (self.open > 0 || self.expects_more) && self.left.is_none()
     }
 
     /// What wakes this worker.
@@ -170,6 +181,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     pub fn close(mut self) -> Finished<M> {
         self.tick();
         self.report_the_rest();
+        self.dismiss_all();
         let usage = self.usage();
         Finished {
             flows: self.seats.into_iter().map(Seat::leave).collect(),
@@ -188,7 +200,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             system_ns: used.system_ns,
             preempted: used.preempted,
             waited_ns: used.waited_ns,
-            flows: self.seats.len() as u64,
+            flows: self.account.flows,
             engine: self.account.engine.name().to_owned(),
             wait: self.account.wait.name().to_owned(),
             operations: self.account.operations,
@@ -243,6 +255,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             seat.standing = Standing::Over;
             self.open -= 1;
             self.timers.set(place, Tick::NEVER);
+            self.depart(place);
         }
     }
 }

@@ -113,7 +113,8 @@ where
     let (remote, inbox): (Remote, Inbox) = mailbox().expect("a mailbox");
     let (sender, notices) = channel();
     let (done, outcome) = channel();
-    let worker = Worker { flows, shared, terms, inbox, outbox: Outbox::new(sender, None) };
+    let outbox = Outbox::new(sender, None);
+    let worker = Worker { flows, shared, terms, inbox, outbox, succession: None };
     std::thread::spawn(move || done.send(run(worker)));
     Running { remote, notices, outcome }
 }

@@ -9,5 +9,6 @@ mod harness;
 mod split;
 mod starvation;
 mod streams;
+mod succession;
 mod toys;
 mod words;

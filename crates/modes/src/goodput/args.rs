@@ -4,8 +4,13 @@ use clap::Args;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 
-use super::{Extent, GoodputPlan, Pattern, Verify};
+use super::{
+    Burst, DEFAULT_CONNECT_LIMIT, Extent, GoodputPlan, Iterations, Pace, Pattern, Shape, Shutdown,
+    Verify,
+};
 use crate::limits::{self, PlanError};
+use crate::sockets::SocketArgs;
+use crate::span::Span;
 
 /// How long a test runs that was given neither a transfer nor a duration.
 const DEFAULT_DURATION: Period = Period::from_secs(10);
@@ -17,7 +22,7 @@ const DEFAULT_BUFFER: Bytes = Bytes(512 << 10);
 const DEFAULT_SEGMENT: Bytes = Bytes(1 << 20);
 
 /// What was typed.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug)]
 pub struct GoodputArgs {
     /// Who sends when: push (client sends), pull (server sends), pushpull (in turns), duplex (both)
     #[arg(long, value_name = "PATTERN", default_value = "push")]
@@ -25,21 +30,50 @@ pub struct GoodputArgs {
     /// Connections at once
     #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
     pub connections: u32,
-    /// Bytes on each connection, both directions together [default: run for --duration]
+    /// Times that each connection is made, replaced as it ends: a number, or forever; with --transfer
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub iterations: String,
+    /// Connections in the making at once
+    #[arg(long, value_name = "N", default_value_t = DEFAULT_CONNECT_LIMIT)]
+    pub connect_limit: u32,
+    /// Bytes on each connection, both directions together; [low,high]: drawn for each [default: run for
+    /// --duration]
     #[arg(short = 'n', long, value_name = "BYTES", conflicts_with = "duration")]
-    pub transfer: Option<Bytes>,
+    pub transfer: Option<String>,
+    /// When a run with --transfer ends, whatever was transferred by then
+    #[arg(long, value_name = "TIME")]
+    pub time_limit: Option<Period>,
     /// How long to send [default: 10s]
     #[arg(short = 't', long, value_name = "TIME")]
     pub duration: Option<Period>,
-    /// The most handed to the kernel at once, and, up to 64 KiB, taken from it
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_BUFFER)]
-    pub buffer: Bytes,
+    /// The most handed to the kernel at once, and, up to 256 KiB, taken from it; [low,high]: drawn anew for
+    /// each send and receive
+    #[arg(long, value_name = "BYTES", default_value_t = Span::one(DEFAULT_BUFFER).to_string())]
+    pub buffer: String,
+    /// What draws are made from, to repeat a run [default: drawn, and told]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// How the client ends connections that went well: graceful, rude (by a reset) or random
+    #[arg(long, value_name = "HOW", default_value = "graceful")]
+    pub shutdown: String,
     /// Length of the segments of pushpull
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_SEGMENT)]
     pub segments: Bytes,
     /// The most each sender may send on one connection
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, value_name = "RATE", conflicts_with = "total_rate")]
     pub rate: Option<BitRate>,
+    /// The most each end may send on all connections together, in equal parts
+    #[arg(long, value_name = "RATE")]
+    pub total_rate: Option<BitRate>,
+    /// Time whose share of --rate leaves at once, at its begin [default: 1ms or less]
+    #[arg(long, value_name = "TIME")]
+    pub rate_period: Option<Period>,
+    /// Sends before each pause of --burst-delay
+    #[arg(long, value_name = "N", requires = "burst_delay")]
+    pub burst_count: Option<u32>,
+    /// Pause after each --burst-count sends
+    #[arg(long, value_name = "TIME", requires = "burst_count")]
+    pub burst_delay: Option<Period>,
     /// Left out of the figures at the start; at most a tenth of --duration [default: 500ms]
     #[arg(long, value_name = "TIME", conflicts_with = "transfer")]
     pub warm_up: Option<Period>,
@@ -55,28 +89,71 @@ pub struct GoodputArgs {
     /// How both ends wait: spin, sleep, hybrid or auto
     #[arg(long, value_name = "HOW", default_value_t = Wait::Auto)]
     pub wait: Wait,
+    /// Processors to keep this end's workers on, as 0,2 [default: any]
+    #[arg(long = "cpu", value_name = "LIST", value_delimiter = ',')]
+    pub client_cpus: Vec<u32>,
+    /// Processors to keep the server's workers on [default: any]
+    #[arg(long = "server-cpu", value_name = "LIST", value_delimiter = ',')]
+    pub server_cpus: Vec<u32>,
+    /// Where and how connections are opened and set
+    #[command(flatten)]
+    pub sockets: SocketArgs,
 }
 
 impl GoodputArgs {
     /// The plan that these words make.
     pub fn into_plan(self) -> Result<GoodputPlan, PlanError> {
-        let extent = match (self.transfer, self.duration) {
-            (Some(transfer), _) => Extent::TransferBytes(transfer),
+        let transfer = self.transfer.as_deref().map(|typed| limits::read("--transfer", typed));
+        let transfer: Option<Span<Bytes>> = transfer.transpose()?;
+        let buffer: Span<Bytes> = limits::read("--buffer", &self.buffer)?;
+        let extent = match (transfer, self.duration) {
+            (Some(transfer), _) => Extent::TransferBytes(transfer.low),
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
+        };
+        let parts = u64::from(self.connections.max(1));
+        let part = self.total_rate.map(|total| BitRate(total.0 / parts));
+        if let (Some(total), Some(part)) = (self.total_rate, part) {
+            let least = BitRate(limits::RATE.start().0.saturating_mul(parts));
+            let range = least..=*limits::RATE.end();
+            limits::in_range("--total-rate", total, &range)?;
+            debug_assert!(
+                limits::RATE.contains(&part),
+                "the range of the total is that of its parts"
+            );
+        }
+        let shape = Shape {
+            iterations: iterations(&self.iterations)?,
+            connect_limit: self.connect_limit,
+            time_limit_ns: self.time_limit,
+            shutdown: limits::choice("--shutdown", &self.shutdown, &Shutdown::ALL)?,
+            transfer_most_bytes: transfer.and_then(|transfer| transfer.high),
+            buffer_most_bytes: buffer.high,
+            seed: self.seed.unwrap_or(0),
         };
         let plan = GoodputPlan {
             pattern: limits::choice("--pattern", &self.pattern, &Pattern::ALL)?,
             connections: self.connections,
             warm_up_ns: warm_up(self.warm_up, extent)?,
             extent,
-            buffer_bytes: self.buffer,
+            buffer_bytes: buffer.low,
             push_bytes: self.segments,
             pull_bytes: self.segments,
-            rate_bps: self.rate,
+            rate_bps: self.rate.or(part),
             verify: limits::choice("--verify", &self.verify, &Verify::ALL)?,
             congestion_control: self.congestion,
             engine: self.engine,
             wait: self.wait,
+            shape,
+            sockets: self.sockets.into_plan()?,
+            pace: Pace {
+                period_ns: self.rate_period,
+                burst: self
+                    .burst_count
+                    .zip(self.burst_delay)
+                    .map(|(sends, pause_ns)| Burst { sends, pause_ns }),
+            },
+            client_cpus: self.client_cpus,
+            server_cpus: self.server_cpus,
         };
         plan.validate()?;
         Ok(plan)
@@ -87,4 +164,34 @@ impl GoodputArgs {
 fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, PlanError> {
     let Extent::DurationNs(duration) = extent else { return Ok(Period(0)) };
     limits::warm_up(asked, DEFAULT_WARM_UP, duration)
+}
+
+fn iterations(typed: &str) -> Result<Iterations, PlanError> {
+    if typed == "forever" {
+        return Ok(Iterations::Forever);
+    }
+    typed.parse().map(Iterations::Times).map_err(|_| PlanError::UnknownChoice {
+        option: "--iterations",
+        value: typed.chars().take(64).collect(),
+        choices: "a number, or forever".to_owned(),
+    })
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: GoodputArgs,
+    }
+
+    /// The plan of these words, or why there is none.
+    pub fn plan(words: &str) -> Result<GoodputPlan, PlanError> {
+        let words = std::iter::once("pathscope").chain(words.split_whitespace());
+        Line::try_parse_from(words).expect("known words").args.into_plan()
+    }
 }

@@ -79,6 +79,40 @@ pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
     }
 }
 
+/// The connection broke when all had been sent, and before the server had said how much was right.
+pub(super) fn reset_before_count(errno: i32) -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: format!(
+            "the connection broke (error {errno}) before both ends had agreed on their counts"
+        ),
+        errno: Some(errno.to_string()),
+    }
+}
+
+/// The other end closed when all had been sent, and before the server had said how much was right.
+pub(super) fn closed_before_count() -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: "the other end closed the connection before both ends had agreed on their counts"
+            .to_owned(),
+        errno: None,
+    }
+}
+
+/// The server verified another number of bytes than were sent.
+pub(super) fn short_count(sent: u64, verified: u64) -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Protocol,
+        text: format!(
+            "the server says it verified {} bytes, and {} were sent",
+            count(verified),
+            count(sent)
+        ),
+        errno: None,
+    }
+}
+
 fn progress(done: u64, end: Option<u64>) -> String {
     match end {
         Some(end) => format!("{} of {}", bytes(done), bytes(end)),

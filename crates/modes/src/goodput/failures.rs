@@ -32,6 +32,13 @@ impl FailureCounts {
         } += 1;
     }
 
+    /// Counts those of `others`, too.
+    pub fn add(&mut self, others: Self) {
+        self.network += others.network;
+        self.data += others.data;
+        self.protocol += others.protocol;
+    }
+
     /// Of `failed` connections, as both ends saw them. What neither end calls wrong data or a breach is
     /// the network's.
     pub(super) fn of_both(

@@ -4,13 +4,14 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, Shared, Split, Totals,
-    Want,
+    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Shared, Split,
+    Totals, Want,
 };
 
+use super::farewell::{Farewell, Noted};
 use super::{
     Extent, GoodputInterval, GoodputPlan, Pattern, ReceiveShared, ReceiveWindow, Receiver,
-    SendShared, Sender,
+    SendShared, Sender, errors,
 };
 use crate::pattern::SessionKey;
 
@@ -24,14 +25,13 @@ pub struct GoodputShared {
 impl GoodputShared {
     /// For flows of `plan`.
     pub fn new(plan: &GoodputPlan) -> Self {
-        let buffer_bytes = plan.buffer_bytes.0 as usize;
         let duration_ns = match plan.extent {
             Extent::DurationNs(duration) => Some(duration.0),
-            Extent::TransferBytes(_) => None,
+            Extent::TransferBytes(_) => plan.shape.time_limit_ns.map(|limit| limit.0),
         };
         Self {
-            send: SendShared::new(buffer_bytes, plan.rate_bps, duration_ns),
-            receive: ReceiveShared::new(buffer_bytes, plan.verify, plan.warm_up_ns.0),
+            send: SendShared::new(plan.buffers(), (plan.rate_bps, plan.pace), duration_ns),
+            receive: ReceiveShared::new(plan.buffers(), plan.verify, plan.warm_up_ns.0),
         }
     }
 
@@ -58,6 +58,8 @@ pub struct GoodputFlow {
     sender: Sender,
     receiver: Receiver,
     turns: Option<Turns>,
+    /// How it ends by itself; absent where all sockets stay open until both ends have reported.
+    farewell: Option<Farewell>,
 }
 
 /// `pushpull`: the client sends a segment, then the server sends one, and so on.
@@ -97,13 +99,45 @@ impl GoodputFlow {
     /// Flow number `flow` of `plan` as `role` has it.
     pub fn new(plan: &GoodputPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
         let from_client = role == Role::Client;
-        let turns = turns(plan, role);
-        let (send_end, receive_end) = ends(plan, role, turns);
+        let total = plan.transfer_of(flow);
+        let turns = turns(plan, role, total);
+        let (send_end, receive_end) = ends(plan, role, (turns, total));
+        let draws = |from_client| plan.buffer_draws(flow, from_client, role);
+        let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
-            sender: Sender::new(session.stream(flow.0, from_client), send_end),
-            receiver: Receiver::new(session.stream(flow.0, !from_client), receive_end),
+            sender: Sender::new(session.stream(flow.0, from_client), send_end, draws(from_client)),
+            receiver: Receiver::new(
+                session.stream(flow.0, !from_client),
+                receive_end,
+                draws(!from_client),
+            )
+            .overtaken(plan.replaces() && !from_client),
             turns,
+            farewell,
         }
+    }
+
+    /// Received bytes a second, in bits, over this flow's own time.
+    pub fn own_rate_bps(&self) -> Option<f64> {
+        self.receiver.own_rate_bps()
+    }
+
+    /// Whether either end stopped before it had sent what was agreed: the run was ended.
+    pub fn is_cut(&self) -> bool {
+        self.sender.is_cut() || self.receiver.is_cut()
+    }
+
+    /// Whether this end ended it by a reset: the kernel has forgotten what it knew of the connection.
+    pub fn is_reset(&self) -> bool {
+        self.farewell.as_ref().is_some_and(|farewell| self.is_failed() || farewell.is_reset())
+    }
+
+    /// Whether `sent` bytes are less than what was agreed that `role` sends on a flow: the other end has
+    /// to be told of an end that stops before its time.
+    pub fn is_short(plan: &GoodputPlan, role: Role, flow: FlowId, sent: u64) -> bool {
+        let total = plan.transfer_of(flow);
+        let (end, _) = ends(plan, role, (turns(plan, role, total), total));
+        end.is_none_or(|end| sent < end)
     }
 
     /// What this flow received in the window that counts.
@@ -115,20 +149,62 @@ impl GoodputFlow {
         self.sender.phase() == Phase::Failed || self.receiver.phase() == Phase::Failed
     }
 
-    /// In `pushpull` of a stated duration, an end that has all that the other will ever send has had
-    /// its last turn.
+    /// In `pushpull`, an end that has all that the other will ever send, and less than was agreed or
+    /// nothing being agreed, has had its last turn.
     fn end_turns(&mut self) {
-        if self.receiver.is_done() && self.turns.is_some_and(|turns| turns.total.is_none()) {
+        let is_open = self.turns.is_some_and(|turns| turns.total.is_none());
+        if self.receiver.is_done() && (is_open || self.turns.is_some() && self.receiver.is_cut()) {
             self.sender.end_here();
         }
     }
+
+    fn is_exchanged(&self) -> bool {
+        self.sender.is_done() && self.receiver.is_done()
+    }
+
+    /// Takes leave as soon as all bytes have moved. Of the two, the server's stream is the one that the
+    /// note follows.
+    fn take_leave(&mut self) {
+        if let (true, Some(farewell)) = (self.is_exchanged(), &mut self.farewell) {
+            let is_cut =
+                if farewell.is_server() { self.sender.is_cut() } else { self.receiver.is_cut() };
+            farewell.begin(self.receiver.position(), is_cut);
+        }
+    }
+
+    /// What a connection that is replaced is told after its bytes have moved. Whether it was that.
+    fn hear_leave(&mut self, event: Event) {
+        self.take_leave();
+        let Some(farewell) = &mut self.farewell else { return };
+        if farewell.is_before() {
+            return;
+        }
+        let ends = matches!(event, Event::PeerClosed(_) | Event::Reset { .. } | Event::Stop);
+        if !ends || farewell.is_well_ended() || event == Event::Stop {
+            return;
+        }
+        self.receiver.fail(match event {
+            Event::Reset { errno, .. } => errors::reset_before_count(errno),
+            _ => errors::closed_before_count(),
+        });
+    }
+
+    fn hear_note(&mut self, bytes: &[u8]) -> Consumed {
+        let Some(farewell) = &mut self.farewell else { return Consumed(bytes.len()) };
+        let (taken, noted) = farewell.received(bytes);
+        match noted {
+            Noted::Partly => {}
+            Noted::Count(count) if count == self.sender.position() => {}
+            Noted::Count(count) => {
+                self.receiver.fail(errors::short_count(self.sender.position(), count));
+            }
+            Noted::Nonsense => self.receiver.fail(errors::too_many(self.receiver.position())),
+        }
+        Consumed(taken)
+    }
 }
 
-fn turns(plan: &GoodputPlan, role: Role) -> Option<Turns> {
-    let total = match plan.extent {
-        Extent::TransferBytes(bytes) => Some(bytes.0),
-        Extent::DurationNs(_) => None,
-    };
+fn turns(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Option<Turns> {
     let (push, pull) = (plan.push_bytes.0, plan.pull_bytes.0);
     let (send_bytes, receive_bytes) =
         if role == Role::Client { (push, pull) } else { (pull, push) };
@@ -141,12 +217,12 @@ fn turns(plan: &GoodputPlan, role: Role) -> Option<Turns> {
 }
 
 /// Where the stream ends that this end sends, and the one it receives; `None`: not known before.
-fn ends(plan: &GoodputPlan, role: Role, turns: Option<Turns>) -> (Option<u64>, Option<u64>) {
+fn ends(
+    plan: &GoodputPlan,
+    role: Role,
+    (turns, total): (Option<Turns>, Option<u64>),
+) -> (Option<u64>, Option<u64>) {
     let is_client = role == Role::Client;
-    let total = match plan.extent {
-        Extent::TransferBytes(bytes) => Some(bytes.0),
-        Extent::DurationNs(_) => None,
-    };
     match plan.pattern {
         Pattern::Push if is_client => (total, Some(0)),
         Pattern::Push => (Some(0), total),
@@ -176,7 +252,13 @@ impl Machine for GoodputFlow {
 
     fn want(&mut self, shared: &mut GoodputShared, now: Tick) -> Want {
         if self.is_failed() {
-            return Want { close: self.receiver.take_close(), ..Want::NOTHING };
+            // What fails while the run goes on is reset, so that the other end hears of it at once.
+            let reset = self.farewell.is_some().then_some(Close::Reset);
+            return Want { close: self.receiver.take_close().or(reset), ..Want::NOTHING };
+        }
+        self.take_leave();
+        if let Some(farewell) = self.farewell.as_ref().filter(|it| !it.is_before()) {
+            return farewell.want();
         }
         let most = match self.turns {
             Some(turns) => turns.may_send(self.sender.position(), self.receiver.position()),
@@ -184,6 +266,10 @@ impl Machine for GoodputFlow {
         };
         let (send, wake) = self.sender.offer(&shared.send, most, now);
         let wake = wake.filter(|_| !self.sender.is_done());
+        if self.is_exchanged() && self.farewell.is_some() {
+            // Its time was up, and that was all there was.
+            return self.want(shared, now);
+        }
         let receive = self.receiver.want(&mut shared.receive, now);
         let wake = [wake, receive.wake].into_iter().flatten().min();
         Want { send, recv: receive.recv, wake, close: receive.close, ..Want::NOTHING }
@@ -195,13 +281,19 @@ impl Machine for GoodputFlow {
         lane: Lane,
         gather: &mut Gather<'data>,
     ) {
-        self.sender.gather(&shared.send, lane, gather);
+        match &self.farewell {
+            Some(farewell) if farewell.sends() => farewell.gather(gather),
+            _ => self.sender.gather(&shared.send, lane, gather),
+        }
     }
 
     fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
     fn sent(&mut self, shared: &mut GoodputShared, lane: Lane, amount: usize, at: Tick) {
-        self.sender.sent(&mut shared.send, lane, amount, at);
+        match &mut self.farewell {
+            Some(farewell) if farewell.sends() => farewell.sent(amount),
+            _ => self.sender.sent(&mut shared.send, lane, amount, at),
+        }
     }
 
     fn received(
@@ -212,22 +304,37 @@ impl Machine for GoodputFlow {
         meta: RecvMeta,
         now: Tick,
     ) -> Consumed {
-        self.receiver.received(&mut shared.receive, lane, bytes, meta, now)
+        if self.farewell.is_none() {
+            return self.receiver.received(&mut shared.receive, lane, bytes, meta, now);
+        }
+        if self.is_exchanged() {
+            return self.hear_note(bytes);
+        }
+        // What follows the data is presented again, as the note that it may be.
+        let data = &bytes[..bytes.len().min(self.receiver.room())];
+        if data.is_empty() {
+            return Consumed(0);
+        }
+        self.receiver.received(&mut shared.receive, lane, data, meta, now)
     }
 
     fn event(&mut self, shared: &mut GoodputShared, event: Event, now: Tick) {
+        self.hear_leave(event);
         self.sender.event(&mut shared.send, event, now);
         self.receiver.event(&mut shared.receive, event, now);
         if matches!(event, Event::PeerTotal(_)) {
             self.end_turns();
         }
+        self.take_leave();
     }
 
     fn phase(&self) -> Phase {
         match (self.is_failed(), self.sender.is_done(), self.receiver.is_done()) {
             (true, ..) => Phase::Failed,
-            (false, true, true) => Phase::Done,
-            (false, true, false) => Phase::SendingDone,
+            (false, true, true) if self.farewell.as_ref().is_none_or(Farewell::is_over) => {
+                Phase::Done
+            }
+            (false, true, _) => Phase::SendingDone,
             (false, false, _) => Phase::Running,
         }
     }
@@ -246,7 +353,7 @@ impl Split for GoodputFlow {
     type Receiver = Receiver;
 
     fn can_split(&self, _: &GoodputShared) -> bool {
-        self.turns.is_none()
+        self.turns.is_none() && self.farewell.is_none()
     }
 
     fn split(self) -> (Sender, Receiver) {
@@ -254,7 +361,7 @@ impl Split for GoodputFlow {
     }
 
     fn join(sender: Sender, receiver: Receiver) -> Self {
-        Self { sender, receiver, turns: None }
+        Self { sender, receiver, turns: None, farewell: None }
     }
 
     fn split_shared(shared: GoodputShared) -> (SendShared, ReceiveShared) {

@@ -1,11 +1,14 @@
 //! A goodput test as it runs: stated by the client, sent to the server, stored in the result.
 
 use pathscope_core::Wait;
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::{Pace, Shape};
 use crate::limits::{self, PlanError};
+use crate::sockets::SocketPlan;
 
 /// Everything about a goodput test that both ends must know.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -34,6 +37,21 @@ pub struct GoodputPlan {
     pub engine: Option<String>,
     /// How both ends wait.
     pub wait: Wait,
+    /// How often connections are replaced, what ends the run, what is drawn.
+    #[serde(default)]
+    pub shape: Shape,
+    /// Where and how the connections are opened and set.
+    #[serde(default)]
+    pub sockets: SocketPlan,
+    /// How sends are spread over time.
+    #[serde(default)]
+    pub pace: Pace,
+    /// Processors that the client's workers are kept on, in turns; none: any.
+    #[serde(default)]
+    pub client_cpus: Vec<u32>,
+    /// Processors that the server's workers are kept on, in turns; none: any.
+    #[serde(default)]
+    pub server_cpus: Vec<u32>,
 }
 
 impl GoodputPlan {
@@ -54,8 +72,18 @@ impl GoodputPlan {
         if let Some(rate) = self.rate_bps {
             limits::in_range("--rate", rate, &limits::RATE)?;
         }
+        self.shape.validate(self)?;
+        self.sockets.validate(self.connections)?;
+        self.pace.validate(self.rate_bps)?;
+        limits::cpus("--cpu", &self.client_cpus)?;
+        limits::cpus("--server-cpu", &self.server_cpus)?;
         limits::name("--congestion", self.congestion_control.as_deref())?;
         limits::name("--engine", self.engine.as_deref())
+    }
+
+    /// Processors that the workers of an end are kept on; none: any.
+    pub fn cpus_of(&self, role: Role) -> &[u32] {
+        if role == Role::Client { &self.client_cpus } else { &self.server_cpus }
     }
 
     /// Whether the client sends.

@@ -8,11 +8,16 @@ use pathscope_flow::{
     Totals, Want,
 };
 
-use super::{FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors};
+use super::{BufferRange, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors};
+use crate::draw::Draws;
 use crate::pattern::{Examination, StreamKey};
 
 /// Wrong bytes are judged after this time at the latest, with what evidence has come by then.
 const EXAMINATION_NS: u64 = 1_000_000_000;
+
+/// A connection that is closed early is judged after this time: that the other end was stopped is said on
+/// the control connection, and that word may still be on its way.
+const WORD_NS: u64 = 2_000_000_000;
 
 /// Corruptions that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
@@ -20,7 +25,7 @@ const CORRUPTIONS_KEPT: usize = 64;
 /// What the receiving flows of a worker have in common.
 #[derive(Debug)]
 pub struct ReceiveShared {
-    buffer_bytes: usize,
+    buffers: BufferRange,
     verify: Verify,
     warm_up_ns: u64,
     started: Option<Tick>,
@@ -30,11 +35,11 @@ pub struct ReceiveShared {
 }
 
 impl ReceiveShared {
-    /// Each receive moves at most `buffer_bytes`; what comes in the first `warm_up_ns` is checked but
+    /// Each receive moves at most what is drawn from `buffers`; what comes in the first `warm_up_ns` is checked but
     /// stands outside the window that counts.
-    pub fn new(buffer_bytes: usize, verify: Verify, warm_up_ns: u64) -> Self {
+    pub fn new(buffers: BufferRange, verify: Verify, warm_up_ns: u64) -> Self {
         Self {
-            buffer_bytes,
+            buffers,
             verify,
             warm_up_ns,
             started: None,
@@ -71,16 +76,28 @@ impl Shared for ReceiveShared {
 
 /// The receiving half: compares each byte with what it must be.
 #[derive(Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "facts of their own, a byte each in a small flow"
+)]
 pub struct Receiver {
     key: StreamKey,
     /// Bytes received and found right.
     position: u64,
     /// Where the stream ends, once that is known.
     end: Option<u64>,
+    /// What the size of each receive is drawn from.
+    draws: Draws,
     /// Whether the other end has told its total.
     told: bool,
+    /// That is less than was agreed.
+    is_cut: bool,
     closed: bool,
+    /// Whether the other end may close before its word has come that it was stopped.
+    may_overtake: bool,
     started: bool,
+    /// When it started, in time since the first flow did.
+    start_ns: u64,
     window: ReceiveWindow,
     examination: Option<Box<Examination>>,
     /// When the examination ends.
@@ -92,14 +109,18 @@ pub struct Receiver {
 
 impl Receiver {
     /// Expects `end` bytes, or as many as the other end will say it sent.
-    pub fn new(key: StreamKey, end: Option<u64>) -> Self {
+    pub fn new(key: StreamKey, end: Option<u64>, draws: Draws) -> Self {
         Self {
             key,
             position: 0,
             end,
+            draws,
             told: false,
+            is_cut: false,
             closed: false,
+            may_overtake: false,
             started: false,
+            start_ns: 0,
             window: ReceiveWindow::default(),
             examination: None,
             judge_at: Tick::NEVER,
@@ -108,18 +129,42 @@ impl Receiver {
         }
     }
 
+    /// The other end may close before word of it comes that it was stopped.
+    pub(super) fn overtaken(self, may_overtake: bool) -> Self {
+        Self { may_overtake, ..self }
+    }
+
     /// What may be taken now.
     fn appetite(&self, shared: &ReceiveShared) -> RecvWant {
         if !self.started || self.is_done() || self.closed || self.error.is_some() {
             RecvWant::Nothing
         } else {
-            RecvWant::UpTo(shared.buffer_bytes)
+            let BufferRange { low, high } = shared.buffers;
+            let buffer = if low == high { low } else { self.draws.within(low, high) };
+            RecvWant::UpTo(usize::try_from(buffer).unwrap_or(usize::MAX))
         }
     }
 
     /// What this flow received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
         self.window
+    }
+
+    /// Received bytes a second, in bits, over this flow's own time.
+    pub fn own_rate_bps(&self) -> Option<f64> {
+        let length_ns = self.window.last_ns?.saturating_sub(self.start_ns);
+        (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
+    }
+
+    /// Whether the other end stopped before it had sent what was agreed.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// How many bytes may still come.
+    pub(super) fn room(&self) -> usize {
+        let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
+        usize::try_from(room).unwrap_or(usize::MAX)
     }
 
     pub(super) fn position(&self) -> u64 {
@@ -136,6 +181,7 @@ impl Receiver {
         if total < self.position || self.end.is_some_and(|agreed| total > agreed) {
             self.fail(errors::wrong_total(self.position, self.end, total));
         }
+        self.is_cut |= self.end.is_some_and(|agreed| total < agreed);
         self.end = Some(total);
         self.check_close(shared);
     }
@@ -145,7 +191,7 @@ impl Receiver {
         self.close.take()
     }
 
-    fn fail(&mut self, error: FlowError) {
+    pub(super) fn fail(&mut self, error: FlowError) {
         if self.error.is_none() {
             self.close = (error.kind != FlowErrorKind::Network).then_some(Close::Reset);
             self.error = Some(Box::new(error));
@@ -182,6 +228,7 @@ impl Receiver {
     /// Ends the examination: the flow fails, and says of what.
     fn judge(&mut self, shared: &mut ReceiveShared) {
         if let Some(examination) = self.examination.take() {
+            self.judge_at = Tick::NEVER;
             let corruption = examination.judge();
             self.fail(errors::corrupt(&corruption));
             shared.keep(FlowCorruption { flow: self.id(), corruption });
@@ -205,7 +252,7 @@ impl Receiver {
     fn check_close(&mut self, shared: &mut ReceiveShared) {
         if self.closed && !self.is_done() {
             self.judge(shared);
-            if self.end.is_some() {
+            if self.end.is_some() && (self.told || !self.may_overtake) {
                 self.fail(errors::closed_early(self.position, self.end));
             }
         }
@@ -222,10 +269,13 @@ impl Machine for Receiver {
     }
 
     fn want(&mut self, shared: &mut ReceiveShared, now: Tick) -> Want {
-        if self.examination.is_some() && now >= self.judge_at {
+        if now >= self.judge_at {
+            self.judge_at = Tick::NEVER;
+            self.may_overtake = false;
             self.judge(shared);
+            self.check_close(shared);
         }
-        let wake = self.examination.is_some().then_some(self.judge_at);
+        let wake = (self.judge_at != Tick::NEVER).then_some(self.judge_at);
         Want { recv: self.appetite(shared), wake, close: self.take_close(), ..Want::NOTHING }
     }
 
@@ -243,8 +293,8 @@ impl Machine for Receiver {
         _: RecvMeta,
         now: Tick,
     ) -> Consumed {
-        let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
-        let fitting = &bytes[..bytes.len().min(usize::try_from(room).unwrap_or(usize::MAX))];
+        let fitting = &bytes[..bytes.len().min(self.room())];
+        self.draws.advance();
         let right = self.take(fitting, shared, now);
         self.count(right, shared, now);
         if fitting.len() < bytes.len() && self.error.is_none() {
@@ -257,11 +307,14 @@ impl Machine for Receiver {
         match event {
             Event::Start => {
                 self.started = true;
-                shared.started.get_or_insert(now);
+                self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
             }
             Event::PeerTotal(total) => self.told(total, shared),
             Event::PeerClosed(_) => {
                 self.closed = true;
+                if self.may_overtake && !self.is_done() {
+                    self.judge_at = self.judge_at.min(now.plus_nanos(WORD_NS));
+                }
                 self.check_close(shared);
             }
             Event::Reset { errno, .. } if !self.is_done() => {

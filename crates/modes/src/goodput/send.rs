@@ -9,22 +9,32 @@ use pathscope_flow::{
     Want,
 };
 
-use super::{GoodputInterval, errors};
+use super::pace::{self, Bursts, Leave};
+use super::{BufferRange, GoodputInterval, Pace, errors};
+use crate::draw::Draws;
 use crate::pattern::StreamKey;
 
 /// What the sending flows of a worker have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct SendShared {
-    buffer_bytes: usize,
+    buffers: BufferRange,
     rate: Option<BitRate>,
+    pace: Pace,
     duration_ns: Option<u64>,
+    /// When the first flow started.
+    begun: Option<Tick>,
     sent_bytes: u64,
 }
 
 impl SendShared {
-    /// Each send moves at most `buffer_bytes`; each flow keeps to `rate` and stops after `duration_ns`.
-    pub fn new(buffer_bytes: usize, rate: Option<BitRate>, duration_ns: Option<u64>) -> Self {
-        Self { buffer_bytes, rate, duration_ns, sent_bytes: 0 }
+    /// Each send moves at most what is drawn from `buffers`; each flow keeps to `rate` and `pace`, and all stop
+    /// `duration_ns` after the first has started.
+    pub fn new(
+        buffers: BufferRange,
+        (rate, pace): (Option<BitRate>, Pace),
+        duration_ns: Option<u64>,
+    ) -> Self {
+        Self { buffers, rate, pace, duration_ns, begun: None, sent_bytes: 0 }
     }
 }
 
@@ -44,6 +54,11 @@ pub struct Sender {
     position: u64,
     /// Where the stream ends, once that is known.
     end: Option<u64>,
+    /// It was stopped before that.
+    is_cut: bool,
+    /// What the size of each send is drawn from.
+    draws: Draws,
+    bursts: Bursts,
     started: Option<Tick>,
     /// When the stream ends, whatever was sent by then.
     stop_at: Tick,
@@ -52,8 +67,18 @@ pub struct Sender {
 
 impl Sender {
     /// Sends `end` bytes, or for as long as the worker's flows do.
-    pub fn new(key: StreamKey, end: Option<u64>) -> Self {
-        Self { key, position: 0, end, started: None, stop_at: Tick::NEVER, error: None }
+    pub fn new(key: StreamKey, end: Option<u64>, draws: Draws) -> Self {
+        Self {
+            key,
+            position: 0,
+            end,
+            is_cut: false,
+            draws,
+            bursts: Bursts::default(),
+            started: None,
+            stop_at: Tick::NEVER,
+            error: None,
+        }
     }
 
     /// What may be sent now, at most `most` bytes, and when to ask again if that is nothing.
@@ -69,22 +94,29 @@ impl Sender {
         }
         let wake = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
         let left = self.end.map_or(u64::MAX, |end| end - self.position).min(most);
-        let room = left.min(shared.buffer_bytes as u64);
-        let Some(rate) = shared.rate.filter(|_| room > 0) else { return (stream(room), wake) };
-
-        // A quantum of about a millisecond keeps the number of wake-ups bounded at any rate.
-        let quantum = room.min(rate.bytes_in(1_000_000).max(1_024));
-        let allowed = rate.bytes_in(now.nanos_since(started)).saturating_sub(self.position);
-        if allowed >= quantum {
-            return (stream(room.min(allowed)), wake);
+        let BufferRange { low, high } = shared.buffers;
+        let buffer = if low == high { low } else { self.draws.within(low, high) };
+        let room = left.min(buffer);
+        if let Some(until) = self.bursts.pause(now).filter(|_| room > 0) {
+            return (SendWant::Nothing, Some(until.min(self.stop_at)));
         }
-        let due = started.plus_nanos(rate.nanos_for(self.position + quantum));
-        (SendWant::Nothing, Some(due.min(self.stop_at)))
+        let Some(rate) = shared.rate.filter(|_| room > 0) else { return (stream(room), wake) };
+        let rate = (rate, shared.pace.period_ns);
+        match pace::by_rate(rate, (self.position, room), (started, now)) {
+            Leave::Bytes(bytes) => (stream(bytes), wake),
+            Leave::Not(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
+        }
     }
 
     /// The stream ends where it stands.
     pub(super) fn end_here(&mut self) {
+        self.is_cut |= self.end.is_some_and(|end| self.position < end);
         self.end = Some(self.end.map_or(self.position, |end| end.min(self.position)));
+    }
+
+    /// Whether it was stopped before it had sent what was agreed.
+    pub(super) fn is_cut(&self) -> bool {
+        self.is_cut
     }
 
     pub(super) fn position(&self) -> u64 {
@@ -127,8 +159,12 @@ impl Machine for Sender {
 
     fn fill(&mut self, _: &mut SendShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
-    fn sent(&mut self, shared: &mut SendShared, _: Lane, amount: usize, _: Tick) {
+    fn sent(&mut self, shared: &mut SendShared, _: Lane, amount: usize, at: Tick) {
         self.position += amount as u64;
+        self.draws.advance();
+        if let Some(burst) = shared.pace.burst {
+            self.bursts.sent(burst, at);
+        }
         shared.sent_bytes += amount as u64;
     }
 
@@ -147,8 +183,9 @@ impl Machine for Sender {
         match event {
             Event::Start => {
                 self.started = Some(now);
+                let begun = *shared.begun.get_or_insert(now);
                 self.stop_at =
-                    shared.duration_ns.map_or(Tick::NEVER, |duration| now.plus_nanos(duration));
+                    shared.duration_ns.map_or(Tick::NEVER, |duration| begun.plus_nanos(duration));
             }
             Event::Stop => self.end_here(),
             Event::Reset { errno, .. } if !self.is_done() => {

@@ -1,6 +1,6 @@
 //! A goodput test as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bytes, duration_ns};
+use pathscope_core::quantity::{bytes, count, duration_ns};
 use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
@@ -15,9 +15,21 @@ const CONNECTIONS_SHOWN: usize = 16;
 /// What is done, in a few words.
 pub fn subtitle(plan: &GoodputPlan) -> String {
     let connections = if plan.connections == 1 { "connection" } else { "connections" };
-    let extent = match plan.extent {
-        Extent::TransferBytes(transfer) => format!("{} each", bytes(transfer.0)),
-        Extent::DurationNs(duration) => duration_ns(duration.0),
+    let until = plan
+        .shape
+        .time_limit_ns
+        .map_or_else(String::new, |limit| format!(", {} at most", duration_ns(limit.0)));
+    let replaced = match plan.connections_in_all() {
+        _ if !plan.replaces() => String::new(),
+        Some(all) => format!(" at a time, {} in all", count(all)),
+        None => " at a time, replaced for ever".to_owned(),
+    };
+    let extent = match (plan.extent, plan.shape.transfer_most_bytes) {
+        (Extent::TransferBytes(low), Some(high)) => {
+            format!("{} to {} each", bytes(low.0), bytes(high.0))
+        }
+        (Extent::TransferBytes(transfer), None) => format!("{} each", bytes(transfer.0)),
+        (Extent::DurationNs(duration), _) => duration_ns(duration.0),
     };
     let rate = plan.rate_bps.map_or_else(String::new, |rate| format!(", at most {rate} each"));
     let verify = match plan.verify {
@@ -26,14 +38,14 @@ pub fn subtitle(plan: &GoodputPlan) -> String {
         Verify::Off => ", not verified",
     };
     format!(
-        "{} TCP {connections}, {}, {extent}{rate}{verify}",
+        "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{verify}",
         plan.connections,
         plan.pattern.name()
     )
 }
 
 /// The figures of a goodput test.
-pub fn figures(plan: &GoodputPlan, summary: &GoodputSummary) -> Vec<Figure> {
+pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     let mut figures = Vec::new();
     for (label, direction) in [("goodput up", &summary.up), ("goodput down", &summary.down)] {
         let Some(direction) = direction else { continue };
@@ -52,9 +64,19 @@ pub fn figures(plan: &GoodputPlan, summary: &GoodputSummary) -> Vec<Figure> {
     }
     let failed = match summary.failed {
         0 => String::new(),
-        failed => format!(", {failed} failed{}", kinds(&summary.failures)),
+        failed => format!(", {} failed{}", count(failed), kinds(&summary.failures)),
     };
-    let note = format!("of {} completed{failed}", plan.connections);
+    let cut = if summary.cut == 0 {
+        String::new()
+    } else {
+        format!(", {} cut by the end of the run", count(summary.cut))
+    };
+    let rate = summary
+        .completed_per_second
+        .map_or_else(String::new, |rate| format!("; {} a second", count(rate.round() as u64)));
+    // Results of the first version do not say how many were attempted.
+    let attempted = summary.attempted.max(summary.completed + summary.failed + summary.cut);
+    let note = format!("of {} completed{failed}{cut}{rate}", count(attempted));
     figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
     figures
 }

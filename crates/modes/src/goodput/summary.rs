@@ -34,6 +34,9 @@ pub struct GoodputReport {
     pub failed: u64,
     /// The same, by what they failed of.
     pub failures: FailureCounts,
+    /// Flows that the end of the run stopped before their transfer was whole; they count neither as
+    /// completed nor as failed.
+    pub cut: u64,
     /// The first flows, one by one.
     pub flows: Vec<FlowFacts>,
     /// Flows beyond those.
@@ -60,6 +63,12 @@ pub struct GoodputSummary {
     /// The same, by what they failed of. Where the ends saw different things, wrong data counts before a
     /// breach of protocol, and that before the network, since who finds wrong data resets the connection.
     pub failures: FailureCounts,
+    /// Connections that the end of the run stopped before their transfer was whole.
+    pub cut: u64,
+    /// Connections that were made, or were to be made and could not.
+    pub attempted: u64,
+    /// Connections that ended well, a second of the run; absent where they are not replaced.
+    pub completed_per_second: Option<f64>,
     /// Segments sent again, both directions together; known of the connections told one by one.
     pub retransmits: Option<u64>,
 }
@@ -102,13 +111,21 @@ impl GoodputSummary {
             .flat_map(|report| &report.flows)
             .filter_map(|flow| flow.tcp?.retransmits)
             .reduce(|sum, more| sum + more);
-        let connections = u64::from(plan.connections);
+        let cut = client.cut.max(server.map_or(0, |server| server.cut));
+        let attempted = if plan.replaces() {
+            client.completed + client.failed + client.cut
+        } else {
+            u64::from(plan.connections)
+        };
         Self {
             up,
             down,
-            completed: connections.saturating_sub(failed).min(client.completed),
+            completed: attempted.saturating_sub(failed + cut).min(client.completed),
             failed,
             failures: FailureCounts::of_both(client, server, failed),
+            cut,
+            attempted,
+            completed_per_second: None,
             retransmits,
         }
     }
@@ -212,6 +229,15 @@ impl RateSums {
         self.sum_squares += bps * bps;
         self.min_bps = Some(self.min_bps.map_or(bps, |least| least.min(bps)));
         self.max_bps = Some(self.max_bps.map_or(bps, |most| most.max(bps)));
+    }
+
+    /// Counts the flows of both.
+    pub fn merge(&mut self, other: &Self) {
+        self.flows += other.flows;
+        self.sum_bps += other.sum_bps;
+        self.sum_squares += other.sum_squares;
+        self.min_bps = [self.min_bps, other.min_bps].into_iter().flatten().reduce(f64::min);
+        self.max_bps = self.max_bps.into_iter().chain(other.max_bps).reduce(f64::max);
     }
 
     /// Jain's fairness index of the rates: (Σx)² / (n·Σx²), in [1/n, 1]; `None` where nothing was

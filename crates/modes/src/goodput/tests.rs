@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::pattern::{Corruption, Nature, SessionKey};
+use crate::sockets::SocketPlan;
 
 const ONE_WAY_NS: u64 = 125_000;
 pub(super) const FLOW: FlowId = FlowId(0);
@@ -31,6 +32,11 @@ pub(super) fn plan(pattern: Pattern, extent: Extent) -> GoodputPlan {
         congestion_control: None,
         engine: None,
         wait: Wait::Auto,
+        shape: Shape::default(),
+        sockets: SocketPlan::default(),
+        pace: Pace::default(),
+        client_cpus: Vec::new(),
+        server_cpus: Vec::new(),
     }
 }
 
@@ -334,5 +340,96 @@ proptest! {
         let outcome = sim.run(LATE);
         let (up, down) = agreed(&sim, FLOW, &outcome);
         prop_assert_eq!(up + down, bytes);
+    }
+}
+
+/// A plan whose connections are replaced as they end.
+fn replaced(pattern: Pattern, bytes: u64, mut shape: Shape) -> GoodputPlan {
+    shape.iterations = Iterations::Times(4);
+    GoodputPlan { shape, ..plan(pattern, transfer(bytes)) }
+}
+
+#[test]
+fn a_connection_that_is_replaced_ends_by_itself_however_it_is_cut_up() {
+    for (_, pattern) in Pattern::ALL {
+        for (_, shutdown) in Shutdown::ALL {
+            for bytes in [1, 15, 16, 17, 100_003] {
+                let shape = Shape { shutdown, seed: bytes, ..Shape::default() };
+                let mut sim = sim(&replaced(pattern, bytes, shape), gigabit());
+                let outcome = sim.run(LATE);
+                let (up, down) = agreed(&sim, FLOW, &outcome);
+                assert_eq!(up + down, bytes, "{pattern:?} {shutdown:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_close_may_come_before_the_word_that_explains_it() {
+    for (_, pattern) in Pattern::ALL {
+        let shape = Shape { time_limit_ns: Some(Period::from_millis(100)), ..Shape::default() };
+        let mut sim = sim(&replaced(pattern, 1 << 40, shape), gigabit());
+        // Word on the control connection is a second on its way.
+        sim.tell_totals(1_000_000_000);
+        let outcome = sim.run(LATE);
+        agreed(&sim, FLOW, &outcome);
+        assert!(sim.client(FLOW).is_cut() && sim.server(FLOW).is_cut(), "{pattern:?}");
+    }
+}
+
+#[test]
+fn a_time_limit_cuts_what_is_under_way_and_both_ends_count_the_same() {
+    for (_, pattern) in Pattern::ALL {
+        let shape = Shape { time_limit_ns: Some(Period::from_millis(100)), ..Shape::default() };
+        let mut sim = sim(&replaced(pattern, 1 << 40, shape), gigabit());
+        let outcome = sim.run(LATE);
+        let (up, down) = agreed(&sim, FLOW, &outcome);
+        assert!(up + down > 1_000_000, "{pattern:?}: {up} {down}");
+        assert!(sim.client(FLOW).is_cut() && sim.server(FLOW).is_cut(), "{pattern:?}");
+        assert!(outcome.at < Tick::from_nanos(200_000_000), "{pattern:?}: {outcome}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn drawn_sizes_move_every_byte_and_repeat_with_their_seed(
+        seed: u64, low in 1_u64..5_000, span in 0_u64..60_000, pattern in 0_usize..4,
+    ) {
+        let shape = Shape {
+            transfer_most_bytes: Some(Bytes(200_000)),
+            buffer_most_bytes: Some(Bytes(low + span)),
+            seed,
+            ..Shape::default()
+        };
+        let pattern = Pattern::ALL[pattern].1;
+        let plan = GoodputPlan { buffer_bytes: Bytes(low), shape, ..plan(pattern, transfer(1_000)) };
+        let run = || {
+            let mut sim = sim(&plan, gigabit());
+            let outcome = sim.run(LATE);
+            (agreed(&sim, FLOW, &outcome), outcome.at)
+        };
+        let ((up, down), at) = run();
+        prop_assert_eq!(Some(up + down), plan.transfer_of(FLOW));
+        prop_assert_eq!(run(), ((up, down), at));
+    }
+}
+
+#[test]
+fn a_rate_by_periods_and_bursts_with_pauses_keep_their_time() {
+    // 10 Mbit/s in shares of 50 ms: 1,000,000 bytes are 16 shares, of which the first leaves at once.
+    let pace = Pace { period_ns: Some(Period::from_millis(50)), burst: None };
+    let rate = Some(BitRate(10_000_000));
+    let by_period =
+        GoodputPlan { rate_bps: rate, pace, ..plan(Pattern::Push, transfer(1_000_000)) };
+    // 16 sends of 64 KiB, a pause after every fourth but the last four: three pauses of 200 ms.
+    let burst = Some(Burst { sends: 4, pause_ns: Period::from_millis(200) });
+    let pace = Pace { period_ns: None, burst };
+    let by_bursts = GoodputPlan { pace, ..plan(Pattern::Push, transfer(16 << 16)) };
+    for (plan, least_ms, most_ms) in [(by_period, 750, 760), (by_bursts, 600, 10_000)] {
+        let mut sim = sim(&plan, Conditions::over(Link::new(ONE_WAY_NS)));
+        let outcome = sim.run(LATE);
+        agreed(&sim, FLOW, &outcome);
+        let took_ms = outcome.at.as_nanos() / 1_000_000;
+        assert!((least_ms..most_ms).contains(&took_ms), "{took_ms} ms: {plan:?}");
     }
 }

@@ -6,16 +6,20 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::record::SocketFacts;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{Shutdown, SocketFlags};
-use socket2::{Domain, Protocol, Type};
+use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 
 use super::{Settings, Socket};
 use crate::{OsError, Waker, clock, datagrams};
 
 pub type Handle = OwnedFd;
+
+/// From one question whether the other end is there to the next.
+const KEEPALIVE_EVERY: Duration = Duration::from_secs(1);
 
 impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -81,26 +85,116 @@ pub fn connect_tcp(
 ) -> Result<Socket, OsError> {
     let begun = clock::now();
     let failed = |source| OsError::Connect { protocol: "TCP", address, source };
-    let socket = tcp(address).map_err(failed)?;
-    set(&socket, settings).map_err(failed)?;
-    if let Some(local) = settings.local {
-        socket.bind(&local.into()).map_err(failed)?;
-    }
-    socket.set_nonblocking(true).map_err(failed)?;
-    let socket = Socket::from(socket);
-    socket.set_nodelay(true)?;
-    if let Some(name) = &settings.congestion_control {
-        socket.set_congestion_control(name)?;
-    }
-    match rustix::net::connect(&socket, &address) {
-        Ok(()) => {}
-        Err(Errno::INPROGRESS | Errno::INTR) => {
-            await_connection(&socket, address, begun, deadline, cancel)?;
-        }
-        Err(errno) => return Err(failed(errno.into())),
-    }
+    let socket = begin_connect_tcp(address, settings)?;
+    await_connection(&socket, address, begun, deadline, cancel)?;
     rustix::io::ioctl_fionbio(&socket, false).map_err(|errno| failed(errno.into()))?;
     Ok(socket)
+}
+
+pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
+    let failed = |source| OsError::Connect { protocol: "TCP", address, source };
+    let socket = Socket::from(tcp(address).map_err(failed)?);
+    if let Some(bytes) = settings.segment_bytes {
+        let set = SockRef::from(&socket).set_tcp_mss(bytes);
+        set.map_err(OsError::call("set the largest segment (TCP_MAXSEG)"))?;
+    }
+    apply(&socket, settings)?;
+    bind(&socket, settings)?;
+    SockRef::from(&socket).set_nonblocking(true).map_err(failed)?;
+    match rustix::net::connect(&socket, &address) {
+        Ok(()) | Err(Errno::INPROGRESS | Errno::INTR) => Ok(socket),
+        Err(errno) => Err(failed(errno.into())),
+    }
+}
+
+/// Where a socket stands before it connects.
+fn bind(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
+    let socket = SockRef::from(socket);
+    if let Some(interface) = &settings.interface {
+        socket
+            .bind_device(Some(interface.as_bytes()))
+            .map_err(|source| OsError::Interface { name: interface.clone(), source })?;
+    }
+    let Some(local) = settings.local else { return Ok(()) };
+    let failed = |source| OsError::Bind { address: local, source };
+    if local.port() != 0 {
+        // It may have belonged to a connection that waits out its time.
+        socket.set_reuse_address(true).map_err(failed)?;
+    }
+    socket.bind(&local.into()).map_err(failed)
+}
+
+pub fn apply(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
+    let handle = SockRef::from(socket);
+    if let Some(bytes) = settings.send_buffer_bytes {
+        handle
+            .set_send_buffer_size(bytes)
+            .map_err(OsError::call("set the send buffer (SO_SNDBUF)"))?;
+    }
+    if let Some(bytes) = settings.receive_buffer_bytes {
+        handle
+            .set_recv_buffer_size(bytes)
+            .map_err(OsError::call("set the receive buffer (SO_RCVBUF)"))?;
+    }
+    if let Some(dscp) = settings.dscp {
+        set_dscp(socket, dscp).map_err(OsError::call("set the code point (DSCP)"))?;
+    }
+    if let Some(bytes) = settings.not_sent_low_water_bytes {
+        handle
+            .set_tcp_notsent_lowat(bytes)
+            .map_err(OsError::call("set the low water of unsent data (TCP_NOTSENT_LOWAT)"))?;
+    }
+    if let Some(idle) = settings.keepalive {
+        let keepalive = TcpKeepalive::new().with_time(idle).with_interval(KEEPALIVE_EVERY);
+        handle
+            .set_tcp_keepalive(&keepalive)
+            .map_err(OsError::call("set keepalive (TCP_KEEPIDLE)"))?;
+    }
+    socket.set_nodelay(!settings.nagle)?;
+    settings.congestion_control.iter().try_for_each(|name| socket.set_congestion_control(name))
+}
+
+/// The two lowest bits are congestion notification's, and the kernel's.
+fn set_dscp(socket: &Socket, dscp: u8) -> io::Result<()> {
+    let byte = u32::from(dscp) << 2;
+    let handle = SockRef::from(socket);
+    if local_addr(&socket.0)?.is_ipv6() {
+        handle.set_tclass_v6(byte)
+    } else {
+        handle.set_tos_v4(byte)
+    }
+}
+
+pub fn facts(socket: &Socket) -> SocketFacts {
+    let handle = SockRef::from(socket);
+    let is_six = local_addr(&socket.0).is_ok_and(|address| address.is_ipv6());
+    let class = if is_six { handle.tclass_v6() } else { handle.tos_v4() };
+    let bytes = |size: Option<usize>| size.map(|size| size as u64);
+    SocketFacts {
+        send_buffer_bytes: bytes(send_buffer_bytes(&socket.0)),
+        receive_buffer_bytes: bytes(receive_buffer_bytes(&socket.0)),
+        congestion_control: congestion_control(&socket.0),
+        dscp: class.ok().and_then(|class| u8::try_from(class >> 2).ok()),
+        segment_bytes: handle.tcp_mss().ok().map(u64::from),
+        not_sent_low_water_bytes: handle
+            .tcp_notsent_lowat()
+            .ok()
+            // Zero: as the system has it, which is all bits; and those are no bound.
+            .filter(|&bytes| bytes != 0 && bytes != u32::MAX)
+            .map(u64::from),
+        nagle: handle.tcp_nodelay().ok().map(|nodelay| !nodelay),
+        keepalive_ns: handle
+            .keepalive()
+            .ok()
+            .filter(|&is_on| is_on)
+            .and_then(|_| handle.tcp_keepalive_time().ok())
+            .and_then(|idle| u64::try_from(idle.as_nanos()).ok()),
+    }
+}
+
+fn connection_outcome(socket: &Socket, address: SocketAddr) -> Result<(), OsError> {
+    let outcome = sockopt::socket_error(socket).and_then(|outcome| outcome);
+    outcome.map_err(|errno| OsError::Connect { protocol: "TCP", address, source: errno.into() })
 }
 
 fn await_connection(
@@ -124,12 +218,7 @@ fn await_connection(
         let mut watched = [awaited, PollFd::from_borrowed_fd(other, PollFlags::IN)];
         match poll(&mut watched, Some(&timespec(deadline.since(now)))) {
             Ok(_) if !watched[0].revents().is_empty() => {
-                let outcome = sockopt::socket_error(socket).and_then(|outcome| outcome);
-                return outcome.map_err(|errno| OsError::Connect {
-                    protocol: "TCP",
-                    address,
-                    source: errno.into(),
-                });
+                return connection_outcome(socket, address);
             }
             Ok(_) | Err(Errno::INTR) => {}
             Err(errno) => return Err(OsError::call("wait for a connection")(errno)),

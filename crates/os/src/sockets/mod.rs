@@ -20,6 +20,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::record::SocketFacts;
 
 use crate::{OsError, Waker};
 
@@ -41,6 +42,16 @@ pub struct Settings {
     pub send_buffer_bytes: Option<usize>,
     /// Receive buffer; absent: the system's own, which for TCP adapts itself.
     pub receive_buffer_bytes: Option<usize>,
+    /// Differentiated services code point.
+    pub dscp: Option<u8>,
+    /// The most that waits unsent in the kernel before the socket takes more. TCP only.
+    pub not_sent_low_water_bytes: Option<u32>,
+    /// The largest segment, of both directions. TCP only, and only of the end that connects.
+    pub segment_bytes: Option<u32>,
+    /// After so long without a word the other end is asked whether it is there. TCP only.
+    pub keepalive: Option<Duration>,
+    /// Nagle's algorithm. TCP only.
+    pub nagle: bool,
 }
 
 /// Listens for TCP connections. An IPv6 address takes no IPv4 connections: listen on both.
@@ -61,6 +72,12 @@ pub fn connect_tcp(
     cancel: Option<&Waker>,
 ) -> Result<Socket, OsError> {
     imp::connect_tcp(address, settings, deadline, cancel)
+}
+
+/// Begins to connect, and returns at once a socket that does not block. It is ready to write when it is known
+/// what came of it.
+pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
+    imp::begin_connect_tcp(address, settings)
 }
 
 /// A UDP socket that takes datagrams from anybody, and tells which of this machine's addresses each
@@ -118,6 +135,16 @@ impl Socket {
     /// The other end's address.
     pub fn peer_addr(&self) -> io::Result<SocketAddr> {
         imp::peer_addr(&self.0)
+    }
+
+    /// Sets what can be set of a connection that is there.
+    pub fn apply(&self, settings: &Settings) -> Result<(), OsError> {
+        imp::apply(self, settings)
+    }
+
+    /// What the kernel says of its settings.
+    pub fn facts(&self) -> SocketFacts {
+        imp::facts(self)
     }
 
     /// Switches Nagle's algorithm off or on.

@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::record::SocketFacts;
 
 use super::{Settings, Socket};
 use crate::{OsError, Waker};
@@ -29,6 +30,10 @@ pub fn connect_tcp(
     _deadline: Tick,
     _cancel: Option<&Waker>,
 ) -> Result<Socket, OsError> {
+    Err(UNSUPPORTED)
+}
+
+pub fn begin_connect_tcp(_address: SocketAddr, _settings: &Settings) -> Result<Socket, OsError> {
     Err(UNSUPPORTED)
 }
 
@@ -70,6 +75,14 @@ pub fn local_addr(handle: &Handle) -> io::Result<SocketAddr> {
 
 pub fn peer_addr(handle: &Handle) -> io::Result<SocketAddr> {
     match *handle {}
+}
+
+pub fn apply(socket: &Socket, _settings: &Settings) -> Result<(), OsError> {
+    match socket.0 {}
+}
+
+pub fn facts(socket: &Socket) -> SocketFacts {
+    match socket.0 {}
 }
 
 pub fn set_nodelay(handle: &Handle, _nodelay: bool) -> Result<(), OsError> {

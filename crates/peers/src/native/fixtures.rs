@@ -2,9 +2,10 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pattern, Verify};
+use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sockets::SocketPlan;
 
 /// Ten seconds of goodput over so many connections, with probes over UDP beside it.
 pub(crate) fn load(connections: u32) -> Test {
@@ -22,6 +23,11 @@ pub(crate) fn load(connections: u32) -> Test {
             congestion_control: None,
             engine: None,
             wait: Wait::Auto,
+            shape: Shape::default(),
+            sockets: SocketPlan::default(),
+            pace: Pace::default(),
+            client_cpus: Vec::new(),
+            server_cpus: Vec::new(),
         }),
         probe: Some(LatencyPlan {
             size_bytes: Bytes(64),

@@ -13,6 +13,7 @@ mod deadlines;
 mod flow_set;
 pub mod frame;
 mod keyed_hash;
+mod later;
 mod line;
 pub mod message;
 mod opening;

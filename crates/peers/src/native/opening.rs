@@ -141,6 +141,8 @@ impl AttachCode {
     pub const TAKEN: Self = Self(3);
     /// The server has no room for more.
     pub const NO_ROOM: Self = Self(4);
+    /// The server has served as many connections as it was to serve.
+    pub const SERVED: Self = Self(5);
 
     /// Nothing, or why not.
     pub fn result(self) -> Result<(), AttachError> {
@@ -156,6 +158,8 @@ impl fmt::Display for AttachCode {
             Self::UNKNOWN_FLOW => formatter.pad("the test has no such flow"),
             Self::TAKEN => formatter.pad("the flow has its socket already"),
             Self::NO_ROOM => formatter.pad("the server has no room for more connections"),
+            Self::SERVED => formatter
+                .pad("it has served as many connections as it was started for (--exit-after)"),
             Self(code) => write!(formatter, "code {code}, which this version does not know"),
         }
     }

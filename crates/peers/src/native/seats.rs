@@ -1,5 +1,5 @@
-//! Which sockets of a test are taken: the server's list of who sits where. Its length is that of the
-//! plan, whatever comes.
+//! Which sockets of a test are taken: the server's list of who sits where. Its length is bounded by the
+//! plan, whatever comes: of flows that replace others, only the last so many numbers are remembered.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -7,6 +7,7 @@ use std::net::SocketAddr;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Group, Transport};
 
+use super::later::Later;
 use super::opening::{AttachCode, Seat};
 
 /// The seats of one test at its server.
@@ -14,12 +15,14 @@ use super::opening::{AttachCode, Seat};
 pub struct Seats {
     groups: Vec<Group>,
     taken: HashMap<(FlowId, Lane), Option<SocketAddr>>,
+    /// Flows that replace others.
+    later: Later,
 }
 
 impl Seats {
     /// All free.
     pub fn new(groups: Vec<Group>) -> Self {
-        Self { groups, taken: HashMap::new() }
+        Self { groups, taken: HashMap::new(), later: Later::default() }
     }
 
     /// A TCP connection asks for a seat.
@@ -27,10 +30,15 @@ impl Seats {
         if !self.has(seat, Transport::Stream) {
             return AttachCode::UNKNOWN_FLOW;
         }
-        match self.taken.insert((seat.flow, seat.lane), None) {
-            None => AttachCode::ATTACHED,
-            Some(_) => AttachCode::TAKEN,
-        }
+        let is_first = self.groups.iter().any(|group| {
+            group.id == seat.group && seat.flow.0.wrapping_sub(group.first.0) < group.flows
+        });
+        let is_new = if is_first {
+            self.taken.insert((seat.flow, seat.lane), None).is_none()
+        } else {
+            self.later.take(seat.flow)
+        };
+        if is_new { AttachCode::ATTACHED } else { AttachCode::TAKEN }
     }
 
     /// A proven address asks for a seat. May ask again: its answer was lost.
@@ -44,7 +52,7 @@ impl Seats {
 
     /// Whether every lane of this flow has its socket.
     pub fn is_complete(&self, flow: FlowId) -> bool {
-        let lanes = self.groups.iter().find(|group| holds(group, flow)).map(|group| group.lanes);
+        let lanes = self.groups.iter().find(|group| group.holds(flow)).map(|group| group.lanes);
         lanes.is_some_and(|lanes| {
             (0..lanes).all(|lane| self.taken.contains_key(&(flow, Lane(lane))))
         })
@@ -54,15 +62,10 @@ impl Seats {
         self.groups.iter().any(|group| {
             group.id == seat.group
                 && group.transport == transport
-                && holds(group, seat.flow)
+                && group.holds(seat.flow)
                 && seat.lane.0 < group.lanes
         })
     }
-}
-
-/// Whether the flow is of this group. Flows are numbered through all groups of a session.
-pub(super) fn holds(group: &Group, flow: FlowId) -> bool {
-    flow.0.checked_sub(group.first.0).is_some_and(|index| index < group.flows)
 }
 
 #[cfg(test)]
@@ -78,6 +81,7 @@ mod tests {
             transport,
             first: FlowId(first),
             flows,
+            numbers: flows,
             lanes,
             start: Start::Together,
         };
@@ -98,6 +102,20 @@ mod tests {
         assert_eq!(seats.claim_stream(seat(0, 1, 0)), AttachCode::ATTACHED);
         assert_eq!(seats.claim_stream(seat(0, 1, 0)), AttachCode::TAKEN);
         assert!(seats.is_complete(FlowId(1)) && !seats.is_complete(FlowId(0)));
+    }
+
+    #[test]
+    fn a_flow_that_replaces_another_takes_its_seat_once() {
+        let mut seats = seats();
+        seats.groups.pop();
+        seats.groups[0].numbers = 1_000_000;
+        for flow in [3, 2, 900_000] {
+            assert_eq!(seats.claim_stream(seat(0, flow, 0)), AttachCode::ATTACHED);
+            assert_eq!(seats.claim_stream(seat(0, flow, 0)), AttachCode::TAKEN);
+        }
+        // Long past: nobody remembers whether it was taken.
+        assert_eq!(seats.claim_stream(seat(0, 4, 0)), AttachCode::TAKEN);
+        assert_eq!(seats.claim_stream(seat(0, 1_000_000, 0)), AttachCode::UNKNOWN_FLOW);
     }
 
     #[test]

@@ -27,6 +27,7 @@ impl Embedded {
         let server = Server {
             listening: vec![listening],
             limits: Limits::NONE,
+            exit_after: None,
             host,
             files: super::FILES_KEPT,
             journal: Journal::default(),

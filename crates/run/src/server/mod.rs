@@ -53,6 +53,8 @@ pub struct Settings {
     pub here: Host,
     /// What is written down while it serves.
     pub journal: Journal,
+    /// Data connections to serve before it ends; absent: any number.
+    pub exit_after: Option<u64>,
 }
 
 /// A server that listens, and does not answer yet.
@@ -60,6 +62,7 @@ pub struct Settings {
 pub struct Server {
     listening: Vec<Listening>,
     limits: Limits,
+    exit_after: Option<u64>,
     host: Host,
     files: u64,
     journal: Journal,
@@ -71,8 +74,8 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        let Settings { limits, here: host, journal, .. } = settings;
-        Ok(Self { listening, limits, host, files, journal })
+        let Settings { limits, here: host, journal, exit_after, .. } = settings;
+        Ok(Self { listening, limits, exit_after, host, files, journal })
     }
 
     /// The addresses it listens on.
@@ -137,14 +140,15 @@ impl Serving {
         let most_guests = server.files.saturating_sub(FILES_KEPT).max(FILES_KEPT / 2) / 2;
         Ok(Self {
             poller,
-            waker,
+            waker: waker.clone(),
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
             sessions: Arc::new(Sessions::new(
                 server.limits,
                 server.host,
-                server.files,
                 server.journal,
+                (server.files, server.exit_after),
+                waker.clone(),
             )),
             challenger: Challenger::new(random::bytes()?),
             strangers: Strangers::default(),
@@ -178,6 +182,10 @@ impl Serving {
                 }
             }
             self.lobby.dismiss_silent(clock::now());
+            if self.sessions.is_done() {
+                say("all connections that were to be served are served (--exit-after): ending");
+                return Ok(());
+            }
         }
         self.strangers.tell_rest(say);
         say(&format!(

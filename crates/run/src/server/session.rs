@@ -6,7 +6,8 @@ use std::sync::Arc;
 use pathscope_core::Tick;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::record::Substitution;
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_flow::Group;
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
@@ -61,7 +62,7 @@ fn talk(
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     driver.keep(&admission.sessions().journal);
     stop.tell(driver.mailbox());
-    let mut end = ServerEnd { admission, say, token: None, lingering: Vec::new() };
+    let mut end = ServerEnd { admission, say, token: None, replaces: false, lingering: Vec::new() };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -77,6 +78,8 @@ struct ServerEnd<'server> {
     admission: Admission,
     say: &'server (dyn Fn(&str) + Sync),
     token: Option<Token>,
+    /// Whether the test's connections are replaced as they end.
+    replaces: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
     /// ahead of its last FIN.
     lingering: Vec<Arc<Socket>>,
@@ -92,8 +95,9 @@ impl ServerEnd<'_> {
 
 impl End for ServerEnd<'_> {
     fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
-        let flows = test.groups().iter().map(|group| u64::from(group.flows)).sum();
-        self.admission.take_files(flows)?;
+        self.admission.sessions().check_served()?;
+        self.admission.take_files(files_for(test))?;
+        self.replaces = test.groups().iter().any(Group::replaces);
         (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         self.token = Some(token);
         self.admission.sessions().expect(token, test, mailbox.clone());
@@ -101,16 +105,36 @@ impl End for ServerEnd<'_> {
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
-        // Whoever presents the token from now on comes too late.
-        self.forget();
+        // Whoever presents the token from now on comes too late, unless connections are replaced.
+        if !self.replaces {
+            self.forget();
+        }
     }
 
     fn interval(&mut self, _: Role, _: EndInterval) {}
 
-    fn report(&mut self, _: Role, _: EndReport) {}
+    fn report(&mut self, whose: Role, _: EndReport) {
+        if whose == Role::Client {
+            self.forget();
+        }
+    }
 
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         self.forget();
         self.lingering = sockets;
     }
+}
+
+/// Files for the sockets of a test. Of connections that are replaced, so many may come before those that they
+/// follow are closed.
+fn files_for(test: &Test) -> u64 {
+    let ahead = match &test.plan {
+        Plan::Goodput(plan) => plan.shape.connect_limit,
+        Plan::Latency(_) => 0,
+    };
+    let of = |group: &Group| {
+        let ahead = if group.replaces() { group.flows.min(ahead) } else { 0 };
+        u64::from(group.flows) + u64::from(ahead)
+    };
+    test.groups().iter().map(of).sum()
 }

@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use pathscope_core::id::Token;
 use pathscope_core::record::Host;
+use pathscope_flow::GroupId;
 use pathscope_modes::registry::Test;
+use pathscope_os::Waker;
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits};
@@ -29,8 +31,12 @@ pub(super) struct Sessions {
     pub limits: Limits,
     pub host: Host,
     pub journal: Journal,
+    /// Data connections that are served; then the server ends. Absent: any number.
+    exit_after: Option<u64>,
     state: Mutex<State>,
     left: Condvar,
+    /// Wakes the listening thread when a client leaves.
+    listener: Waker,
 }
 
 #[derive(Debug, Default)]
@@ -39,6 +45,8 @@ struct State {
     present: usize,
     refused: usize,
     files_free: u64,
+    /// Data connections so far.
+    served: u64,
     tests: HashMap<Token, Expected>,
 }
 
@@ -79,6 +87,7 @@ impl Drop for Admission {
             state.census.leave(self.from.ip());
             state.present -= 1;
             self.sessions.left.notify_all();
+            self.sessions.listener.wake();
         } else {
             state.refused -= 1;
         }
@@ -95,11 +104,17 @@ struct Expected {
 }
 
 impl Sessions {
-    /// None yet; their connections may take so many files.
-    pub fn new(limits: Limits, host: Host, files: u64, journal: Journal) -> Self {
+    /// None yet; their connections may take so many files. `listener` is woken when one leaves.
+    pub fn new(
+        limits: Limits,
+        host: Host,
+        journal: Journal,
+        (files, exit_after): (u64, Option<u64>),
+        listener: Waker,
+    ) -> Self {
         let files_free = files.saturating_sub(FILES_KEPT).max(FILES_KEPT);
-        let state = State { files_free, ..State::default() };
-        Self { limits, host, journal, state: Mutex::new(state), left: Condvar::new() }
+        let state = Mutex::new(State { files_free, ..State::default() });
+        Self { limits, host, journal, exit_after, state, left: Condvar::new(), listener }
     }
 
     /// A client asks for a session: it gets one, or is told why not; `None` where too many are being told.
@@ -113,6 +128,20 @@ impl Sessions {
         }
         drop(state);
         Some(Admission { sessions: Arc::clone(sessions), from, admitted, files: 0 })
+    }
+
+    /// Whether a test may begin: the server has not served all that it was to serve.
+    pub fn check_served(&self) -> Result<(), RunError> {
+        match self.exit_after {
+            Some(most) if self.state().served >= most => Err(RunError::Served { most }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether all is done: as many connections as were to be served, and nobody is left.
+    pub fn is_done(&self) -> bool {
+        let state = self.state();
+        self.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
     }
 
     /// How many there are.
@@ -149,10 +178,8 @@ impl Sessions {
         let told = stream.write_all(&encode_ack(code)).and_then(|()| stream.set_nonblocking(false));
         let (Some((mailbox, settings)), Ok(())) = (expected, told) else { return };
         let socket = Socket::from(stream);
-        let set = settings
-            .congestion_control
-            .iter()
-            .try_for_each(|name| socket.set_congestion_control(name));
+        // Probes beside a load go as the system sends them.
+        let set = if seat.group == GroupId(0) { socket.apply(&settings) } else { Ok(()) };
         mailbox.post(match set {
             Ok(()) => Word::Attached {
                 group: seat.group,
@@ -165,11 +192,16 @@ impl Sessions {
 
     fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<(Mailbox, Settings)>) {
         let mut state = self.state();
-        let Some(expected) = state.tests.get_mut(&seat.token) else {
+        let State { tests, served, .. } = &mut *state;
+        let Some(expected) = tests.get_mut(&seat.token) else {
             return (AttachCode::UNKNOWN_SESSION, None);
         };
+        if self.exit_after.is_some_and(|most| *served >= most) {
+            return (AttachCode::SERVED, None);
+        }
         let code = expected.seats.claim_stream(seat);
         let is_seated = code == AttachCode::ATTACHED;
+        *served += u64::from(is_seated);
         (code, is_seated.then(|| (expected.mailbox.clone(), expected.settings.clone())))
     }
 

@@ -1,0 +1,139 @@
+//! Flows that replace those that end: each is run, told of once, and closed.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use pathscope_core::Wait;
+use pathscope_core::id::FlowId;
+use pathscope_engines::{
+    Command, Ended, EngineKind, Finished, Kernel, Outbox, Remote, Succession, Worker, mailbox,
+    registry,
+};
+use pathscope_flow::{Close, Machine, Phase, Transport};
+use pathscope_os::Socket;
+use pathscope_os::sockets::Settings;
+
+use crate::harness::{PATIENCE, everywhere, pair, terms};
+use crate::toys::{Bench, Stream};
+
+const BYTES: u64 = 100_000;
+
+/// What was told of a flow that departed.
+type Departure = (FlowId, Phase, bool);
+
+/// A worker into which flows come.
+struct Place {
+    remote: Remote,
+    entrance: Sender<(Stream, Vec<Arc<Socket>>)>,
+    departures: Receiver<Departure>,
+    outcome: Receiver<Finished<Stream>>,
+}
+
+impl Place {
+    fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Arc<Socket>>)>) -> Self {
+        let (remote, inbox) = mailbox().expect("a mailbox");
+        let (entrance, successors) = channel();
+        let (tell, departures) = channel();
+        let (done, outcome) = channel();
+        let (notices, _) = channel();
+        let worker = Worker {
+            flows,
+            shared: Bench::new(),
+            terms: terms(wait, Transport::Stream),
+            inbox,
+            outbox: Outbox::new(notices, None),
+            succession: Some(Succession {
+                successors,
+                departed: Box::new(move |flow: &Stream, sockets: Vec<Arc<Socket>>, _| {
+                    assert_eq!(sockets.len(), 1, "given what it had");
+                    let _ = tell.send((flow.id(), flow.phase(), flow.is_right()));
+                }),
+            }),
+        };
+        std::thread::spawn(move || {
+            let _ = done.send(registry::run(engine, worker, Kernel).expect("the engine runs"));
+        });
+        Self { remote, entrance, departures, outcome }
+    }
+
+    fn enter(&self, flow: Stream, socket: Arc<Socket>) {
+        self.entrance.send((flow, vec![socket])).expect("it runs");
+        self.remote.send(Command::Admit);
+    }
+
+    fn departure(&self) -> Departure {
+        self.departures.recv_timeout(PATIENCE).expect("a flow ends")
+    }
+
+    /// Nobody comes any more.
+    fn finish(self) -> Finished<Stream> {
+        drop(self.entrance);
+        self.remote.send(Command::Admit);
+        self.outcome.recv_timeout(PATIENCE).expect("the worker hangs or panicked")
+    }
+}
+
+fn sender(flow: u32, close: Close) -> Stream {
+    Stream { close: Some(close), ..Stream::new(flow, BYTES, 0) }
+}
+
+#[test]
+fn flows_that_come_are_run_and_told_of_once() {
+    everywhere(|engine, wait| {
+        let place = Place::open(engine, wait, Vec::new());
+        let other = Place::open(engine, wait, Vec::new());
+        for flow in 0..40 {
+            let (here, there) = pair(Transport::Stream, &Settings::default());
+            other.enter(Stream::new(flow, 0, BYTES), there);
+            place.enter(sender(flow, Close::Graceful), here);
+            // At most four at once: seats are taken over.
+            if flow >= 3 {
+                place.departure();
+                other.departure();
+            }
+        }
+        for _ in 0..3 {
+            assert_eq!(place.departure().1, Phase::Done);
+            let (_, phase, is_right) = other.departure();
+            assert_eq!((phase, is_right), (Phase::Done, true), "{engine} {wait}");
+        }
+        for finished in [place.finish(), other.finish()] {
+            assert_eq!(finished.ended, Ended::AllOver);
+            assert_eq!(finished.usage[0].flows, 40);
+            assert!(finished.flows.len() <= 8, "{} seats", finished.flows.len());
+        }
+    });
+}
+
+#[test]
+fn who_departs_is_closed() {
+    everywhere(|engine, wait| {
+        let (here, there) = pair(Transport::Stream, &Settings::default());
+        let (held, held_there) = pair(Transport::Stream, &Settings::default());
+        let started = vec![
+            (Stream::new(0, 0, BYTES), vec![there]),
+            (Stream { held: true, ..Stream::new(7, 0, 1) }, vec![held_there]),
+        ];
+        let place = Place::open(engine, wait, started);
+        let table = vec![(sender(0, Close::HalfWrite), vec![here.clone()])];
+        let sending = Place::open(engine, wait, table);
+        assert_eq!(place.departure(), (FlowId(0), Phase::Done, true), "{engine} {wait}");
+        // Its socket is closed though the worker goes on: this end reads the end of the stream.
+        here.set_receive_timeout(Some(PATIENCE)).expect("a socket");
+        let stream = Arc::clone(&here);
+        assert_eq!(sending.finish().ended, Ended::AllOver);
+        let mut buffer = [0; 16];
+        let read = read(&stream, &mut buffer);
+        assert_eq!(read, 0, "{engine} {wait}");
+        // Whoever is left is told of when the worker is abandoned.
+        place.remote.send(Command::Abandon);
+        assert_eq!(place.departure().0, FlowId(7));
+        drop(held);
+    });
+}
+
+/// Reads what the other end sends, or its end.
+fn read(socket: &Socket, buffer: &mut [u8]) -> usize {
+    use pathscope_engines::{Blocking, SystemCalls};
+    Kernel.receive(socket, buffer, Blocking::UntilTimeout).expect("an end, not a time out")
+}

@@ -1,0 +1,137 @@
+//! How fast a sender goes: at a rate, period by period; or in bursts with pauses. Stated in the plan, kept by
+//! each sender for itself.
+
+use pathscope_core::Tick;
+use pathscope_core::quantity::{BitRate, Period};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{self, PlanError};
+
+/// How sends are spread over time. The default: as fast as they go.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Pace {
+    /// What the rate of the plan allows in so long may leave at its begin; absent: a millisecond or less.
+    pub period_ns: Option<Period>,
+    /// Sends that follow one another before each pause.
+    pub burst: Option<Burst>,
+}
+
+/// Sends, then a pause.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct Burst {
+    /// How many sends.
+    pub sends: u32,
+    /// How long the pause.
+    pub pause_ns: Period,
+}
+
+impl Pace {
+    pub(super) fn validate(self, rate: Option<BitRate>) -> Result<(), PlanError> {
+        if let Some(period) = self.period_ns {
+            limits::in_range("--rate-period", period, &limits::RATE_PERIOD)?;
+        }
+        if let Some(Burst { sends, pause_ns }) = self.burst {
+            limits::in_range("--burst-count", u64::from(sends), &limits::BURST)?;
+            limits::in_range("--burst-delay", pause_ns, &limits::BURST_PAUSE)?;
+        }
+        let against = |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
+        match (rate, self.period_ns, self.burst) {
+            (Some(_), _, Some(_)) => against("--rate", "--burst-count", "leave one of them out"),
+            (None, Some(_), _) => {
+                against("--rate-period", "no --rate", "say with --rate how much a period holds")
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What a sender may send at a moment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Leave {
+    /// So many bytes at most.
+    Bytes(u64),
+    /// Nothing before then.
+    Not(Tick),
+}
+
+/// What a rate lets a sender send that has sent `position` bytes since `started`, and whose next send would
+/// be of `room` bytes.
+pub(super) fn by_rate(
+    (rate, period): (BitRate, Option<Period>),
+    (position, room): (u64, u64),
+    (started, now): (Tick, Tick),
+) -> Leave {
+    let elapsed_ns = now.nanos_since(started);
+    if let Some(Period(period_ns)) = period {
+        let ended_ns = (elapsed_ns / period_ns).saturating_add(1).saturating_mul(period_ns);
+        let allowed = rate.bytes_in(ended_ns).saturating_sub(position);
+        return if allowed > 0 {
+            Leave::Bytes(room.min(allowed))
+        } else {
+            Leave::Not(started.plus_nanos(ended_ns))
+        };
+    }
+    // A quantum of about a millisecond keeps the number of wake-ups bounded at any rate.
+    let quantum = room.min(rate.bytes_in(1_000_000).max(1_024));
+    let allowed = rate.bytes_in(elapsed_ns).saturating_sub(position);
+    if allowed >= quantum {
+        Leave::Bytes(room.min(allowed))
+    } else {
+        Leave::Not(started.plus_nanos(rate.nanos_for(position + quantum)))
+    }
+}
+
+/// Where a sender is in its bursts.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Bursts {
+    /// Sends since the last pause.
+    sends: u32,
+    /// The end of the pause.
+    until: Tick,
+}
+
+impl Bursts {
+    /// Another send has left.
+    #[inline]
+    pub fn sent(&mut self, burst: Burst, at: Tick) {
+        self.sends += 1;
+        if self.sends >= burst.sends {
+            *self = Self { sends: 0, until: at.plus_nanos(burst.pause_ns.0) };
+        }
+    }
+
+    /// When the next may leave, if not now.
+    #[inline]
+    pub fn pause(self, now: Tick) -> Option<Tick> {
+        (now < self.until).then_some(self.until)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_period_lets_go_at_its_begin_what_the_rate_allows_in_it() {
+        let rate = (BitRate(8_000_000), Some(Period::from_millis(100)));
+        let at = |ms: u64| (Tick::ZERO, Tick::from_nanos(ms * 1_000_000));
+        assert_eq!(by_rate(rate, (0, 30_000), at(0)), Leave::Bytes(30_000));
+        assert_eq!(by_rate(rate, (90_000, 30_000), at(1)), Leave::Bytes(10_000));
+        let next = Tick::from_nanos(100_000_000);
+        assert_eq!(by_rate(rate, (100_000, 30_000), at(99)), Leave::Not(next));
+        assert_eq!(by_rate(rate, (100_000, 30_000), at(100)), Leave::Bytes(30_000));
+    }
+
+    #[test]
+    fn bursts_are_followed_by_pauses() {
+        let burst = Burst { sends: 2, pause_ns: Period(50) };
+        let mut bursts = Bursts::default();
+        bursts.sent(burst, Tick::from_nanos(10));
+        assert_eq!(bursts.pause(Tick::from_nanos(10)), None);
+        bursts.sent(burst, Tick::from_nanos(11));
+        assert_eq!(bursts.pause(Tick::from_nanos(12)), Some(Tick::from_nanos(61)));
+        assert_eq!(bursts.pause(Tick::from_nanos(61)), None);
+    }
+}

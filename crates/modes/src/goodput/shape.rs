@@ -1,0 +1,271 @@
+//! The shape of a goodput run: how often connections are replaced, what ends it, what is drawn for each
+//! connection. Stated by the client, known to both ends.
+
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::quantity::{Bytes, Period};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Extent, GoodputPlan};
+use crate::draw::Draws;
+use crate::limits::{self, PlanError};
+
+/// Connections of a whole run: their numbers have 31 bits, and probes need one, too.
+const NUMBERS_MOST: u32 = (1 << 31) - 2;
+
+/// Connects in progress, unless told otherwise: as many as listening queues take without a loss.
+pub const DEFAULT_CONNECT_LIMIT: u32 = 1_000;
+
+/// What is drawn for a connection, by name.
+const TRANSFER: u64 = 1 << 32;
+const SHUTDOWN: u64 = 2 << 32;
+const BUFFERS: u64 = 3 << 32;
+
+/// How a run goes on and ends, beyond how many connections there are at once.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Shape {
+    /// How often each connection is made.
+    pub iterations: Iterations,
+    /// Connections that may be in the making at once.
+    pub connect_limit: u32,
+    /// When the run ends, whatever was transferred by then.
+    pub time_limit_ns: Option<Period>,
+    /// How the client ends a connection that went well.
+    pub shutdown: Shutdown,
+    /// The upper end of the range that each connection's transfer is drawn from; its lower end is the
+    /// extent of the plan. Absent: every transfer is the same.
+    pub transfer_most_bytes: Option<Bytes>,
+    /// The upper end of the range that the size of each send and receive is drawn from; its lower end is
+    /// the buffer of the plan. Absent: every buffer is the same.
+    pub buffer_most_bytes: Option<Bytes>,
+    /// What is drawn is drawn from this.
+    pub seed: u64,
+}
+
+impl Default for Shape {
+    fn default() -> Self {
+        Self {
+            iterations: Iterations::Times(1),
+            connect_limit: DEFAULT_CONNECT_LIMIT,
+            time_limit_ns: None,
+            shutdown: Shutdown::Graceful,
+            transfer_most_bytes: None,
+            buffer_most_bytes: None,
+            seed: 0,
+        }
+    }
+}
+
+/// How often each connection is made: it is replaced as it ends.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Iterations {
+    /// So often.
+    Times(u64),
+    /// Until the run is ended.
+    Forever,
+}
+
+/// How the client ends a connection that went well.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Shutdown {
+    /// By saying that it is done: the address and port wait out their time at the client.
+    #[default]
+    Graceful,
+    /// By a reset: nothing waits.
+    Rude,
+    /// One or the other, drawn for each connection.
+    Random,
+}
+
+impl Shutdown {
+    /// The ways with their names as typed.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("graceful", Self::Graceful), ("rude", Self::Rude), ("random", Self::Random)];
+}
+
+/// The sizes that sends or receives of one flow are drawn from.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct BufferRange {
+    /// The least.
+    pub low: u64,
+    /// The most; the least again where every buffer is the same.
+    pub high: u64,
+}
+
+impl Shape {
+    pub(super) fn validate(&self, plan: &GoodputPlan) -> Result<(), PlanError> {
+        limits::in_range("--connect-limit", u64::from(self.connect_limit), &limits::CONNECT_LIMIT)?;
+        if let Some(limit) = self.time_limit_ns {
+            limits::in_range("--time-limit", limit, &limits::DURATION)?;
+        }
+        if let Some(most) = self.buffer_most_bytes {
+            limits::in_range("--buffer", most, &limits::BUFFER)?;
+            limits::ordered("--buffer", plan.buffer_bytes, most)?;
+        }
+        match plan.extent {
+            Extent::TransferBytes(least) => {
+                if let Some(most) = self.transfer_most_bytes {
+                    limits::in_range("--transfer", most, &limits::TRANSFER)?;
+                    limits::ordered("--transfer", least, most)?;
+                }
+            }
+            Extent::DurationNs(_) => self.validate_beside_duration()?,
+        }
+        self.validate_iterations(plan.connections)
+    }
+
+    fn validate_beside_duration(&self) -> Result<(), PlanError> {
+        let against =
+            |one, advice| Err(PlanError::Contradiction { one, other: "--duration", advice });
+        if self.iterations != Iterations::Times(1) {
+            return against("--iterations", "say with --transfer when a connection ends");
+        }
+        if self.time_limit_ns.is_some() {
+            return against("--time-limit", "leave one of them out");
+        }
+        if self.transfer_most_bytes.is_some() {
+            return against("--transfer", "leave one of them out");
+        }
+        Ok(())
+    }
+
+    fn validate_iterations(&self, connections: u32) -> Result<(), PlanError> {
+        let Iterations::Times(times) = self.iterations else { return Ok(()) };
+        let most = u64::from(NUMBERS_MOST / connections.max(1));
+        limits::in_range("--iterations", times, &(1..=most.max(1)))
+    }
+}
+
+impl GoodputPlan {
+    /// Whether a connection that has ended is replaced.
+    pub fn replaces(&self) -> bool {
+        self.shape.iterations != Iterations::Times(1)
+    }
+
+    /// Connections of the whole run, by their numbers from 0; as many as there are numbers where that is
+    /// not stated.
+    pub fn numbers(&self) -> u32 {
+        match self.shape.iterations {
+            Iterations::Times(times) => {
+                u32::try_from(times.saturating_mul(self.connections.into()))
+                    .unwrap_or(NUMBERS_MOST)
+                    .min(NUMBERS_MOST)
+            }
+            Iterations::Forever => NUMBERS_MOST,
+        }
+    }
+
+    /// How often each connection is made, where that is stated.
+    pub fn connections_in_all(&self) -> Option<u64> {
+        match self.shape.iterations {
+            Iterations::Times(times) => Some(times.saturating_mul(self.connections.into())),
+            Iterations::Forever => None,
+        }
+    }
+
+    /// What a connection transfers, both directions together; `None` where it lasts a stated time.
+    pub fn transfer_of(&self, flow: FlowId) -> Option<u64> {
+        let Extent::TransferBytes(Bytes(low)) = self.extent else { return None };
+        let high = self.shape.transfer_most_bytes.map_or(low, |most| most.0);
+        Some(self.draws(TRANSFER, flow).within(low, high))
+    }
+
+    /// Whether the client ends this connection by a reset when it has gone well.
+    pub fn ends_rudely(&self, flow: FlowId) -> bool {
+        match self.shape.shutdown {
+            Shutdown::Graceful => false,
+            Shutdown::Rude => true,
+            Shutdown::Random => self.draws(SHUTDOWN, flow).within(0, 1) == 1,
+        }
+    }
+
+    /// The sizes of sends and receives.
+    pub fn buffers(&self) -> BufferRange {
+        let low = self.buffer_bytes.0;
+        BufferRange { low, high: self.shape.buffer_most_bytes.map_or(low, |most| most.0) }
+    }
+
+    /// What one half of a flow draws its buffers from.
+    pub(super) fn buffer_draws(&self, flow: FlowId, from_client: bool, at: Role) -> Draws {
+        let half = u64::from(from_client) << 1 | u64::from(at == Role::Client);
+        self.draws(BUFFERS + (half << 34), flow)
+    }
+
+    fn draws(&self, name: u64, flow: FlowId) -> Draws {
+        Draws::new(self.shape.seed, name + u64::from(flow.0))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(words: &str) -> Result<GoodputPlan, PlanError> {
+        super::super::args::tests::plan(words)
+    }
+
+    #[test]
+    fn a_run_has_as_many_connections_as_were_asked_for() {
+        for (words, numbers, all) in [
+            ("-c 3", 3, Some(3)),
+            ("-c 100 -n 1MiB --iterations 10", 1_000, Some(1_000)),
+            ("-c 8 -n 1MiB --iterations forever", NUMBERS_MOST, None),
+            ("-c 2 -n 1 --iterations 1073741823", NUMBERS_MOST, Some(u64::from(NUMBERS_MOST))),
+        ] {
+            let plan = plan(words).expect(words);
+            assert_eq!((plan.numbers(), plan.connections_in_all()), (numbers, all), "{words}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_named_with_its_range() {
+        for (words, parts) in [
+            ("-n 1MiB --iterations 0", &["--iterations 0", "1 to"][..]),
+            ("-c 2 -n 1 --iterations 1073741824", &["--iterations", "1 to 1073741823"]),
+            ("--iterations 2", &["--iterations and --duration", "--transfer"]),
+            ("-n 1 --iterations often", &["--iterations 'often'", "forever"]),
+            ("-n 1 --time-limit 1ms", &["--time-limit 1 ms", "10 ms"]),
+            ("--time-limit 5s", &["--time-limit and --duration"]),
+            ("-n 1 --connect-limit 0", &["--connect-limit 0", "1 to"]),
+            ("-n [2,1]", &["--transfer", "[low,high]"]),
+            ("-n [1,2", &["--transfer '[1,2'", "[low,high]"]),
+            ("-n [1,x]", &["--transfer 'x' is not a number"]),
+            ("-n 1 --buffer [0,5]", &["--buffer 0 B", "1 B"]),
+            ("-n 1 --buffer [9,5]", &["--buffer", "[low,high]"]),
+            ("--rate 1Mbit --rate-period 1us", &["--rate-period", "1 ms to 60 s"]),
+            ("--rate-period 1s", &["--rate-period and no --rate"]),
+            ("--rate 1Mbit --burst-count 1 --burst-delay 1s", &["--rate and --burst-count"]),
+            ("--burst-count 0 --burst-delay 1s", &["--burst-count 0", "1 to"]),
+            ("--burst-count 1 --burst-delay 0s", &["--burst-delay"]),
+            ("-c 4 --total-rate 1kbit", &["--total-rate", "out of range"]),
+            ("--cpu 0,4096", &["--cpu 4096", "0 to 4095"]),
+            ("-n 1 --shutdown kindly", &["--shutdown 'kindly'", "graceful, rude, random"]),
+        ] {
+            let error = plan(words).expect_err(words).to_string();
+            assert!(parts.iter().all(|part| error.contains(part)), "{words}: {error}");
+        }
+    }
+
+    #[test]
+    fn draws_for_a_connection_follow_from_seed_and_number() {
+        let one = plan("-n [1KiB,1MiB] --shutdown random --seed 7").expect("valid");
+        let other = plan("-n [1KiB,1MiB] --shutdown random --seed 8").expect("valid");
+        let of = |plan: &GoodputPlan| -> Vec<(Option<u64>, bool)> {
+            (0..100)
+                .map(FlowId)
+                .map(|flow| (plan.transfer_of(flow), plan.ends_rudely(flow)))
+                .collect()
+        };
+        assert_eq!(of(&one), of(&one.clone()));
+        assert_ne!(of(&one), of(&other));
+        let drawn = of(&one);
+        assert!(drawn.iter().all(|(bytes, _)| (Some(1 << 10)..=Some(1 << 20)).contains(bytes)));
+        let rude = drawn.iter().filter(|(_, rude)| *rude).count();
+        assert!((20..=80).contains(&rude), "{rude} of 100");
+        assert_eq!(plan("-n 5").expect("valid").transfer_of(FlowId(9)), Some(5));
+        assert_eq!(plan("-t 5s").expect("valid").transfer_of(FlowId(9)), None);
+    }
+}

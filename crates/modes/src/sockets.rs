@@ -1,0 +1,224 @@
+//! What a test asks of its sockets, for any mode: stated by the client, set at both ends where it concerns
+//! both.
+
+use std::net::IpAddr;
+
+use clap::Args;
+use pathscope_core::quantity::{Bytes, Period};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{self, PlanError};
+use crate::span::Span;
+
+/// Where and how the sockets of a test are opened and set. The default leaves all to each system.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SocketPlan {
+    /// Differentiated services code point of what both ends send.
+    pub dscp: Option<u8>,
+    /// Send buffer of both ends.
+    pub send_buffer_bytes: Option<Bytes>,
+    /// Receive buffer of both ends.
+    pub receive_buffer_bytes: Option<Bytes>,
+    /// The most that waits unsent in the kernel before a sender is asked for more, at both ends.
+    pub not_sent_low_water_bytes: Option<Bytes>,
+    /// The largest segment that the client offers, and so the largest of both ends.
+    pub segment_bytes: Option<Bytes>,
+    /// After so long without a word both ends ask whether the other is there.
+    pub keepalive_ns: Option<Period>,
+    /// Small segments are held back until others are acknowledged (Nagle), at both ends.
+    pub nagle: bool,
+    /// The client's interface.
+    pub interface: Option<String>,
+    /// The client's addresses, in turns.
+    pub bind: Vec<IpAddr>,
+    /// The client's ports; absent: the system's choice.
+    pub source_ports: Option<SourcePorts>,
+}
+
+/// Ports, both ends of the range included.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct SourcePorts {
+    /// The first.
+    pub low: u16,
+    /// The last.
+    pub high: u16,
+}
+
+impl SourcePorts {
+    /// How many there are.
+    pub const fn count(self) -> u32 {
+        (self.high - self.low) as u32 + 1
+    }
+
+    fn validate(self, connections: u32) -> Result<(), PlanError> {
+        limits::in_range("--source-port", u64::from(self.low), &limits::PORT)?;
+        limits::ordered("--source-port", self.low, self.high)?;
+        if self.count() < connections {
+            return Err(PlanError::TooFewPorts { ports: self.count(), connections });
+        }
+        Ok(())
+    }
+}
+
+/// What was typed.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Sockets of data connections")]
+pub struct SocketArgs {
+    /// Code point (DSCP) of what both ends send, 0 to 63
+    #[arg(long, value_name = "N")]
+    pub dscp: Option<u64>,
+    /// Send buffer at both ends [default: the system's own, which adapts]
+    #[arg(long, value_name = "BYTES")]
+    pub send_buffer: Option<Bytes>,
+    /// Receive buffer at both ends [default: the system's own, which adapts]
+    #[arg(long, value_name = "BYTES")]
+    pub receive_buffer: Option<Bytes>,
+    /// The most that waits unsent in the kernel, at both ends
+    #[arg(long, value_name = "BYTES")]
+    pub notsent_lowat: Option<Bytes>,
+    /// The largest segment, of both directions
+    #[arg(long, value_name = "BYTES")]
+    pub mss: Option<Bytes>,
+    /// Ask whether the other end is there after so long without a word, at both ends
+    #[arg(long, value_name = "TIME")]
+    pub keepalive: Option<Period>,
+    /// Hold small segments back until others are acknowledged, at both ends
+    #[arg(long)]
+    pub nagle: bool,
+    /// Interface of this end
+    #[arg(long, value_name = "NAME")]
+    pub interface: Option<String>,
+    /// Address of this end; may be given several times, and connections take them in turns
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Vec<IpAddr>,
+    /// Port of this end; [low,high]: one of these for each connection at a time
+    #[arg(long, value_name = "PORT")]
+    pub source_port: Option<String>,
+}
+
+impl SocketArgs {
+    /// The plan that these words make.
+    pub fn into_plan(self) -> Result<SocketPlan, PlanError> {
+        let ports = self.source_port.as_deref().map(read_ports).transpose()?;
+        let dscp = self.dscp.map(|dscp| narrow("--dscp", dscp, &limits::DSCP)).transpose()?;
+        Ok(SocketPlan {
+            dscp,
+            send_buffer_bytes: self.send_buffer,
+            receive_buffer_bytes: self.receive_buffer,
+            not_sent_low_water_bytes: self.notsent_lowat,
+            segment_bytes: self.mss,
+            keepalive_ns: self.keepalive,
+            nagle: self.nagle,
+            interface: self.interface,
+            bind: self.bind,
+            source_ports: ports.map(source_ports).transpose()?,
+        })
+    }
+}
+
+fn read_ports(typed: &str) -> Result<Span<u64>, PlanError> {
+    typed.parse().map_err(|_| PlanError::Unreadable {
+        option: "--source-port",
+        why: format!("'{typed}' is no port and no range; write 4000 or [4000,4999]"),
+    })
+}
+
+fn source_ports(Span { low, high }: Span<u64>) -> Result<SourcePorts, PlanError> {
+    let port = |port| narrow("--source-port", port, &limits::PORT);
+    Ok(SourcePorts { low: port(low)?, high: port(high.unwrap_or(low))? })
+}
+
+fn narrow<T: TryFrom<u64>>(
+    option: &'static str,
+    value: u64,
+    range: &std::ops::RangeInclusive<u64>,
+) -> Result<T, PlanError> {
+    limits::in_range(option, value, range)?;
+    T::try_from(value).map_err(|_| PlanError::OutOfRange {
+        option,
+        value: value.to_string(),
+        low: range.start().to_string(),
+        high: range.end().to_string(),
+    })
+}
+
+impl SocketPlan {
+    /// Whether this can be asked for, for so many connections at a time.
+    pub fn validate(&self, connections: u32) -> Result<(), PlanError> {
+        if let Some(dscp) = self.dscp {
+            limits::in_range("--dscp", u64::from(dscp), &limits::DSCP)?;
+        }
+        for (option, bytes, range) in [
+            ("--send-buffer", self.send_buffer_bytes, &limits::SOCKET_BUFFER),
+            ("--receive-buffer", self.receive_buffer_bytes, &limits::SOCKET_BUFFER),
+            ("--notsent-lowat", self.not_sent_low_water_bytes, &limits::SOCKET_BUFFER),
+            ("--mss", self.segment_bytes, &limits::MSS),
+        ] {
+            bytes.map_or(Ok(()), |bytes| limits::in_range(option, bytes, range))?;
+        }
+        if let Some(keepalive) = self.keepalive_ns {
+            limits::in_range("--keepalive", keepalive, &limits::KEEPALIVE)?;
+        }
+        limits::interface("--interface", self.interface.as_deref())?;
+        if self.bind.len() > limits::BINDS {
+            let (value, low) = (self.bind.len().to_string() + " addresses", "1".to_owned());
+            let high = limits::BINDS.to_string();
+            return Err(PlanError::OutOfRange { option: "--bind", value, low, high });
+        }
+        self.source_ports.map_or(Ok(()), |ports| ports.validate(connections))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: SocketArgs,
+    }
+
+    fn plan(words: &str) -> Result<SocketPlan, PlanError> {
+        let words = std::iter::once("pathscope").chain(words.split_whitespace());
+        let plan = Line::try_parse_from(words).expect("known words").args.into_plan()?;
+        plan.validate(8).map(|()| plan)
+    }
+
+    #[test]
+    fn what_is_typed_is_what_is_asked_for() {
+        assert_eq!(plan("").expect("nothing"), SocketPlan::default());
+        let words = "--dscp 46 --send-buffer 1MiB --mss 1000 --keepalive 10s --nagle --bind 127.0.0.1 \
+                     --bind ::1 --source-port [4000,4007] --interface eth0.5";
+        let plan = plan(words).expect("all in range");
+        assert_eq!((plan.dscp, plan.segment_bytes), (Some(46), Some(Bytes(1_000))));
+        assert_eq!(plan.source_ports, Some(SourcePorts { low: 4_000, high: 4_007 }));
+        assert_eq!((plan.bind.len(), plan.nagle), (2, true));
+    }
+
+    #[test]
+    fn what_is_out_of_range_is_named() {
+        for (words, parts) in [
+            ("--dscp 64", &["--dscp 64", "0 to 63"][..]),
+            ("--dscp 300", &["--dscp 300", "0 to 63"]),
+            ("--send-buffer 1", &["--send-buffer 1 B", "1 KiB to"]),
+            ("--receive-buffer 2GiB", &["--receive-buffer 2 GiB", "1 GiB"]),
+            ("--notsent-lowat 2GiB", &["--notsent-lowat"]),
+            ("--mss 87", &["--mss 87 B", "88 B to"]),
+            ("--keepalive 1ms", &["--keepalive 1 ms", "1 s to"]),
+            ("--source-port 0", &["--source-port 0", "1 to 65535"]),
+            ("--source-port 70000", &["--source-port 70000", "1 to 65535"]),
+            ("--source-port [9,8]", &["--source-port [9,8]", "[low,high]"]),
+            ("--source-port [4000,4003]", &["4 ports", "8 connections"]),
+            ("--source-port any", &["--source-port", "any"]),
+            ("--interface a/b", &["--interface"]),
+        ] {
+            let error = plan(words).expect_err(words).to_string();
+            assert!(parts.iter().all(|part| error.contains(part)), "{words}: {error}");
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! What the goodput flows of one end came to, written down as each ends: sums of all, the first one by one.
+//! Its size is bounded, however many connections follow one another.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use pathscope_core::id::FlowId;
+use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+use pathscope_flow::{Machine, Phase};
+use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
+use pathscope_os::errno::errno_name;
+use pathscope_os::sockets::Socket;
+use pathscope_os::tcp_facts::tcp_facts;
+
+use crate::error::RunError;
+
+/// Flows below this number are told one by one; of the others only their sums, and so many that failed.
+const FLOWS_TOLD: u32 = 1_000;
+const FAILURES_TOLD: usize = 100;
+
+/// Where flows that end are written down. Cheap to clone; each call locks, once a connection.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ledger(Arc<Mutex<Page>>);
+
+#[derive(Debug, Default)]
+struct Page {
+    report: GoodputReport,
+    failures_told: usize,
+    /// Of flows that run and may be told one by one: the kernel forgets them with the connection.
+    addresses: HashMap<FlowId, Addresses>,
+}
+
+#[derive(Debug)]
+struct Addresses {
+    local: Option<SocketAddr>,
+    remote: Option<SocketAddr>,
+}
+
+impl Ledger {
+    /// A flow begins on this connection.
+    pub fn begin(&self, flow: FlowId, socket: &Socket) {
+        let (local, remote) = (socket.local_addr().ok(), socket.peer_addr().ok());
+        self.page().addresses.insert(flow, Addresses { local, remote });
+    }
+
+    /// A flow of those that are replaced has ended: its rate is that of its own time.
+    pub fn depart(&self, flow: &GoodputFlow, sockets: &[Arc<Socket>]) {
+        let mut page = self.page();
+        let rate = flow.own_rate_bps();
+        page.add(flow, sockets.first(), rate);
+        if let Some(rate) = rate {
+            page.report.rates.record(rate);
+        }
+    }
+
+    /// A flow has ended together with all others: its rate follows when all are known.
+    pub fn end(&self, flow: &GoodputFlow, sockets: &[Arc<Socket>]) {
+        self.page().add(flow, sockets.first(), None);
+    }
+
+    /// A flow never got its socket.
+    pub fn not_made(&self, flow: FlowId, error: &RunError) {
+        let error = FlowError {
+            kind: FlowErrorKind::Network,
+            text: match error {
+                RunError::Attach { why, .. } => why.clone(),
+                RunError::Refused { why, .. } => why.to_string(),
+                other => other.to_string(),
+            },
+            errno: error.errno().map(|errno| errno_name(errno).to_owned()),
+        };
+        let mut page = self.page();
+        page.count(Some(&error), false);
+        page.tell(FlowFacts { flow, error: Some(error), ..FlowFacts::default() });
+    }
+
+    /// All that is written down, once.
+    pub fn take(&self) -> GoodputReport {
+        std::mem::take(&mut self.page().report)
+    }
+
+    fn page(&self) -> MutexGuard<'_, Page> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Page {
+    fn add(&mut self, flow: &GoodputFlow, socket: Option<&Arc<Socket>>, rate: Option<f64>) {
+        let totals = flow.totals();
+        self.report.sent_bytes += totals.sent;
+        self.report.received_bytes += totals.received;
+        let error = error_of(flow);
+        self.count(error.as_ref(), flow.is_cut());
+        let addresses = self.addresses.remove(&flow.id());
+        // What the kernel says of a connection is asked for only where it is told.
+        if self.tells(flow.id(), error.is_some()) {
+            let known = socket.filter(|_| !flow.is_reset());
+            let tcp = known.and_then(|socket| tcp_facts(socket));
+            self.tell(FlowFacts { error, received_bps: rate, tcp, ..facts(flow, addresses) });
+        } else {
+            self.report.flows_omitted += 1;
+        }
+    }
+
+    fn count(&mut self, error: Option<&FlowError>, is_cut: bool) {
+        let report = &mut self.report;
+        match error.map(|error| error.kind) {
+            None if is_cut => report.cut += 1,
+            None => report.completed += 1,
+            Some(kind) => {
+                report.failed += 1;
+                report.failures.count(kind);
+            }
+        }
+    }
+
+    /// The same flows at both ends, whatever the order they end in; and the first failures beyond them.
+    fn tells(&self, flow: FlowId, failed: bool) -> bool {
+        flow.0 < FLOWS_TOLD || failed && self.failures_told < FAILURES_TOLD
+    }
+
+    fn tell(&mut self, facts: FlowFacts) {
+        if !self.tells(facts.flow, facts.error.is_some()) {
+            self.report.flows_omitted += 1;
+            return;
+        }
+        self.failures_told += usize::from(facts.flow.0 >= FLOWS_TOLD);
+        self.report.flows.push(facts);
+    }
+}
+
+/// A flow that has just ended: all but where it went, which the kernel may have forgotten.
+pub(crate) fn departure(flow: &GoodputFlow, sockets: &[Arc<Socket>]) -> FlowFacts {
+    let known = sockets.first().filter(|_| !flow.is_reset());
+    let tcp = known.and_then(|socket| tcp_facts(socket));
+    FlowFacts { error: error_of(flow), tcp, ..facts(flow, None) }
+}
+
+fn facts(flow: &GoodputFlow, addresses: Option<Addresses>) -> FlowFacts {
+    let totals = flow.totals();
+    let text = |address: Option<SocketAddr>| address.map(|address| address.to_string());
+    let (local, remote) = addresses.map_or((None, None), |it| (text(it.local), text(it.remote)));
+    FlowFacts {
+        flow: flow.id(),
+        local,
+        remote,
+        sent_bytes: totals.sent,
+        received_bytes: totals.received,
+        ..FlowFacts::default()
+    }
+}
+
+/// What ended a flow before its time, with the system's name for it.
+pub(crate) fn error_of(flow: &impl Machine) -> Option<FlowError> {
+    let unfinished = || FlowError {
+        kind: FlowErrorKind::Network,
+        text: "it was still under way when the test ended".to_owned(),
+        errno: None,
+    };
+    match flow.phase() {
+        Phase::Done => None,
+        Phase::Failed | Phase::Running | Phase::SendingDone => {
+            Some(named(flow.error().unwrap_or_else(unfinished)))
+        }
+    }
+}
+
+/// An error with the system's name in place of its number.
+pub(crate) fn named(mut error: FlowError) -> FlowError {
+    if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
+        let name = errno_name(number);
+        error.text = error.text.replace(&format!("error {number}"), name);
+        error.errno = Some(name.to_owned());
+    }
+    error
+}

@@ -1,0 +1,125 @@
+//! Where the client's connections come from: its addresses in turns, by family, and its ports, each for one
+//! connection at a time.
+
+use std::collections::{HashMap, VecDeque};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use pathscope_modes::sockets::SocketPlan;
+
+use crate::error::RunError;
+
+/// The addresses and ports that connections take.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Origins {
+    addresses: Vec<IpAddr>,
+    turn: usize,
+    /// Ports that no connection has, the longest unused first; `None`: the system chooses.
+    free: Option<VecDeque<u16>>,
+    taken: HashMap<u32, u16>,
+}
+
+impl Origins {
+    /// Those of a plan.
+    pub fn new(plan: &SocketPlan) -> Self {
+        Self {
+            addresses: plan.bind.clone(),
+            turn: 0,
+            free: plan.source_ports.map(|ports| (ports.low..=ports.high).collect()),
+            taken: HashMap::new(),
+        }
+    }
+
+    /// Where connection `number` to `server` comes from; `None`: where the system says.
+    pub fn take(
+        &mut self,
+        number: u32,
+        server: SocketAddr,
+    ) -> Result<Option<SocketAddr>, RunError> {
+        if self.addresses.is_empty() && self.free.is_none() {
+            return Ok(None);
+        }
+        let address = self.next_address(server)?;
+        let port = match &mut self.free {
+            None => 0,
+            Some(free) => {
+                // There are as many ports as connections at a time.
+                let port = free.pop_front().unwrap_or(0);
+                self.taken.insert(number, port);
+                port
+            }
+        };
+        Ok(Some(SocketAddr::new(address, port)))
+    }
+
+    /// A connection is no more: its port is another's.
+    pub fn give_back(&mut self, number: u32) {
+        if let (Some(port), Some(free)) = (self.taken.remove(&number), &mut self.free) {
+            free.push_back(port);
+        }
+    }
+
+    fn next_address(&mut self, server: SocketAddr) -> Result<IpAddr, RunError> {
+        if self.addresses.is_empty() {
+            return Ok(match server {
+                SocketAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
+                SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
+            });
+        }
+        for _ in 0..self.addresses.len() {
+            let address = self.addresses[self.turn % self.addresses.len()];
+            self.turn = (self.turn + 1) % self.addresses.len();
+            if address.is_ipv4() == server.is_ipv4() {
+                return Ok(address);
+            }
+        }
+        Err(RunError::NoSuchFamily { server })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_modes::sockets::SourcePorts;
+
+    use super::*;
+
+    fn origins(bind: &[&str], ports: Option<(u16, u16)>) -> Origins {
+        Origins::new(&SocketPlan {
+            bind: bind.iter().map(|address| address.parse().expect("an address")).collect(),
+            source_ports: ports.map(|(low, high)| SourcePorts { low, high }),
+            ..SocketPlan::default()
+        })
+    }
+
+    fn from(origins: &mut Origins, number: u32, server: &str) -> String {
+        let taken = origins.take(number, server.parse().expect("an address"));
+        taken.expect("it has the family").map_or_else(String::new, |from| from.to_string())
+    }
+
+    #[test]
+    fn addresses_take_turns_within_their_family() {
+        let mut origins = origins(&["10.0.0.1", "::1", "10.0.0.2"], None);
+        let seen: Vec<String> =
+            (0..3).map(|number| from(&mut origins, number, "10.0.0.9:1")).collect();
+        assert_eq!(seen, ["10.0.0.1:0", "10.0.0.2:0", "10.0.0.1:0"]);
+        assert_eq!(from(&mut origins, 3, "[::2]:1"), "[::1]:0");
+    }
+
+    #[test]
+    fn a_port_is_one_connection_s_at_a_time() {
+        let mut origins = origins(&[], Some((7, 8)));
+        assert_eq!(from(&mut origins, 0, "10.0.0.9:1"), "0.0.0.0:7");
+        assert_eq!(from(&mut origins, 1, "[::2]:1"), "[::]:8");
+        origins.give_back(1);
+        origins.give_back(0);
+        assert_eq!(from(&mut origins, 2, "10.0.0.9:1"), "0.0.0.0:8");
+        assert_eq!(from(&mut origins, 3, "10.0.0.9:1"), "0.0.0.0:7");
+    }
+
+    #[test]
+    fn a_family_that_is_missing_is_a_sentence_and_nothing_is_nothing() {
+        let mut four = origins(&["10.0.0.1"], None);
+        let error = four.take(0, "[::1]:5".parse().expect("an address")).expect_err("no IPv6");
+        assert!(error.to_string().contains("--bind"), "{error}");
+        assert_eq!(from(&mut origins(&[], None), 0, "10.0.0.9:1"), "");
+    }
+}
