@@ -1,4 +1,4 @@
-//! Who closes first: the end that does keeps the connection's ports in TIME_WAIT for a minute. It is never the
+//! Who closes first: the end that does keeps the connection's ports in `TIME_WAIT` for a minute. It is never the
 //! server, which would run out of them for everybody.
 
 use std::collections::HashSet;
@@ -8,7 +8,7 @@ use crate::common::{Running, Server, pathscope, run};
 /// `TIME_WAIT` in `/proc/net/tcp`.
 const TIME_WAIT: &str = "06";
 
-/// Connections in TIME_WAIT by both their addresses, as hexadecimal numbers.
+/// Connections in `TIME_WAIT` by both their addresses, as hexadecimal numbers.
 fn waiting() -> HashSet<(String, String)> {
     let table = std::fs::read_to_string("/proc/net/tcp").expect("Linux has it");
     let line = |line: &str| {
