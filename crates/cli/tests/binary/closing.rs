@@ -2,7 +2,9 @@
 //! server, which would run out of them for everybody.
 
 use std::collections::HashSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use pathscope_os::clock;
 
 use crate::common::{Running, Server, pathscope, run};
 
@@ -27,7 +29,7 @@ fn waiting() -> HashSet<(String, String)> {
 /// until the server has closed as well, they wait for that.
 fn kept_by_server(before: &HashSet<(String, String)>, port: u16, connections: usize) -> usize {
     let port = format!(":{port:04X}");
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = clock::now() + PATIENCE;
     loop {
         let now = waiting();
         let new: Vec<_> = now.difference(before).collect();
@@ -36,7 +38,7 @@ fn kept_by_server(before: &HashSet<(String, String)>, port: u16, connections: us
         if at_server > 0 || at_clients >= connections {
             return at_server;
         }
-        assert!(Instant::now() < deadline, "{at_clients} of {connections} were ever closed");
+        assert!(clock::now() < deadline, "{at_clients} of {connections} were ever closed");
         std::thread::yield_now();
     }
 }
