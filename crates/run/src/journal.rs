@@ -25,8 +25,19 @@ use crate::ledger::error_of;
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
 const ASKED: usize = 1_000;
 
+/// Which entries somebody reads: those that cost something to make are not made for nobody.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Wants {
+    /// Rows of status, for which the kernel is asked about every connection.
+    pub status: bool,
+    /// Steps of a session.
+    pub steps: bool,
+}
+
 /// Takes entries. Never blocks, never fails: what cannot be kept is a caveat.
 pub trait Sink: Send + Sync {
+    /// Which entries it has a use for.
+    fn wants(&self) -> Wants;
     /// Something to write down.
     fn take(&self, entry: Entry);
     /// Waits until everything is written, or a while. What could not be kept, so far.
@@ -58,6 +69,10 @@ impl Journal {
         self.write(clock::now(), |at_ns| {
             Entry::Trouble(Box::new(Trouble { at_ns, text: text.into(), session }))
         });
+    }
+
+    fn wants(&self) -> Wants {
+        self.open.as_ref().map(|(sink, _)| sink.wants()).unwrap_or_default()
     }
 
     /// Waits until all is written, or a while. What could not be kept.
@@ -111,6 +126,9 @@ impl SessionJournal {
 
     /// A step of the session.
     pub fn step(&self, text: impl FnOnce() -> String) {
+        if !self.journal.wants().steps {
+            return;
+        }
         self.journal.write(clock::now(), |at_ns| {
             Entry::Step(Box::new(Step { at_ns, text: text(), session: self.session.clone() }))
         });
@@ -235,6 +253,9 @@ impl SessionJournal {
     }
 
     fn status(&self, at: Tick, interval: &EndInterval) {
+        if !self.journal.wants().status {
+            return;
+        }
         self.journal.write(at, |at_ns| {
             let goodput = interval.goodput.unwrap_or_default();
             let open = self.connections.values().take(ASKED);

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use pathscope_core::journal::Entry;
 use pathscope_core::record::Caveat;
-use pathscope_run::journal::Sink;
+use pathscope_run::journal::{Sink, Wants};
 use pathscope_views::journal::{self as rows, Form, Table};
 
 use super::Talk;
@@ -49,6 +49,7 @@ struct Desk {
     waiting: AtomicUsize,
     lost: AtomicU64,
     caveats: Mutex<Vec<Caveat>>,
+    wants: Wants,
 }
 
 /// One file of rows.
@@ -81,6 +82,11 @@ impl Writer {
             waiting: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
             caveats: Mutex::default(),
+            wants: Wants {
+                status: targets.iter().any(|target| target.table == Table::Status)
+                    || console.as_ref().is_some_and(|console| console.talk >= Talk::Status),
+                steps: console.as_ref().is_some_and(|console| console.talk >= Talk::Steps),
+            },
         });
         let shared = Arc::clone(&desk);
         let thread = thread::Builder::new()
@@ -124,6 +130,10 @@ impl Desk {
 }
 
 impl Sink for Desk {
+    fn wants(&self) -> Wants {
+        self.wants
+    }
+
     fn take(&self, entry: Entry) {
         if self.waiting.fetch_add(1, Ordering::Relaxed) >= MOST_ENTRIES {
             self.waiting.fetch_sub(1, Ordering::Relaxed);

@@ -143,7 +143,7 @@ fn a_server_serves_so_many_connections_and_ends() {
     let (measurement, summary) = only(&document);
     assert_eq!((summary.completed, summary.failed, summary.attempted), (12, 8, 20));
     let client = measurement.client.goodput.as_ref().expect("it reports");
-    assert_eq!((client.network_errors, client.data_errors), (8, 0));
+    assert_eq!((client.failures.network, client.failures.data), (8, 0));
     let refused = client.flows.iter().filter_map(|flow| flow.error.as_ref());
     let refused: Vec<_> = refused.filter(|error| error.text.contains("--exit-after")).collect();
     assert_eq!(refused.len(), 8);
