@@ -1,6 +1,6 @@
 //! What both ends said, as one measurement: summary, checks, caveats, verdict.
 
-use pathscope_core::quantity::{count, ratio};
+use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::record::{Caveat, Check, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
@@ -134,7 +134,8 @@ fn verified(
     } else if corruptions == 0 {
         format!("all {} received bytes are the bytes that were sent", count(received))
     } else {
-        format!("wrong data on {corruptions} connections: see their errors")
+        let connections = counted(corruptions as u64, "connection");
+        format!("wrong data on {connections}: see the errors")
     };
     (plan.verify != Verify::Off && received + corruptions as u64 > 0).then(|| Check {
         name: "verified".to_owned(),
@@ -158,17 +159,20 @@ fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&Goodput
         });
     let text = if failed == 0 && client.cut > 0 {
         format!(
-            "{} connections came to their end, and {} were under way when the run was ended",
-            count(client.completed),
+            "{} completed, and {} cut by the end of the run",
+            counted(client.completed, "connection"),
             count(client.cut)
         )
     } else if failed == 0 {
-        format!("all {} connections came to their end", count(total))
+        match total {
+            1 => "the connection came to its end".to_owned(),
+            _ => format!("all {} connections came to their end", count(total)),
+        }
     } else {
         format!(
-            "{} of {} connections failed{}",
+            "{} of {} failed{}",
             count(failed),
-            count(total),
+            counted(total, "connection"),
             first.unwrap_or_default()
         )
     };

@@ -109,6 +109,43 @@ fn files_of_both_ends_are_joined_by_the_connection_s_identifier() {
 }
 
 #[test]
+fn connections_that_follow_others_have_rows_at_both_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server_words, server_files) = files(folder.path(), "server");
+    let (client_words, client_files) = files(folder.path(), "client");
+    let server_words: Vec<&str> = server_words.iter().map(String::as_str).collect();
+    let server = Server::start_with(&server_words);
+    let host = server.host();
+    let words = ["goodput", &host, "-c", "4", "-n", "64KiB", "--iterations", "5", "--no-probe"];
+    run(&with(&words, &client_words)).exits(0);
+    server.running.signal("TERM");
+    server.running.finish().exits(0);
+    let ids = |path: &Path| -> Vec<(String, u64)> {
+        let found = rows(path).into_iter();
+        let mut ids: Vec<_> =
+            found.map(|row| (row["ConnectionId"].clone(), number(&row, "Flow"))).collect();
+        ids.sort();
+        ids
+    };
+    let here = ids(&client_files[1]);
+    assert_eq!(here, ids(&server_files[1]));
+    let mut flows: Vec<u64> = here.into_iter().map(|(_, flow)| flow).collect();
+    flows.sort_unstable();
+    assert_eq!(flows, (0..20).collect::<Vec<_>>());
+    for (connections, status) in
+        [(&client_files[1], &client_files[0]), (&server_files[1], &server_files[0])]
+    {
+        let connections = rows(connections);
+        assert!(connections.iter().all(|row| row["Result"] == "Succeeded"), "{connections:?}");
+        let bytes = sum(&connections, "SendBytes") + sum(&connections, "RecvBytes");
+        assert_eq!(bytes, 20 * (64 << 10));
+        let status = rows(status);
+        let last = status.last().expect("rows");
+        assert_eq!((number(last, "In-Flight"), number(last, "Completed")), (0, 20));
+    }
+}
+
+#[test]
 fn one_damaged_connection_is_a_data_error_at_both_ends_and_the_others_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server_words, server_files) = files(folder.path(), "server");

@@ -37,6 +37,12 @@ pub fn count(count: u64) -> String {
     group(&count.to_string())
 }
 
+/// So many of something: `1 connection`, `1,200 connections`; for words whose plural has an s more.
+pub fn counted(number: u64, one: &str) -> String {
+    let many = if number == 1 { "" } else { "s" };
+    format!("{} {one}{many}", count(number))
+}
+
 /// Things a second: `1,000 /s`, `12.50 /s`.
 pub fn frequency(per_second: f64) -> String {
     if per_second.is_finite() && per_second.abs() >= 999.95 {

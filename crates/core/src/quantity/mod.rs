@@ -11,7 +11,7 @@ mod rate;
 mod scale;
 
 pub use bytes::Bytes;
-pub use format::{bit_rate, bytes, count, duration_ns, frequency, ratio};
+pub use format::{bit_rate, bytes, count, counted, duration_ns, frequency, ratio};
 pub use number::QuantityError;
 pub use period::Period;
 pub use rate::{BitRate, Frequency};

@@ -47,7 +47,7 @@ pub fn caveat(page: &mut Page, caveat: &Caveat) {
 /// Adds how the run ended, if not well.
 pub fn failure(page: &mut Page, failure: Failure, sentence: &str) {
     let (style, head) = match failure {
-        Failure::Interrupted => (Style::Warning, "interrupted"),
+        Failure::Interrupted => (Style::Warning, "ended early"),
         Failure::Check => (Style::Bad, "check failed"),
         Failure::Peer => (Style::Bad, "lost the peer"),
         Failure::Output => (Style::Bad, "output not written"),

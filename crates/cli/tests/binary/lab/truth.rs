@@ -102,7 +102,7 @@ fn damage_that_checksums_let_through_is_found_in_the_data() {
     // All frames of five milliseconds, some eight. What the client says to the server beside the data
     // it says once a second, and again at the earliest a round trip of 40 ms after the damage.
     stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 5)], "a:b", Some("a"));
-    let ran = client.finish().exits(5).complains(&["wrong data on 1 connections"]);
+    let ran = client.finish().exits(5).complains(&["wrong data on 1 connection"]);
     let account = stand.account();
     let forward = &account.link("a:b").expect("the only one").forward.truth;
     let is_data = |flow: &_| is_flow(flow, TCP, [0, PORT]);
