@@ -46,10 +46,11 @@ fn kept_by_server(before: &HashSet<(String, String)>, port: u16, connections: us
 #[test]
 #[cfg(target_os = "linux")]
 fn the_server_never_closes_first() {
-    let server = Server::start();
     for pattern in ["push", "pull", "pushpull", "duplex"] {
         for extent in [["-n", "1MiB"], ["-t", "200ms"]] {
             for engine in ["epoll", "plain"] {
+                // A port of its own: on loopback a pair of ports that waits may be used again.
+                let server = Server::start();
                 let host = server.host();
                 let words = ["goodput", &host, "-c", "3", "--pattern", pattern, "--no-probe"];
                 let how = ["--engine", engine, "--json"];
