@@ -9,6 +9,7 @@ mod ends;
 mod interfaces;
 mod kernel_shaped;
 mod portfolio;
+mod ports;
 mod presence;
 mod truth;
 mod verdicts;
