@@ -126,6 +126,16 @@ fn keep() -> Result<(), Trouble> {
         .map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))
 }
 
+/// `-` is no file here: standard output has something else on it, or cannot be cut to whole packets.
+fn refuse_standard_output(what: &str, path: &Path) -> Result<(), Trouble> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!(
+        "'lab {what}' does not write to standard output; name a file, or ./- for one of that name"
+    )))
+}
+
 /// A topology from its file.
 fn read(file: &Path) -> Result<Network, Trouble> {
     let text = fs::read_to_string(file)
