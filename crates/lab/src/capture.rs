@@ -33,13 +33,15 @@ pub struct Bounds {
 /// What a capture came to.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Captured {
-    /// Packets that are in the file.
+    /// Packets that are in the file, whole.
     pub packets: u64,
+    /// Bytes of the file with them; what is behind those is a part of a packet.
+    pub bytes: u64,
     /// Packets that the kernel dropped because we were too slow.
     pub missed: u64,
 }
 
-/// Why a capture ended early. What was written before is whole packets, and stays.
+/// Why a capture ended early. What was written before stays.
 #[derive(Debug, thiserror::Error)]
 pub enum CaptureError {
     /// The file took no more.
@@ -63,8 +65,9 @@ pub fn capture(
     output: &mut impl Write,
 ) -> Result<Captured, CaptureError> {
     let mut captured = Captured::default();
-    let failed = |source, captured| CaptureError::Output { source, captured };
-    header(bounds.snap, output).map_err(|source| failed(source, captured))?;
+    let mut pending = Pending::default();
+    header(bounds.snap, &mut pending);
+    pending.write(&mut captured, output)?;
     let poller = Poller::new()?;
     let alarm = Alarm::new()?;
     poller.add(socket, 0, Interest::INPUT)?;
@@ -80,13 +83,12 @@ pub fn capture(
         // What came before the end belongs to it, so look once more, then end.
         let is_last = is_over();
         while socket.receive(&mut batch).is_ok_and(|taken| taken > 0) {
-            write(&batch, bounds.snap, most, &mut captured, output)
-                .map_err(|source| failed(source, captured))?;
+            fill(&mut pending, &batch, bounds.snap, most - captured.packets);
+            pending.write(&mut captured, output)?;
             if captured.packets >= most {
                 break;
             }
         }
-        output.flush().map_err(|source| failed(source, captured))?;
         if is_last {
             break;
         }
@@ -95,30 +97,53 @@ pub fn capture(
     Ok(captured)
 }
 
-fn header(snap: u32, output: &mut impl Write) -> io::Result<()> {
-    output.write_all(&MAGIC.to_le_bytes())?;
-    for part in VERSION {
-        output.write_all(&part.to_le_bytes())?;
-    }
-    // Two reserved words, then what is kept of each packet.
-    for word in [0, 0, snap, ETHERNET] {
-        output.write_all(&word.to_le_bytes())?;
-    }
-    Ok(())
+/// What is to be written, as bytes and where its records end in them: a system that takes only a part has
+/// maybe taken some of them whole. The storage is used again.
+#[derive(Debug, Default)]
+struct Pending {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
 }
 
-fn write(
-    batch: &Batch,
-    snap: u32,
-    most: u64,
-    captured: &mut Captured,
-    output: &mut impl Write,
-) -> io::Result<()> {
-    let (wall_ns, now) = (clock::wall_unix_ns(), clock::now());
-    for frame in batch.frames() {
-        if captured.packets >= most {
-            return Ok(());
+impl Pending {
+    /// Writes all, and counts what is whole in the file, also where that is not all.
+    fn write(
+        &mut self,
+        captured: &mut Captured,
+        output: &mut impl Write,
+    ) -> Result<(), CaptureError> {
+        let mut written = 0;
+        let mut failure = None;
+        while failure.is_none() && written < self.bytes.len() {
+            match output.write(&self.bytes[written..]) {
+                Ok(0) => failure = Some(io::ErrorKind::WriteZero.into()),
+                Ok(count) => written += count,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => failure = Some(error),
+            }
         }
+        let whole = self.ends.partition_point(|&end| end <= written);
+        // The file's header is no packet.
+        captured.packets += whole as u64 - u64::from(captured.bytes == 0 && whole > 0);
+        captured.bytes += whole.checked_sub(1).map_or(0, |last| self.ends[last] as u64);
+        self.bytes.clear();
+        self.ends.clear();
+        failure.map_or(Ok(()), |source| Err(CaptureError::Output { source, captured: *captured }))
+    }
+}
+
+fn header(snap: u32, pending: &mut Pending) {
+    pending.bytes.extend(MAGIC.to_le_bytes());
+    pending.bytes.extend(VERSION.iter().flat_map(|part| part.to_le_bytes()));
+    // Two reserved words, then what is kept of each packet.
+    pending.bytes.extend([0, 0, snap, ETHERNET].iter().flat_map(|word| word.to_le_bytes()));
+    pending.ends.push(pending.bytes.len());
+}
+
+/// Puts together the records of a batch, at most so many.
+fn fill(pending: &mut Pending, batch: &Batch, snap: u32, most: u64) {
+    let (wall_ns, now) = (clock::wall_unix_ns(), clock::now());
+    for frame in batch.frames().take(usize::try_from(most).unwrap_or(usize::MAX)) {
         let stamp_ns = wall_ns.saturating_sub(now.nanos_since(frame.arrival));
         let kept = frame.bytes.len().min(snap as usize);
         // The format's seconds end in 2106.
@@ -128,13 +153,50 @@ fn write(
             kept as u32,
             frame.len as u32,
         ];
-        let mut record = [0; 16];
-        for (place, word) in record.chunks_exact_mut(4).zip(words) {
-            place.copy_from_slice(&word.to_le_bytes());
-        }
-        output.write_all(&record)?;
-        output.write_all(&frame.bytes[..kept])?;
-        captured.packets += 1;
+        pending.bytes.extend(words.iter().flat_map(|word| word.to_le_bytes()));
+        pending.bytes.extend(&frame.bytes[..kept]);
+        pending.ends.push(pending.bytes.len());
     }
-    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A disk with so much room, which takes a few bytes at a time.
+    struct Disk(usize);
+
+    impl Write for Disk {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            let taken = bytes.len().min(7).min(self.0);
+            self.0 -= taken;
+            if taken == 0 { Err(io::ErrorKind::StorageFull.into()) } else { Ok(taken) }
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn only_packets_that_are_whole_in_the_file_count() {
+        for (room, packets, bytes) in
+            [(0, 0, 0), (23, 0, 0), (24, 0, 24), (33, 0, 24), (34, 1, 34), (63, 3, 54)]
+        {
+            let (mut disk, mut captured) = (Disk(room), Captured::default());
+            let mut pending = Pending::default();
+            header(60, &mut pending);
+            let result = pending.write(&mut captured, &mut disk).and_then(|()| {
+                for end in [10, 20, 30, 40] {
+                    pending.bytes.extend([0; 10]);
+                    pending.ends.push(end);
+                }
+                pending.write(&mut captured, &mut disk)
+            });
+            let Err(CaptureError::Output { captured: told, .. }) = result else {
+                panic!("{room} bytes are too few: {result:?}")
+            };
+            assert_eq!((told.packets, told.bytes), (packets, bytes), "{room} bytes");
+        }
+    }
 }

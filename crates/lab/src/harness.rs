@@ -62,9 +62,6 @@ impl Lab {
     /// Puts a lab up. Once it returns, every node answers.
     pub fn up(plan: &Plan<'_>) -> Result<Self, UpError> {
         let Plan { binary, registry, name, network, seed, shaper } = plan.clone();
-        if registry.names().iter().any(|known| known == name) {
-            clear(registry, name)?;
-        }
         let mut keeper = Command::new(binary)
             .args(["lab", "keep"])
             .stdin(Stdio::piped())
@@ -97,10 +94,12 @@ impl Lab {
                 keeper,
                 leash: Some(leash),
             }),
+            Word::NameInUse(name) => {
+                see_off(keeper, leash);
+                Err(StandingError::NameInUse { name }.into())
+            }
             Word::Failed(why) => {
-                drop(leash);
-                // It has said why; how it ends adds nothing.
-                let _ = keeper.wait();
+                see_off(keeper, leash);
                 Err(UpError::Failed(why))
             }
         }
@@ -161,19 +160,10 @@ pub fn account(registry: &Registry, standing: &Standing) -> Result<RelayAccount,
     }
 }
 
-/// Makes room for a new lab of this name: fails where the old one lives, and clears what a keeper that
-/// was killed has left.
-fn clear(registry: &Registry, name: &str) -> Result<(), StandingError> {
-    let in_use = || StandingError::NameInUse { name: name.to_owned() };
-    let Ok(standing) = registry.read(name) else {
-        // Claimed and not written down: it is being built, or its keeper died meanwhile.
-        let connected = std::os::unix::net::UnixStream::connect(registry.control(name));
-        return if connected.is_ok() { Err(in_use()) } else { registry.remove(name) };
-    };
-    match ask(registry, &standing, &Request::Account) {
-        Ok(_) | Err(StandingError::Refused(_)) => Err(in_use()),
-        Err(_) => crate::standing::down(registry, &standing).map(drop),
-    }
+/// Waits for the end of a keeper that has said why there is no lab; how it ends adds nothing.
+fn see_off(mut keeper: Child, leash: ChildStdin) {
+    drop(leash);
+    let _ = keeper.wait();
 }
 
 fn converse(keeper: &mut Child, brief: &Brief) -> std::io::Result<(ChildStdin, Word)> {

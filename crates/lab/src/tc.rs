@@ -106,7 +106,19 @@ fn check(link: &str, conditions: &Conditions) -> Result<(), ShapeError> {
         }
         Err(ShapeError::Inexpressible { link: link.to_owned(), condition, why })
     };
-    let Conditions { jitter, corruption, reordering, .. } = conditions;
+    let Conditions { jitter, corruption, reordering, loss, duplication, .. } = conditions;
+    // netem, which holds the rate within it, decides before it: see `words`.
+    let has_rate = conditions.rate != Rate::Unlimited;
+    refuse(
+        has_rate && *loss != Loss::None,
+        format!("loss = \"{loss}\" together with a rate"),
+        "there lost packets take no time on the link and no room in its queue",
+    )?;
+    refuse(
+        has_rate && *duplication > Chance::NEVER,
+        format!("dup = \"{duplication}\" together with a rate"),
+        "there copies take time on the link and room in its queue",
+    )?;
     refuse(
         jitter.0 > 0,
         format!("jitter = \"{jitter}\""),
@@ -219,6 +231,9 @@ mod tests {
             ("delay=5ms jitter=1ms", "jitter = \"1 ms\""),
             ("corrupt=1%", "corrupt = \"1%\""),
             ("reorder=1%x3", "reorder = \"1%x3\""),
+            ("rate=10Mbit queue=5p loss=1%", "loss = \"1%\" together with a rate"),
+            ("rate=10Mbit queue=5p loss=burst:1%,30%", "together with a rate"),
+            ("rate=10Mbit queue=5p dup=1%", "dup = \"1%\" together with a rate"),
         ] {
             let error = words("a:b", &conditions(typed), 1_514).expect_err(typed).to_string();
             assert!(error.contains(what) && error.contains("--shaper relay"), "{error}");

@@ -1,7 +1,7 @@
 //! `pathscope lab capture`: the packets of a link, to a file.
 
 use std::fs::File;
-use std::io::BufWriter;
+use std::io;
 use std::thread;
 
 use pathscope_core::error::Failure;
@@ -15,6 +15,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use super::args::CaptureArgs;
+use super::refuse_standard_output;
 use crate::{Trouble, terminal};
 
 /// Bytes that may wait for us in the kernel.
@@ -24,10 +25,19 @@ const BUFFER: usize = 32 << 20;
 pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
     let standing = super::find(registry, &args.which)?;
     let (node, interface) = place(&standing, &args.link)?;
-    // The file is ours to make as the user sees files, so before the node is entered.
+    refuse_standard_output("capture", &args.output)?;
+    // The file is ours to make as the user sees files, so before the node is entered. What it held stays
+    // until it is certain that there is something to replace it.
     let path = args.output.display();
-    let file = File::create(&args.output)
-        .map_err(|error| Trouble::new(Failure::Output, format!("cannot write {path}: {error}")))?;
+    let unwritten =
+        |error: io::Error| Trouble::new(Failure::Output, format!("cannot write {path}: {error}"));
+    let mut file = File::options()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .open(&args.output)
+        .map_err(unwritten)?;
+    let is_regular = file.metadata().map_err(unwritten)?.is_file();
     enter(registry, &standing, &node).map_err(|error| super::trouble(&error))?;
     let failed = |error: &dyn std::fmt::Display| {
         Trouble::new(Failure::Unsupported, format!("cannot capture on {node}: {error}"))
@@ -46,8 +56,12 @@ pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
         until: args.duration.map(|time| clock::now().plus_nanos(time.0)),
         snap: args.snap,
     };
+    // Devices and pipes have no length.
+    if is_regular {
+        file.set_len(0).map_err(unwritten)?;
+    }
     terminal::say(&format!("capturing {} at {node}; Ctrl-C ends it", args.link));
-    match capture::capture(&socket, bounds, &stop, &mut BufWriter::new(file)) {
+    match capture::capture(&socket, bounds, &stop, &mut file) {
         Ok(captured) => {
             terminal::say(&format!("{} packets in {path}", captured.packets));
             match captured.missed {
@@ -58,8 +72,11 @@ pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
                 )),
             }
         }
-        Err(error @ CaptureError::Output { .. }) => {
-            Err(Trouble::new(Failure::Output, format!("cannot write {path}: {error}")))
+        Err(error @ CaptureError::Output { captured, .. }) => {
+            // The packet that did not fit would have every reader complain.
+            let is_whole = is_regular && file.set_len(captured.bytes).is_ok();
+            let rest = if is_whole { "" } else { "; a part of another may be behind them" };
+            Err(Trouble::new(Failure::Output, format!("cannot write {path}: {error}{rest}")))
         }
         Err(error) => Err(failed(&error)),
     }

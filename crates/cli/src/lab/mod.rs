@@ -16,7 +16,7 @@ use pathscope_core::error::Failure;
 use pathscope_lab::harness::{Lab, Plan, UpError};
 use pathscope_lab::keeper;
 use pathscope_lab::picture;
-use pathscope_lab::standing::{self, Registry, Standing, StandingError};
+use pathscope_lab::standing::{self, Down, Registry, Standing, StandingError};
 use pathscope_lab::topology::{Network, Topology};
 
 pub use self::args::LabArgs;
@@ -88,26 +88,28 @@ fn not_up(name: &str, error: &UpError) -> Trouble {
 
 fn down(registry: &Registry, args: &DownArgs) -> Result<(), Trouble> {
     let given = args.lab.as_deref().or(args.name.as_deref());
+    let known = registry.names().map_err(|error| trouble(&error))?;
     // A file names its lab; what is up by the name that was typed comes first.
     let name = match given {
-        Some(given) if !registry.names().iter().any(|known| known == given) && is_file(given) => {
+        Some(given) if !known.iter().any(|known| known == given) && is_file(given) => {
             Some(usual_name(&read(given.as_ref())?))
         }
         given => given.map(str::to_owned),
     };
-    let standing = match registry.find(name.as_deref()) {
-        Err(StandingError::File { .. }) if name.is_some() => {
-            // Claimed and never written down: its keeper died while it was building.
-            let name = name.unwrap_or_default();
-            return registry.remove(&name).map_err(|error| trouble(&error));
+    let name = registry.find_name(name.as_deref()).map_err(|error| trouble(&error))?;
+    let down = standing::down(registry, &name).map_err(|error| trouble(&error))?;
+    terminal::say(&match down {
+        Down::ByKeeper => format!("lab {name} is down"),
+        Down::Lingers => format!(
+            "lab {name} is down and its name is free; the kernel is still clearing up after its keeper"
+        ),
+        Down::Cleared => {
+            format!("lab {name} had lost its keeper; what was left of it is cleared")
         }
-        found => found.map_err(|error| trouble(&error))?,
-    };
-    let keeper_lived = standing::down(registry, &standing).map_err(|error| trouble(&error))?;
-    terminal::say(&if keeper_lived {
-        format!("lab {} is down", standing.name)
-    } else {
-        format!("lab {} had lost its keeper; what was left of it is cleared", standing.name)
+        Down::Forgotten => format!(
+            "lab {name} had lost its keeper and has no description that can be read; its name is free, \
+             and programs that may be left on its nodes run on"
+        ),
     });
     Ok(())
 }
@@ -122,6 +124,16 @@ fn is_file(typed: &str) -> bool {
 fn keep() -> Result<(), Trouble> {
     keeper::keep(BufReader::new(io::stdin()), io::stdout())
         .map_err(|error| Trouble::new(Failure::Unsupported, error.to_string()))
+}
+
+/// `-` is no file here: standard output has something else on it, or cannot be cut to whole packets.
+fn refuse_standard_output(what: &str, path: &Path) -> Result<(), Trouble> {
+    if path.as_os_str() != "-" {
+        return Ok(());
+    }
+    Err(Trouble::usage(format!(
+        "'lab {what}' does not write to standard output; name a file, or ./- for one of that name"
+    )))
 }
 
 /// A topology from its file.
@@ -142,11 +154,14 @@ fn trouble(error: &StandingError) -> Trouble {
         | StandingError::WhichLab { .. }
         | StandingError::NoLab
         | StandingError::NameInUse { .. }
+        | StandingError::Unfinished { .. }
+        | StandingError::BeingBuilt { .. }
         | StandingError::NoSuchNode { .. }
         | StandingError::Refused(_) => Failure::Usage,
-        StandingError::Keeper { .. } | StandingError::File { .. } | StandingError::Os(_) => {
-            Failure::Unsupported
-        }
+        StandingError::Keeper { .. }
+        | StandingError::Stubborn { .. }
+        | StandingError::File { .. }
+        | StandingError::Os(_) => Failure::Unsupported,
     };
     Trouble::new(failure, error.to_string())
 }

@@ -16,6 +16,9 @@ use crate::Trouble;
 
 /// Shows a topology, or a lab that is up.
 pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
+    if let Some(path) = &args.svg {
+        super::refuse_standard_output("show --svg", path)?;
+    }
     let (network, text) = if let Some(file) = &args.file {
         let network = super::read(file)?;
         let text = if args.json { json(&network, None)? } else { picture::text(&network) };

@@ -42,17 +42,20 @@ pub(super) const WIRES: &str = "wires";
 /// What tells the interfaces of a link's ends apart.
 pub(super) const SIDES: [char; 2] = ['a', 'b'];
 
-/// Builds a network; `mark` is attached to each loopback device.
+/// Builds a network; `mark` is attached to each loopback device. `goes_on` is asked before each node and
+/// link, since a large network takes seconds, and an error of it ends the work.
 pub(super) fn build(
     network: &Network,
     mark: &str,
     seed: u64,
     shaper: Shaper,
+    goes_on: &dyn Fn() -> Result<(), KeeperError>,
 ) -> Result<Built, KeeperError> {
-    let mut site = Site::new(network, mark)?;
+    let mut site = Site::new(network, mark, goes_on)?;
     let mut wires = Vec::new();
     let mut relayed = Vec::new();
     for (index, link) in network.links().iter().enumerate() {
+        goes_on()?;
         match link.passage {
             Passage::Plain => site.lay_plain(link)?,
             Passage::Relayed { forward, backward } if shaper == Shaper::Tc => {
@@ -66,10 +69,12 @@ pub(super) fn build(
         }
     }
     for index in 0..network.nodes().len() {
+        goes_on()?;
         site.furnish(index)?;
     }
     // Routes need the neighbours' links up, at both ends.
     for index in 0..network.nodes().len() {
+        goes_on()?;
         site.route(index)?;
     }
     let Site { namespaces, wires: (wires_namespace, _), .. } = site;
@@ -85,10 +90,15 @@ struct Site<'network> {
 }
 
 impl<'network> Site<'network> {
-    fn new(network: &'network Network, mark: &str) -> Result<Self, KeeperError> {
+    fn new(
+        network: &'network Network,
+        mark: &str,
+        goes_on: &dyn Fn() -> Result<(), KeeperError>,
+    ) -> Result<Self, KeeperError> {
         let mut namespaces = Vec::new();
         let mut kernels = Vec::new();
         for node in network.nodes() {
+            goes_on()?;
             let settings = Settings { forwards: node.kind == Kind::Router, ipv6: has_ipv6(node) };
             let (namespace, mut kernel) = open(&node.name, settings, mark)?;
             if node.kind == Kind::Switch {

@@ -9,15 +9,21 @@ mod build;
 mod serve;
 
 use std::io::{self, BufRead, Write};
+use std::os::fd::{AsFd as _, AsRawFd as _};
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 
 use pathscope_os::namespaces::{self, Network as Namespace};
 use pathscope_os::{OsError, random};
 use serde::{Deserialize, Serialize};
 
+use self::build::Built;
 use crate::kernel::KernelError;
 use crate::relay::{Relay, RelayError};
-use crate::standing::{NodePlace, Registry, Shaper, Standing, StandingError, fresh_token};
+use crate::standing::{
+    Hold, NodePlace, Registry, Shaper, Standing, StandingError, clear_for_another, fresh_token,
+    mark,
+};
 use crate::tc::ShapeError;
 use crate::topology::Network;
 
@@ -42,6 +48,8 @@ pub struct Brief {
 pub enum Word {
     /// The lab stands.
     Ready(Box<Standing>),
+    /// It does not, since a lab has this name.
+    NameInUse(String),
     /// It does not, and why. Nothing is left of it.
     Failed(String),
 }
@@ -78,6 +86,9 @@ pub enum KeeperError {
     /// The keeper was told something it does not understand.
     #[error("the keeper cannot read what it is to build: {0}")]
     Brief(#[from] serde_json::Error),
+    /// It was told to end, or whoever started it is gone.
+    #[error("the keeper was told to end before the lab was up")]
+    Interrupted,
     /// Reading or writing.
     #[error("the keeper's {what} failed: {source}")]
     Stream {
@@ -108,7 +119,7 @@ fn remedy(remedy: Option<&str>) -> String {
 /// A lab that stands, as its keeper holds it.
 #[derive(Debug)]
 struct Held {
-    registry: Registry,
+    hold: Hold,
     standing: Standing,
     relay: Relay,
     /// The relayed links' places in the topology, in the order of the relay.
@@ -128,29 +139,66 @@ pub fn keep(
     // A terminal's Ctrl-C is for whoever started us; when they end, so do we. Refused only where we lead a
     // group of processes already, which is as good.
     let _ = rustix::process::setsid();
-    let mut input = input;
+    let raised = raise(input);
+    let (held, listener, door) = match raised {
+        Ok(raised) => raised,
+        Err(error) => {
+            let word = match &error {
+                KeeperError::Standing(StandingError::NameInUse { name }) => {
+                    Word::NameInUse(name.clone())
+                }
+                error => Word::Failed(error.to_string()),
+            };
+            // Whoever started it may be gone; then nobody needs to know.
+            let _ = say(&mut output, &word);
+            // That is an end in order.
+            return if matches!(error, KeeperError::Interrupted) { Ok(()) } else { Err(error) };
+        }
+    };
+    if let Err(source) = say(&mut output, &Word::Ready(Box::new(held.standing.clone()))) {
+        held.hold.remove()?;
+        return Err(KeeperError::Stream { what: "standard output", source });
+    }
+    drop(output);
+    serve::serve(&held, &listener, &door)
+}
+
+/// Reads the brief and builds the lab. Where it fails, nothing is left.
+fn raise(
+    mut input: impl BufRead + Send + 'static,
+) -> Result<(Held, UnixListener, serve::Door), KeeperError> {
     let mut line = String::new();
-    let stream = |what| move |source| KeeperError::Stream { what, source };
-    input.read_line(&mut line).map_err(stream("standard input"))?;
+    let failed = |source| KeeperError::Stream { what: "standard input", source };
+    input.read_line(&mut line).map_err(failed)?;
     let brief: Brief = serde_json::from_str(&line)?;
     // Before threads are started: signals that come while it is being built end it in order, too.
     let door = serve::Door::open()?;
+    let in_user_namespace = !rustix::process::geteuid().is_root();
+    if in_user_namespace {
+        namespaces::become_root()?;
+    }
+    door.watch(input)?;
     let registry = Registry::at(&brief.registry);
-    registry.claim(&brief.name)?;
     let name = brief.name.clone();
-    let said = build_and_listen(brief, registry.clone()).and_then(|built| {
-        let word = Word::Ready(Box::new(built.0.standing.clone()));
-        say(&mut output, &word).map_err(stream("standard output")).map(|()| built)
-    });
-    match said {
-        Ok((held, listener)) => {
-            drop(output);
-            serve::serve(&held, &listener, &door, input)
+    let pause = |time| door.is_called_within(time);
+    let hold = registry.claim(&name, pause)?.ok_or(KeeperError::Interrupted)?;
+    let built = clear_for_another(&registry, &name, &hold)
+        .map_err(KeeperError::from)
+        .and_then(|()| build_and_listen(brief, &registry, &door, in_user_namespace));
+    match built {
+        Ok((standing, built, relay, listener)) => {
+            let held = Held {
+                hold,
+                standing,
+                relay,
+                relayed: built.relayed,
+                _namespaces: built.namespaces,
+                wires: built.wires_namespace,
+            };
+            Ok((held, listener, door))
         }
         Err(error) => {
-            // Whoever started it may be gone; then nobody needs to know.
-            let _ = say(&mut output, &Word::Failed(error.to_string()));
-            registry.remove(&name)?;
+            hold.remove()?;
             Err(error)
         }
     }
@@ -165,51 +213,34 @@ fn say(output: &mut impl Write, word: &Word) -> io::Result<()> {
 
 fn build_and_listen(
     brief: Brief,
-    registry: Registry,
-) -> Result<(Held, std::os::unix::net::UnixListener), KeeperError> {
+    registry: &Registry,
+    door: &serve::Door,
+    in_user_namespace: bool,
+) -> Result<(Standing, Built, Relay, UnixListener), KeeperError> {
     let Brief { name, network, seed, shaper, .. } = brief;
-    let in_user_namespace = !rustix::process::geteuid().is_root();
-    if in_user_namespace {
-        namespaces::become_root()?;
-    }
     let seed = match seed.or(network.seed()) {
         Some(seed) => seed,
         None => u64::from_le_bytes(random::bytes()?),
     };
     let token = fresh_token()?;
-    let built = build::build(&network, &format!("pathscope:{name}:{token}"), seed, shaper)?;
-    let relay = Relay::start(built.wires)?;
+    let goes_on = || if door.is_called() { Err(KeeperError::Interrupted) } else { Ok(()) };
+    let mut built = build::build(&network, &mark(&name, &token), seed, shaper, &goes_on)?;
+    let relay = Relay::start(std::mem::take(&mut built.wires))?;
     let path = registry.control(&name);
-    let listener = std::os::unix::net::UnixListener::bind(&path)
-        .map_err(StandingError::file("listen on", &path))?;
+    let listener = UnixListener::bind(&path).map_err(StandingError::file("listen on", &path))?;
     let mut nodes = Vec::new();
     for (node, namespace) in network.nodes().iter().zip(&built.namespaces) {
         let identity = namespace.identity()?;
         nodes.push(NodePlace {
             name: node.name.clone(),
-            descriptor: std::os::fd::AsRawFd::as_raw_fd(&std::os::fd::AsFd::as_fd(namespace)),
+            descriptor: namespace.as_fd().as_raw_fd(),
             device: identity.device,
             inode: identity.inode,
         });
     }
-    let standing = Standing {
-        name,
-        token,
-        keeper: std::process::id(),
-        in_user_namespace,
-        nodes,
-        network,
-        seed,
-        shaper,
-    };
+    let keeper = std::process::id();
+    let standing =
+        Standing { name, token, keeper, in_user_namespace, nodes, network, seed, shaper };
     registry.write(&standing)?;
-    let held = Held {
-        registry,
-        standing,
-        relay,
-        relayed: built.relayed,
-        _namespaces: built.namespaces,
-        wires: built.wires_namespace,
-    };
-    Ok((held, listener))
+    Ok((standing, built, relay, listener))
 }

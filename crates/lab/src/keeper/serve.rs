@@ -1,13 +1,15 @@
 //! The keeper at its door: signals, its standard input, and questions about the lab.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::io::{BufRead, Read as _};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
+use std::time::Duration;
 
-use pathscope_os::Waker;
 use pathscope_os::clock;
 use pathscope_os::readiness::{Interest, Poller};
+use pathscope_os::{OsError, Waker};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::build::{SIDES, WIRES, port_name};
@@ -17,9 +19,13 @@ use crate::link::Way;
 use crate::relay::{RelayAccount, TimedOrder};
 use crate::standing::{Answer, Request, SetOrder, Shaper, clear, reply};
 
-/// Where signals come in. Open before the lab is built, so that none ends the keeper out of order.
+/// Where signals come in, and the end of whoever started the keeper. Open before the lab is built, so that
+/// none ends the keeper out of order.
 pub(super) struct Door {
     signals: UnixStream,
+    /// Whether one came: each is read once.
+    signalled: Cell<bool>,
+    orphaned: Waker,
 }
 
 impl Door {
@@ -31,7 +37,42 @@ impl Door {
             let bell = bell.try_clone().map_err(failed)?;
             signal_hook::low_level::pipe::register(signal, bell).map_err(failed)?;
         }
-        Ok(Self { signals })
+        Ok(Self { signals, signalled: Cell::new(false), orphaned: Waker::new()? })
+    }
+
+    /// From now on the end of the input without [`STAY`] counts as a call. Starts a thread.
+    pub fn watch(&self, input: impl BufRead + Send + 'static) -> Result<(), KeeperError> {
+        let orphaned = self.orphaned.clone();
+        let work = move || {
+            let stays = input.lines().map_while(Result::ok).any(|line| line == STAY);
+            if !stays {
+                orphaned.wake();
+            }
+        };
+        let failed = |source| KeeperError::Stream { what: "thread", source };
+        thread::Builder::new().name("input".to_owned()).spawn(work).map(drop).map_err(failed)
+    }
+
+    /// Whether the keeper is to end.
+    pub fn is_called(&self) -> bool {
+        let mut read = [0; 16];
+        if (&self.signals).read(&mut read).is_ok_and(|count| count > 0) {
+            self.signalled.set(true);
+        }
+        self.signalled.get() || self.orphaned.is_raised()
+    }
+
+    /// The same, after this time or once it is so; at once where the system cannot wait.
+    pub fn is_called_within(&self, time: Duration) -> bool {
+        let wait = || {
+            let poller = Poller::new()?;
+            poller.add(&self.signals, SIGNALS, Interest::INPUT)?;
+            poller.add(&self.orphaned, ORPHANED, Interest::INPUT)?;
+            poller.wait(&mut Vec::new(), Some(time))
+        };
+        let waited: Result<(), OsError> = wait();
+        drop(waited);
+        self.is_called()
     }
 }
 
@@ -41,29 +82,22 @@ const ORPHANED: u64 = 2;
 const RELAY: u64 = 3;
 
 /// Answers until it is told to end; then ends the programs on the nodes, and forgets the lab.
-pub(super) fn serve(
-    held: &Held,
-    listener: &UnixListener,
-    door: &Door,
-    input: impl BufRead + Send + 'static,
-) -> Result<(), KeeperError> {
+pub(super) fn serve(held: &Held, listener: &UnixListener, door: &Door) -> Result<(), KeeperError> {
     let failed = |source| KeeperError::Stream { what: "socket", source };
     listener.set_nonblocking(true).map_err(failed)?;
-    let orphaned = Waker::new()?;
-    watch(input, orphaned.clone())?;
     let poller = Poller::new()?;
     poller.add(&door.signals, SIGNALS, Interest::INPUT)?;
     poller.add(listener, LISTENER, Interest::INPUT)?;
-    poller.add(&orphaned, ORPHANED, Interest::INPUT)?;
+    poller.add(&door.orphaned, ORPHANED, Interest::INPUT)?;
     poller.add(held.relay.ended(), RELAY, Interest::INPUT)?;
     let mut ready = Vec::new();
     loop {
-        poller.wait(&mut ready, None)?;
-        let mut signalled = [0; 16];
-        let called = (&door.signals).read(&mut signalled).is_ok_and(|count| count > 0);
+        // One that came while the lab was built was read then, and wakes nobody.
+        let patience = door.signalled.get().then_some(Duration::ZERO);
+        poller.wait(&mut ready, patience)?;
         // A lab whose links carry nothing is none: whoever asks is told that its keeper is gone.
-        if called || orphaned.is_raised() || held.relay.ended().is_raised() {
-            return Ok(clear(&held.registry, &held.standing, true)?);
+        if door.is_called() || held.relay.ended().is_raised() {
+            return Ok(clear(&held.hold, &held.standing, true)?);
         }
         while let Ok((stream, _)) = listener.accept() {
             if attend(held, &stream) {
@@ -71,18 +105,6 @@ pub(super) fn serve(
             }
         }
     }
-}
-
-/// Raises `orphaned` when the input ends without [`STAY`].
-fn watch(input: impl BufRead + Send + 'static, orphaned: Waker) -> Result<(), KeeperError> {
-    let work = move || {
-        let stays = input.lines().map_while(Result::ok).any(|line| line == STAY);
-        if !stays {
-            orphaned.wake();
-        }
-    };
-    let failed = |source| KeeperError::Stream { what: "thread", source };
-    thread::Builder::new().name("input".to_owned()).spawn(work).map(drop).map_err(failed)
 }
 
 /// Answers one question; true where it was to end.
@@ -99,7 +121,7 @@ fn attend(held: &Held, stream: &UnixStream) -> bool {
         Request::Down => {
             ends = true;
             // Forgotten before the answer, so that whoever hears it may use the name again.
-            match clear(&held.registry, &held.standing, true) {
+            match clear(&held.hold, &held.standing, true) {
                 Ok(()) => Answer::Done,
                 Err(error) => Answer::Refused(error.to_string()),
             }

@@ -27,7 +27,7 @@ pub(super) struct Carrier {
     alarm: Alarm,
     /// What the alarm was set to last.
     alarm_at: Tick,
-    /// Orders for later, the last one first.
+    /// Orders for later, each to one direction, the last one first.
     orders: Vec<TimedOrder>,
     batch: Batch,
     due: Vec<Delivery>,
@@ -122,9 +122,11 @@ impl Carrier {
         for line in &mut self.lines {
             line.know(woken);
         }
-        for (line, end) in ports() {
-            if let Some(line) = self.lines.get_mut(line) {
-                line.take(end, woken, &mut self.batch);
+        for (wire, end) in ports() {
+            if let Some(line) = self.lines.get_mut(wire) {
+                line.take(end, woken, &mut self.batch, |arrival, direction| {
+                    obey_before(&mut self.orders, (wire, end), arrival, direction);
+                });
                 self.hand_over();
             }
         }
@@ -173,7 +175,7 @@ impl Carrier {
     fn schedule(&mut self, orders: Vec<TimedOrder>) -> Result<(), ConditionsError> {
         // The last one first, and of those for the same time the one that was given last: a sort that
         // leaves equal ones as they are, of a list in which later words stand first.
-        let mut all: Vec<_> = orders.into_iter().rev().collect();
+        let mut all: Vec<_> = orders.into_iter().rev().flat_map(one_way).collect();
         all.extend(self.orders.iter().cloned());
         all.sort_by_key(|order| std::cmp::Reverse(order.at));
         let mut after: Vec<_> = self.lines.iter().map(Line::conditions).collect();
@@ -217,6 +219,33 @@ impl Carrier {
     }
 }
 
+/// An order to both directions is one to each: they do not obey at the same moment.
+fn one_way(order: TimedOrder) -> impl Iterator<Item = TimedOrder> {
+    let ways = [Way::Forth, Way::Back].into_iter();
+    let meant = move |&way: &Way| order.way.is_none_or(|only| only == way);
+    ways.filter(meant).map(move |way| TimedOrder { way: Some(way), ..order.clone() })
+}
+
+/// Has one direction obey what is due when a frame comes there, before it is decided what becomes of the
+/// frame. The other directions may still have older frames to take.
+fn obey_before(
+    orders: &mut Vec<TimedOrder>,
+    (wire, way): (usize, usize),
+    arrival: Tick,
+    direction: &mut Direction,
+) {
+    // Nearly always the next order is later, and that is all there is to see.
+    let mut index = orders.len();
+    while index > 0 && orders[index - 1].at <= arrival {
+        index -= 1;
+        if orders[index].wire == wire && indices(orders[index].way).contains(&way) {
+            let TimedOrder { order, at, .. } = orders.remove(index);
+            // As in `obey_by`.
+            let _ = direction.obey(at, &order);
+        }
+    }
+}
+
 /// The directions that are meant.
 fn indices(way: Option<Way>) -> std::ops::Range<usize> {
     match way {
@@ -256,8 +285,14 @@ impl Line {
     }
 
     /// Takes a batch of frames that came to one port since some time before `woken` and offers them to the
-    /// direction that begins there.
-    fn take(&mut self, end: usize, woken: Tick, batch: &mut Batch) {
+    /// direction that begins there; before each, that direction is prepared.
+    fn take(
+        &mut self,
+        end: usize,
+        woken: Tick,
+        batch: &mut Batch,
+        mut prepare: impl FnMut(Tick, &mut Direction),
+    ) {
         self.has_input[end] = false;
         // An interface that was taken away brings nothing more.
         let taken = self.ports[end].receive(batch).unwrap_or(0);
@@ -269,6 +304,7 @@ impl Line {
                 continue;
             }
             let direction = &mut self.directions[end];
+            prepare(frame.arrival, direction);
             let mut blank = direction.blank();
             blank.fill(frame.bytes);
             direction.offer(frame.arrival, blank);

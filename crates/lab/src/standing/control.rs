@@ -59,26 +59,44 @@ pub fn ask(
     standing: &Standing,
     request: &Request,
 ) -> Result<Answer, StandingError> {
-    let trouble = |trouble: String| StandingError::Keeper {
-        lab: standing.name.clone(),
-        keeper: standing.keeper,
-        trouble,
-    };
-    let silent = |error: std::io::Error| trouble(format!("does not answer ({error})"));
-    let mut stream = UnixStream::connect(registry.control(&standing.name)).map_err(silent)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(silent)?;
-    stream.set_write_timeout(Some(PATIENCE)).map_err(silent)?;
-    let mut line = serde_json::to_vec(request)
-        .map_err(|error| trouble(format!("cannot be asked ({error})")))?;
+    match ask_by_name(registry, &standing.name, request, PATIENCE) {
+        Ok(Answer::Refused(why)) => Err(StandingError::Refused(why)),
+        Ok(answer) => Ok(answer),
+        Err(trouble) => Err(StandingError::Keeper {
+            lab: standing.name.clone(),
+            keeper: standing.keeper,
+            trouble,
+        }),
+    }
+}
+
+/// Asks a keeper to end that is known by its lab's name alone; what it did instead where it does not.
+pub(super) fn ask_to_end(registry: &Registry, name: &str) -> Result<Answer, String> {
+    ask_by_name(registry, name, &Request::Down, PATIENCE)
+}
+
+/// Whether a keeper by this name answers within this time.
+pub(super) fn answers(registry: &Registry, name: &str, patience: Duration) -> bool {
+    ask_by_name(registry, name, &Request::Account, patience).is_ok()
+}
+
+fn ask_by_name(
+    registry: &Registry,
+    name: &str,
+    request: &Request,
+    patience: Duration,
+) -> Result<Answer, String> {
+    let silent = |error: std::io::Error| format!("does not answer ({error})");
+    let mut stream = UnixStream::connect(registry.control(name)).map_err(silent)?;
+    stream.set_read_timeout(Some(patience)).map_err(silent)?;
+    stream.set_write_timeout(Some(patience)).map_err(silent)?;
+    let mut line =
+        serde_json::to_vec(request).map_err(|error| format!("cannot be asked ({error})"))?;
     line.push(b'\n');
     stream.write_all(&line).map_err(silent)?;
     let mut line = String::new();
     BufReader::new(&stream).read_line(&mut line).map_err(silent)?;
-    match serde_json::from_str(&line) {
-        Ok(Answer::Refused(why)) => Err(StandingError::Refused(why)),
-        Ok(answer) => Ok(answer),
-        Err(error) => Err(trouble(format!("answered something else ({error})"))),
-    }
+    serde_json::from_str(&line).map_err(|error| format!("answered something else ({error})"))
 }
 
 /// Reads one question from a stream and writes its answer: the keeper's side. A client that is silent

@@ -6,7 +6,7 @@ use pathscope_os::namespaces::{self, Network};
 
 use super::{
     LAB_VARIABLE, NODE_VARIABLE, NodePlace, REGISTRY_VARIABLE, Registry, Standing, StandingError,
-    TOKEN_VARIABLE,
+    TOKEN_VARIABLE, leftovers::has_ended,
 };
 
 /// Moves this process to a node of a lab: its network, the node's name as that of the host, and a
@@ -31,7 +31,7 @@ pub fn enter(
     })?;
     let root = std::path::absolute(registry.root())
         .map_err(StandingError::file("find", registry.root()))?;
-    let network = network_of(standing, place)?;
+    let network = network_of(registry, standing, place)?;
     network.enter()?;
     namespaces::separate_mounts()?;
     namespaces::rename_host(node)?;
@@ -47,7 +47,11 @@ pub fn enter(
 }
 
 /// The node's network, as its keeper holds it.
-fn network_of(standing: &Standing, place: &NodePlace) -> Result<Network, StandingError> {
+fn network_of(
+    registry: &Registry,
+    standing: &Standing,
+    place: &NodePlace,
+) -> Result<Network, StandingError> {
     let keeper = standing.keeper;
     let gone = |trouble: &str| StandingError::Keeper {
         lab: standing.name.clone(),
@@ -61,8 +65,9 @@ fn network_of(standing: &Standing, place: &NodePlace) -> Result<Network, Standin
         Network::held_by(keeper, place.descriptor)
     };
     let network = open().map_err(|error| {
-        // What the system says of a process that is not there would have people look for the cause.
-        let lives = std::path::Path::new(&format!("/proc/{keeper}")).exists();
+        // What the system says of a process that is not there, or is only not yet buried, would have
+        // people look for the cause. One that is ending has closed the lab's lock, maybe before the rest.
+        let lives = !has_ended(keeper) && registry.is_held(&standing.name);
         if lives { error.into() } else { gone("is gone") }
     })?;
     if !place.is(network.identity()?) {
@@ -93,7 +98,9 @@ mod tests {
                 seed: 0,
                 shaper: crate::standing::Shaper::Relay,
             };
-            let error = network_of(&standing, &place).expect_err("nobody holds it").to_string();
+            let registry = Registry::at("/nowhere/at/all");
+            let error =
+                network_of(&registry, &standing, &place).expect_err("nobody holds it").to_string();
             assert!(error.contains("is gone; 'pathscope lab down t' clears"), "{error}");
         }
     }

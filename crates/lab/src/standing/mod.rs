@@ -16,8 +16,9 @@ use pathscope_os::OsError;
 pub(crate) use control::reply;
 pub use control::{Answer, Request, SetOrder, ask};
 pub use enter::enter;
-pub(crate) use leftovers::clear;
-pub use leftovers::{Left, down, end_programs};
+pub use leftovers::{Down, Left, down, end_programs};
+pub(crate) use leftovers::{clear, clear_for_another, mark};
+pub(crate) use registry::Hold;
 pub use registry::{NodePlace, Registry, Shaper, Standing, fresh_token};
 
 /// Variables that every program on a node finds in its environment.
@@ -51,12 +52,41 @@ pub enum StandingError {
     NoLab,
     /// The name is taken.
     #[error(
-        "a lab by the name of {name} is up already; take it down with 'pathscope lab down {name}', \
-             or give this one another with --lab"
+        "a lab by the name of {name} is up already, or being built; take it down with 'pathscope lab \
+             down {name}', or give this one another with --lab"
     )]
     NameInUse {
         /// The name.
         name: String,
+    },
+    /// It is claimed, and its description not written.
+    #[error(
+        "lab {name} is not up yet: it is being built, or its keeper was killed meanwhile; wait for \
+             its 'pathscope lab up', or clear what is left with 'pathscope lab down {name}'"
+    )]
+    Unfinished {
+        /// The name.
+        name: String,
+    },
+    /// It is to be taken down before it is up.
+    #[error(
+        "lab {name} is being built, so it cannot be taken down yet; end its 'pathscope lab up' with \
+             Ctrl-C, or try again once it is up"
+    )]
+    BeingBuilt {
+        /// The name.
+        name: String,
+    },
+    /// Its keeper does not let go.
+    #[error(
+        "the keeper of lab {name} does not end, and its description cannot be used ({trouble}); find \
+             the process 'pathscope lab keep' and kill it, then repeat 'pathscope lab down {name}'"
+    )]
+    Stubborn {
+        /// The name.
+        name: String,
+        /// What it did, or what is wrong with the description.
+        trouble: String,
     },
     /// The lab has no such node.
     #[error("lab {lab} has no node {node}; it has {there}")]

@@ -2,15 +2,20 @@
 //! which its keeper listens, and the names of its nodes for programs on them.
 
 use std::fmt;
-use std::fs;
-use std::os::unix::fs::{DirBuilderExt as _, PermissionsExt as _};
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use pathscope_os::namespaces::Identity;
-use pathscope_os::random;
+use pathscope_os::{clock, random};
+use rustix::event::{Timespec, poll};
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
-use super::StandingError;
+use super::{StandingError, control};
 use crate::topology::Network;
 
 /// The folder that holds a folder for each lab of this user.
@@ -80,6 +85,85 @@ impl NodePlace {
     }
 }
 
+/// How long a name that is taken may take to become free: a keeper that was told to end gives the
+/// programs on its nodes two seconds.
+const CLAIM_PATIENCE: Duration = Duration::from_secs(10);
+/// Between two looks at a lock; the kernel tells nobody when one becomes free.
+const LOOK_AGAIN_NS: i64 = 10_000_000;
+
+/// A lab's folder, held. Who has it is alone with a lab of this name: only then may the folder be removed.
+#[derive(Debug)]
+pub(crate) struct Hold {
+    folder: PathBuf,
+    lock: File,
+}
+
+impl Hold {
+    /// Forgets the lab. The name is free from then on, so another's folder of that name stays.
+    pub fn remove(&self) -> Result<(), StandingError> {
+        if !self.is_there() {
+            return Ok(());
+        }
+        fs::remove_dir_all(&self.folder).map_err(StandingError::file("remove", &self.folder))
+    }
+
+    /// Forgets what is in the folder, and keeps it.
+    pub fn empty(&self) -> Result<(), StandingError> {
+        let failed = || StandingError::file("empty", &self.folder);
+        for entry in fs::read_dir(&self.folder).map_err(failed())? {
+            let entry = entry.map_err(failed())?;
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            let path = entry.path();
+            let removed = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+            removed.map_err(failed())?;
+        }
+        Ok(())
+    }
+
+    /// Whether the folder of that name is the one that is held.
+    fn is_there(&self) -> bool {
+        let identity = |found: fs::Metadata| (found.dev(), found.ino());
+        match (fs::metadata(&self.folder), self.lock.metadata()) {
+            (Ok(there), Ok(ours)) => identity(there) == identity(ours),
+            _ => false,
+        }
+    }
+}
+
+/// Who holds a lab's folder.
+#[derive(Debug)]
+pub(crate) enum Holding {
+    /// We do.
+    Ours(Hold),
+    /// Somebody else, a keeper.
+    Others(Watch),
+    /// There is none.
+    Missing,
+}
+
+/// A folder that somebody else holds.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    lock: File,
+}
+
+impl Watch {
+    /// Waits until nobody holds it, also where it was removed; false where somebody still does after so
+    /// long.
+    pub fn wait_until_free(&self, patience: Duration) -> bool {
+        let end = clock::now().plus_nanos(patience.as_nanos() as u64);
+        while flock(&self.lock, FlockOperation::NonBlockingLockExclusive).is_err() {
+            if clock::now() >= end {
+                return false;
+            }
+            // Nothing becomes ready when a lock does.
+            let _ = poll(&mut [], Some(&Timespec { tv_sec: 0, tv_nsec: LOOK_AGAIN_NS }));
+        }
+        // Whoever holds it to remove it does so by opening it anew.
+        flock(&self.lock, FlockOperation::Unlock).is_ok()
+    }
+}
+
 const DESCRIPTION: &str = "lab.json";
 const CONTROL: &str = "control";
 const HOSTS: &str = "hosts";
@@ -110,8 +194,14 @@ impl Registry {
         &self.root
     }
 
-    /// A new folder for a lab; fails where there is one of that name.
-    pub fn claim(&self, name: &str) -> Result<(), StandingError> {
+    /// A folder for a lab, held. One that a keeper left when it was killed is taken as it is; where one
+    /// holds it, that may be about to end, and is waited for a while. `pause` passes time between looks,
+    /// and is true where nobody needs the lab any more: then there is none.
+    pub(crate) fn claim(
+        &self,
+        name: &str,
+        mut pause: impl FnMut(Duration) -> bool,
+    ) -> Result<Option<Hold>, StandingError> {
         let private = |recursive| {
             let mut builder = fs::DirBuilder::new();
             builder.mode(0o700).recursive(recursive);
@@ -120,54 +210,125 @@ impl Registry {
         private(true).create(&self.root).map_err(StandingError::file("create", &self.root))?;
         self.check_private()?;
         let folder = self.folder(name);
-        private(false).create(&folder).map_err(|source| match source.kind() {
-            std::io::ErrorKind::AlreadyExists => StandingError::NameInUse { name: name.to_owned() },
-            _ => StandingError::File { what: "create", path: folder, source },
-        })
+        let end = clock::now().plus_nanos(CLAIM_PATIENCE.as_nanos() as u64);
+        loop {
+            match private(false).create(&folder) {
+                Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(StandingError::file("create", folder)(error));
+                }
+                _ => {}
+            }
+            match self.hold(name)? {
+                Holding::Ours(hold) => return Ok(Some(hold)),
+                // Removed between two calls: then the name is free.
+                Holding::Missing => {}
+                Holding::Others(_) => {
+                    let left = end.nanos_since(clock::now());
+                    if left == 0 || control::answers(self, name, Duration::from_nanos(left)) {
+                        return Err(StandingError::NameInUse { name: name.to_owned() });
+                    }
+                }
+            }
+            if pause(Duration::from_nanos(LOOK_AGAIN_NS as u64)) {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Holds a lab's folder, if there is one and nobody else holds it. The kernel knows: a keeper holds
+    /// its lab's from before it builds until its process ends, however it ends.
+    pub(crate) fn hold(&self, name: &str) -> Result<Holding, StandingError> {
+        let folder = self.folder(name);
+        loop {
+            let lock = match File::open(&folder) {
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    return Ok(Holding::Missing);
+                }
+                opened => opened.map_err(StandingError::file("open", &folder))?,
+            };
+            match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => {}
+                Err(Errno::WOULDBLOCK) => return Ok(Holding::Others(Watch { lock })),
+                Err(errno) => return Err(StandingError::file("lock", folder)(errno.into())),
+            }
+            let hold = Hold { folder: folder.clone(), lock };
+            // It may have been removed, and made anew, between opening and locking.
+            if hold.is_there() {
+                return Ok(Holding::Ours(hold));
+            }
+        }
+    }
+
+    /// Whether a keeper lives by this name, also one that is only building or ending. Where the folder
+    /// cannot be opened, that is not known, and taken to be so.
+    pub(crate) fn is_held(&self, name: &str) -> bool {
+        match self.hold(name) {
+            Ok(Holding::Ours(_) | Holding::Missing) => false,
+            Ok(Holding::Others(_)) | Err(_) => true,
+        }
     }
 
     /// Who could write here could have us run their keeper: the folder must be ours alone.
     fn check_private(&self) -> Result<(), StandingError> {
-        use std::os::unix::fs::MetadataExt as _;
         let found = fs::metadata(&self.root).map_err(StandingError::file("look at", &self.root))?;
         let user = rustix::process::geteuid();
         if found.uid() == user.as_raw() && found.permissions().mode() & 0o022 == 0 {
             return Ok(());
         }
-        let source = std::io::Error::other("others may write there; remove it");
+        let source = io::Error::other("others may write there; remove it");
         Err(StandingError::File { what: "use", path: self.root.clone(), source })
     }
 
-    /// Names of the labs that are written down, sorted.
-    pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
-        let mut names: Vec<_> =
-            entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
+    /// Names of the labs that are written down or being built, sorted. Only folders are labs.
+    pub fn names(&self) -> Result<Vec<String>, StandingError> {
+        let unread = || StandingError::file("read", &self.root);
+        let entries = match fs::read_dir(&self.root) {
+            // Nobody has put up a lab yet.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(unread())?,
+        };
+        let mut names = Vec::new();
+        for entry in entries {
+            let entry = entry.map_err(unread())?;
+            let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
+            if let (true, Ok(name)) = (is_folder, entry.file_name().into_string()) {
+                names.push(name);
+            }
+        }
         names.sort();
-        names
+        Ok(names)
     }
 
-    /// The lab of this name, or the only one.
-    pub fn find(&self, name: Option<&str>) -> Result<Standing, StandingError> {
-        let names = self.names();
+    /// The name of the lab that is meant, by its name or as the only one.
+    pub fn find_name(&self, name: Option<&str>) -> Result<String, StandingError> {
+        let names = self.names()?;
         let there = || format!("those that are up are {}", names.join(", "));
         match (name, names.as_slice()) {
             (_, []) => Err(StandingError::NoLab),
-            (Some(name), _) if names.iter().any(|known| known == name) => self.read(name),
+            (Some(name), _) if names.iter().any(|known| known == name) => Ok(name.to_owned()),
             (Some(name), _) => {
                 Err(StandingError::NoSuchLab { name: name.to_owned(), there: there() })
             }
-            (None, [only]) => self.read(only),
+            (None, [only]) => Ok(only.clone()),
             (None, _) => Err(StandingError::WhichLab {
                 there: format!("{} labs are up: {}", names.len(), names.join(", ")),
             }),
         }
     }
 
+    /// The lab of this name, or the only one.
+    pub fn find(&self, name: Option<&str>) -> Result<Standing, StandingError> {
+        self.read(&self.find_name(name)?)
+    }
+
     /// What is written down of a lab.
     pub fn read(&self, name: &str) -> Result<Standing, StandingError> {
         let path = self.folder(name).join(DESCRIPTION);
-        let text = fs::read(&path).map_err(StandingError::file("read", &path))?;
+        let text = fs::read(&path).map_err(|source| match source.kind() {
+            // Written once it stands.
+            io::ErrorKind::NotFound => StandingError::Unfinished { name: name.to_owned() },
+            _ => StandingError::File { what: "read", path: path.clone(), source },
+        })?;
         serde_json::from_slice(&text)
             .map_err(|error| StandingError::file("understand", &path)(error.into()))
     }
@@ -184,17 +345,6 @@ impl Registry {
             .map_err(|error| StandingError::file("write", &path)(error.into()))?;
         fs::write(&beside, text).map_err(StandingError::file("write", &beside))?;
         fs::rename(&beside, &path).map_err(StandingError::file("write", &path))
-    }
-
-    /// Forgets a lab.
-    pub fn remove(&self, name: &str) -> Result<(), StandingError> {
-        let folder = self.folder(name);
-        match fs::remove_dir_all(&folder) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                Err(StandingError::file("remove", folder)(error))
-            }
-            _ => Ok(()),
-        }
     }
 
     /// Where the lab's keeper listens.

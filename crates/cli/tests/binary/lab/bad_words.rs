@@ -29,7 +29,7 @@ fn without_a_lab() {
     std::fs::write(folder.path().join("noise.toml"), [0xff, 0xfe]).expect("a folder of ours");
     let noise = format!("{itself}/noise.toml");
     folder.run(&["up", &noise]).exits(2).complains(&["cannot read", "noise.toml", "UTF-8"]);
-    assert_eq!(folder.registry.names(), [""; 0]);
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]
@@ -54,7 +54,7 @@ fn topologies_with_faults_are_told_with_their_lines() {
             "link a:b: 10.0.0.1 is the address of a already",
         ]);
     }
-    assert_eq!(folder.registry.names(), [""; 0]);
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]

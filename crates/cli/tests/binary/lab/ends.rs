@@ -11,14 +11,14 @@ use super::{BINARY, Folder, PAIR, Stand, network, processes_with, wait_until};
 use crate::common::Running;
 
 /// A keeper that is our own child, so that its end can be waited for. Killed when dropped.
-struct Keeper {
-    child: Child,
-    leash: Option<ChildStdin>,
+pub(super) struct Keeper {
+    pub(super) child: Child,
+    pub(super) leash: Option<ChildStdin>,
 }
 
 impl Keeper {
     /// Told what to build, and nothing awaited.
-    fn start(folder: &Folder, text: &str) -> Self {
+    pub(super) fn start(folder: &Folder, text: &str) -> Self {
         let mut child = Command::new(BINARY)
             .args(["lab", "keep"])
             .stdin(Stdio::piped())
@@ -40,17 +40,22 @@ impl Keeper {
         Self { child, leash: Some(leash) }
     }
 
-    fn standing(&mut self) -> Standing {
-        let mut said = String::new();
-        let output = self.child.stdout.take().expect("piped");
-        BufReader::new(output).read_line(&mut said).expect("it speaks");
-        match serde_json::from_str(&said).expect(&said) {
+    pub(super) fn standing(&mut self) -> Standing {
+        match self.word() {
             Word::Ready(standing) => *standing,
-            Word::Failed(why) => panic!("{why}"),
+            word => panic!("{word:?}"),
         }
     }
 
-    fn signal(&self, name: &str) {
+    /// The first that it says.
+    pub(super) fn word(&mut self) -> Word {
+        let mut said = String::new();
+        let output = self.child.stdout.take().expect("piped");
+        BufReader::new(output).read_line(&mut said).expect("it speaks");
+        serde_json::from_str(&said).expect(&said)
+    }
+
+    pub(super) fn signal(&self, name: &str) {
         signal(self.child.id(), name);
     }
 }
@@ -63,7 +68,7 @@ impl Drop for Keeper {
     }
 }
 
-fn signal(process: u32, name: &str) {
+pub(super) fn signal(process: u32, name: &str) {
     let sent = Command::new("kill").args([format!("-{name}"), process.to_string()]).status();
     assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {process}");
 }
@@ -76,8 +81,8 @@ fn program(folder: &Folder) -> Running {
     program
 }
 
-fn nothing_is_left(folder: &Folder, token: &str) {
-    assert_eq!(folder.registry.names(), [""; 0]);
+pub(super) fn nothing_is_left(folder: &Folder, token: &str) {
+    assert_eq!(folder.names(), [""; 0]);
     assert_eq!(processes_with(token), [0; 0]);
 }
 
@@ -121,13 +126,13 @@ fn a_keeper_that_is_stopped_while_it_builds_leaves_nothing() {
     for end in endings {
         let Some(folder) = Folder::new() else { return };
         let mut keeper = Keeper::start(&folder, &a_large_star());
-        wait_until("the lab is begun", || !folder.registry.names().is_empty());
+        wait_until("the lab is begun", || !folder.names().is_empty());
         end(&mut keeper);
         // What it says of a large lab is more than a pipe holds, so it is heard out.
         let mut output = keeper.child.stdout.take().expect("piped");
         std::io::copy(&mut output, &mut std::io::sink()).expect("it ends");
         assert!(keeper.child.wait().expect("our child").success());
-        assert_eq!(folder.registry.names(), [""; 0]);
+        assert_eq!(folder.names(), [""; 0]);
     }
 }
 
@@ -166,14 +171,14 @@ fn ctrl_c_while_a_lab_is_put_up_leaves_nothing() {
     command.arg("--default-signal=INT").arg(words.get_program()).args(words.get_args());
     command.stdin(Stdio::null());
     let up = Running::start(command);
-    wait_until("the lab is begun", || !folder.registry.names().is_empty());
+    wait_until("the lab is begun", || !folder.names().is_empty());
     let keepers = children_of(up.id());
     up.signal("INT");
     let ran = up.finish();
     assert_eq!(ran.code, None, "it was ended before the lab was up: {}", ran.said());
     assert_eq!(keepers.len(), 1);
     wait_until("the keeper is gone", || keepers.iter().all(|&keeper| has_ended(keeper)));
-    assert_eq!(folder.registry.names(), [""; 0]);
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[test]
@@ -193,7 +198,7 @@ fn a_program_that_does_not_want_to_end_is_ended() {
 }
 
 /// A network that takes its time to be built: a hundred hosts around a router.
-fn a_large_star() -> String {
+pub(super) fn a_large_star() -> String {
     let hosts: Vec<_> = (1..=100).map(|number| format!("\"h{number}\"")).collect();
     let mut text =
         format!("name = \"pair\"\nrouters = [\"r\"]\nhosts = [{}]\n[links]\n", hosts.join(", "));
@@ -204,18 +209,18 @@ fn a_large_star() -> String {
 }
 
 /// What the system says of a process: its state and its parent.
-fn state_and_parent(process: u32) -> Option<(String, u32)> {
+pub(super) fn state_and_parent(process: u32) -> Option<(String, u32)> {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     let mut words = text.rsplit_once(") ")?.1.split(' ').map(str::to_owned);
     Some((words.next()?, words.next()?.parse().ok()?))
 }
 
-fn children_of(parent: u32) -> Vec<u32> {
+pub(super) fn children_of(parent: u32) -> Vec<u32> {
     let is_child = |&process: &u32| state_and_parent(process).is_some_and(|it| it.1 == parent);
     super::processes().filter(is_child).collect()
 }
 
 /// Also where nobody has asked for its exit code yet.
-fn has_ended(process: u32) -> bool {
+pub(super) fn has_ended(process: u32) -> bool {
     state_and_parent(process).is_none_or(|(state, _)| state == "Z" || state == "X")
 }

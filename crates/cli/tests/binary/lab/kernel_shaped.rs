@@ -91,7 +91,7 @@ fn a_delay_needs_netem_and_is_refused_without() {
         Err(error) => {
             let error = error.to_string();
             assert!(["netem", "--shaper relay"].iter().all(|it| error.contains(it)), "{error}");
-            assert!(folder.registry.names().is_empty(), "nothing is left of it");
+            assert!(folder.names().is_empty(), "nothing is left of it");
             println!("skipped, because without netem there is no delay: {error}");
             return;
         }
@@ -110,5 +110,5 @@ fn what_tc_does_in_another_way_is_refused_before_anything_is_built() {
     let file = folder.file("odd.toml", text);
     let words = ["link a:b has corrupt = \"1%\"", "--shaper relay"];
     folder.run(&["up", &file, "--shaper", "tc"]).exits(4).complains(&words);
-    assert!(folder.registry.names().is_empty());
+    assert!(folder.names().is_empty());
 }

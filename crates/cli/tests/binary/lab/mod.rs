@@ -4,10 +4,12 @@
 mod bad_words;
 mod captures;
 mod changes;
+mod claims;
 mod delays;
 mod ends;
 mod interfaces;
 mod kernel_shaped;
+mod leftovers;
 mod portfolio;
 mod ports;
 mod presence;
@@ -67,6 +69,11 @@ impl Folder {
         self.folder.path()
     }
 
+    /// The labs that are written down.
+    fn names(&self) -> Vec<String> {
+        self.registry.names().unwrap_or_else(|error| panic!("{error}"))
+    }
+
     /// A file with this text.
     fn file(&self, name: &str, text: &str) -> String {
         let path = self.path().join(name);
@@ -106,7 +113,7 @@ impl Folder {
 impl Drop for Folder {
     /// A test that failed leaves no lab behind.
     fn drop(&mut self) {
-        for name in self.registry.names() {
+        for name in self.registry.names().unwrap_or_default() {
             // What cannot be taken down is not what the test is about.
             let _ = self.command(&["down", &name]).output();
         }

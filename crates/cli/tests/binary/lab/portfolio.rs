@@ -105,8 +105,9 @@ fn goodput_stays_below_the_narrowest_link_and_its_queue_is_all_that_drops() {
 
 fn nothing_is_lost_by_the_lab(account: &RelayAccount) {
     for direction in directions(account) {
-        let lost = (direction.truth.total.overrun.frames, direction.missed, direction.too_long);
-        assert_eq!(lost, (0, 0, 0), "{} to {}", direction.from, direction.to);
+        let overrun = direction.truth.total.overrun.frames;
+        let lost = (overrun, direction.missed, direction.refused, direction.too_long);
+        assert_eq!(lost, (0, 0, 0, 0), "{} to {}", direction.from, direction.to);
     }
 }
 

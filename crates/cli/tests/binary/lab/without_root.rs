@@ -69,5 +69,5 @@ fn a_lab_of_a_user_without_rights() {
     capture.finish().exits(0).complains(&["2 packets in"]);
     run(&["down"]).exits(0).complains(&["lab pair is down"]);
     assert_eq!(server.finish().code, Some(0), "a server that is asked to end ends well");
-    assert_eq!(folder.registry.names(), [""; 0]);
+    assert_eq!(folder.names(), [""; 0]);
 }

@@ -31,9 +31,24 @@ pub struct Course {
     _networks: Vec<Network>,
 }
 
+/// A link that nobody relays yet.
+pub struct Unrelayed {
+    pub wire: Wire,
+    pub ends: [PacketSocket; 2],
+    wires: Kernel,
+    networks: Vec<Network>,
+}
+
 /// A link with these conditions from the first end to the second, and back; none where this user may not
 /// have one.
 pub fn course(words: [&str; 2], frame_bytes: usize) -> Option<Course> {
+    let Unrelayed { wire, ends, wires, networks } = unrelayed(words, frame_bytes)?;
+    let relay = Relay::start(vec![wire]).expect("it has all it needs");
+    Some(Course { relay, ends, wires, _networks: networks })
+}
+
+/// The same before there is a relay.
+pub fn unrelayed(words: [&str; 2], frame_bytes: usize) -> Option<Unrelayed> {
     let open = |name| {
         let network =
             Network::create().map_err(|error| println!("skipped, because we {error}")).ok()?;
@@ -69,12 +84,8 @@ pub fn course(words: [&str; 2], frame_bytes: usize) -> Option<Course> {
         seeds: [Way::Forth, Way::Back].map(|way| Seed { lab: 1, link: 0, way }),
         frame_bytes,
     };
-    Some(Course {
-        relay: Relay::start(vec![wire]).expect("it has all it needs"),
-        ends: ends.try_into().expect("a link has two ends"),
-        wires: wires_kernel,
-        _networks: networks,
-    })
+    let ends = ends.try_into().expect("a link has two ends");
+    Some(Unrelayed { wire, ends, wires: wires_kernel, networks })
 }
 
 /// The conditions of these words.

@@ -1,6 +1,6 @@
 //! What a relay is told while it carries frames.
 
-use super::course::{at, conditions, course, frames, order};
+use super::course::{at, conditions, course, frames, order, unrelayed};
 use super::*;
 use crate::link::ConditionsError;
 
@@ -30,6 +30,51 @@ fn an_order_for_later_is_obeyed_then_and_not_before() {
     course.relay.obey(vec![at(then, "cut")]).expect("a link can be cut");
     course.until(|account| account.links[0].forward.is_cut && account.links[0].backward.is_cut);
     assert!(clock::now() >= then);
+}
+
+#[test]
+fn a_relay_that_falls_behind_obeys_between_the_frames_before_an_order_and_those_after() {
+    let Some(link) = unrelayed(["delay=0ms", "delay=0ms"], FRAME_BYTES) else { return };
+    let sent = frames([80; 20]);
+    let put = |frames: &[Vec<u8>]| {
+        let frames: Vec<&[u8]> = frames.iter().map(Vec::as_slice).collect();
+        assert_eq!(link.ends[0].send(&frames).expect("a cable takes all"), frames.len());
+    };
+    // Stamps are of the wall clock, which may drift against ours, a little.
+    let pass_time = || {
+        let begin = clock::now();
+        while clock::now().nanos_since(begin) < 2_000_000 {}
+        clock::now()
+    };
+    put(&sent[..12]);
+    let then = pass_time();
+    pass_time();
+    put(&sent[12..]);
+    // All that is due already, and what is asked last, is there when the relay begins.
+    let (commands, inbox) = mpsc::channel();
+    let waker = Waker::new().expect("a waker");
+    let carrier = thread::Carrier::new(vec![link.wire], inbox, waker.clone()).expect("a relay");
+    let (answer, obeyed) = mpsc::channel();
+    let orders = vec![at(then, "loss=100%")];
+    commands.send(Command::Obey { orders, answer }).expect("it is there");
+    waker.wake();
+    let relay = std::thread::spawn(move || carrier.run());
+    obeyed.recv().expect("it runs").expect("a link can be like that");
+    let (answer, answered) = mpsc::channel();
+    let account = loop {
+        commands.send(Command::Account { answer: answer.clone() }).expect("it is there");
+        waker.wake();
+        let account = answered.recv().expect("it runs");
+        let total = account.links[0].forward.truth.total;
+        if total.offered.frames == 20 && total.in_flight().frames == 0 {
+            break account;
+        }
+    };
+    commands.send(Command::End).expect("it is there");
+    waker.wake();
+    relay.join().expect("it ends");
+    let total = account.links[0].forward.truth.total;
+    assert_eq!((total.delivered, total.lost), (tally(&sent[..12]), tally(&sent[12..])));
 }
 
 #[test]

@@ -99,18 +99,18 @@ fn what_is_too_much_is_refused_and_what_is_just_not_is_taken() {
     let star = |hosts: usize, parallel: usize| {
         let mut topology = Topology::named("star").isolated().router("r");
         for index in 1..=hosts {
-            topology = topology.host(&format!("{index:0>LONGEST_NAME$}"));
+            topology = topology.host(&format!("h{index:0>width$}", width = LONGEST_NAME - 1));
         }
-        (0..parallel).fold(topology, |topology, _| topology.link("r", "0000000001"))
+        (0..parallel).fold(topology, |topology, _| topology.link("r", "h000000001"))
     };
     let told = |topology: Topology| topology.network().expect_err("a fault").to_string();
     let network = star(MOST_NODES - 1, 9).network().expect("all fits");
-    assert_eq!(network.nodes()[0].interfaces[8].name, "to-0000000001.9");
+    assert_eq!(network.nodes()[0].interfaces[8].name, "to-h000000001.9");
     assert_eq!(told(star(MOST_NODES, 1)), "star: there are 129 nodes; a lab has 128 at most");
     assert_eq!(told(star(2, MOST_LINKS + 1)), "star: there are 257 links; a lab has 256 at most");
     assert_eq!(
         told(star(2, 10)),
-        "star: link r:0000000001#10: two nodes have 9 links between them at most"
+        "star: link r:h000000001#10: two nodes have 9 links between them at most"
     );
     let large = format!("#{}", "x".repeat(1 << 20));
     assert_eq!(
@@ -135,6 +135,16 @@ fn subnets_run_out_and_then_have_to_be_stated() {
 
 #[expect(clippy::needless_raw_string_hashes, reason = "all texts of the table are quoted alike")]
 const TABLE: &[(&str, &str)] = &[
+    (
+        r#"
+hosts = ["a", "12", "0x1f", "LocalHost",
+  "A"]"#,
+        r#"
+x.toml:1:15: host: `12` is a number, and programs take that for an address; put a letter in front
+x.toml:1:21: host: `0x1f` is a number, and programs take that for an address; put a letter in front
+x.toml:1:29: host: `LocalHost` is every node's name for itself; give it another
+x.toml:2:3: host A: there is a node `a` already, in line 1; hosts are found by their names, and those are the same in capitals"#,
+    ),
     (
         r#"
 "#,

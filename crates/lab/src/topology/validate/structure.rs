@@ -80,15 +80,25 @@ fn fits(stated: &Topology, found: &mut Vec<Fault>) -> bool {
 }
 
 fn nodes(stated: &Topology, found: &mut Vec<Fault>) -> Vec<Node> {
-    let mut first_places: BTreeMap<&str, Option<Place>> = BTreeMap::new();
+    let mut first_places: BTreeMap<String, (&str, Option<Place>)> = BTreeMap::new();
     for node in &stated.nodes {
         let subject = format!("{} {}", node.kind, node.name.text);
         if let Some(text) = name_fault(&node.name.text) {
             let subject = node.kind.to_string();
             found.push(Fault { place: node.name.place, subject, text });
-        } else if let Some(first) = first_places.insert(&node.name.text, node.name.place) {
+        } else if let Some((other, first)) = first_places
+            .insert(node.name.text.to_ascii_lowercase(), (&node.name.text, node.name.place))
+        {
             let line = first.map_or(String::new(), |place| format!(", in line {}", place.line));
-            let text = format!("there is a node of this name already{line}; every name is unique");
+            let text = if other == node.name.text {
+                format!("there is a node of this name already{line}; every name is unique")
+            } else {
+                format!(
+                    "there is a node {} already{line}; hosts are found by their names, and those are \
+                     the same in capitals",
+                    quoted(other)
+                )
+            };
             found.push(Fault { place: node.name.place, subject, text });
         }
     }
@@ -115,8 +125,24 @@ fn name_fault(name: &str) -> Option<String> {
              named after it and Linux gives them 15",
             quoted(name)
         ))
+    } else if name.eq_ignore_ascii_case("localhost") {
+        Some(format!("{} is every node's name for itself; give it another", quoted(name)))
+    } else if is_number(name) {
+        Some(format!(
+            "{} is a number, and programs take that for an address; put a letter in front",
+            quoted(name)
+        ))
     } else {
         None
+    }
+}
+
+/// Whether a name would be read as an IPv4 address of one part (`inet_aton(3)`) and never be looked up.
+fn is_number(name: &str) -> bool {
+    let hexadecimal = name.strip_prefix("0x").or_else(|| name.strip_prefix("0X"));
+    match hexadecimal {
+        Some(digits) => digits.bytes().all(|byte| byte.is_ascii_hexdigit()),
+        None => name.bytes().all(|byte| byte.is_ascii_digit()),
     }
 }
 
