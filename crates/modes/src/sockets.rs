@@ -93,8 +93,12 @@ pub struct SocketArgs {
     /// Address of this end; may be given several times, and connections take them in turns
     #[arg(long, value_name = "ADDRESS")]
     pub bind: Vec<IpAddr>,
-    /// Port of this end; [low,high]: one of these for each connection at a time
-    #[arg(long, value_name = "PORT")]
+    /// Port of this end, or a range
+    #[arg(
+        long,
+        value_name = "PORT",
+        help = "Port of this end; [low,high]: one of these for each connection at a time"
+    )]
     pub source_port: Option<String>,
 }
 

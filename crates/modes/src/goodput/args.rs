@@ -36,9 +36,15 @@ pub struct GoodputArgs {
     /// Connections in the making at once
     #[arg(long, value_name = "N", default_value_t = DEFAULT_CONNECT_LIMIT)]
     pub connect_limit: u32,
-    /// Bytes on each connection, both directions together; [low,high]: drawn for each [default: run for
-    /// --duration]
-    #[arg(short = 'n', long, value_name = "BYTES", conflicts_with = "duration")]
+    /// Bytes on each connection, or their range
+    #[arg(
+        short = 'n',
+        long,
+        value_name = "BYTES",
+        conflicts_with = "duration",
+        help = "Bytes on each connection, both directions together; [low,high]: drawn for each [default: run \
+                for --duration]"
+    )]
     pub transfer: Option<String>,
     /// When a run with --transfer ends, whatever was transferred by then
     #[arg(long, value_name = "TIME")]
@@ -46,9 +52,14 @@ pub struct GoodputArgs {
     /// How long to send [default: 10s]
     #[arg(short = 't', long, value_name = "TIME")]
     pub duration: Option<Period>,
-    /// The most handed to the kernel at once, and, up to 256 KiB, taken from it; [low,high]: drawn anew for
-    /// each send and receive
-    #[arg(long, value_name = "BYTES", default_value_t = Span::one(DEFAULT_BUFFER).to_string())]
+    /// The most at once, or its range
+    #[arg(
+        long,
+        value_name = "BYTES",
+        default_value_t = Span::one(DEFAULT_BUFFER).to_string(),
+        help = "The most handed to the kernel at once, and, up to 256 KiB, taken from it; [low,high]: drawn \
+                anew for each send and receive"
+    )]
     pub buffer: String,
     /// What draws are made from, to repeat a run [default: drawn, and told]
     #[arg(long, value_name = "N")]
