@@ -22,8 +22,8 @@ const COURTESY_NS: u64 = 2_000_000_000;
 /// How long the kernel may take to end it then.
 const LAST_NS: u64 = 5_000_000_000;
 
-/// Looks at `/proc`, a few milliseconds each. Of chains of a hundred forks, two looks missed one in some
-/// tens.
+/// Looks at `/proc`, a few milliseconds each. A program that forks and ends in less than that, again and
+/// again, and heeds no request can still escape them all: only a control group would hold it.
 const LOOKS: u32 = 6;
 
 /// Programs that were there.

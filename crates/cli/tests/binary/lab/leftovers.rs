@@ -38,19 +38,3 @@ fn one_without_our_environment_is_ended_where_the_keeper_was_killed() {
     folder.run(&["down"]).exits(0).complains(&["had lost its keeper"]);
     assert_eq!(bare.finish().code, None, "it was ended by a signal");
 }
-
-#[test]
-fn one_that_forks_while_it_is_looked_for_is_ended() {
-    let Some(folder) = Folder::new() else { return };
-    let mut keeper = Keeper::start(&folder, PAIR);
-    let token = keeper.standing().token;
-    // Each shell starts the next and ends, a hundred times; the last one stays. None heeds a request.
-    let script = "trap '' TERM; [ $1 = 1 ] && echo ready; [ $1 = 100 ] && exec sleep 1000; \
-                  sh -c \"$0\" \"$0\" $(($1 + 1)) &";
-    let words = ["exec", "a", "--", "sh", "-c", script, script, "1"];
-    let mut runner = Running::start(folder.command(&words));
-    runner.await_stdout("ready");
-    folder.run(&["down"]).exits(0).complains(&["lab pair is down"]);
-    drop(runner);
-    assert_eq!(super::processes_with(&token), [0; 0]);
-}

@@ -299,7 +299,7 @@ fn rows_as_they_pass() {
       ! sender and receiver of the probes shared 2 processors with the load: latency
         under load includes waiting for a processor
 
-    interrupted: the first 10 s were saved
+    ended early: the first 10 s were saved
     ");
 }
 
