@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_flow::{Machine, Phase};
 use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
 use pathscope_os::errno::errno_name;
@@ -95,8 +95,7 @@ impl Page {
         let addresses = self.addresses.remove(&flow.id());
         // What the kernel says of a connection is asked for only where it is told.
         if self.tells(flow.id(), error.is_some()) {
-            let known = socket.filter(|_| !flow.is_reset());
-            let tcp = known.and_then(|socket| tcp_facts(socket));
+            let tcp = tcp_of(flow, socket);
             self.tell(FlowFacts { error, received_bps: rate, tcp, ..facts(flow, addresses) });
         } else {
             self.report.flows_omitted += 1;
@@ -132,9 +131,13 @@ impl Page {
 
 /// A flow that has just ended: all but where it went, which the kernel may have forgotten.
 pub(crate) fn departure(flow: &GoodputFlow, sockets: &[Arc<Socket>]) -> FlowFacts {
-    let known = sockets.first().filter(|_| !flow.is_reset());
-    let tcp = known.and_then(|socket| tcp_facts(socket));
+    let tcp = tcp_of(flow, sockets.first());
     FlowFacts { error: error_of(flow), tcp, ..facts(flow, None) }
+}
+
+/// What the kernel says of a flow's connection; of one that was reset it knows nothing any more.
+fn tcp_of(flow: &GoodputFlow, socket: Option<&Arc<Socket>>) -> Option<TcpFacts> {
+    socket.filter(|_| !flow.is_reset()).and_then(|socket| tcp_facts(socket))
 }
 
 fn facts(flow: &GoodputFlow, addresses: Option<Addresses>) -> FlowFacts {
