@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
-use pathscope_core::record::{Host, Tool};
+use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::host;
@@ -101,14 +101,19 @@ fn measure(
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
+    let here = here(presence.as_ref());
+    let afterwards: Box<dyn FnOnce() -> Vec<Caveat>> = match presence {
+        Some(presence) => Box::new(presence.watch()),
+        None => Box::new(Vec::new),
+    };
     let request = Request {
         kind: kind.to_owned(),
         command: std::env::args().collect(),
-        here: here(presence.as_ref()),
+        here,
         host,
         port: args.port,
         tests,
-        afterwards: Box::new(move || presence.map_or_else(Vec::new, Presence::shortcomings)),
+        afterwards,
         journal: kept.journal(),
         samples,
     };

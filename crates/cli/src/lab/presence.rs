@@ -21,8 +21,6 @@ pub struct Presence {
     registry: Registry,
     standing: Standing,
     node: String,
-    /// What its relay had done when we began, or why that is not known.
-    before: Result<RelayAccount, String>,
 }
 
 impl Presence {
@@ -35,8 +33,7 @@ impl Presence {
         if word(TOKEN_VARIABLE)? != standing.token {
             return None;
         }
-        let before = harness::account(&registry, &standing).map_err(|error| error.to_string());
-        Some(Self { node: word(NODE_VARIABLE)?, registry, standing, before })
+        Some(Self { node: word(NODE_VARIABLE)?, registry, standing })
     }
 
     /// As results name it.
@@ -49,21 +46,25 @@ impl Presence {
         }
     }
 
-    /// What the lab, and not the path, did to packets since this value was made.
-    pub fn shortcomings(self) -> Vec<Caveat> {
-        let after = harness::account(&self.registry, &self.standing);
-        let since = self.before.and_then(|before| {
-            after.map(|after| after.since(&before)).map_err(|error| error.to_string())
-        });
-        match since {
-            Ok(account) => {
-                let invalid = |it| Caveat::new("lab_invalid", counts::sentence(it));
-                account.shortcomings().iter().map(invalid).collect()
-            }
-            Err(why) => {
-                let text = format!("whether the lab kept up is not known: {why}");
-                vec![Caveat::new("lab_unknown", text)]
+    /// Watches the lab from now on: what it, and not the path, did to packets until the answer is asked for.
+    pub fn watch(self) -> impl FnOnce() -> Vec<Caveat> {
+        let before = self.account();
+        move || {
+            let since = before.and_then(|before| Ok(self.account()?.since(&before)));
+            match since {
+                Ok(account) => {
+                    let invalid = |it| Caveat::new("lab_invalid", counts::sentence(it));
+                    account.shortcomings().iter().map(invalid).collect()
+                }
+                Err(why) => {
+                    let text = format!("whether the lab kept up is not known: {why}");
+                    vec![Caveat::new("lab_unknown", text)]
+                }
             }
         }
+    }
+
+    fn account(&self) -> Result<RelayAccount, String> {
+        harness::account(&self.registry, &self.standing).map_err(|error| error.to_string())
     }
 }
