@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, WorkerUsage};
+use pathscope_core::record::{FlowError, FlowFacts, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
@@ -56,24 +56,16 @@ pub(crate) enum FlowSocket {
     Open(Arc<Socket>),
     /// A server's datagram socket, opened when the test starts: until then the client may ask again
     /// whether it has its seat, and the listener must hear it.
-    Promised { local: SocketAddr, remote: SocketAddr },
+    Promised { local: SocketAddr, remote: SocketAddr, settings: Settings },
 }
 
 impl FlowSocket {
-    /// What the kernel says of its settings, where it is a connection.
-    pub fn facts(&self) -> Option<SocketFacts> {
-        match self {
-            Self::Open(socket) => Some(socket.facts()),
-            Self::Promised { .. } => None,
-        }
-    }
-
     /// The socket, opened where it was promised.
     pub fn open(&self) -> Result<Arc<Socket>, RunError> {
         match self {
             Self::Open(socket) => Ok(Arc::clone(socket)),
-            &Self::Promised { local, remote } => {
-                Ok(Arc::new(sockets::accept_udp_flow(local, remote, &Settings::default())?))
+            Self::Promised { local, remote, settings } => {
+                Ok(Arc::new(sockets::accept_udp_flow(*local, *remote, settings)?))
             }
         }
     }

@@ -54,7 +54,7 @@ impl Job {
     pub fn cpus(&self, role: Role) -> &[u32] {
         match self {
             Self::Goodput(plan) => plan.cpus_of(role),
-            Self::Latency(_) => &[],
+            Self::Latency(plan) => plan.cpus_of(role),
         }
     }
 

@@ -218,7 +218,10 @@ impl Sessions {
         };
         let code = expected.seats.claim_datagram(seat, remote);
         if code == AttachCode::ATTACHED && expected.datagrams.insert(remote) {
-            let socket = FlowSocket::Promised { local, remote };
+            // Probes beside a load go as the system sends them.
+            let asked = seat.group == GroupId(0);
+            let settings = asked.then(|| expected.settings.clone()).unwrap_or_default();
+            let socket = FlowSocket::Promised { local, remote, settings };
             expected.mailbox.post(Word::Attached { group: seat.group, flow: seat.flow, socket });
         }
         code
