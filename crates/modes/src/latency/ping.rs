@@ -204,7 +204,7 @@ impl PingFlow {
         let Departure { due, sent, .. } = departure;
         let tally = &mut shared.tally;
         tally.received += 1;
-        if let Some(extent) = extent.map(u64::from) {
+        if let Some(extent) = extent {
             tally.reordered += 1;
             tally.reordering_extent += extent;
             tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
