@@ -113,7 +113,8 @@ impl GroupState {
     pub fn ready(&mut self, asked: &Settings) -> Result<ReadyGroup, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
+        let sockets =
+            self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open(asked));
         let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
         let replaces = self.group.replaces();
         if replaces {

@@ -56,16 +56,16 @@ pub(crate) enum FlowSocket {
     Open(Arc<Socket>),
     /// A server's datagram socket, opened when the test starts: until then the client may ask again
     /// whether it has its seat, and the listener must hear it.
-    Promised { local: SocketAddr, remote: SocketAddr, settings: Settings },
+    Promised { local: SocketAddr, remote: SocketAddr },
 }
 
 impl FlowSocket {
-    /// The socket, opened where it was promised.
-    pub fn open(&self) -> Result<Arc<Socket>, RunError> {
+    /// The socket, opened and set where it was promised.
+    pub fn open(&self, settings: &Settings) -> Result<Arc<Socket>, RunError> {
         match self {
             Self::Open(socket) => Ok(Arc::clone(socket)),
-            Self::Promised { local, remote, settings } => {
-                Ok(Arc::new(sockets::accept_udp_flow(*local, *remote, settings)?))
+            &Self::Promised { local, remote } => {
+                Ok(Arc::new(sockets::accept_udp_flow(local, remote, settings)?))
             }
         }
     }

@@ -218,10 +218,7 @@ impl Sessions {
         };
         let code = expected.seats.claim_datagram(seat, remote);
         if code == AttachCode::ATTACHED && expected.datagrams.insert(remote) {
-            // Probes beside a load go as the system sends them.
-            let asked = seat.group == GroupId(0);
-            let settings = asked.then(|| expected.settings.clone()).unwrap_or_default();
-            let socket = FlowSocket::Promised { local, remote, settings };
+            let socket = FlowSocket::Promised { local, remote };
             expected.mailbox.post(Word::Attached { group: seat.group, flow: seat.flow, socket });
         }
         code
