@@ -37,6 +37,8 @@ pub struct Host {
     pub virtualized: Option<bool>,
     /// Identifies one boot of one machine: equal at both ends means no network was crossed.
     pub boot_id: Option<String>,
+    /// The namespace of times, where this system has them: equal at both ends of one machine means one clock.
+    pub time_namespace: Option<String>,
     /// Memory of the machine.
     pub memory_bytes: Option<u64>,
     /// What keeps time.
@@ -191,6 +193,19 @@ pub struct Evidence {
     pub value: f64,
     /// A few words for people.
     pub text: String,
+}
+
+/// How far the kernel's stamps of datagrams can be trusted at one end.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct StampFacts {
+    /// They are of the wall clock; by how much one may be wrong as a time of the clock that everything else is of.
+    pub error_ns: u64,
+    /// How often the wall clock was seen to have been stepped: what was stamped within a tenth of a second before is
+    /// wrong by as much.
+    pub wall_clock_steps: u64,
+    /// The system's name of why it would not stamp.
+    pub refused: Option<String>,
 }
 
 /// The processor time and the waiting of one worker thread.

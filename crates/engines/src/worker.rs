@@ -6,7 +6,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use pathscope_core::error::Failure;
-use pathscope_core::record::WorkerUsage;
+use pathscope_core::record::{StampFacts, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Machine, Shared, Transport};
 use pathscope_os::{OsError, Socket, errno::errno_name};
@@ -71,6 +71,8 @@ pub struct Terms {
     /// The most that is received at once, and so the longest message that a machine can wait for
     /// without taking a part of it.
     pub receive_buffer_bytes: usize,
+    /// Whether the kernel is asked to stamp datagrams as they come and leave.
+    pub stamps: bool,
 }
 
 /// The flows again, when all are over.
@@ -85,6 +87,8 @@ pub struct Finished<M: Machine> {
     pub usage: Vec<WorkerUsage>,
     /// Why it ended.
     pub ended: Ended,
+    /// How far the kernel's stamps can be trusted, where they were asked for.
+    pub stamps: Option<StampFacts>,
 }
 
 /// Why a worker ended.

@@ -126,6 +126,16 @@ pub enum Event {
         /// The system's error number.
         errno: i32,
     },
+    /// The kernel handed a datagram of this flow to the device, by its own stamp. Comes where stamps were asked for
+    /// and the kernel gives them, in any order and not for each.
+    HandedOver {
+        /// Which lane.
+        lane: Lane,
+        /// Datagrams that were sent on this lane before it.
+        number: u64,
+        /// When, by this end's clock, as exactly as the stamp can be turned into it.
+        at: Tick,
+    },
     /// A datagram was answered by an error from the network; the lane lives.
     Unreachable {
         /// Which lane.

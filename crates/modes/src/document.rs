@@ -77,6 +77,12 @@ impl Hosts {
         let server = self.server.as_ref().and_then(|server| server.boot_id.as_ref());
         server.is_some() && server == self.client.boot_id.as_ref()
     }
+
+    /// Whether both ends read one clock; unknown counts as no. On one machine a namespace of times may move it.
+    pub fn read_one_clock(&self) -> bool {
+        let server = self.server.as_ref().map(|server| &server.time_namespace);
+        self.is_one_machine() && server == Some(&self.client.time_namespace)
+    }
 }
 
 /// How a run ended.
@@ -229,6 +235,24 @@ mod tests {
         assert!(error(r#"{"schema":{"name":"iperf","version":1}}"#).contains("'iperf'"));
         let later = error(r#"{"schema":{"name":"pathscope-document","version":9}}"#);
         assert!(later.contains("version 9") && later.contains("use a newer one"), "{later}");
+    }
+
+    #[test]
+    fn one_clock_is_one_machine_in_one_namespace_of_times() {
+        let host = |boot: &str, times: Option<&str>| Host {
+            boot_id: Some(boot.to_owned()),
+            time_namespace: times.map(str::to_owned),
+            ..Host::default()
+        };
+        let is_one = |server: Host| {
+            let client = host("a", Some("time:[1]"));
+            Hosts { client, server: Some(server) }.read_one_clock()
+        };
+        assert!(is_one(host("a", Some("time:[1]"))));
+        for other in [host("b", Some("time:[1]")), host("a", Some("time:[2]")), host("a", None)] {
+            assert!(!is_one(other));
+        }
+        assert!(!Hosts::default().read_one_clock());
     }
 
     #[test]

@@ -41,6 +41,9 @@ pub const TCP_PING: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 20);
 /// Bytes of a ping over UDP: its header, to the most that a datagram carries.
 pub const UDP_PING: RangeInclusive<Bytes> =
     Bytes(crate::latency::HEADER_BYTES as u64)..=Bytes(65_507);
+/// The same, with the note that stands behind the header where kernel stamps are asked for.
+pub const STAMPED_PING: RangeInclusive<Bytes> =
+    Bytes(crate::latency::NOTED_BYTES as u64)..=Bytes(65_507);
 /// Flows of a latency test.
 pub const PINGING_FLOWS: RangeInclusive<u64> = 1..=10_000;
 /// Pings of one flow on their way at a time.

@@ -24,6 +24,7 @@ pub mod readiness;
 pub mod scheduling;
 pub mod signals;
 pub mod sockets;
+pub mod stamps;
 pub mod tcp_facts;
 pub mod terminal;
 pub mod wake;

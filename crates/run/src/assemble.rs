@@ -1,14 +1,14 @@
 //! What both ends said, as one measurement: summary, checks, caveats, verdict.
 
 use pathscope_core::quantity::{count, counted, ratio};
-use pathscope_core::record::{Caveat, Check, Substitution};
+use pathscope_core::record::{Caveat, Check, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{
     GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
 };
 use pathscope_modes::latency::{
-    Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, SocketDrops,
+    Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary, SocketDrops,
 };
 use pathscope_modes::registry::{EndReport, Plan, Test};
 
@@ -29,7 +29,9 @@ pub(crate) struct Findings {
 pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     let Findings { name, test, substitutions, start_ns, duration_ns, intervals, client, server } =
         findings;
-    let summary = summary(&test, &client, server.as_ref(), &intervals);
+    let client = with_one_clock(client, hosts);
+    let mut summary = summary(&test, &client, server.as_ref(), &intervals);
+    bound_one_way(&mut summary, hosts);
     let verdict = match (&test.plan, &summary.goodput, &server) {
         (Plan::Goodput(plan), Some(goodput), Some(server)) if goodput.failed == 0 => {
             let cpus = hosts.client.cpus_online.filter(|_| hosts.is_one_machine());
@@ -54,6 +56,27 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
         verdict,
         checks,
         caveats,
+    }
+}
+
+/// Without the delays of one way where the two ends do not read one clock: they would hold its offset.
+fn with_one_clock(mut client: EndReport, hosts: &Hosts) -> EndReport {
+    if !hosts.read_one_clock() {
+        for latency in [&mut client.latency, &mut client.probe].into_iter().flatten() {
+            latency.one_way = None;
+        }
+    }
+    client
+}
+
+/// A time is of some moment within the reading that told it, at either end.
+fn bound_one_way(summary: &mut Summary, hosts: &Hosts) {
+    let reading = |host: &Host| host.clock.read_ns.map(|cost| cost.ceil() as u64);
+    let both = reading(&hosts.client).zip(hosts.server.as_ref().and_then(reading));
+    for latency in [&mut summary.latency, &mut summary.probe].into_iter().flatten() {
+        if let Some(one_way) = &mut latency.one_way {
+            one_way.error_bound_ns = both.map(|(client, server)| client + server);
+        }
     }
 }
 
@@ -242,6 +265,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
             caveats.extend(unsent(plan, summary));
             caveats.extend(drifted(summary));
             caveats.extend(socket_drops(summary));
+            caveats.extend(summary.parts.iter().flat_map(stamps));
         }
     }
     if hosts.client.virtualized == Some(true) && matches!(test.plan, Plan::Latency(_)) {
@@ -312,6 +336,45 @@ fn socket_drops(summary: &LatencySummary) -> Option<Caveat> {
         );
         Caveat::new("socket_drops", text)
     })
+}
+
+/// Whether the parts of the round trip stand for all of it.
+fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    let ends = [("client", &parts.client), ("server", &parts.server)];
+    let refused: Vec<String> = ends
+        .iter()
+        .filter_map(|(end, facts)| {
+            let why = facts.as_ref()?.refused.as_ref()?;
+            Some(format!("; the {end}'s system would not stamp ({why})"))
+        })
+        .collect();
+    let refused = refused.concat();
+    if parts.pings == 0 {
+        let text = format!(
+            "of no ping did all stamps of both kernels come, so the round trip is not split{refused}"
+        );
+        caveats.push(Caveat::new("kernel_stamps_missing", text));
+    } else if parts.pings * 10 < parts.of * 9 {
+        let text = format!(
+            "all stamps of both kernels came of {} of {} pings: the parts stand for those alone{refused}",
+            count(parts.pings),
+            count(parts.of)
+        );
+        caveats.push(Caveat::new("kernel_stamps_missing", text));
+    }
+    let steps: u64 =
+        ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)).sum();
+    if steps + parts.implausible > 0 {
+        let text = format!(
+            "a wall clock, by which kernels stamp, was stepped {}; the stamps of {} could not be and are left out, and \
+             others of the tenth of a second before may be wrong by as much",
+            counted(steps, "time"),
+            counted(parts.implausible, "ping")
+        );
+        caveats.push(Caveat::new("wall_clock_stepped", text));
+    }
+    caveats
 }
 
 /// Echoes that cannot be told from duplicates any more are neither lost nor measured.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::bytes;
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, SocketFacts};
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, SocketFacts, StampFacts};
 use pathscope_engines::Finished;
 use pathscope_flow::{Event, Group, GroupId, Machine, Transport};
 use pathscope_modes::goodput::GoodputReport;
@@ -47,6 +47,8 @@ pub(crate) struct GroupState {
     pub tally: Option<LatencyTally>,
     /// Datagrams that the sockets of these flows dropped.
     pub socket_drops: Option<u64>,
+    /// How far the kernel's stamps can be trusted, where they were asked for.
+    pub stamps: Option<StampFacts>,
     pub error: Option<FlowError>,
     /// Where goodput flows are written down as they end.
     pub ledger: Ledger,
@@ -97,6 +99,7 @@ impl GroupState {
             received: Vec::new(),
             tally,
             socket_drops: None,
+            stamps: None,
             error: None,
             ledger: Ledger::default(),
             opener: None,
@@ -213,10 +216,12 @@ impl GroupState {
                 }
             }
             WorkerOutcome::Ping(finished) => {
+                self.stamps.clone_from(&finished.stamps);
                 self.error = first_error(finished);
                 self.socket_drops = socket_drops(self.group, finished);
             }
             WorkerOutcome::Echo(finished) => {
+                self.stamps.clone_from(&finished.stamps);
                 self.error = first_error(finished);
                 self.socket_drops = socket_drops(self.group, finished);
             }

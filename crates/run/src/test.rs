@@ -302,6 +302,7 @@ impl RunningTest {
             let Some(tally) = state.tally.take() else { continue };
             let mut latency = tally.report(state.error.take());
             latency.socket_drops = state.socket_drops;
+            latency.stamps = state.stamps.take();
             let latency = Some(latency);
             if state.is_probe { report.probe = latency } else { report.latency = latency }
         }

@@ -16,7 +16,9 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Totals};
 use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
-use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow, SampleBuffer};
+use pathscope_modes::latency::{
+    EchoFlow, LatencyPlan, LatencyShared, PingFlow, SampleBuffer, Timestamps,
+};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
@@ -242,7 +244,7 @@ impl Crew {
                 };
                 let flow = move |id| GoodputFlow::new(&plan, role, key, id);
                 let engine = if splits { Run::HALVES } else { Run::WHOLE };
-                let shape = Shape { shared, buffer, engine, succession };
+                let shape = Shape { shared, buffer, engine, succession, stamps: false };
                 let running =
                     self.spawn(flow, shape, tells, Part::Goodput, WorkerOutcome::Goodput)?;
                 Ok(RunningWorker { entrance, ..running })
@@ -252,8 +254,9 @@ impl Crew {
                 if let Some(samples) = self.samples.take() {
                     shared = shared.with_samples(samples);
                 }
+                let stamps = plan.timestamps == Timestamps::Kernel;
                 let flow = move |id| PingFlow::new(&plan, key, id);
-                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None };
+                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None, stamps };
                 self.spawn(
                     flow,
                     shape,
@@ -264,8 +267,9 @@ impl Crew {
             }
             (Job::Latency(plan), Role::Server) => {
                 let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
+                let stamps = plan.timestamps == Timestamps::Kernel;
                 let flow = move |id| EchoFlow::new(&plan, key, id);
-                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None };
+                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None, stamps };
                 self.spawn(
                     flow,
                     shape,
@@ -327,7 +331,7 @@ impl Crew {
     {
         let (remote, inbox) = mailbox()?;
         let Self { group, cpu, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
-        let Shape { shared, buffer, engine: Run { run, reports }, succession } = shape;
+        let Shape { shared, buffer, engine: Run { run, reports }, succession, stamps } = shape;
         let group_id = group.id;
         let notices = mailbox.clone();
         let sockets = sockets.into_iter().map(|socket| vec![socket]);
@@ -341,6 +345,7 @@ impl Crew {
                 begin: setting.start,
                 report_every: setting.report_every.duration(),
                 receive_buffer_bytes: buffer,
+                stamps,
             },
             inbox,
             outbox: Outbox::into_sink(move |notice| match notice {
@@ -385,6 +390,8 @@ struct Shape<M: Machine> {
     buffer: usize,
     engine: Run<M>,
     succession: Option<EngineSuccession<M>>,
+    /// Whether the kernel stamps datagrams.
+    stamps: bool,
 }
 
 /// The most that a load takes from the kernel at once.

@@ -8,6 +8,7 @@ mod journal;
 mod lab;
 mod latency;
 mod latency_ends;
+mod latency_stamps;
 mod measure;
 #[cfg(target_os = "linux")]
 mod quota;

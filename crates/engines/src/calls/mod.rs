@@ -12,10 +12,11 @@ mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 use other as imp;
 
-use std::io::IoSlice;
+use std::io::{self, IoSlice};
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_os::stamps::{self, Handover};
 use pathscope_os::{Socket, Waker};
 
 /// What an engine asks of the system while flows run.
@@ -49,6 +50,33 @@ pub trait SystemCalls {
         blocking: Blocking,
     ) -> Result<usize, Trouble>;
 
+    /// Has the kernel stamp the datagrams of a socket; those that leave are numbered from 0.
+    fn stamp(&mut self, socket: &Socket) -> Result<(), Trouble> {
+        Ok(stamps::enable(socket)?)
+    }
+
+    /// Numbers those that leave from 0 again.
+    fn stamp_again(&mut self, socket: &Socket) -> Result<(), Trouble> {
+        Ok(stamps::restart(socket)?)
+    }
+
+    /// Receives one datagram, and when the kernel got it, by the wall clock.
+    #[inline]
+    fn receive_stamped(
+        &mut self,
+        socket: &Socket,
+        room: &mut [u8],
+        blocking: Blocking,
+    ) -> Result<(usize, Option<u64>), Trouble> {
+        Ok(stamps::receive(socket, room, blocking == Blocking::UntilTimeout)?)
+    }
+
+    /// The next word of a stamped datagram that was handed to the device.
+    #[inline]
+    fn handover(&mut self, socket: &Socket) -> Result<Option<Handover>, Trouble> {
+        Ok(stamps::handover(socket)?)
+    }
+
     /// Makes a call that waits for sockets.
     #[inline]
     fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
@@ -74,6 +102,16 @@ pub enum Trouble {
     Interrupted,
     /// The system's error number.
     Failed(i32),
+}
+
+impl From<io::Error> for Trouble {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::WouldBlock => Self::Blocked,
+            io::ErrorKind::Interrupted => Self::Interrupted,
+            _ => Self::Failed(error.raw_os_error().unwrap_or(0)),
+        }
+    }
 }
 
 /// The kernel itself.

@@ -158,5 +158,6 @@ fn join<M: Split>(sent: Finished<M::Sender>, received: Finished<M::Receiver>) ->
         shared: M::join_shared(sent.shared, received.shared),
         usage: sent.usage.into_iter().chain(received.usage).collect(),
         ended,
+        stamps: sent.stamps.or(received.stamps),
     }
 }

@@ -9,6 +9,7 @@ mod reports;
 mod rest;
 mod room;
 mod seat;
+mod stamps;
 mod succession;
 mod transfer;
 
@@ -30,6 +31,7 @@ pub(crate) use rest::{Pause, Rest};
 use room::Room;
 pub(crate) use seat::{Awaited, Medium, Seat, Wire};
 use seat::{Standing, WireState};
+use stamps::Stamps;
 pub(crate) use transfer::Visit;
 
 pub(crate) use crate::calls::Called;
@@ -80,6 +82,8 @@ pub(crate) struct Shift<M: Machine, S> {
     datagrams: Box<[u8]>,
     scratch: Box<[u8]>,
     account: Account,
+    /// Where the kernel was asked for stamps.
+    stamps: Option<Stamps>,
 }
 
 /// What the worker's thread used.
@@ -106,11 +110,16 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             return Err(EngineError::WaitUndecided);
         }
         cpus::set_precise_timers()?;
-        let seats: Vec<Seat<M>> = worker
+        let mut seats: Vec<Seat<M>> = worker
             .flows
             .into_iter()
             .map(|(machine, sockets)| Seat::new(machine, sockets))
             .collect();
+        let stamps = if terms.stamps {
+            Stamps::begin(&mut seats, terms.transport, &mut calls)
+        } else {
+            None
+        };
         let now = calls.now();
         let account = Account {
             engine,
@@ -149,6 +158,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             datagrams: vec![0; DATAGRAM_BYTES].into(),
             scratch: vec![0; SCRATCH_BYTES].into(),
             account,
+            stamps,
             seats,
         };
         shift.begin(terms.begin)?;
@@ -188,6 +198,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             shared: self.shared,
             usage: vec![usage],
             ended: self.left.unwrap_or(Ended::AllOver),
+            stamps: self.stamps.as_ref().map(Stamps::facts),
         }
     }
 

@@ -7,6 +7,8 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Machine, Phase, RecvWant, SendWant, Transport, Want};
 use pathscope_os::Socket;
 
+use super::stamps::Numbers;
+
 /// One flow and its sockets.
 #[derive(Debug)]
 pub(crate) struct Seat<M> {
@@ -56,6 +58,10 @@ pub(crate) struct Wire {
     pub starved: bool,
     /// Datagrams dropped for want of room, when last asked.
     pub drops: u64,
+    /// When the kernel got what was received last, where it says so.
+    pub stamp: Option<Tick>,
+    /// Where what leaves is stamped: how it is numbered.
+    pub numbers: Option<Numbers>,
     /// For an engine that registers sockets: what for.
     #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
     pub registered: u8,
@@ -98,6 +104,8 @@ impl Wire {
             unread: Vec::new(),
             starved: false,
             drops: 0,
+            stamp: None,
+            numbers: None,
             registered: 0,
         }
     }

@@ -148,8 +148,15 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let socket = &wires[lane.index()].socket;
         match calls.send_datagrams(socket, batch.bytes(), stride, blocking) {
             Ok(0) => self.blocked_to_send(place, lane),
-            Ok(sent) => self.took(place, lane, sent, sent.saturating_mul(stride)),
-            Err(trouble) => self.not_sent(place, lane, trouble),
+            Ok(sent) => {
+                let step = self.took(place, lane, sent, sent.saturating_mul(stride));
+                self.number(place, lane, sent);
+                step
+            }
+            Err(trouble) => {
+                self.number_again(place, lane);
+                self.not_sent(place, lane, trouble)
+            }
         }
     }
 
@@ -227,7 +234,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
 
     /// Asks the kernel for more, behind what is left of before.
     fn receive_more(&mut self, place: usize, lane: Lane, limit: usize, blocking: Blocking) -> Step {
-        let Self { seats, calls, received: room, medium, .. } = self;
+        let Self { seats, calls, received: room, medium, stamps, .. } = self;
         let wire = &mut seats[place].wires[lane.index()];
         let kept = wire.unread.len();
         let end = match medium.transport {
@@ -238,7 +245,17 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             return Step::Idle;
         }
         let start = room.start(wire.position, kept);
-        match calls.receive(&wire.socket, room.at(start, end - kept), blocking) {
+        let room = room.at(start, end - kept);
+        let outcome = match stamps {
+            Some(stamps) if wire.numbers.is_some() => {
+                calls.receive_stamped(&wire.socket, room, blocking).map(|(received, wall_ns)| {
+                    wire.stamp = wall_ns.map(|wall_ns| stamps.wall.tick(wall_ns));
+                    received
+                })
+            }
+            _ => calls.receive(&wire.socket, room, blocking),
+        };
+        match outcome {
             Ok(0) if medium.transport == Transport::Stream => self.ended(place, lane),
             Ok(received) => {
                 let is_small = medium.transport == Transport::Stream && received < SMALL_BYTES;
@@ -250,6 +267,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                     self.now = self.calls.now();
                 }
                 self.account.operations += 1;
+                self.hear_handovers(place, lane);
                 self.present(place, lane, start, received)
             }
             Err(trouble) => self.not_received(place, lane, trouble),
@@ -261,6 +279,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             Trouble::Failed(errno) if !is_no_room(errno) => self.failed(place, lane, errno),
             Trouble::Interrupted => Step::Done(0),
             Trouble::Blocked | Trouble::Failed(_) => {
+                // Word of what left makes a socket that sleeps look readable.
+                self.hear_handovers(place, lane);
                 self.seats[place].wires[lane.index()].readable = false;
                 Step::Idle
             }
@@ -340,5 +360,5 @@ fn meta(transport: Transport, len: usize, wire: &Wire) -> RecvMeta {
         // An empty datagram is a batch of none, which is more than nothing.
         Transport::Datagram => NonZeroUsize::new(len.max(1)),
     };
-    RecvMeta { stride, stamp: None, drops: wire.drops }
+    RecvMeta { stride, stamp: wire.stamp, drops: wire.drops }
 }

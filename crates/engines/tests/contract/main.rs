@@ -7,6 +7,7 @@ mod faults;
 mod flows;
 mod harness;
 mod split;
+mod stamps;
 mod starvation;
 mod streams;
 mod succession;

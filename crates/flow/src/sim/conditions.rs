@@ -118,6 +118,8 @@ pub struct Conditions {
     pub reads_overshoot: bool,
     /// Whether `RecvMeta::stamp` tells when the bytes arrived.
     pub kernel_stamps: bool,
+    /// With stamps: how long after each send the kernel hands the datagram to the device, and tells of it.
+    pub handover_ns: u64,
     /// How much later than asked a timer fires.
     pub timers_late_ns: u64,
     /// What each end's clock shows when the simulation begins. They differ, so that a machine that
@@ -138,6 +140,7 @@ impl Conditions {
             reads: Chunks::All,
             reads_overshoot: false,
             kernel_stamps: false,
+            handover_ns: 0,
             timers_late_ns: 0,
             clock_origins: Ends {
                 client: Tick::from_nanos(1_000_000_000),

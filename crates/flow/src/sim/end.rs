@@ -35,6 +35,8 @@ pub(super) struct Socket {
     pub(super) is_dead: bool,
     /// The machine knows that the other end sends no more.
     pub(super) end_told: bool,
+    /// Datagrams that were sent.
+    pub(super) sent: u64,
 }
 
 impl<M: Machine> End<M> {

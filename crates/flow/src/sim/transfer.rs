@@ -9,7 +9,8 @@ use super::outcome::Breach;
 use super::pipe::Pipe;
 use super::site::Site;
 use super::stream::StreamPipe;
-use crate::{Batch, Consumed, Gather, Machine, RecvMeta, RecvWant, SendWant};
+use super::world::Happening;
+use crate::{Batch, Consumed, Event, Gather, Machine, RecvMeta, RecvWant, SendWant};
 
 /// Receiving.
 impl<M: Machine> Site<'_, M> {
@@ -141,7 +142,27 @@ impl<M: Machine> Site<'_, M> {
         self.end.machine.sent(self.shared, lane, amount, self.now());
         let key = self.outgoing_key(lane);
         self.lanes[lane.index()][key.from].transmit(key, self.world);
+        if matches!(self.end.want.send, SendWant::Datagrams { .. }) {
+            self.count_out(lane, amount);
+        }
         Ok(true)
+    }
+
+    /// Numbers datagrams as they are sent, and has their stamps told.
+    fn count_out(&mut self, lane: Lane, amount: usize) {
+        let sent = &mut self.end.sockets[lane.index()].sent;
+        let first = *sent;
+        *sent += amount as u64;
+        let end = *sent;
+        if !self.world.conditions.kernel_stamps {
+            return;
+        }
+        let due = self.world.now.plus_nanos(self.world.conditions.handover_ns);
+        let at = self.world.clock_at(self.key.role, due);
+        for number in first..end {
+            let event = Event::HandedOver { lane, number, at };
+            self.world.at(due, Happening::Tell { end: self.key, event });
+        }
     }
 
     fn write_stream(&mut self, lane: Lane, max: usize) -> Result<usize, Breach> {

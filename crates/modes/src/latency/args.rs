@@ -6,7 +6,7 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 
 use pathscope_core::stats::LinearRanges;
 
-use super::{Arrivals, Extent, HEADER_BYTES, LatencyPlan, LoadModel, Protocol};
+use super::{Arrivals, Extent, HEADER_BYTES, LatencyPlan, LoadModel, Protocol, Timestamps};
 use crate::limits::{self, PlanError};
 use crate::sockets::{SocketArgs, SocketPlan};
 
@@ -16,6 +16,8 @@ const DEFAULT_DURATION: Period = Period::from_secs(10);
 const DEFAULT_WARM_UP: Period = Period::from_millis(500);
 /// A small request, as it is common; over UDP it holds the header and a little filler.
 const DEFAULT_SIZE: Bytes = Bytes(64);
+/// As much filler behind a longer header.
+const STAMPED_SIZE: Bytes = Bytes(88);
 
 /// What was typed.
 #[derive(Args, Clone, Debug, Default)]
@@ -51,8 +53,12 @@ pub struct LatencyArgs {
     #[arg(short = 'c', long, value_name = "N", default_value_t = 1)]
     pub connections: u32,
     /// Bytes of a ping and of its echo
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_SIZE)]
-    pub size: Bytes,
+    #[arg(
+        long,
+        value_name = "BYTES",
+        help = "Bytes of a ping and of its echo [default: 64B, and 88B with --timestamps kernel]"
+    )]
+    pub size: Option<Bytes>,
     /// Bytes of a ping [default: --size]
     #[arg(long, value_name = "BYTES", conflicts_with = "size")]
     pub request_size: Option<Bytes>,
@@ -74,6 +80,9 @@ pub struct LatencyArgs {
     /// How both ends wait: spin, sleep, hybrid or auto
     #[arg(long, value_name = "HOW", default_value_t = Wait::Auto)]
     pub wait: Wait,
+    /// Whose stamps split a round trip over UDP: user (its ends' alone) or kernel (both kernels', too)
+    #[arg(long, value_name = "WHOSE", default_value = "user")]
+    pub timestamps: String,
     /// Congestion control at both ends [default: each system's own]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
@@ -99,8 +108,13 @@ impl LatencyArgs {
             limits::in_range("--rate", Frequency(0), &(Frequency(1)..=Frequency(1_000_000)))?;
         }
         let period = self.period.or(self.rate.map(|rate| Period(rate.period_ns())));
-        let request = self.request_size.unwrap_or(self.size);
-        let reply = self.reply_size.unwrap_or(self.size);
+        let timestamps = limits::choice("--timestamps", &self.timestamps, &Timestamps::ALL)?;
+        let size = self.size.unwrap_or(match timestamps {
+            Timestamps::User => DEFAULT_SIZE,
+            Timestamps::Kernel => STAMPED_SIZE,
+        });
+        let request = self.request_size.unwrap_or(size);
+        let reply = self.reply_size.unwrap_or(size);
         let plan = LatencyPlan {
             protocol: limits::choice("--protocol", &self.protocol, &Protocol::ALL)?,
             load_model: self.load_model(period)?,
@@ -115,6 +129,7 @@ impl LatencyArgs {
             wait: self.wait,
             percentiles_ppb: self.percentiles,
             histogram: self.histogram,
+            timestamps,
             congestion_control: self.congestion,
             sockets: self.sockets.into_plan()?,
             client_cpus: self.client_cpus,
@@ -199,6 +214,7 @@ impl LatencyPlan {
             warm_up_ns: Period(0),
             engine: None,
             wait: Wait::Sleep,
+            timestamps: Timestamps::User,
             congestion_control: None,
             sockets: SocketPlan::default(),
             client_cpus: Vec::new(),
@@ -261,6 +277,7 @@ mod tests {
         };
         assert_eq!(sizes("--size 4"), (4, 4));
         assert_eq!(sizes("--request-size 100"), (100, 64));
+        assert_eq!(sizes("--protocol udp --timestamps kernel"), (88, 88));
         assert_eq!(sizes("--request-size 1 --reply-size 1MiB"), (1, 1 << 20));
         assert_eq!(sizes("--protocol udp --reply-size 65507"), (64, 65_507));
         let figures = plan("--percentiles 50,99.99,0.1 --histogram 30us,15us,30").expect("good");
@@ -286,6 +303,12 @@ mod tests {
             ("--arrivals poisson", "give --period or --rate"),
             ("--arrivals poisson --rate 1k/s --closed", "give --period or --rate"),
             ("--arrivals sometimes --rate 1k/s", "fixed, poisson"),
+            ("--timestamps kernel", "--timestamps kernel and TCP exclude each other"),
+            ("--timestamps card", "--timestamps 'card' is not known; choose user, kernel"),
+            (
+                "--protocol udp --timestamps kernel --size 71",
+                "--size 71 B is out of range: 72 B to",
+            ),
             ("--protocol udp --nagle", "--nagle and UDP exclude each other"),
             ("--protocol udp --congestion reno", "--congestion and UDP"),
             ("--dscp 64", "--dscp 64 is out of range: 0 to 63"),

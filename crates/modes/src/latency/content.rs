@@ -6,7 +6,6 @@ use pathscope_core::id::FlowId;
 use pathscope_flow::Gather;
 
 use super::LatencyPlan;
-use super::datagram::HEADER_BYTES;
 use crate::pattern::{SessionKey, StreamKey};
 
 /// How long pings and echoes are.
@@ -14,11 +13,17 @@ use crate::pattern::{SessionKey, StreamKey};
 pub(super) struct Sizes {
     pub ping: usize,
     pub echo: usize,
+    /// Of a datagram: before the filler.
+    pub header: usize,
 }
 
 impl Sizes {
     pub fn of(plan: &LatencyPlan) -> Self {
-        Self { ping: plan.size_bytes.0 as usize, echo: plan.reply_bytes().0 as usize }
+        Self {
+            ping: plan.size_bytes.0 as usize,
+            echo: plan.reply_bytes().0 as usize,
+            header: plan.header_bytes(),
+        }
     }
 
     /// Bytes that an echo takes over from its ping.
@@ -49,9 +54,9 @@ impl Content {
         self.pings.gather(position, gather.room(), gather);
     }
 
-    /// What follows the header in ping `sequence`.
+    /// What follows the header, and the note where there is one, in ping `sequence`.
     pub fn fill_ping(&self, sequence: u64, filler: &mut [u8]) {
-        self.pings.copy_to(position(sequence, self.sizes.ping, HEADER_BYTES), filler);
+        self.pings.copy_to(position(sequence, self.sizes.ping, self.sizes.header), filler);
     }
 
     /// What the server adds to echo `sequence` from `offset` on, as far as there is room.
@@ -80,7 +85,7 @@ impl Content {
 
     /// Whether these bytes continue the stream of echoes at `from`.
     pub fn continues(&self, mut from: u64, mut bytes: &[u8]) -> bool {
-        let Sizes { ping, echo } = self.sizes;
+        let Sizes { ping, echo, .. } = self.sizes;
         if ping == echo {
             return self.pings.first_wrong(from, bytes).is_none();
         }

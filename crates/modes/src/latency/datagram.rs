@@ -10,11 +10,18 @@
 //! All numbers little-endian. `sent` is of the client's clock, the other two stamps of the server's;
 //! a ping has zeros there. The echo is the ping with `kind` and the server's stamps changed. The
 //! filler is the flow's stream at position seq × size + 48.
+//!
+//! Where kernel stamps are asked for, 24 bytes stand between header and filler, which begins at 72: when the server's
+//! kernel got the ping, and the sequence number of an earlier ping with the time at which the server's kernel handed its
+//! echo to the device, all by the server's clock; all ones where there is none, and in a ping.
 
 use pathscope_core::Tick;
 
 /// Length of the header, and so of the smallest ping.
 pub const HEADER_BYTES: usize = 48;
+
+/// Length of the header and of the note behind it, where kernel stamps are asked for.
+pub const NOTED_BYTES: usize = HEADER_BYTES + 24;
 
 /// First four bytes of every ping and echo.
 const MAGIC: [u8; 4] = *b"PSPG";
@@ -88,6 +95,38 @@ impl Header {
     }
 }
 
+/// What a server's kernel says, behind the header.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Note {
+    /// When the ping came that this answers.
+    pub came: Option<Tick>,
+    /// Which ping was answered earlier, and when its echo was handed to the device.
+    pub handed_over: Option<(u64, Tick)>,
+}
+
+impl Note {
+    /// Writes the note behind the header of `datagram`, which must have room for it.
+    pub fn write(&self, datagram: &mut [u8]) {
+        let (sequence, at) = self.handed_over.unwrap_or((u64::MAX, Tick::NEVER));
+        let words = [self.came.unwrap_or(Tick::NEVER).as_nanos(), sequence, at.as_nanos()];
+        let bytes = datagram[HEADER_BYTES..NOTED_BYTES].chunks_exact_mut(8);
+        bytes.zip(words).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
+    }
+
+    /// Reads the note of `datagram`; an empty one where it is too short.
+    pub fn read(datagram: &[u8]) -> Self {
+        let Some(bytes) = datagram.get(HEADER_BYTES..NOTED_BYTES) else { return Self::default() };
+        let mut words = bytes.chunks_exact(8).map(|bytes| {
+            let mut word = [0; 8];
+            word.copy_from_slice(bytes);
+            Tick::from_nanos(u64::from_le_bytes(word))
+        });
+        let mut next = || words.next().filter(|&word| word != Tick::NEVER);
+        let (came, sequence, at) = (next(), next(), next());
+        Self { came, handed_over: sequence.map(Tick::as_nanos).zip(at) }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -113,6 +152,23 @@ mod tests {
         assert_eq!(datagram[16..24], [9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(datagram[40..], [12, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
         assert_eq!(Header::read(&datagram), Some(HEADER));
+    }
+
+    #[test]
+    fn the_note_is_a_promise() {
+        let mut datagram = [0xaa; 80];
+        let note = Note {
+            came: Some(Tick::from_nanos(5)),
+            handed_over: Some((9, Tick::from_nanos(0x0102))),
+        };
+        note.write(&mut datagram);
+        assert_eq!((datagram[47], datagram[48], datagram[56], datagram[72]), (0xaa, 5, 9, 0xaa));
+        assert_eq!(datagram[64..66], [2, 1]);
+        assert_eq!(Note::read(&datagram), note);
+        Note::default().write(&mut datagram);
+        assert_eq!(datagram[48..72], [0xff; 24]);
+        assert_eq!(Note::read(&datagram), Note::default());
+        assert_eq!(Note::read(&datagram[..71]), Note::default());
     }
 
     proptest! {

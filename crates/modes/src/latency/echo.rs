@@ -11,7 +11,8 @@ use pathscope_flow::{
 use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind};
 use super::shared::window_of;
-use super::{LatencyPlan, LatencyShared};
+use super::trips::Echoed;
+use super::{LatencyPlan, LatencyShared, Timestamps};
 use crate::arrivals::{Seen, Sight};
 use crate::pattern::SessionKey;
 
@@ -37,6 +38,8 @@ pub struct EchoFlow {
     /// Whether the buffer holds something to echo.
     whole: bool,
     received_at: Tick,
+    /// Where kernel stamps are asked for: what they say.
+    stamps: Option<Box<Echoed>>,
     /// Datagrams: which have come.
     seen: Seen,
     /// Bytes (datagrams: their number) received and echoed.
@@ -65,6 +68,7 @@ impl EchoFlow {
             sequence: 0,
             whole: false,
             received_at: Tick::ZERO,
+            stamps: (plan.timestamps == Timestamps::Kernel).then(|| Box::new(Echoed::new())),
             seen: Seen::new(window_of(plan)),
             received: 0,
             echoed: 0,
@@ -200,9 +204,15 @@ impl Machine for EchoFlow {
             Header { kind: Kind::Echo, server_received: stamps.0, server_sent: stamps.1, ..ping }
                 .write(datagram);
         }
+        if let Some(stamps) = &self.stamps {
+            stamps.note().write(datagram);
+        }
     }
 
     fn sent(&mut self, shared: &mut LatencyShared, _: Lane, amount: usize, _: Tick) {
+        if let Some(stamps) = &mut self.stamps {
+            stamps.sent(self.echoed, self.sequence);
+        }
         self.echoed += amount as u64;
         self.gone += amount;
         if self.transport == Transport::Datagram || self.gone == self.sizes.echo {
@@ -225,6 +235,9 @@ impl Machine for EchoFlow {
             Some(stride) => {
                 let len = stride.get().min(bytes.len());
                 self.take_datagram(shared, &bytes[..len], now);
+                if let Some(stamps) = self.stamps.as_mut().filter(|_| self.whole) {
+                    stamps.came(meta.stamp);
+                }
                 Consumed(len)
             }
             None => Consumed(self.take_stream(shared, bytes)),
@@ -235,6 +248,9 @@ impl Machine for EchoFlow {
         match event {
             Event::Unreachable { .. } => shared.tally.unreachable += 1,
             Event::Start => self.started = true,
+            Event::HandedOver { number, at, .. } => {
+                self.stamps.iter_mut().for_each(|stamps| stamps.handed_over(number, at));
+            }
             Event::PeerTotal(total) => {
                 self.total = Some(total);
                 self.linger(now);

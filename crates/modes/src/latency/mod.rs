@@ -5,6 +5,8 @@ mod content;
 mod datagram;
 mod drain;
 mod echo;
+mod one_way;
+mod parts;
 mod ping;
 mod plan;
 mod sample;
@@ -13,19 +15,24 @@ mod shared;
 pub mod sheet;
 mod summary;
 mod tally;
+mod trips;
 mod variation;
 mod window;
 
 #[cfg(test)]
 mod load_tests;
 #[cfg(test)]
+mod stamp_tests;
+#[cfg(test)]
 mod tests;
 
 pub use args::LatencyArgs;
-pub use datagram::HEADER_BYTES;
+pub use datagram::{HEADER_BYTES, NOTED_BYTES};
 pub use echo::EchoFlow;
+pub use one_way::{OneWayReport, OneWaySummary};
+pub use parts::{PartsReport, PartsSummary};
 pub use ping::PingFlow;
-pub use plan::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol};
+pub use plan::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol, Timestamps};
 pub use sample::{BLOCK, Sample, SampleBuffer, SampleSink};
 pub use shared::LatencyShared;
 pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary, SocketDrops};

@@ -8,6 +8,7 @@ use pathscope_flow::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::datagram::{HEADER_BYTES, NOTED_BYTES};
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
 
@@ -46,6 +47,9 @@ pub struct LatencyPlan {
     /// Ranges to count round trips in, beside the logarithmic histogram.
     #[serde(default)]
     pub histogram: Option<LinearRanges>,
+    /// Whose stamps are asked for.
+    #[serde(default)]
+    pub timestamps: Timestamps,
     /// Congestion control, by the kernel's name for it; absent: the system's own.
     #[serde(default)]
     pub congestion_control: Option<String>,
@@ -80,9 +84,17 @@ impl LatencyPlan {
         limits::in_range("--outstanding", u64::from(self.outstanding), &limits::OUTSTANDING)?;
         self.validate_load()?;
         self.validate_figures()?;
-        let sizes = match self.protocol {
-            Protocol::Tcp => &limits::TCP_PING,
-            Protocol::Udp => &limits::UDP_PING,
+        let sizes = match (self.protocol, self.timestamps) {
+            (Protocol::Tcp, Timestamps::User) => &limits::TCP_PING,
+            (Protocol::Udp, Timestamps::User) => &limits::UDP_PING,
+            (Protocol::Udp, Timestamps::Kernel) => &limits::STAMPED_PING,
+            (Protocol::Tcp, Timestamps::Kernel) => {
+                return Err(PlanError::Contradiction {
+                    one: "--timestamps kernel",
+                    other: "TCP",
+                    advice: "what the kernel stamps is datagrams: give --protocol udp",
+                });
+            }
         };
         let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
         limits::in_range(ping, self.size_bytes, sizes)?;
@@ -106,6 +118,14 @@ impl LatencyPlan {
     /// Length of an echo.
     pub fn reply_bytes(&self) -> Bytes {
         self.reply_bytes.unwrap_or(self.size_bytes)
+    }
+
+    /// Bytes of a datagram before its filler.
+    pub(super) fn header_bytes(&self) -> usize {
+        match self.timestamps {
+            Timestamps::User => HEADER_BYTES,
+            Timestamps::Kernel => NOTED_BYTES,
+        }
     }
 
     /// The percentiles that were asked for beside the standard ones, from 0 to 100.
@@ -208,6 +228,22 @@ impl Protocol {
             Self::Udp => "udp",
         }
     }
+}
+
+/// Whose stamps are asked for beside those of the two programs.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Timestamps {
+    /// Nobody's.
+    #[default]
+    User,
+    /// The kernels', of datagrams that come in and are handed to the device, at both ends.
+    Kernel,
+}
+
+impl Timestamps {
+    /// The choices with their names as typed.
+    pub const ALL: [(&'static str, Self); 2] = [("user", Self::User), ("kernel", Self::Kernel)];
 }
 
 /// When the next ping goes out.

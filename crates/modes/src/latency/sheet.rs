@@ -5,7 +5,8 @@ use pathscope_core::sheet::{Figure, Table, Value};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
 use super::{
-    Arrivals, Extent, JitterSummary, LatencyPlan, LatencySummary, LoadModel, VariationReport,
+    Arrivals, Extent, JitterSummary, LatencyPlan, LatencySummary, LoadModel, OneWaySummary,
+    PartsSummary, VariationReport,
 };
 use crate::arrivals::VariationFigures;
 use crate::registry::EndInterval;
@@ -75,6 +76,42 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
         if let Some(percentile) = part.as_ref().and_then(|part| part.percentile(50.0)) {
             figures.push(Figure::new(label, Value::Percentile(*percentile)));
         }
+    }
+    figures.extend(summary.one_way.iter().flat_map(one_way));
+    figures.extend(summary.parts.iter().flat_map(parts));
+    figures
+}
+
+/// The delays of each way, where both ends read one clock.
+fn one_way(delays: &OneWaySummary) -> Vec<Figure> {
+    let bound = delays.error_bound_ns;
+    let note = bound.map_or_else(String::new, |bound| format!(", within {}", duration_ns(bound)));
+    let figure = |label: &str, way: &LatencyFigures| {
+        let median = way.percentile(50.0)?;
+        let figure = Figure::new(label, Value::Percentile(*median));
+        Some(figure.with_note(format!("both ends read one clock{note}")))
+    };
+    [("one way there p50", &delays.forward), ("one way back p50", &delays.back)]
+        .into_iter()
+        .filter_map(|(label, way)| figure(label, way))
+        .collect()
+}
+
+/// Where the time of round trips went.
+fn parts(parts: &PartsSummary) -> Vec<Figure> {
+    let errors = [&parts.client, &parts.server].into_iter().flatten().map(|facts| facts.error_ns);
+    let error = errors
+        .max()
+        .map_or_else(String::new, |error| format!("; each within {}", duration_ns(error)));
+    let mut figures = vec![
+        Figure::new("with all stamps", Value::Count(parts.pings))
+            .with_note(format!("of {} pings that were measured{error}", count(parts.of))),
+    ];
+    for (name, part) in parts.named() {
+        let Some(median) = part.percentile(50.0).filter(|_| parts.pings > 0) else { continue };
+        let figure = Figure::new(format!("{name} p50"), Value::Percentile(*median));
+        let mean = part.mean_ns.map_or(0, |mean| mean.round() as u64);
+        figures.push(figure.with_note(format!("mean {}", duration_ns(mean))));
     }
     figures
 }

@@ -1,13 +1,13 @@
 //! What a latency test came to, at one end and over both.
 
-use pathscope_core::record::FlowError;
+use pathscope_core::record::{FlowError, StampFacts};
 use pathscope_core::stats::{
     Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{LatencyPlan, VariationReport};
+use super::{LatencyPlan, OneWayReport, OneWaySummary, PartsReport, PartsSummary, VariationReport};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -67,6 +67,12 @@ pub struct LatencyReport {
     pub linear: Option<LinearHistogram>,
     /// How much delay varied.
     pub variation: Option<VariationReport>,
+    /// The delays of each way, where both ends read one clock; the client's alone.
+    pub one_way: Option<OneWayReport>,
+    /// Where the time of round trips went, where kernel stamps were asked for; the client's alone.
+    pub parts: Option<PartsReport>,
+    /// How far this end's kernel stamps can be trusted, where they were asked for.
+    pub stamps: Option<StampFacts>,
     /// Datagrams that this end's own sockets dropped, since they came faster than they were taken; absent
     /// where the system does not say, and over TCP.
     pub socket_drops: Option<u64>,
@@ -91,6 +97,10 @@ pub struct LatencySummary {
     pub corrected: Option<LatencyFigures>,
     /// How much delay varied, by every definition that has a name.
     pub jitter: Option<JitterSummary>,
+    /// The delays of each way, where both ends read one clock.
+    pub one_way: Option<OneWaySummary>,
+    /// Where the time of round trips went, where kernel stamps were asked for.
+    pub parts: Option<PartsSummary>,
     /// How the median of the intervals changed over the run.
     pub drift: Option<Trend>,
     /// Pings sent.
@@ -197,7 +207,14 @@ impl LatencySummary {
         let service = figures(&client.service);
         let corrected = plan.pace_ns.zip(client.rtt.as_ref());
         let reordered = |sum: u64| (client.reordered > 0).then_some(sum);
+        let parts = client.parts.as_ref().map(|parts| PartsSummary {
+            client: client.stamps.clone(),
+            server: server.and_then(|server| server.stamps.clone()),
+            ..PartsSummary::of(parts, rtt.count, of)
+        });
         Self {
+            one_way: client.one_way.as_ref().map(|delays| OneWaySummary::of(delays, of)),
+            parts,
             corrected: corrected.map(|(pace, rtt)| of(&rtt.histogram().corrected(pace.0))),
             jitter: client
                 .variation

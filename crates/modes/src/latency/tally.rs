@@ -3,8 +3,10 @@
 use pathscope_core::record::FlowError;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram, LinearHistogram, LinearRanges};
 
+use super::one_way::OneWayTally;
+use super::parts::PartsTally;
 use super::variation::VariationTallies;
-use super::{LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
+use super::{LatencyInterval, LatencyPlan, LatencyReport, LoadModel, Timestamps};
 
 /// Counts and histograms since the last report. A report takes them whole and leaves fresh ones, so
 /// that no measuring thread ever merges or scans a histogram.
@@ -43,6 +45,8 @@ pub struct LatencyTally {
     pub(super) server_residence: Option<Box<LatencyHistogram>>,
     pub(super) linear: Option<Box<LinearHistogram>>,
     pub(super) variation: VariationTallies,
+    pub(super) parts: Option<PartsTally>,
+    pub(super) one_way: Option<OneWayTally>,
 }
 
 /// Which histograms a plan fills.
@@ -50,6 +54,7 @@ pub struct LatencyTally {
 pub(super) struct Shape {
     open_loop: bool,
     stamped: bool,
+    kernel: bool,
     ranges: Option<LinearRanges>,
 }
 
@@ -58,6 +63,7 @@ impl Shape {
         Self {
             open_loop: matches!(plan.load_model, LoadModel::Open { .. }),
             stamped: plan.protocol == super::Protocol::Udp,
+            kernel: plan.timestamps == Timestamps::Kernel,
             ranges: plan.histogram,
         }
     }
@@ -86,6 +92,8 @@ impl LatencyTally {
             server_residence: histogram(shape.stamped),
             linear: shape.ranges.map(|ranges| Box::new(LinearHistogram::new(ranges))),
             variation: VariationTallies::new(shape.stamped),
+            parts: shape.kernel.then(PartsTally::new),
+            one_way: shape.stamped.then(OneWayTally::default),
         }
     }
 
@@ -117,6 +125,12 @@ impl LatencyTally {
             sum.merge(other);
         }
         self.variation.merge(&other.variation);
+        if let (Some(sum), Some(other)) = (&mut self.one_way, &other.one_way) {
+            sum.merge(other);
+        }
+        if let (Some(sum), Some(other)) = (&mut self.parts, &other.parts) {
+            sum.merge(other);
+        }
     }
 
     /// Round trips recorded so far.
@@ -162,6 +176,9 @@ impl LatencyTally {
             server_residence: distribution(&self.server_residence),
             linear: self.linear.as_deref().filter(|linear| linear.total() > 0).cloned(),
             variation: self.variation.report(),
+            parts: self.parts.as_ref().map(PartsTally::report),
+            one_way: self.one_way.as_ref().and_then(OneWayTally::report),
+            stamps: None,
             socket_drops: None,
             error,
         }

@@ -22,6 +22,9 @@ pub fn facts() -> Host {
         virtualized: cpuinfo_line(&cpuinfo, "flags")
             .map(|flags| flags.split(' ').any(|flag| flag == "hypervisor")),
         boot_id: read("/proc/sys/kernel/random/boot_id"),
+        time_namespace: std::fs::read_link("/proc/self/ns/time")
+            .ok()
+            .map(|name| name.display().to_string()),
         memory_bytes: memory_bytes(),
         clock: clock::facts(),
         network: network(),

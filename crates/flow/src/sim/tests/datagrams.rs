@@ -151,6 +151,22 @@ fn a_rate_spaces_datagrams_exactly_and_fills_the_sending_socket() {
 }
 
 #[test]
+fn what_was_handed_over_is_told_by_number_on_the_senders_clock() {
+    let conditions =
+        Conditions { kernel_stamps: true, handover_ns: 2_000, ..quarter_millisecond() };
+    let sender = Numberer::new(4, 100).every(1_000_000);
+    let mut sim = numbers(conditions, sender, Listener::draining(DRAIN_NS));
+    assert_eq!(received(&mut sim), [0, 1, 2, 3]);
+    let handed_over = sim.client_shared().events.iter().filter_map(|&(now, event)| match event {
+        Event::HandedOver { lane: Lane::ONLY, number, at } if now == at => Some((number, at)),
+        _ => None,
+    });
+    // The last one's comes when its machine is over.
+    let at = |number| conditions.clock_origins.client.plus_nanos(number * 1_000_000 + 2_000);
+    assert!(handed_over.eq((0..3).map(|number| (number, at(number)))));
+}
+
+#[test]
 fn each_lane_has_links_of_its_own() {
     let mut sim = Sim::new(quarter_millisecond(), Log::default(), Log::default());
     let lanes = [Ends::both(Link::new(5_000_000)), Ends::both(Link::new(1_000_000))];

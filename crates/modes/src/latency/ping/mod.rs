@@ -1,4 +1,6 @@
-//! The client's end of a latency flow: sends pings by its load model, and judges the echoes.
+//! The client's end of a latency flow: sends pings by its load model, and judges the echoes (`judge`).
+
+mod judge;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
@@ -9,14 +11,14 @@ use pathscope_flow::{
 };
 
 use super::content::{Content, Sizes};
-use super::datagram::{HEADER_BYTES, Header, Kind};
+use super::datagram::{Header, Kind, Note};
 use super::drain::Drain;
-use super::sample::Sample;
 use super::schedule::Schedule;
 use super::shared::window_of;
-use super::variation::{Last, Transits};
-use super::window::{Arrival, Departure, Window};
-use super::{LatencyPlan, LatencyShared};
+use super::trips::Trips;
+use super::variation::Last;
+use super::window::{Departure, Window};
+use super::{LatencyPlan, LatencyShared, Timestamps};
 use crate::pattern::SessionKey;
 
 /// A datagram that was not echoed by then is given up, and a closed loop goes on with the next.
@@ -34,6 +36,8 @@ pub struct PingFlow {
     window: Window,
     schedule: Schedule,
     last: Last,
+    /// Where kernel stamps are asked for: those of the pings that are on their way.
+    trips: Option<Trips>,
     /// When the server sent the last of the echoes that came.
     last_echoed: Tick,
     started: Option<Tick>,
@@ -72,6 +76,7 @@ impl PingFlow {
             window: Window::new(window_of(plan)),
             schedule: Schedule::new(plan, flow.0),
             last: Last::default(),
+            trips: (plan.timestamps == Timestamps::Kernel).then(|| Trips::new(window_of(plan))),
             last_echoed: Tick::ZERO,
             started: None,
             stop_at: Tick::NEVER,
@@ -182,143 +187,17 @@ impl PingFlow {
         {
             lag.record(at.nanos_since(due));
         }
+        if let Some(trips) = &mut self.trips {
+            trips.sent(self.next, at);
+        }
         self.last_sent = at;
         self.schedule.advance();
         self.next += 1;
     }
 
-    /// The echo of a ping came, whole and right; with the server's stamps, where it carries them.
-    fn answered(
-        &mut self,
-        shared: &mut LatencyShared,
-        sequence: u64,
-        server: Option<(Tick, Tick)>,
-        now: Tick,
-    ) {
-        let (departure, extent) = match self.window.arrived(sequence, self.next) {
-            Arrival::First { departure, extent } => (departure, extent),
-            Arrival::Duplicate => return shared.tally.duplicates += 1,
-            Arrival::Late => return shared.tally.late += 1,
-            Arrival::Unknown => return shared.tally.foreign += 1,
-        };
-        let Departure { due, sent, .. } = departure;
-        let tally = &mut shared.tally;
-        tally.received += 1;
-        if let Some(extent) = extent {
-            tally.reordered += 1;
-            tally.reordering_extent += extent;
-            tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
-        }
-        if let Some((_, echoed)) = server {
-            tally.reordered_return += u64::from(echoed < self.last_echoed);
-            self.last_echoed = self.last_echoed.max(echoed);
-        }
-        let rtt = now.nanos_since(due);
-        self.longest_ns = self.longest_ns.max(rtt);
-        if self.is_warm_up(due, shared) {
-            shared.tally.warm_up += 1;
-            return;
-        }
-        let tally = &mut shared.tally;
-        tally.rtt.record(rtt);
-        if let Some(linear) = &mut tally.linear {
-            linear.record(rtt);
-        }
-        let service = now.nanos_since(sent);
-        if let Some(histogram) = &mut tally.service {
-            histogram.record(service);
-        }
-        if let (Some(residence), Some((received, echoed))) = (&mut tally.server_residence, server) {
-            residence.record(echoed.nanos_since(received));
-        }
-        let one_way_ns =
-            server.map(|(received, echoed)| (difference(received, sent), difference(now, echoed)));
-        let transits = Transits { round_trip_ns: service as i64, one_way_ns };
-        self.last.arrived(sequence, transits, &mut tally.variation);
-        if let Some(samples) = &mut shared.samples {
-            let flow = self.flow;
-            samples.push(Sample { flow, sequence, due, sent, received: now, server });
-        }
-    }
-
-    /// A ping that was measured will have no answer that counts.
-    fn tell_lost(&self, shared: &mut LatencyShared, departure: Departure) {
-        let Departure { sequence, due, sent } = departure;
-        if self.is_warm_up(due, shared) {
-            return;
-        }
-        if let Some(samples) = &mut shared.samples {
-            let (flow, received) = (self.flow, Tick::NEVER);
-            samples.push(Sample { flow, sequence, due, sent, received, server: None });
-        }
-    }
-
-    /// Nothing is awaited any more: what has no answer now has none.
-    fn tell_unanswered(&mut self, shared: &mut LatencyShared) {
-        if !std::mem::replace(&mut self.is_told, true) && shared.samples.is_some() {
-            let lost = self.window.unanswered(self.next);
-            lost.for_each(|departure| self.tell_lost(shared, departure));
-        }
-    }
-
-    fn datagram(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
-        let Some(header) = Header::read(bytes).filter(|header| self.is_echo(header)) else {
-            shared.tally.foreign += 1;
-            return;
-        };
-        if !self.is_intact(&header, bytes) {
-            shared.tally.corrupt += 1;
-            self.window.abandon(header.sequence);
-            return;
-        }
-        let server = Some((header.server_received, header.server_sent));
-        self.answered(shared, header.sequence, server, now);
-    }
-
-    fn is_echo(&self, header: &Header) -> bool {
-        header.kind == Kind::Echo
-            && header.token == self.token
-            && u32::from(header.flow) == self.flow.0 & 0xffff
-    }
-
-    fn is_intact(&self, header: &Header, bytes: &[u8]) -> bool {
-        bytes.len() == self.sizes.echo
-            && self.window.sent_at(header.sequence).is_none_or(|sent| sent == header.sent)
-            && self.content.is_echo(header.sequence, HEADER_BYTES, &bytes[HEADER_BYTES..])
-    }
-
-    fn stream(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
-        if !self.content.continues(self.echoed_bytes, bytes) {
-            shared.tally.corrupt += 1;
-            self.fail(
-                FlowErrorKind::Data,
-                format!("the echo of ping {} is not what was sent", self.settled),
-            );
-            return;
-        }
-        self.echoed_bytes += bytes.len() as u64;
-        let whole = self.echoed_bytes / self.sizes.echo as u64;
-        if whole > self.next {
-            self.fail(
-                FlowErrorKind::Protocol,
-                "the other end sent more echoes than there were pings".to_owned(),
-            );
-            return;
-        }
-        while self.settled < whole {
-            self.answered(shared, self.settled, None, now);
-            self.settled += 1;
-        }
-    }
-
     fn fail(&mut self, kind: FlowErrorKind, text: String) {
         self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno: None }));
     }
-}
-
-/// From `earlier` to `later`, which may be of another clock.
-fn difference(later: Tick, earlier: Tick) -> i64 {
-    later.as_nanos().wrapping_sub(earlier.as_nanos()) as i64
 }
 
 impl Machine for PingFlow {
@@ -365,7 +244,10 @@ impl Machine for PingFlow {
             server_sent: Tick::ZERO,
         };
         header.write(datagram);
-        self.content.fill_ping(self.next, &mut datagram[HEADER_BYTES..]);
+        if self.trips.is_some() {
+            Note::default().write(datagram);
+        }
+        self.content.fill_ping(self.next, &mut datagram[self.sizes.header..]);
         self.begun_at = now;
     }
 
@@ -398,7 +280,7 @@ impl Machine for PingFlow {
             Some(stride) => {
                 bytes
                     .chunks(stride.get())
-                    .for_each(|datagram| self.datagram(shared, datagram, now));
+                    .for_each(|datagram| self.datagram(shared, datagram, meta.stamp, now));
             }
             None => self.stream(shared, bytes, now),
         }
@@ -419,6 +301,7 @@ impl Machine for PingFlow {
                     self.stop_at = self.stop_at.plus_nanos(CATCH_UP_NS);
                 }
             }
+            Event::HandedOver { number, at, .. } => self.handed_over(shared, number, at),
             Event::Stop => {
                 self.stop_at = self.stop_at.min(now);
                 // What was stopped was not to be sent.

@@ -1,0 +1,192 @@
+//! What a client makes of what comes back: which ping an echo is of, whether it is right, what it says of the path.
+//! When the next ping leaves is said in `mod.rs`.
+
+use pathscope_core::Tick;
+use pathscope_core::record::FlowErrorKind;
+
+use super::PingFlow;
+use crate::latency::LatencyShared;
+use crate::latency::datagram::{Header, Kind, Note};
+use crate::latency::parts::Trip;
+use crate::latency::sample::Sample;
+use crate::latency::variation::Transits;
+use crate::latency::window::{Arrival, Departure};
+
+impl PingFlow {
+    /// The echo of a ping came, whole and right; with the server's stamps, where it carries them.
+    fn answered(
+        &mut self,
+        shared: &mut LatencyShared,
+        sequence: u64,
+        server: Option<(Tick, Tick)>,
+        now: Tick,
+    ) -> Measured {
+        let (departure, extent) = match self.window.arrived(sequence, self.next) {
+            Arrival::First { departure, extent } => (departure, extent),
+            Arrival::Duplicate => {
+                shared.tally.duplicates += 1;
+                return Measured::No;
+            }
+            Arrival::Late => {
+                shared.tally.late += 1;
+                return Measured::No;
+            }
+            Arrival::Unknown => {
+                shared.tally.foreign += 1;
+                return Measured::No;
+            }
+        };
+        let Departure { due, sent, .. } = departure;
+        let tally = &mut shared.tally;
+        tally.received += 1;
+        if let Some(extent) = extent {
+            tally.reordered += 1;
+            tally.reordering_extent += extent;
+            tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
+        }
+        if let Some((_, echoed)) = server {
+            tally.reordered_return += u64::from(echoed < self.last_echoed);
+            self.last_echoed = self.last_echoed.max(echoed);
+        }
+        let rtt = now.nanos_since(due);
+        self.longest_ns = self.longest_ns.max(rtt);
+        if self.is_warm_up(due, shared) {
+            shared.tally.warm_up += 1;
+            return Measured::No;
+        }
+        let tally = &mut shared.tally;
+        tally.rtt.record(rtt);
+        if let Some(linear) = &mut tally.linear {
+            linear.record(rtt);
+        }
+        let service = now.nanos_since(sent);
+        if let Some(histogram) = &mut tally.service {
+            histogram.record(service);
+        }
+        if let (Some(residence), Some((received, echoed))) = (&mut tally.server_residence, server) {
+            residence.record(echoed.nanos_since(received));
+        }
+        let one_way_ns =
+            server.map(|(received, echoed)| (difference(received, sent), difference(now, echoed)));
+        if let (Some(delays), Some(tally)) = (one_way_ns, &mut tally.one_way) {
+            tally.record(delays);
+        }
+        let transits = Transits { round_trip_ns: service as i64, one_way_ns };
+        self.last.arrived(sequence, transits, &mut tally.variation);
+        if let Some(samples) = &mut shared.samples {
+            let flow = self.flow;
+            samples.push(Sample { flow, sequence, due, sent, received: now, server });
+        }
+        Measured::Yes
+    }
+
+    /// A ping that was measured will have no answer that counts.
+    pub(super) fn tell_lost(&self, shared: &mut LatencyShared, departure: Departure) {
+        let Departure { sequence, due, sent } = departure;
+        if self.is_warm_up(due, shared) {
+            return;
+        }
+        if let Some(samples) = &mut shared.samples {
+            let (flow, received) = (self.flow, Tick::NEVER);
+            samples.push(Sample { flow, sequence, due, sent, received, server: None });
+        }
+    }
+
+    /// Nothing is awaited any more: what has no answer now has none.
+    pub(super) fn tell_unanswered(&mut self, shared: &mut LatencyShared) {
+        if !std::mem::replace(&mut self.is_told, true) && shared.samples.is_some() {
+            let lost = self.window.unanswered(self.next);
+            lost.for_each(|departure| self.tell_lost(shared, departure));
+        }
+    }
+
+    /// A datagram came; by the kernel, at `stamp`.
+    pub(super) fn datagram(
+        &mut self,
+        shared: &mut LatencyShared,
+        bytes: &[u8],
+        stamp: Option<Tick>,
+        now: Tick,
+    ) {
+        let Some(header) = Header::read(bytes).filter(|header| self.is_echo(header)) else {
+            shared.tally.foreign += 1;
+            return;
+        };
+        if !self.is_intact(&header, bytes) {
+            shared.tally.corrupt += 1;
+            self.window.abandon(header.sequence);
+            return;
+        }
+        let server = (header.server_received, header.server_sent);
+        let measured = self.answered(shared, header.sequence, Some(server), now);
+        let Some(trips) = &mut self.trips else { return };
+        let note = Note::read(bytes);
+        let times = (stamp, now);
+        let this = (measured == Measured::Yes)
+            .then(|| trips.answered(header.sequence, times, server, note.came))
+            .flatten();
+        let earlier = note.handed_over.and_then(|(sequence, at)| trips.told(sequence, at));
+        this.iter().chain(&earlier).for_each(|trip| whole(shared, trip));
+    }
+
+    /// The kernel handed ping `sequence` to the device.
+    pub(super) fn handed_over(&mut self, shared: &mut LatencyShared, sequence: u64, at: Tick) {
+        let trip = self.trips.as_mut().and_then(|trips| trips.handed_over(sequence, at));
+        trip.iter().for_each(|trip| whole(shared, trip));
+    }
+
+    fn is_echo(&self, header: &Header) -> bool {
+        header.kind == Kind::Echo
+            && header.token == self.token
+            && u32::from(header.flow) == self.flow.0 & 0xffff
+    }
+
+    fn is_intact(&self, header: &Header, bytes: &[u8]) -> bool {
+        bytes.len() == self.sizes.echo
+            && self.window.sent_at(header.sequence).is_none_or(|sent| sent == header.sent)
+            && self.content.is_echo(header.sequence, self.sizes.header, &bytes[self.sizes.header..])
+    }
+
+    pub(super) fn stream(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
+        if !self.content.continues(self.echoed_bytes, bytes) {
+            shared.tally.corrupt += 1;
+            self.fail(
+                FlowErrorKind::Data,
+                format!("the echo of ping {} is not what was sent", self.settled),
+            );
+            return;
+        }
+        self.echoed_bytes += bytes.len() as u64;
+        let whole = self.echoed_bytes / self.sizes.echo as u64;
+        if whole > self.next {
+            self.fail(
+                FlowErrorKind::Protocol,
+                "the other end sent more echoes than there were pings".to_owned(),
+            );
+            return;
+        }
+        while self.settled < whole {
+            let _ = self.answered(shared, self.settled, None, now);
+            self.settled += 1;
+        }
+    }
+}
+
+/// Whether an echo has a place in the figures.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Measured {
+    Yes,
+    No,
+}
+
+/// Every stamp of a ping came.
+fn whole(shared: &mut LatencyShared, trip: &Trip) {
+    if let Some(parts) = &mut shared.tally.parts {
+        parts.record(trip);
+    }
+}
+
+/// From `earlier` to `later`, which may be of another clock.
+fn difference(later: Tick, earlier: Tick) -> i64 {
+    later.as_nanos().wrapping_sub(earlier.as_nanos()) as i64
+}

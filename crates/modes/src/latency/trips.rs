@@ -1,0 +1,196 @@
+//! The kernel's stamps of pings that are on their way or whose last stamp is: at the client each ping's, at the
+//! server what is still to be told of each echo. Rings of fixed size; what leaves one unfinished is not covered.
+
+use std::collections::VecDeque;
+
+use pathscope_core::Tick;
+
+use super::datagram::Note;
+use super::parts::Trip;
+
+/// Echoes whose handing over a server still awaits.
+const AWAITED: usize = 1_024;
+/// Of those that were handed over, how many wait for an echo that tells of it.
+const UNTOLD: usize = 1_024;
+
+/// No time yet.
+const NONE: Tick = Tick::NEVER;
+
+/// The stamps of the last pings of a flow, at its client.
+#[derive(Debug)]
+pub(super) struct Trips {
+    slots: Box<[(u64, Trip)]>,
+}
+
+impl Trips {
+    /// Of the last `size` pings, rounded up to a power of two.
+    pub fn new(size: usize) -> Self {
+        Self { slots: vec![(u64::MAX, EMPTY); size.next_power_of_two()].into() }
+    }
+
+    /// A ping leaves.
+    pub fn sent(&mut self, sequence: u64, at: Tick) {
+        let index = self.index(sequence);
+        self.slots[index] = (sequence, Trip { sent: at, ..EMPTY });
+    }
+
+    /// The kernel handed it over. Returns its trip if that was the last that was missing.
+    pub fn handed_over(&mut self, sequence: u64, at: Tick) -> Option<Trip> {
+        self.set(sequence, |trip| trip.handed_over = at)
+    }
+
+    /// Its first echo came, by the kernel's stamp and ours, with the server's times.
+    pub fn answered(
+        &mut self,
+        sequence: u64,
+        (came, received): (Option<Tick>, Tick),
+        server: (Tick, Tick),
+        server_came: Option<Tick>,
+    ) -> Option<Trip> {
+        self.set(sequence, |trip| {
+            (trip.came, trip.received) = (came.unwrap_or(NONE), received);
+            (trip.server_received, trip.server_sent) = server;
+            trip.server_came = server_came.unwrap_or(NONE);
+        })
+    }
+
+    /// The server says when its kernel handed the echo of this ping over.
+    pub fn told(&mut self, sequence: u64, at: Tick) -> Option<Trip> {
+        self.set(sequence, |trip| trip.server_handed_over = at)
+    }
+
+    fn set(&mut self, sequence: u64, set: impl FnOnce(&mut Trip)) -> Option<Trip> {
+        let index = self.index(sequence);
+        let (holder, trip) = &mut self.slots[index];
+        if *holder != sequence || sequence == u64::MAX {
+            return None;
+        }
+        set(trip);
+        let is_whole = [trip.handed_over, trip.came, trip.server_came, trip.server_handed_over]
+            .iter()
+            .all(|&time| time != NONE);
+        // Each is counted once.
+        is_whole.then(|| {
+            *holder = u64::MAX;
+            *trip
+        })
+    }
+
+    fn index(&self, sequence: u64) -> usize {
+        sequence as usize & (self.slots.len() - 1)
+    }
+}
+
+const EMPTY: Trip = Trip {
+    sent: NONE,
+    handed_over: NONE,
+    server_came: NONE,
+    server_received: NONE,
+    server_sent: NONE,
+    server_handed_over: NONE,
+    came: NONE,
+    received: NONE,
+};
+
+/// What a server's kernel says of the last echoes of a flow.
+#[derive(Debug)]
+pub(super) struct Echoed {
+    /// By the number of the echo: which ping it answered.
+    pings: Box<[(u64, u64)]>,
+    untold: VecDeque<(u64, Tick)>,
+    /// When the ping came that is echoed next.
+    came: Option<Tick>,
+}
+
+impl Echoed {
+    pub fn new() -> Self {
+        Self {
+            pings: vec![(u64::MAX, 0); AWAITED].into(),
+            untold: VecDeque::with_capacity(UNTOLD),
+            came: None,
+        }
+    }
+
+    /// A ping came, by the kernel's stamp.
+    pub fn came(&mut self, at: Option<Tick>) {
+        self.came = at;
+    }
+
+    /// What the next echo says.
+    pub fn note(&self) -> Note {
+        Note { came: self.came, handed_over: self.untold.front().copied() }
+    }
+
+    /// That echo, number `number`, was sent, and answers this ping.
+    pub fn sent(&mut self, number: u64, sequence: u64) {
+        self.untold.pop_front();
+        self.pings[number as usize % AWAITED] = (number, sequence);
+    }
+
+    /// The kernel handed an echo over.
+    pub fn handed_over(&mut self, number: u64, at: Tick) {
+        let (holder, sequence) = self.pings[number as usize % AWAITED];
+        if holder == number {
+            if self.untold.len() == UNTOLD {
+                self.untold.pop_front();
+            }
+            self.untold.push_back((sequence, at));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(nanoseconds: u64) -> Tick {
+        Tick::from_nanos(nanoseconds)
+    }
+
+    #[test]
+    fn a_trip_is_whole_once_in_whichever_order_its_stamps_come() {
+        for order in [[0, 1, 2], [2, 1, 0], [1, 0, 2], [0, 2, 1]] {
+            let mut trips = Trips::new(4);
+            trips.sent(9, at(1));
+            let whole = order.map(|step| match step {
+                0 => trips.handed_over(9, at(2)),
+                1 => trips.answered(9, (Some(at(7)), at(8)), (at(4), at(5)), Some(at(3))),
+                _ => trips.told(9, at(6)),
+            });
+            assert_eq!(whole.map(|trip| trip.is_some()), [false, false, true], "{order:?}");
+            assert!(trips.told(9, at(6)).is_none());
+        }
+    }
+
+    #[test]
+    fn what_has_left_the_ring_or_lacks_a_stamp_is_never_whole() {
+        let mut trips = Trips::new(4);
+        trips.sent(1, at(1));
+        trips.sent(5, at(2));
+        assert!(trips.handed_over(1, at(2)).is_none());
+        assert!(trips.handed_over(5, at(3)).is_none());
+        let server = (at(4), at(5));
+        assert!(trips.answered(5, (None, at(8)), server, Some(at(3))).is_none());
+        assert!(trips.told(5, at(6)).is_none());
+        assert!(trips.told(u64::MAX, at(6)).is_none());
+    }
+
+    #[test]
+    fn an_echo_tells_of_one_before_it_and_forgets_what_nobody_asks_for() {
+        let mut echoed = Echoed::new();
+        echoed.came(Some(at(3)));
+        assert_eq!(echoed.note(), Note { came: Some(at(3)), handed_over: None });
+        echoed.sent(0, 70);
+        echoed.handed_over(0, at(5));
+        // One that was never sent, or too long ago.
+        echoed.handed_over(AWAITED as u64, at(6));
+        assert_eq!(echoed.note().handed_over, Some((70, at(5))));
+        echoed.sent(1, 71);
+        assert_eq!(echoed.note().handed_over, None);
+        for number in 2..2 + 2 * UNTOLD as u64 {
+            echoed.pings[number as usize % AWAITED] = (number, number);
+            echoed.handed_over(number, at(number));
+        }
+        assert_eq!(echoed.note().handed_over, Some((2 + UNTOLD as u64, at(2 + UNTOLD as u64))));
+    }
+}
