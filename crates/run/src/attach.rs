@@ -12,7 +12,6 @@ use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Group, GroupId, Transport};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
-use pathscope_modes::sockets::SocketPlan;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
 use pathscope_peers::native::{AttachError, Attaching, Seat};
@@ -49,8 +48,8 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
                 server,
                 token,
                 group,
-                settings: if is_probe(group) { Settings::default() } else { settings(test) },
-                origins: if is_probe(group) { Origins::default() } else { origins(test) },
+                settings: settings_of(group, test),
+                origins: origins_of(group, test),
                 limit: connect_limit(test),
                 time_limit: test.duration_ns().map(Period::duration),
                 is_endless: is_endless(test),
@@ -62,9 +61,21 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
             continue;
         }
         let openers = OPENERS.min(group.flows);
+        let mut origins = origins_of(group, test);
+        let local = (0..group.flows).map(|index| origins.take(index, server));
+        let local: Arc<[Option<SocketAddr>]> = match local.collect() {
+            Ok(local) => local,
+            Err(error) => return mailbox.post(Word::AttachFailed(error)),
+        };
         for first in 0..openers {
-            let settings = Settings::default();
-            let opener = Opener { server, token, group, settings, mailbox: mailbox.clone() };
+            let opener = Opener {
+                server,
+                token,
+                group,
+                settings: settings_of(group, test),
+                origins: local.clone(),
+                mailbox: mailbox.clone(),
+            };
             let flows = (first..group.flows).step_by(openers as usize);
             let thread = std::thread::Builder::new().name("opener".to_owned());
             if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
@@ -80,6 +91,11 @@ fn is_probe(group: Group) -> bool {
     group.id != GroupId(0)
 }
 
+/// What the plan asks of the sockets of a group, at either end.
+pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
+    if is_probe(group) { Settings::default() } else { settings(test) }
+}
+
 fn connect_limit(test: &Test) -> u32 {
     match &test.plan {
         Plan::Goodput(plan) => plan.shape.connect_limit,
@@ -93,13 +109,15 @@ fn is_endless(test: &Test) -> bool {
 
 /// What the plan asks of its sockets, at either end.
 pub(crate) fn settings(test: &Test) -> Settings {
-    let Plan::Goodput(plan) = &test.plan else { return Settings::default() };
-    let sockets = &plan.sockets;
+    let (sockets, congestion_control) = match &test.plan {
+        Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
+        Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
+    };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
     let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
     Settings {
-        congestion_control: plan.congestion_control.clone(),
+        congestion_control: congestion_control.clone(),
         send_buffer_bytes: size(sockets.send_buffer_bytes),
         receive_buffer_bytes: size(sockets.receive_buffer_bytes),
         dscp: sockets.dscp,
@@ -113,10 +131,11 @@ pub(crate) fn settings(test: &Test) -> Settings {
 }
 
 /// Where the client's connections come from.
-fn origins(test: &Test) -> Origins {
+fn origins_of(group: Group, test: &Test) -> Origins {
     match &test.plan {
+        _ if is_probe(group) => Origins::default(),
         Plan::Goodput(plan) => Origins::new(&plan.sockets),
-        Plan::Latency(_) => Origins::new(&SocketPlan::default()),
+        Plan::Latency(plan) => Origins::new(&plan.sockets),
     }
 }
 
@@ -126,6 +145,8 @@ struct Opener {
     token: Token,
     group: Group,
     settings: Settings,
+    /// Where each flow comes from; `None`: where the system says.
+    origins: Arc<[Option<SocketAddr>]>,
     mailbox: Mailbox,
 }
 
@@ -156,7 +177,10 @@ impl Opener {
     }
 
     fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
-        let socket = sockets::connect_udp(self.server, &self.settings)?.into_udp_socket();
+        let index = (seat.flow.0 - self.group.first.0) as usize;
+        let local = self.origins.get(index).copied().flatten();
+        let settings = Settings { local, ..self.settings.clone() };
+        let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
         let nonce = u64::from_ne_bytes(random::bytes()?);
         let mut attaching = Attaching::new(seat, nonce, clock::now());
         let mut buffer = [0; 256];

@@ -3,6 +3,7 @@
 mod args;
 mod content;
 mod datagram;
+mod drain;
 mod echo;
 mod ping;
 mod plan;
