@@ -23,7 +23,6 @@ pub struct CommandLine {
 
 /// What can be done.
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one command a process")]
 pub enum Command {
     /// Answer every test of many clients at once, on one TCP and one UDP port
     Server(ServerArgs),

@@ -83,7 +83,6 @@ impl Test {
 /// What is measured, a variant for each mode.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
-#[expect(clippy::large_enum_variant, reason = "there is one plan a test, and it is not moved much")]
 pub enum Plan {
     /// How much applications get through.
     Goodput(GoodputPlan),

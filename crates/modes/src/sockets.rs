@@ -64,7 +64,7 @@ impl SourcePorts {
 
 /// What was typed.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Sockets of data connections")]
+#[command(next_help_heading = "Sockets of data connections and flows")]
 pub struct SocketArgs {
     /// Code point (DSCP) of what both ends send, 0 to 63
     #[arg(long, value_name = "N")]
@@ -172,6 +172,25 @@ impl SocketPlan {
             return Err(PlanError::OutOfRange { option: "--bind", value, low, high });
         }
         self.source_ports.map_or(Ok(()), |ports| ports.validate(connections))
+    }
+
+    /// Whether this can be asked for of sockets that carry datagrams: what belongs to TCP cannot.
+    pub fn validate_datagrams(&self, congestion_control: Option<&str>) -> Result<(), PlanError> {
+        let asked = [
+            ("--congestion", congestion_control.is_some()),
+            ("--notsent-lowat", self.not_sent_low_water_bytes.is_some()),
+            ("--mss", self.segment_bytes.is_some()),
+            ("--keepalive", self.keepalive_ns.is_some()),
+            ("--nagle", self.nagle),
+        ];
+        match asked.into_iter().find(|&(_, is_asked)| is_asked) {
+            Some((one, _)) => Err(PlanError::Contradiction {
+                one,
+                other: "UDP",
+                advice: "it is an option of TCP: leave it out",
+            }),
+            None => Ok(()),
+        }
     }
 }
 

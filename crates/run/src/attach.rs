@@ -9,10 +9,9 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::InterfaceFacts;
-use pathscope_flow::{Group, GroupId, Transport};
+use pathscope_flow::{Group, Transport};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
-use pathscope_modes::sockets::SocketPlan;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
 use pathscope_peers::native::{AttachError, Attaching, Seat};
@@ -22,7 +21,7 @@ use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
 use crate::opener::{self, Orders};
 use crate::origins::Origins;
-use crate::settings::settings;
+use crate::settings::{is_probe, settings_of};
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
@@ -62,9 +61,9 @@ pub(crate) fn open_flows(
                 destinations,
                 token,
                 group,
-                settings: if is_probe(group) { Settings::default() } else { settings(test) },
+                settings: settings_of(group, test),
                 paced: (!is_probe(group)).then(|| test.clone()),
-                origins: if is_probe(group) { Origins::default() } else { origins(test) },
+                origins: origins_of(group, test),
                 limit: connect_limit(test),
                 time_limit: test.duration_ns().map(Period::duration),
                 is_endless: is_endless(test),
@@ -76,9 +75,21 @@ pub(crate) fn open_flows(
             continue;
         }
         let openers = OPENERS.min(group.flows);
+        let mut origins = origins_of(group, test);
+        let local = (0..group.flows).map(|index| origins.take(index, server));
+        let local: Arc<[Option<SocketAddr>]> = match local.collect() {
+            Ok(local) => local,
+            Err(error) => return mailbox.post(Word::AttachFailed(error)),
+        };
         for first in 0..openers {
-            let settings = Settings::default();
-            let opener = Opener { server, token, group, settings, mailbox: mailbox.clone() };
+            let opener = Opener {
+                server,
+                token,
+                group,
+                settings: settings_of(group, test),
+                origins: local.clone(),
+                mailbox: mailbox.clone(),
+            };
             let flows = (first..group.flows).step_by(openers as usize);
             let thread = std::thread::Builder::new().name("opener".to_owned());
             if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
@@ -100,11 +111,6 @@ fn destinations_of(
     }
 }
 
-/// Probes beside a load go as the system sends them.
-fn is_probe(group: Group) -> bool {
-    group.id != GroupId(0)
-}
-
 fn connect_limit(test: &Test) -> u32 {
     match &test.plan {
         Plan::Goodput(plan) => plan.shape.connect_limit,
@@ -117,10 +123,11 @@ fn is_endless(test: &Test) -> bool {
 }
 
 /// Where the client's connections come from.
-fn origins(test: &Test) -> Origins {
+fn origins_of(group: Group, test: &Test) -> Origins {
     match &test.plan {
+        _ if is_probe(group) => Origins::default(),
         Plan::Goodput(plan) => Origins::new(&plan.sockets),
-        Plan::Latency(_) => Origins::new(&SocketPlan::default()),
+        Plan::Latency(plan) => Origins::new(&plan.sockets),
     }
 }
 
@@ -130,6 +137,8 @@ struct Opener {
     token: Token,
     group: Group,
     settings: Settings,
+    /// Where each flow comes from; `None`: where the system says.
+    origins: Arc<[Option<SocketAddr>]>,
     mailbox: Mailbox,
 }
 
@@ -160,7 +169,10 @@ impl Opener {
     }
 
     fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
-        let socket = sockets::connect_udp(self.server, &self.settings)?.into_udp_socket();
+        let index = (seat.flow.0 - self.group.first.0) as usize;
+        let local = self.origins.get(index).copied().flatten();
+        let settings = Settings { local, ..self.settings.clone() };
+        let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
         let nonce = u64::from_ne_bytes(random::bytes()?);
         let mut attaching = Attaching::new(seat, nonce, clock::now());
         let mut buffer = [0; 256];

@@ -77,7 +77,11 @@ impl GroupState {
         };
         let list = job.cpus(role);
         check_cpus(list)?;
-        let cpus = if list.is_empty() { cpus } else { list.len() };
+        // One worker carries all pings, whichever processor it is kept on.
+        let cpus = match &job {
+            Job::Goodput(_) if !list.is_empty() => list.len(),
+            _ => cpus,
+        };
         let mut placement = job.placement(group.flows, cpus)?;
         let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
         let sockets = vec![None; group.flows as usize];
@@ -105,10 +109,12 @@ impl GroupState {
         matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
     }
 
-    pub fn ready(&mut self) -> Result<ReadyGroup, RunError> {
+    /// Everything that its workers need. This was asked of its sockets.
+    pub fn ready(&mut self, asked: &Settings) -> Result<ReadyGroup, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        let sockets = self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open());
+        let sockets =
+            self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open(asked));
         let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
         let replaces = self.group.replaces();
         if replaces {
@@ -117,7 +123,8 @@ impl GroupState {
         } else {
             self.opened.clone_from(&sockets);
         }
-        if self.group.transport == Transport::Datagram {
+        let is_left_to_us = asked.receive_buffer_bytes.is_none();
+        if self.group.transport == Transport::Datagram && is_left_to_us {
             let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
             for socket in &sockets {
                 // What the system does not grant shows as drops, which are told.

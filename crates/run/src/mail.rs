@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{FlowError, FlowFacts, SocketFacts, WorkerUsage};
+use pathscope_core::record::{FlowError, FlowFacts, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
@@ -60,20 +60,12 @@ pub(crate) enum FlowSocket {
 }
 
 impl FlowSocket {
-    /// What the kernel says of its settings, where it is a connection.
-    pub fn facts(&self) -> Option<SocketFacts> {
-        match self {
-            Self::Open(socket) => Some(socket.facts()),
-            Self::Promised { .. } => None,
-        }
-    }
-
-    /// The socket, opened where it was promised.
-    pub fn open(&self) -> Result<Arc<Socket>, RunError> {
+    /// The socket, opened and set where it was promised.
+    pub fn open(&self, settings: &Settings) -> Result<Arc<Socket>, RunError> {
         match self {
             Self::Open(socket) => Ok(Arc::clone(socket)),
             &Self::Promised { local, remote } => {
-                Ok(Arc::new(sockets::accept_udp_flow(local, remote, &Settings::default())?))
+                Ok(Arc::new(sockets::accept_udp_flow(local, remote, settings)?))
             }
         }
     }

@@ -95,7 +95,13 @@ pub(crate) fn of_pings(plan: &LatencyPlan, cpus: usize) -> Result<Placement, Run
         (EngineKind::Epoll, "it carries any number of connections")
     };
     let (engine, mut substitutions) = choose_engine(plan.engine.as_deref(), kind, why)?;
+    let shares = !plan.client_cpus.is_empty() && plan.client_cpus == plan.server_cpus;
     let wait = match (plan.wait, plan.load_model) {
+        (Wait::Auto, _) if shares => chosen(
+            &mut substitutions,
+            Wait::Sleep,
+            "both ends are kept on a processor of the same number, which may be one",
+        ),
         (Wait::Auto, LoadModel::Closed) if cpus >= 2 => {
             chosen(&mut substitutions, Wait::Spin, "this end may use two processors or more")
         }
@@ -173,5 +179,7 @@ mod tests {
         };
         assert_eq!(of_pings(&plan, 1).expect("defaults exist").wait, Wait::Sleep);
         assert_eq!(of_pings(&plan, 2).expect("defaults exist").wait, Wait::Spin);
+        let plan = LatencyPlan { client_cpus: vec![1], server_cpus: vec![1], ..plan };
+        assert_eq!(of_pings(&plan, 2).expect("defaults exist").wait, Wait::Sleep);
     }
 }

@@ -118,10 +118,12 @@ impl SampleWriter {
             return Some(Caveat::new(UNWRITTEN, text));
         };
         if let Some(error) = written.error {
-            let text = format!(
-                "cannot write samples to {file}: {error}; the first {} are in it",
-                count(written.rows)
-            );
+            let kept = match written.rows {
+                0 => "none is in it".to_owned(),
+                1 => "the first alone is in it".to_owned(),
+                rows => format!("the first {} are in it", count(rows)),
+            };
+            let text = format!("cannot write samples to {file}: {error}; {kept}");
             return Some(Caveat::new(UNWRITTEN, text));
         }
         let dropped = self.dropped.load(Ordering::Relaxed);
@@ -259,7 +261,7 @@ mod tests {
         let caveat = writer.finish().expect("it is full");
         assert_eq!(caveat.name, UNWRITTEN);
         assert!(
-            caveat.text.contains("/dev/full") && caveat.text.contains("the first 0"),
+            caveat.text.contains("/dev/full") && caveat.text.ends_with("; none is in it"),
             "{caveat:?}"
         );
     }

@@ -2,18 +2,31 @@
 
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period};
+use pathscope_flow::{Group, GroupId};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::Settings;
 
+/// What the plan asks of the sockets of a group, at either end.
+pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
+    if is_probe(group) { Settings::default() } else { settings(test) }
+}
+
+/// Probes beside a load go as the system sends them.
+pub(crate) fn is_probe(group: Group) -> bool {
+    group.id != GroupId(0)
+}
+
 /// What the plan asks of its sockets, at either end.
 pub(crate) fn settings(test: &Test) -> Settings {
-    let Plan::Goodput(plan) = &test.plan else { return Settings::default() };
-    let sockets = &plan.sockets;
+    let (sockets, congestion_control) = match &test.plan {
+        Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
+        Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
+    };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
     let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
     Settings {
-        congestion_control: plan.congestion_control.clone(),
+        congestion_control: congestion_control.clone(),
         send_buffer_bytes: size(sockets.send_buffer_bytes),
         receive_buffer_bytes: size(sockets.receive_buffer_bytes),
         dscp: sockets.dscp,

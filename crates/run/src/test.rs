@@ -168,18 +168,17 @@ impl RunningTest {
         self.cpu_at_start = cpus::host();
         self.counters_at_start = Some(Reading::now());
         for state in &mut self.groups {
+            let before = self.workers.len();
+            state.opener.iter().for_each(|opener| opener.started(now));
+            let asked = settings::settings_of(state.group, &self.test);
+            let mut ready = state.ready(&asked)?;
             if !state.is_probe {
-                let first = state.sockets.first().and_then(Option::as_ref);
-                let facts = first.and_then(FlowSocket::facts);
-                let asked = settings::settings(&self.test);
+                let facts = ready.sockets.first().map(|socket| socket.facts());
                 self.report
                     .caveats
                     .extend(facts.iter().flat_map(|facts| cut_buffers(self.role, &asked, facts)));
                 self.report.sockets = facts;
             }
-            let before = self.workers.len();
-            state.opener.iter().for_each(|opener| opener.started(now));
-            let mut ready = state.ready()?;
             if let (Job::Latency(_), Some(file)) = (&ready.job, self.samples.take()) {
                 let (samples, writer) = file.write(now)?;
                 (ready.samples, self.writer) = (Some(samples), Some(writer));

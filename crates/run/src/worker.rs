@@ -35,7 +35,6 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 
 /// What the flows of a group do: a variant for each mode.
 #[derive(Clone, Debug)]
-#[expect(clippy::large_enum_variant, reason = "there is one job a group, and it is not moved much")]
 pub(crate) enum Job {
     Goodput(GoodputPlan),
     Latency(LatencyPlan),
@@ -54,7 +53,7 @@ impl Job {
     pub fn cpus(&self, role: Role) -> &[u32] {
         match self {
             Self::Goodput(plan) => plan.cpus_of(role),
-            Self::Latency(_) => &[],
+            Self::Latency(plan) => plan.cpus_of(role),
         }
     }
 

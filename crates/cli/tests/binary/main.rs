@@ -7,6 +7,7 @@ mod journal;
 #[cfg(test)]
 mod lab;
 mod latency;
+mod latency_ends;
 mod measure;
 #[cfg(target_os = "linux")]
 mod quota;

@@ -8,6 +8,7 @@ use pathscope_core::stats::LinearRanges;
 
 use super::{Arrivals, Extent, HEADER_BYTES, LatencyPlan, LoadModel, Protocol};
 use crate::limits::{self, PlanError};
+use crate::sockets::{SocketArgs, SocketPlan};
 
 /// How long a test runs that was given neither a number of pings nor a duration.
 const DEFAULT_DURATION: Period = Period::from_secs(10);
@@ -73,6 +74,18 @@ pub struct LatencyArgs {
     /// How both ends wait: spin, sleep, hybrid or auto
     #[arg(long, value_name = "HOW", default_value_t = Wait::Auto)]
     pub wait: Wait,
+    /// Congestion control at both ends [default: each system's own]
+    #[arg(long, value_name = "NAME")]
+    pub congestion: Option<String>,
+    /// Processor to keep this end's worker on [default: any]
+    #[arg(long = "cpu", value_name = "N", value_delimiter = ',')]
+    pub client_cpus: Vec<u32>,
+    /// Processor to keep the server's worker on [default: any]
+    #[arg(long = "server-cpu", value_name = "N", value_delimiter = ',')]
+    pub server_cpus: Vec<u32>,
+    /// Where and how flows are opened and set
+    #[command(flatten)]
+    pub sockets: SocketArgs,
 }
 
 impl LatencyArgs {
@@ -102,6 +115,10 @@ impl LatencyArgs {
             wait: self.wait,
             percentiles_ppb: self.percentiles,
             histogram: self.histogram,
+            congestion_control: self.congestion,
+            sockets: self.sockets.into_plan()?,
+            client_cpus: self.client_cpus,
+            server_cpus: self.server_cpus,
         };
         plan.validate()?;
         Ok(plan)
@@ -182,6 +199,10 @@ impl LatencyPlan {
             warm_up_ns: Period(0),
             engine: None,
             wait: Wait::Sleep,
+            congestion_control: None,
+            sockets: SocketPlan::default(),
+            client_cpus: Vec::new(),
+            server_cpus: Vec::new(),
         }
     }
 }
@@ -265,6 +286,12 @@ mod tests {
             ("--arrivals poisson", "give --period or --rate"),
             ("--arrivals poisson --rate 1k/s --closed", "give --period or --rate"),
             ("--arrivals sometimes --rate 1k/s", "fixed, poisson"),
+            ("--protocol udp --nagle", "--nagle and UDP exclude each other"),
+            ("--protocol udp --congestion reno", "--congestion and UDP"),
+            ("--dscp 64", "--dscp 64 is out of range: 0 to 63"),
+            ("-c 3 --source-port [4000,4001]", "2 ports, and there are 3 connections"),
+            ("--cpu 0,1", "one worker carries all pings of an end: name one"),
+            ("--server-cpu 5000", "--server-cpu 5000 is out of range: 0 to 4095"),
             ("--period 1ns", "--period 1 ns is out of range"),
             ("--percentiles 100", "is no percentile"),
             ("--percentiles 0", "is no percentile"),

@@ -10,9 +10,9 @@ use pathscope_flow::{
 
 use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind};
-use super::seen::{Seen, Sight};
 use super::shared::window_of;
 use super::{LatencyPlan, LatencyShared};
+use crate::arrivals::{Seen, Sight};
 use crate::pattern::SessionKey;
 
 /// After the client has sent its last ping, stragglers are echoed for longer than it awaits them; its

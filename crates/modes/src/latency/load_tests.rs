@@ -192,7 +192,7 @@ fn variation_has_a_direction_without_synchronised_clocks() {
     }
     let forward = jitter.variation.forward.as_ref().expect("stamps");
     assert_eq!((forward.ipdv.count, forward.ipdv.max_ns), (999, Some(0)));
-    assert_eq!(forward.rfc3550, InterarrivalJitter::default());
+    assert_eq!(forward.rfc3550, crate::arrivals::InterarrivalJitter::default());
     let pdv =
         |percent: f64| jitter.pdv.iter().find(|it| (it.percent - percent).abs() < 1e-9)?.value_ns;
     // Nothing, but for the three digits that are known of 500 µs.

@@ -10,6 +10,7 @@ use pathscope_flow::{
 
 use super::content::{Content, Sizes};
 use super::datagram::{HEADER_BYTES, Header, Kind};
+use super::drain::Drain;
 use super::sample::Sample;
 use super::schedule::Schedule;
 use super::shared::window_of;
@@ -22,18 +23,6 @@ use crate::pattern::SessionKey;
 const REPLY_TIMEOUT_NS: u64 = 1_000_000_000;
 /// An open loop that fell behind its schedule sends the rest of it late, for at most so long.
 const CATCH_UP_NS: u64 = 1_000_000_000;
-/// After the last ping, echoes are awaited for three times the longest round trip, within these bounds.
-/// A queue of several seconds delays its last packets by as much: they are late, not lost.
-const DRAIN_NS: std::ops::RangeInclusive<u64> = 1_000_000_000..=10_000_000_000;
-/// Once all have come, copies that the network made are awaited for the longest round trip, within these
-/// bounds: they come right behind.
-const COPIES_NS: std::ops::RangeInclusive<u64> = 1_000_000..=1_000_000_000;
-/// How long the socket is looked into once the time is over. Where this machine stood still meanwhile,
-/// echoes wait there that the network brought in time.
-const LAST_LOOK_NS: u64 = 1_000_000;
-/// Where no echo has come yet, nothing is known of the path.
-const DRAIN_UNKNOWN_NS: u64 = 2_000_000_000;
-
 /// The client's end of one latency flow.
 #[derive(Debug)]
 pub struct PingFlow {
@@ -65,11 +54,7 @@ pub struct PingFlow {
     settled: u64,
     last_sent: Tick,
     longest_ns: u64,
-    /// When the last of all pings was answered.
-    all_back_at: Option<Tick>,
-    /// Until when the socket is looked into, once the time of the drain is over.
-    last_look: Option<Tick>,
-    drained: bool,
+    drain: Drain,
     /// Whether those that were never answered have been told.
     is_told: bool,
     error: Option<Box<FlowError>>,
@@ -99,9 +84,7 @@ impl PingFlow {
             settled: 0,
             last_sent: Tick::ZERO,
             longest_ns: 0,
-            all_back_at: None,
-            last_look: None,
-            drained: false,
+            drain: Drain::default(),
             is_told: false,
             error: None,
         }
@@ -125,37 +108,18 @@ impl PingFlow {
         origin.nanos_since(self.started.unwrap_or(origin)) < shared.warm_up_ns
     }
 
-    /// Until when echoes are awaited after the last ping.
-    fn drain_end(&self) -> Tick {
-        if let Some(at) = self.all_back_at {
-            return at.plus_nanos(self.longest_ns.clamp(*COPIES_NS.start(), *COPIES_NS.end()));
-        }
-        let wait = match self.longest_ns {
-            0 => DRAIN_UNKNOWN_NS,
-            longest => longest.saturating_mul(3).clamp(*DRAIN_NS.start(), *DRAIN_NS.end()),
-        };
-        self.last_sent.plus_nanos(wait)
-    }
-
     /// Awaits what is still on its way.
     fn want_drained(&mut self, now: Tick) -> Want {
         match self.transport {
-            Transport::Stream if self.settled >= self.next => self.drained = true,
-            Transport::Datagram if self.window.answered() == self.next => {
-                self.all_back_at.get_or_insert(now);
-                self.drained = self.next == 0;
-            }
+            Transport::Stream if self.settled >= self.next => self.drain.end(),
+            Transport::Datagram if self.next == 0 => self.drain.end(),
+            Transport::Datagram if self.window.answered() == self.next => self.drain.all_back(now),
             _ => {}
         }
-        let mut wake = self.drain_end();
-        if now >= wake {
-            wake = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
-            self.drained |= now >= wake;
+        match self.drain.until(now, self.last_sent, self.longest_ns) {
+            Some(wake) => Want { recv: RecvWant::Any, wake: Some(wake), ..Want::NOTHING },
+            None => Want::NOTHING,
         }
-        if self.drained {
-            return Want::NOTHING;
-        }
-        Want { recv: RecvWant::Any, wake: Some(wake), ..Want::NOTHING }
     }
 
     fn want_sending(&mut self, shared: &LatencyShared, now: Tick) -> Want {
@@ -240,7 +204,7 @@ impl PingFlow {
         let Departure { due, sent, .. } = departure;
         let tally = &mut shared.tally;
         tally.received += 1;
-        if let Some(extent) = extent.map(u64::from) {
+        if let Some(extent) = extent {
             tally.reordered += 1;
             tally.reordering_extent += extent;
             tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
@@ -373,7 +337,7 @@ impl Machine for PingFlow {
             }
             self.stop_before = self.stop_before.min(self.next);
             let want = self.want_drained(now);
-            if !self.drained {
+            if !self.drain.is_over() {
                 return want;
             }
         }
@@ -476,7 +440,7 @@ impl Machine for PingFlow {
     }
 
     fn phase(&self) -> Phase {
-        match (&self.error, self.drained) {
+        match (&self.error, self.drain.is_over()) {
             (Some(_), _) => Phase::Failed,
             (None, true) => Phase::Done,
             (None, false) if self.next >= self.stop_before => Phase::SendingDone,

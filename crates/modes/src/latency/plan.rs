@@ -1,6 +1,7 @@
 //! A latency test as it runs: stated by the client, sent to the server, stored in the result.
 
 use pathscope_core::Wait;
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::stats::LinearRanges;
 use pathscope_flow::Transport;
@@ -8,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{self, PlanError};
+use crate::sockets::SocketPlan;
 
 /// Everything about a latency test that both ends must know. The probes beside a load are one, too.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -44,6 +46,18 @@ pub struct LatencyPlan {
     /// Ranges to count round trips in, beside the logarithmic histogram.
     #[serde(default)]
     pub histogram: Option<LinearRanges>,
+    /// Congestion control, by the kernel's name for it; absent: the system's own.
+    #[serde(default)]
+    pub congestion_control: Option<String>,
+    /// Where and how the flows' sockets are opened and set.
+    #[serde(default)]
+    pub sockets: SocketPlan,
+    /// The processor that the client's worker is kept on, or none.
+    #[serde(default)]
+    pub client_cpus: Vec<u32>,
+    /// The processor that the server's worker is kept on, or none.
+    #[serde(default)]
+    pub server_cpus: Vec<u32>,
 }
 
 fn one() -> u32 {
@@ -80,7 +94,13 @@ impl LatencyPlan {
                 advice: "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones",
             });
         }
+        self.validate_ends()?;
         limits::name("--engine", self.engine.as_deref())
+    }
+
+    /// The processor that the worker of an end is kept on, or none.
+    pub fn cpus_of(&self, role: Role) -> &[u32] {
+        if role == Role::Client { &self.client_cpus } else { &self.server_cpus }
     }
 
     /// Length of an echo.
@@ -125,6 +145,24 @@ impl LatencyPlan {
             return contradiction("--outstanding", "so many --connections", advice);
         }
         Ok(())
+    }
+
+    fn validate_ends(&self) -> Result<(), PlanError> {
+        for (option, cpus) in [("--cpu", &self.client_cpus), ("--server-cpu", &self.server_cpus)] {
+            limits::cpus(option, cpus)?;
+            if cpus.len() > 1 {
+                return Err(PlanError::Contradiction {
+                    one: option,
+                    other: "several processors",
+                    advice: "one worker carries all pings of an end: name one",
+                });
+            }
+        }
+        limits::name("--congestion", self.congestion_control.as_deref())?;
+        if self.protocol == Protocol::Udp {
+            self.sockets.validate_datagrams(self.congestion_control.as_deref())?;
+        }
+        self.sockets.validate(self.connections)
     }
 
     fn validate_figures(&self) -> Result<(), PlanError> {

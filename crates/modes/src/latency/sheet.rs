@@ -5,9 +5,9 @@ use pathscope_core::sheet::{Figure, Table, Value};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
 use super::{
-    Arrivals, Extent, JitterSummary, LatencyPlan, LatencySummary, LoadModel, VariationFigures,
-    VariationReport,
+    Arrivals, Extent, JitterSummary, LatencyPlan, LatencySummary, LoadModel, VariationReport,
 };
+use crate::arrivals::VariationFigures;
 use crate::registry::EndInterval;
 
 /// What is done, in a few words.

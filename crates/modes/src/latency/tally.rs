@@ -3,7 +3,7 @@
 use pathscope_core::record::FlowError;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram, LinearHistogram, LinearRanges};
 
-use super::variation::VariationTally;
+use super::variation::VariationTallies;
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
 
 /// Counts and histograms since the last report. A report takes them whole and leaves fresh ones, so
@@ -42,7 +42,7 @@ pub struct LatencyTally {
     pub(super) send_lag: Option<Box<LatencyHistogram>>,
     pub(super) server_residence: Option<Box<LatencyHistogram>>,
     pub(super) linear: Option<Box<LinearHistogram>>,
-    pub(super) variation: VariationTally,
+    pub(super) variation: VariationTallies,
 }
 
 /// Which histograms a plan fills.
@@ -85,7 +85,7 @@ impl LatencyTally {
             send_lag: histogram(shape.open_loop),
             server_residence: histogram(shape.stamped),
             linear: shape.ranges.map(|ranges| Box::new(LinearHistogram::new(ranges))),
-            variation: VariationTally::new(shape.stamped),
+            variation: VariationTallies::new(shape.stamped),
         }
     }
 

@@ -3,13 +3,14 @@
 
 use pathscope_core::Tick;
 
+use crate::arrivals::Order;
+
 /// A window over the last pings. What leaves it is too late to be told from a duplicate.
 #[derive(Debug)]
 pub(super) struct Window {
     slots: Box<[Slot]>,
-    /// One above the highest sequence number that came back.
-    next_expected: u64,
-    answered: u64,
+    /// In which order they came back.
+    order: Order,
     /// Pings that an answer is awaited of.
     awaited: u64,
     /// Of the pings below it none is awaited.
@@ -22,8 +23,6 @@ struct Slot {
     due: Tick,
     sent: Tick,
     state: State,
-    /// First answers before this one, modulo 2³², where it came in order.
-    place: u32,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -31,8 +30,7 @@ enum State {
     Outstanding,
     /// Nobody waits for it any more; it may still be answered.
     GivenUp,
-    InOrder,
-    Reordered,
+    Answered,
 }
 
 /// When a ping was to leave, and when it did.
@@ -50,7 +48,7 @@ pub(super) enum Arrival {
     /// the first such one, itself included (RFC 4737, section 4.2.1: the reordering extent).
     First {
         departure: Departure,
-        extent: Option<u32>,
+        extent: Option<u64>,
     },
     Duplicate,
     /// Its ping has left the window.
@@ -62,17 +60,11 @@ pub(super) enum Arrival {
 impl Window {
     /// A window over the last `size` pings, rounded up to a power of two.
     pub fn new(size: usize) -> Self {
-        let empty = Slot {
-            sequence: u64::MAX,
-            due: Tick::ZERO,
-            sent: Tick::ZERO,
-            state: State::GivenUp,
-            place: 0,
-        };
+        let empty =
+            Slot { sequence: u64::MAX, due: Tick::ZERO, sent: Tick::ZERO, state: State::GivenUp };
         Self {
             slots: vec![empty; size.next_power_of_two()].into_boxed_slice(),
-            next_expected: 0,
-            answered: 0,
+            order: Order::new(),
             awaited: 0,
             oldest: 0,
         }
@@ -82,7 +74,7 @@ impl Window {
     pub fn sent(&mut self, departure: Departure) -> Option<Departure> {
         let Departure { sequence, due, sent } = departure;
         let index = self.index(sequence);
-        let slot = Slot { sequence, due, sent, state: State::Outstanding, place: 0 };
+        let slot = Slot { sequence, due, sent, state: State::Outstanding };
         let before = std::mem::replace(&mut self.slots[index], slot);
         self.awaited += 1;
         self.awaited -= u64::from(before.state == State::Outstanding);
@@ -97,7 +89,7 @@ impl Window {
 
     /// How many pings were answered.
     pub fn answered(&self) -> u64 {
-        self.answered
+        self.order.arrived()
     }
 
     /// How many pings an answer is awaited of.
@@ -141,18 +133,13 @@ impl Window {
         if slot.sequence != sequence {
             return Arrival::Late;
         }
-        if matches!(slot.state, State::InOrder | State::Reordered) {
+        if slot.state == State::Answered {
             return Arrival::Duplicate;
         }
-        let in_order = sequence >= self.next_expected;
-        let extent = if in_order { None } else { self.extent(sequence) };
-        let state = if in_order { State::InOrder } else { State::Reordered };
         self.awaited -= u64::from(slot.state == State::Outstanding);
-        self.slots[index] = Slot { state, place: self.answered as u32, ..slot };
-        self.answered += 1;
-        self.next_expected = self.next_expected.max(sequence + 1);
+        self.slots[index] = Slot { state: State::Answered, ..slot };
         let departure = Departure { sequence, due: slot.due, sent: slot.sent };
-        Arrival::First { departure, extent }
+        Arrival::First { departure, extent: self.order.saw(sequence) }
     }
 
     /// The pings below `next` that are in the window and have no answer.
@@ -162,15 +149,6 @@ impl Window {
             let slot = &self.slots[self.index(sequence)];
             unanswered(slot).filter(|_| slot.sequence == sequence)
         })
-    }
-
-    /// Arrivals since the first one of a ping above `sequence`, which is the lowest above it that came in
-    /// order: each that comes in order is higher than all that came before.
-    fn extent(&self, sequence: u64) -> Option<u32> {
-        let later = (sequence + 1..self.next_expected)
-            .map(|later| (later, &self.slots[self.index(later)]))
-            .find(|(later, slot)| slot.sequence == *later && slot.state == State::InOrder);
-        later.map(|(_, slot)| (self.answered as u32).wrapping_sub(slot.place))
     }
 
     fn index(&self, sequence: u64) -> usize {
@@ -198,7 +176,7 @@ mod tests {
         Departure { sequence, due: sent, sent }
     }
 
-    fn first(sequence: u64, extent: Option<u32>) -> Arrival {
+    fn first(sequence: u64, extent: Option<u64>) -> Arrival {
         Arrival::First { departure: departure(sequence), extent }
     }
 
@@ -251,7 +229,7 @@ mod tests {
             (0..60).for_each(|it| assert_eq!(window.sent(departure(it)), None));
             for (place, &sequence) in order.iter().enumerate() {
                 let first = order[..place].iter().position(|&earlier| earlier > sequence);
-                let expected = first.map(|first| (place - first) as u32);
+                let expected = first.map(|first| (place - first) as u64);
                 let Arrival::First { extent, .. } = window.arrived(sequence, 60) else {
                     panic!("each comes once");
                 };

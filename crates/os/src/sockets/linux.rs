@@ -125,20 +125,8 @@ fn bind(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
 }
 
 pub fn apply(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
+    set_common(socket, settings)?;
     let handle = SockRef::from(socket);
-    if let Some(bytes) = settings.send_buffer_bytes {
-        handle
-            .set_send_buffer_size(bytes)
-            .map_err(OsError::call("set the send buffer (SO_SNDBUF)"))?;
-    }
-    if let Some(bytes) = settings.receive_buffer_bytes {
-        handle
-            .set_recv_buffer_size(bytes)
-            .map_err(OsError::call("set the receive buffer (SO_RCVBUF)"))?;
-    }
-    if let Some(dscp) = settings.dscp {
-        set_dscp(socket, dscp).map_err(OsError::call("set the code point (DSCP)"))?;
-    }
     if let Some(bytes) = settings.not_sent_low_water_bytes {
         handle
             .set_tcp_notsent_lowat(bytes)
@@ -177,17 +165,34 @@ fn set_pacing(socket: &Socket, bytes_per_second: u32) -> io::Result<()> {
 
 /// The bound on what the kernel sends, in bits a second; `None`: no bound.
 fn pacing_bps(socket: &Socket) -> Option<u64> {
-    let mut rate = [0_u64];
+    let mut bytes = [0_u8; 8];
     let (level, name) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
-    // Kernels before 5.0 fill the first half, and all of its bits where there is no bound.
-    let unbounded = match crate::tcp_facts::option(socket, level, name, &mut rate)? {
-        4 => u64::from(u32::MAX),
-        8 => u64::MAX,
+    // Kernels before 5.0 fill four bytes. All bits: no bound.
+    let (rate, unbounded) = match crate::tcp_facts::option(socket, level, name, &mut bytes)? {
+        4 => (u64::from(u32::from_ne_bytes(*bytes.first_chunk()?)), u64::from(u32::MAX)),
+        8 => (u64::from_ne_bytes(bytes), u64::MAX),
         _ => return None,
     };
-    let rate =
-        if cfg!(target_endian = "big") && unbounded != u64::MAX { rate[0] >> 32 } else { rate[0] };
     (rate < unbounded).then(|| rate.saturating_mul(8))
+}
+
+/// What sockets of either kind have.
+fn set_common(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
+    let handle = SockRef::from(socket);
+    if let Some(bytes) = settings.send_buffer_bytes {
+        handle
+            .set_send_buffer_size(bytes)
+            .map_err(OsError::call("set the send buffer (SO_SNDBUF)"))?;
+    }
+    if let Some(bytes) = settings.receive_buffer_bytes {
+        handle
+            .set_recv_buffer_size(bytes)
+            .map_err(OsError::call("set the receive buffer (SO_RCVBUF)"))?;
+    }
+    match settings.dscp {
+        Some(dscp) => set_dscp(socket, dscp).map_err(OsError::call("set the code point (DSCP)")),
+        None => Ok(()),
+    }
 }
 
 /// The two lowest bits are congestion notification's, and the kernel's.
@@ -285,16 +290,21 @@ pub fn bind_udp(address: SocketAddr) -> Result<Socket, OsError> {
 }
 
 pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, OsError> {
-    let open = || -> io::Result<Socket> {
-        let socket = udp(address)?;
-        set(&socket, settings)?;
-        if let Some(local) = settings.local {
-            socket.bind(&local.into())?;
-        }
-        socket.connect(&address.into())?;
-        Ok(socket.into())
-    };
-    open().map_err(|source| OsError::Connect { protocol: "UDP", address, source })
+    let failed = |source| OsError::Connect { protocol: "UDP", address, source };
+    let socket = udp(address).map_err(failed)?;
+    if let Some(name) = &settings.interface {
+        socket
+            .bind_device(Some(name.as_bytes()))
+            .map_err(|source| OsError::Interface { name: name.clone(), source })?;
+    }
+    if let Some(address) = settings.local {
+        // Its port may not be another's: datagrams for both would come to one of them.
+        socket.bind(&address.into()).map_err(|source| OsError::Bind { address, source })?;
+    }
+    socket.connect(&address.into()).map_err(failed)?;
+    let socket = Socket::from(socket);
+    set_common(&socket, settings)?;
+    Ok(socket)
 }
 
 pub fn accept_udp_flow(
@@ -304,13 +314,15 @@ pub fn accept_udp_flow(
 ) -> Result<Socket, OsError> {
     let open = || -> io::Result<Socket> {
         let socket = udp(local)?;
-        set(&socket, settings)?;
         socket.set_reuse_address(true)?;
         socket.bind(&local.into())?;
         socket.connect(&remote.into())?;
         Ok(socket.into())
     };
-    open().map_err(|source| OsError::Connect { protocol: "UDP", address: remote, source })
+    let failed = |source| OsError::Connect { protocol: "UDP", address: remote, source };
+    let socket = open().map_err(failed)?;
+    set_common(&socket, settings)?;
+    Ok(socket)
 }
 
 fn tcp(address: SocketAddr) -> io::Result<socket2::Socket> {
@@ -327,19 +339,6 @@ fn open(address: SocketAddr, kind: Type, protocol: Protocol) -> io::Result<socke
         socket.set_only_v6(true)?;
     }
     Ok(socket)
-}
-
-fn set(socket: &socket2::Socket, settings: &Settings) -> io::Result<()> {
-    if let Some(interface) = &settings.interface {
-        socket.bind_device(Some(interface.as_bytes()))?;
-    }
-    if let Some(bytes) = settings.send_buffer_bytes {
-        socket.set_send_buffer_size(bytes)?;
-    }
-    if let Some(bytes) = settings.receive_buffer_bytes {
-        socket.set_recv_buffer_size(bytes)?;
-    }
-    Ok(())
 }
 
 pub fn check_congestion_control(name: &str) -> Result<(), OsError> {

@@ -66,7 +66,6 @@ pub(crate) fn option<T: Number>(
 pub(crate) trait Number {}
 impl Number for u8 {}
 impl Number for u32 {}
-impl Number for u64 {}
 
 #[cfg(test)]
 mod tests {

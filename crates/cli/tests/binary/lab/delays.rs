@@ -1,7 +1,8 @@
 //! Known delay, jitter and order: what a measurement says of them is what the relay did.
 
+use pathscope_modes::arrivals::VariationFigures;
 use pathscope_modes::document::Document;
-use pathscope_modes::latency::{LatencySummary, VariationFigures};
+use pathscope_modes::latency::LatencySummary;
 
 use super::truth::pings;
 use super::{PORT, Stand, UDP, only, only_flow};

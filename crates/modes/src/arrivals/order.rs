@@ -1,0 +1,124 @@
+//! In which order they came: reordering by RFC 4737.
+
+/// Gaps remembered. What comes for an older one counts as reordered, of an extent that is not known.
+const GAPS: usize = 256;
+
+/// The order of first arrivals of one flow.
+#[derive(Debug)]
+pub struct Order {
+    /// One above the highest sequence number that came.
+    next_expected: u64,
+    /// First arrivals so far.
+    arrived: u64,
+    /// Who comes late was overtaken first by the one behind its gap, so others need not be remembered.
+    leaps: Box<[Leap; GAPS]>,
+    leaped: usize,
+}
+
+/// An arrival that left a gap before it.
+#[derive(Clone, Copy, Debug, Default)]
+struct Leap {
+    /// The numbers of the gap: from this one on, and below that of the arrival.
+    from: u64,
+    sequence: u64,
+    /// Its place among all arrivals.
+    place: u64,
+}
+
+impl Order {
+    /// Nothing has come.
+    pub fn new() -> Self {
+        Self { next_expected: 0, arrived: 0, leaps: Box::new([Leap::default(); GAPS]), leaped: 0 }
+    }
+
+    /// One above the highest sequence number that came.
+    pub fn next_expected(&self) -> u64 {
+        self.next_expected
+    }
+
+    /// First arrivals so far.
+    pub fn arrived(&self) -> u64 {
+        self.arrived
+    }
+
+    /// `sequence` came for the first time. `None`: in order. Else it is reordered, since one of a higher
+    /// number came before it (RFC 4737, section 3.3), and this is its extent: how many arrivals ago that was,
+    /// the first of them (section 4.2.1); zero where that is forgotten.
+    #[inline]
+    pub fn saw(&mut self, sequence: u64) -> Option<u64> {
+        let place = self.arrived;
+        self.arrived += 1;
+        if sequence < self.next_expected {
+            return Some(self.extent(sequence, place));
+        }
+        if sequence > self.next_expected {
+            let from = self.next_expected;
+            self.leaps[self.leaped % GAPS] = Leap { from, sequence, place };
+            self.leaped += 1;
+        }
+        self.next_expected = sequence.saturating_add(1);
+        None
+    }
+
+    fn extent(&self, sequence: u64, place: u64) -> u64 {
+        let overtook = |leap: &&Leap| leap.from <= sequence && sequence < leap.sequence;
+        self.leaps.iter().find(overtook).map_or(0, |leap| place - leap.place)
+    }
+}
+
+impl Default for Order {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn the_extent_counts_from_the_first_that_overtook() {
+        let mut order = Order::new();
+        // Three are overtaken by four: 3 by 6 to 9, and each after it by one more arrival.
+        let extents = [0, 1, 2, 6, 7, 8, 9, 3, 4, 5, 10].map(|it| order.saw(it));
+        assert_eq!(extents[..7], [None; 7]);
+        assert_eq!(extents[7..], [Some(4), Some(5), Some(6), None]);
+        assert_eq!((order.arrived(), order.next_expected()), (11, 11));
+    }
+
+    #[test]
+    fn what_came_before_the_remembered_gaps_is_reordered_by_an_unknown_extent() {
+        let mut order = Order::new();
+        // Every second number is left out.
+        (0..=GAPS as u64 + 1).for_each(|it| assert_eq!(order.saw(2 * it), None));
+        assert_eq!((order.saw(1), order.saw(3)), (Some(0), Some(GAPS as u64 + 1)));
+    }
+
+    #[test]
+    fn the_highest_number_there_is_does_no_harm() {
+        let mut order = Order::new();
+        assert_eq!((order.saw(u64::MAX), order.saw(u64::MAX - 1)), (None, Some(1)));
+    }
+
+    proptest! {
+        #[test]
+        fn extents_are_those_of_the_definition(
+            kept in prop::collection::vec(prop::bool::weighted(0.9), 200),
+            swaps in prop::collection::vec((0..200_usize, 1..30_usize), 0..60),
+        ) {
+            let mut numbers: Vec<u64> = (0..200).collect();
+            for (at, by) in swaps {
+                let late = numbers.remove(at);
+                numbers.insert((at + by).min(numbers.len()), late);
+            }
+            numbers.retain(|&number| kept[number as usize]);
+            let mut order = Order::new();
+            for (place, &number) in numbers.iter().enumerate() {
+                let first = numbers[..place].iter().position(|&earlier| earlier > number);
+                prop_assert_eq!(order.saw(number), first.map(|first| (place - first) as u64));
+            }
+        }
+    }
+}
