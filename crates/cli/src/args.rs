@@ -100,8 +100,13 @@ pub struct SurveyArgs {
 /// `pathscope goodput`.
 #[derive(Args, Debug)]
 pub struct GoodputCommand {
-    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
-    pub host: String,
+    #[arg(
+        required = true,
+        value_name = "HOST",
+        help = "Server, as HOST, HOST:PORT or [IPV6]:PORT; several names or addresses of one server: connections \
+                go to all of its addresses, in turns"
+    )]
+    pub hosts: Vec<String>,
     /// What is measured
     #[command(flatten)]
     pub mode: GoodputArgs,

@@ -52,7 +52,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         usual: Talk::Connections,
         ..Files::result(args.run.output.output.clone())
     };
-    measure("goodput", Some(args.host), vec![("goodput".to_owned(), test)], &args.run, &files)
+    measure("goodput", args.hosts, vec![("goodput".to_owned(), test)], &args.run, &files)
 }
 
 /// `pathscope latency`.
@@ -80,7 +80,7 @@ fn random_seed() -> Result<u64, Trouble> {
 
 fn measure(
     kind: &str,
-    host: Option<String>,
+    hosts: impl IntoIterator<Item = String>,
     tests: Vec<(String, Test)>,
     args: &RunArgs,
     files: &Files,
@@ -110,7 +110,7 @@ fn measure(
         kind: kind.to_owned(),
         command: std::env::args().collect(),
         here,
-        host,
+        hosts: hosts.into_iter().collect(),
         port: args.port,
         tests,
         afterwards,

@@ -297,6 +297,8 @@ pub struct SocketFacts {
     pub nagle: Option<bool>,
     /// After so long without a word the other end is asked whether it is there; absent: never.
     pub keepalive_ns: Option<u64>,
+    /// The most that the kernel itself sends in a second, in bits; absent: no bound.
+    pub pacing_bps: Option<u64>,
 }
 
 /// One flow as one end saw it.

@@ -8,7 +8,7 @@ use pathscope_flow::{Group, GroupId, Start, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::goodput::{self, GoodputInterval, GoodputPlan, GoodputReport};
+use crate::goodput::{self, EndedConnections, GoodputInterval, GoodputPlan, GoodputReport};
 use crate::latency::{self, LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
 use crate::limits::{self, PlanError};
 
@@ -102,6 +102,8 @@ pub struct EndInterval {
     pub end_ns: u64,
     /// What the goodput flows did in it.
     pub goodput: Option<GoodputInterval>,
+    /// Goodput connections that ended in it; absent where none did.
+    pub ended: Option<EndedConnections>,
     /// What the latency flows, probes among them, did in it.
     pub latency: Option<LatencyInterval>,
 }

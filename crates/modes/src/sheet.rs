@@ -177,7 +177,11 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
         title: measurement.name.clone(),
         subtitle: subtitle(&measurement.test),
         figures,
-        tables: connections(measurement, detail).into_iter().chain(ranges(measurement)).collect(),
+        tables: connections(measurement, detail)
+            .into_iter()
+            .chain(summary.goodput.as_ref().and_then(goodput::sheet::remotes))
+            .chain(ranges(measurement))
+            .collect(),
         series: series(measurement),
         distributions: distributions(measurement),
         checks: measurement.checks.clone(),

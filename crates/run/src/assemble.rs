@@ -5,7 +5,7 @@ use pathscope_core::record::{Caveat, Check, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{
-    GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
+    FailureTimes, GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
 };
 use pathscope_modes::latency::{
     Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary, SocketDrops,
@@ -93,7 +93,11 @@ fn summary(
             let seconds = client.elapsed_ns as f64 / 1e9;
             let rate =
                 (plan.replaces() && seconds > 0.0).then(|| summary.completed as f64 / seconds);
-            Some(GoodputSummary { completed_per_second: rate, ..summary })
+            let failure_times = FailureTimes::of(intervals.iter().filter_map(|interval| {
+                let end = interval.client.as_ref()?;
+                Some((end.start_ns, end.end_ns, end.ended?.failed))
+            }));
+            Some(GoodputSummary { completed_per_second: rate, failure_times, ..summary })
         }
         _ => None,
     };

@@ -7,19 +7,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Token};
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::Period;
 use pathscope_core::record::InterfaceFacts;
-use pathscope_flow::{Group, GroupId, Transport};
+use pathscope_flow::{Group, Transport};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
 use pathscope_peers::native::{AttachError, Attaching, Seat};
 
+use crate::destinations::Destinations;
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
 use crate::opener::{self, Orders};
 use crate::origins::Origins;
+use crate::settings::{is_probe, settings_of};
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
@@ -40,15 +42,27 @@ pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
     host::interface_for(control.local_addr().ok()?.ip())
 }
 
-/// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not.
-pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox: &Mailbox) {
+/// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not. Probes go to
+/// `server`, where the session is.
+pub(crate) fn open_flows(
+    (server, destinations): (SocketAddr, &Destinations),
+    token: Token,
+    test: &Test,
+    mailbox: &Mailbox,
+) {
     for group in test.groups() {
         if group.transport == Transport::Stream {
+            let destinations = match destinations_of(test, group, (server, destinations)) {
+                Ok(destinations) => destinations,
+                Err(error) => return mailbox.post(Word::AttachFailed(error)),
+            };
             let orders = Orders {
-                server,
+                session: server,
+                destinations,
                 token,
                 group,
                 settings: settings_of(group, test),
+                paced: (!is_probe(group)).then(|| test.clone()),
                 origins: origins_of(group, test),
                 limit: connect_limit(test),
                 time_limit: test.duration_ns().map(Period::duration),
@@ -86,14 +100,15 @@ pub(crate) fn open_flows(server: SocketAddr, token: Token, test: &Test, mailbox:
     }
 }
 
-/// Probes beside a load go as the system sends them.
-fn is_probe(group: Group) -> bool {
-    group.id != GroupId(0)
-}
-
-/// What the plan asks of the sockets of a group, at either end.
-pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
-    if is_probe(group) { Settings::default() } else { settings(test) }
+fn destinations_of(
+    test: &Test,
+    group: Group,
+    (server, all): (SocketAddr, &Destinations),
+) -> Result<Destinations, RunError> {
+    match &test.plan {
+        Plan::Goodput(plan) if !is_probe(group) => all.clone().within(&plan.sockets.bind),
+        _ => Ok(Destinations::one(server)),
+    }
 }
 
 fn connect_limit(test: &Test) -> u32 {
@@ -105,29 +120,6 @@ fn connect_limit(test: &Test) -> u32 {
 
 fn is_endless(test: &Test) -> bool {
     matches!(&test.plan, Plan::Goodput(plan) if plan.shape.iterations == Iterations::Forever)
-}
-
-/// What the plan asks of its sockets, at either end.
-pub(crate) fn settings(test: &Test) -> Settings {
-    let (sockets, congestion_control) = match &test.plan {
-        Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
-        Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
-    };
-    // Plans keep all of these within what the types hold.
-    let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
-    let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
-    Settings {
-        congestion_control: congestion_control.clone(),
-        send_buffer_bytes: size(sockets.send_buffer_bytes),
-        receive_buffer_bytes: size(sockets.receive_buffer_bytes),
-        dscp: sockets.dscp,
-        not_sent_low_water_bytes: small(sockets.not_sent_low_water_bytes),
-        segment_bytes: small(sockets.segment_bytes),
-        keepalive: sockets.keepalive_ns.map(Period::duration),
-        nagle: sockets.nagle,
-        interface: sockets.interface.clone(),
-        local: None,
-    }
 }
 
 /// Where the client's connections come from.

@@ -22,6 +22,7 @@ use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native;
 
 use crate::assemble::{self, Findings};
+use crate::destinations::{Destinations, Silent};
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::intervals::Pairs;
@@ -30,7 +31,7 @@ use crate::mail::Mailbox;
 use crate::samples::SampleFile;
 use crate::server::Embedded;
 use crate::stop::Stop;
-use crate::{attach, target, test};
+use crate::{attach, destinations, target, test};
 
 /// A connection that is not there by then is not there.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -46,9 +47,9 @@ pub struct Request {
     pub command: Vec<String>,
     /// This end, as results describe it.
     pub here: Host,
-    /// The server as it was named; `None`: one inside this process.
-    pub host: Option<String>,
-    /// Its port, where the name has none.
+    /// The server as it was named, by one name or several; none: a server inside this process.
+    pub hosts: Vec<String>,
+    /// Its port, where a name has none.
     pub port: u16,
     /// The tests with their names, in order.
     pub tests: Vec<(String, Test)>,
@@ -74,15 +75,16 @@ pub fn run(
         tool: request.here.tool.clone(),
         command: request.command,
         kind: request.kind,
-        target: request.host.clone(),
+        target: (!request.hosts.is_empty()).then(|| request.hosts.join(", ")),
         started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
         ..Document::default()
     };
     let Request { journal, samples, .. } = request;
     let tests = request.tests.into();
-    let mut run = ClientRun { document, began, sink, tests, journal, samples };
+    let destinations = None;
+    let mut run = ClientRun { document, began, sink, tests, journal, samples, destinations };
     run.document.hosts.client = request.here;
-    let result = run.everything(request.host.as_deref(), request.port, stop);
+    let result = run.everything(&request.hosts, request.port, stop);
     run.document.caveats.extend((request.afterwards)());
     run.finish(result, stop)
 }
@@ -96,40 +98,45 @@ struct ClientRun<'sink> {
     tests: VecDeque<(String, Test)>,
     journal: Journal,
     samples: Option<SampleFile>,
+    /// Where data connections go, once that is known.
+    destinations: Option<Destinations>,
 }
 
 impl ClientRun<'_> {
     /// All tests, from finding the server to taking leave of it.
-    fn everything(&mut self, host: Option<&str>, port: u16, stop: &Stop) -> Result<(), RunError> {
+    fn everything(&mut self, hosts: &[String], port: u16, stop: &Stop) -> Result<(), RunError> {
         let title = pathscope_core::sheet::Sheet {
-            title: sheet::title(&self.document.kind, host),
+            title: sheet::title(&self.document.kind, self.document.target.as_deref()),
             ..pathscope_core::sheet::Sheet::default()
         };
         (self.sink)(Event::Started { sheet: &title, record: &self.document });
         self.tests.iter().try_for_each(|(_, test)| test::check(test))?;
         // Fewer files than there could be are enough for most tests; those that lack say so.
         let _ = limits::raise_open_files();
-        let embedded = match host {
-            Some(_) => None,
-            None => Some(Embedded::start(self.document.hosts.client.clone())?),
+        let embedded = if hosts.is_empty() {
+            Some(Embedded::start(self.document.hosts.client.clone())?)
+        } else {
+            None
         };
-        let addresses = match (&embedded, host) {
-            (Some(embedded), _) => vec![embedded.address()],
-            (None, Some(host)) => target::resolve(host, port, stop)?,
-            (None, None) => Vec::new(),
+        let targets: Vec<Vec<SocketAddr>> = if let Some(embedded) = &embedded {
+            vec![vec![embedded.address()]]
+        } else {
+            let resolved = hosts.iter().map(|host| target::resolve(host, port, stop));
+            resolved.collect::<Result<_, _>>()?
         };
-        match self.session(&addresses, stop) {
+        match self.session(&targets, stop) {
             Err(error @ RunError::DatagramsUnanswered { .. }) => {
                 self.go_without_datagrams(error)?;
-                self.session(&addresses, stop)
+                self.session(&targets, stop)
             }
             result => result,
         }
     }
 
     /// All tests that are left, over one control connection.
-    fn session(&mut self, addresses: &[SocketAddr], stop: &Stop) -> Result<(), RunError> {
-        let (control, server) = connect(addresses, stop)?;
+    fn session(&mut self, targets: &[Vec<SocketAddr>], stop: &Stop) -> Result<(), RunError> {
+        let Connected { control, server, silent } = connect(targets, stop)?;
+        self.find_destinations(targets, server, silent, stop)?;
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
@@ -141,6 +148,30 @@ impl ClientRun<'_> {
             self.take_leave(&mut driver, server);
         }
         result
+    }
+
+    /// Connections of a goodput test go to all addresses of the server that answer. The steps of a survey are
+    /// compared with each other, so they keep to one.
+    fn find_destinations(
+        &mut self,
+        targets: &[Vec<SocketAddr>],
+        server: SocketAddr,
+        silent: Vec<Silent>,
+        stop: &Stop,
+    ) -> Result<(), RunError> {
+        let spreads = |(_, test): &(String, Test)| matches!(test.plan, Plan::Goodput(_));
+        if self.destinations.is_some()
+            || self.document.kind == "survey"
+            || !self.tests.iter().any(spreads)
+        {
+            return Ok(());
+        }
+        let within = (CONNECT_WITHIN, stop);
+        let (found, caveats) = destinations::find(targets, server, silent, within)?;
+        self.destinations = Some(found);
+        caveats.iter().for_each(|caveat| (self.sink)(Event::Note(caveat)));
+        self.document.caveats.extend(caveats);
+        Ok(())
     }
 
     /// A path that lets no UDP through is no reason not to measure the rest: what was left to us, probes
@@ -257,21 +288,27 @@ impl ClientRun<'_> {
     }
 }
 
-/// The first of the server's addresses that answers.
-fn connect(addresses: &[SocketAddr], stop: &Stop) -> Result<(TcpStream, SocketAddr), RunError> {
-    let mut last = RunError::Interrupted;
+/// The control connection to the first of the server's addresses that answers, and those that did not.
+struct Connected {
+    control: TcpStream,
+    server: SocketAddr,
+    silent: Vec<Silent>,
+}
+
+fn connect(targets: &[Vec<SocketAddr>], stop: &Stop) -> Result<Connected, RunError> {
+    let mut silent: Vec<Silent> = Vec::new();
     let cancel = Waker::new()?;
     stop.wake(&cancel);
-    for &address in addresses {
+    for &address in targets.iter().flatten() {
         if stop.reason().is_some() {
             return Err(RunError::Interrupted);
         }
         match attach::open_control(address, CONNECT_WITHIN, &cancel) {
-            Ok(control) => return Ok((control, address)),
-            Err(error) => last = error.into(),
+            Ok(control) => return Ok(Connected { control, server: address, silent }),
+            Err(error) => silent.push((address, error)),
         }
     }
-    Err(last)
+    Err(silent.pop().map_or(RunError::Interrupted, |(_, error)| error.into()))
 }
 
 /// One test as the client's end sees it.
@@ -386,7 +423,9 @@ impl End for ClientEnd<'_, '_> {
     fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.
         self.test = Some(test.clone());
-        attach::open_flows(self.server, token, test, mailbox);
+        let one = Destinations::one(self.server);
+        let destinations = self.run.destinations.as_ref().unwrap_or(&one);
+        attach::open_flows((self.server, destinations), token, test, mailbox);
         Ok(())
     }
 

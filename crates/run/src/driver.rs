@@ -371,8 +371,8 @@ where
             Word::Opens { group, opener } => {
                 self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
             }
-            Word::ConnectFailed { group, flow, error } => {
-                self.test.iter().for_each(|test| test.not_made(group, flow, &error));
+            Word::ConnectFailed { group, flow, address, error } => {
+                self.test.iter().for_each(|test| test.not_made(group, flow, address, &error));
                 self.journal.not_made(flow, &error.to_string());
             }
             Word::NoMoreFlows { group } => {
@@ -383,6 +383,7 @@ where
                     let Totals { sent, received } = totals;
                     format!("flow {flow} is {phase:?}: {sent} bytes sent, {received} received")
                 });
+                self.test.iter_mut().for_each(|test| test.phase(group, phase));
                 if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
                     let error = error.map(|error| named(*error));
                     self.journal.phase(flow, phase, totals, at, error);

@@ -52,6 +52,17 @@ pub enum RunError {
         /// The server's.
         server: SocketAddr,
     },
+    /// One of the targets is an address of somebody else.
+    #[error(
+        "{address} leads to another server than {session}, where the session is: the targets of a run are addresses \
+         of one server; leave it out, or measure it in a run of its own"
+    )]
+    OtherServer {
+        /// What was named, or found under a name.
+        address: SocketAddr,
+        /// Where the control connection goes.
+        session: SocketAddr,
+    },
     /// The server declined a connection of the test.
     #[error("flow {flow} was not set up: {why}")]
     Refused {
@@ -134,6 +145,7 @@ impl RunError {
             Self::CutShort { .. }
             | Self::LeftEarly
             | Self::Attach { .. }
+            | Self::OtherServer { .. }
             | Self::Refused { .. }
             | Self::DatagramsUnanswered { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),

@@ -19,8 +19,8 @@ use pathscope_os::sockets::{Settings, Socket};
 use crate::error::RunError;
 use crate::ledger::{Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
-use crate::opener::OpenerRemote;
 use crate::placement::{self, Placement, Spinning};
+use crate::vacancies::OpenerRemote;
 use crate::worker::{Job, ReadyGroup, RunningWorker, Succession};
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
@@ -211,7 +211,6 @@ impl GroupState {
                 }
                 for (flow, sockets) in &finished.flows {
                     self.received.push((flow.id(), flow.window().bytes));
-                    sockets.iter().for_each(|socket| self.ledger.begin(flow.id(), socket));
                     self.ledger.end(flow, sockets);
                 }
             }

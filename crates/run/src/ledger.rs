@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_flow::{Machine, Phase};
-use pathscope_modes::goodput::{GoodputFlow, GoodputReport};
+use pathscope_modes::goodput::{GoodputFlow, GoodputReport, RemoteCounts};
 use pathscope_os::errno::errno_name;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
@@ -60,7 +60,7 @@ impl Ledger {
     }
 
     /// A flow never got its socket.
-    pub fn not_made(&self, flow: FlowId, error: &RunError) {
+    pub fn not_made(&self, flow: FlowId, address: SocketAddr, error: &RunError) {
         let error = FlowError {
             kind: FlowErrorKind::Network,
             text: match error {
@@ -72,12 +72,20 @@ impl Ledger {
         };
         let mut page = self.page();
         page.count(Some(&error), false);
-        page.tell(FlowFacts { flow, error: Some(error), ..FlowFacts::default() });
+        page.count_remote(Some(address), |remote| remote.failed += 1);
+        let remote = Some(address.to_string());
+        page.tell(FlowFacts { flow, remote, error: Some(error), ..FlowFacts::default() });
     }
 
     /// All that is written down, once.
     pub fn take(&self) -> GoodputReport {
         std::mem::take(&mut self.page().report)
+    }
+
+    /// Connections that have ended so far: those that ended well, and those that failed.
+    pub fn ended(&self) -> (u64, u64) {
+        let page = self.page();
+        (page.report.completed, page.report.failed)
     }
 
     fn page(&self) -> MutexGuard<'_, Page> {
@@ -93,6 +101,16 @@ impl Page {
         let error = error_of(flow);
         self.count(error.as_ref(), flow.is_cut());
         let addresses = self.addresses.remove(&flow.id());
+        let (failed, is_cut) = (error.is_some(), flow.is_cut());
+        self.count_remote(addresses.as_ref().and_then(|it| it.remote), |remote| {
+            remote.sent_bytes += totals.sent;
+            remote.received_bytes += totals.received;
+            *match (failed, is_cut) {
+                (true, _) => &mut remote.failed,
+                (false, true) => &mut remote.cut,
+                (false, false) => &mut remote.completed,
+            } += 1;
+        });
         // What the kernel says of a connection is asked for only where it is told.
         if self.tells(flow.id(), error.is_some()) {
             let tcp = tcp_of(flow, socket);
@@ -112,6 +130,11 @@ impl Page {
                 report.failures.count(kind);
             }
         }
+    }
+
+    fn count_remote(&mut self, remote: Option<SocketAddr>, count: impl FnOnce(&mut RemoteCounts)) {
+        let Some(address) = remote.map(|remote| remote.ip().to_canonical()) else { return };
+        count(RemoteCounts::of(&mut self.report.remotes, &address.to_string()));
     }
 
     /// The same flows at both ends, whatever the order they end in; and the first failures beyond them.

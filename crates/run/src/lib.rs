@@ -10,6 +10,7 @@
 mod assemble;
 mod attach;
 pub mod client;
+mod destinations;
 mod driver;
 mod error;
 mod group;
@@ -17,15 +18,18 @@ mod intervals;
 pub mod journal;
 mod ledger;
 mod mail;
+mod making;
 mod opener;
 mod origins;
 mod placement;
 pub mod samples;
 pub mod server;
+mod settings;
 pub mod stop;
 pub mod survey;
 mod target;
 mod test;
+mod vacancies;
 pub mod wall;
 mod worker;
 

@@ -15,7 +15,7 @@ use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
-use crate::opener::OpenerRemote;
+use crate::vacancies::OpenerRemote;
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(crate) enum Word {
     /// Connections of this group are opened while it runs, and this tells when.
     Opens { group: GroupId, opener: OpenerRemote },
     /// A flow that was to follow another will not get its socket.
-    ConnectFailed { group: GroupId, flow: FlowId, error: RunError },
+    ConnectFailed { group: GroupId, flow: FlowId, address: SocketAddr, error: RunError },
     /// No flow of this group will come any more.
     NoMoreFlows { group: GroupId },
     /// A flow changed its phase.

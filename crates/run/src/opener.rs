@@ -2,26 +2,27 @@
 //! follow others as these end. Not their data, and not the control connection.
 
 use std::collections::{HashMap, VecDeque};
-use std::io::{ErrorKind, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_flow::Group;
+use pathscope_modes::registry::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
-use pathscope_os::sockets::{self, Settings, Socket};
-use pathscope_os::{OsError, Waker, clock};
-use pathscope_peers::native::{ACK_BYTES, AttachCode, AttachError, Opening, Seat, decode_ack};
+use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::{Waker, clock};
+use pathscope_peers::native::{AttachCode, AttachError, Seat};
 
+use crate::destinations::Destinations;
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
+use crate::making::{ATTACH_WITHIN, Making, Progress};
 use crate::origins::Origins;
-
-/// A connection that is not there and taken by then will not be.
-const ATTACH_WITHIN: Duration = Duration::from_secs(10);
+use crate::settings;
+use crate::vacancies::{OpenerRemote, Told};
 
 /// Key of the waker; connections have their numbers.
 const WORD: u64 = u64::MAX;
@@ -29,10 +30,15 @@ const WORD: u64 = u64::MAX;
 /// What is to be opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
-    pub server: SocketAddr,
+    /// Where the session's control connection goes.
+    pub session: SocketAddr,
+    /// Where connections go.
+    pub destinations: Destinations,
     pub token: Token,
     pub group: Group,
     pub settings: Settings,
+    /// The test that says at which rate each goes, if at one.
+    pub paced: Option<Test>,
     /// Where connections come from.
     pub origins: Origins,
     /// Connections in the making at once.
@@ -43,60 +49,10 @@ pub(crate) struct Orders {
     pub is_endless: bool,
 }
 
-/// How an opener is told. Cheap to clone; when all are gone, it ends.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenerRemote {
-    /// Taken in `drop`, so that it is gone before the opener is woken.
-    sender: Option<Sender<Told>>,
-    waker: Waker,
-}
-
-impl Drop for OpenerRemote {
-    fn drop(&mut self) {
-        drop(self.sender.take());
-        self.waker.wake();
-    }
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Told {
-    /// This connection has ended: there is room for the next.
-    Vacancy(FlowId),
-    /// The flows run since then.
-    Started(Tick),
-    /// Begin no more.
-    Stop,
-}
-
-impl OpenerRemote {
-    /// A connection has ended, and is closed: the next may be opened.
-    pub fn vacancy(&self, flow: FlowId) {
-        self.tell(Told::Vacancy(flow));
-    }
-
-    /// The flows run.
-    pub fn started(&self, at: Tick) {
-        self.tell(Told::Started(at));
-    }
-
-    /// No further connection is begun.
-    pub fn stop(&self) {
-        self.tell(Told::Stop);
-    }
-
-    fn tell(&self, told: Told) {
-        if let Some(sender) = &self.sender {
-            // It fails only where the opener has ended.
-            let _ = sender.send(told);
-        }
-        self.waker.wake();
-    }
-}
-
 /// Starts the thread that opens the connections of a group; each arrives as word, or else why not.
 pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, RunError> {
-    let (sender, told) = channel();
     let waker = Waker::new()?;
+    let (remote, told) = OpenerRemote::new(waker.clone());
     let poller = Poller::new()?;
     poller.add(&waker, WORD, Interest::INPUT)?;
     let opener = Opener {
@@ -105,7 +61,7 @@ pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, R
         orders,
         mailbox: mailbox.clone(),
         poller,
-        waker: waker.clone(),
+        waker,
         told,
         making: HashMap::new(),
         deadlines: VecDeque::new(),
@@ -116,7 +72,7 @@ pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, R
         .name("opener".to_owned())
         .spawn(move || opener.run())
         .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
-    Ok(OpenerRemote { sender: Some(sender), waker })
+    Ok(remote)
 }
 
 /// Connections in the making.
@@ -135,20 +91,6 @@ struct Opener {
     deadlines: VecDeque<(Tick, u32)>,
     begin_until: Tick,
     is_stopped: bool,
-}
-
-/// One connection in the making.
-struct Making {
-    stream: TcpStream,
-    is_connected: bool,
-    ack: [u8; ACK_BYTES],
-    came: usize,
-}
-
-/// How far a connection is.
-enum Progress {
-    Waiting,
-    Made,
 }
 
 impl Opener {
@@ -211,12 +153,14 @@ impl Opener {
     }
 
     fn begin(&mut self, number: u32) -> Result<(), RunError> {
-        let Orders { server, origins, settings, .. } = &mut self.orders;
-        settings.local = origins.take(number, *server)?;
-        let socket = sockets::begin_connect_tcp(*server, settings)?;
-        let stream = socket.into_tcp_stream();
-        self.poller.add(&stream, u64::from(number), Interest::BOTH)?;
-        let making = Making { stream, is_connected: false, ack: [0; ACK_BYTES], came: 0 };
+        let seat = seat(&self.orders, number);
+        let Orders { destinations, origins, settings, paced, .. } = &mut self.orders;
+        settings.pacing_bytes_per_second =
+            paced.as_ref().and_then(|test| settings::pacing(test, Role::Client, seat.flow));
+        let server = destinations.of(number);
+        settings.local = origins.take(number, server)?;
+        let making = Making::begin(seat, server, settings)?;
+        self.poller.add(making.stream(), u64::from(number), Interest::BOTH)?;
         self.making.insert(number, making);
         self.deadlines.push_back((clock::now() + ATTACH_WITHIN, number));
         Ok(())
@@ -259,16 +203,15 @@ impl Opener {
 
     fn go_on(&mut self, number: u32) {
         let Some(making) = self.making.get_mut(&number) else { return };
-        let seat = seat(&self.orders, number);
-        match making.go_on(&self.orders, seat) {
+        match making.go_on() {
             Ok(Progress::Waiting) => {
-                let source = &making.stream;
-                if making.is_connected {
+                if making.is_connected() {
+                    let source = making.stream();
                     // Failing to cut an interest down costs wake-ups and nothing else.
                     let _ = self.poller.change(source, u64::from(number), Interest::INPUT);
                 }
             }
-            Ok(Progress::Made) => self.made(number, seat),
+            Ok(Progress::Made) => self.made(number, seat(&self.orders, number)),
             Err(error) => {
                 self.making.remove(&number);
                 self.failed(number, error);
@@ -277,7 +220,8 @@ impl Opener {
     }
 
     fn made(&mut self, number: u32, seat: Seat) {
-        let Some(Making { stream, .. }) = self.making.remove(&number) else { return };
+        let Some(making) = self.making.remove(&number) else { return };
+        let stream = making.into_stream();
         let _ = self.poller.remove(&stream);
         if let Err(source) = stream.set_nonblocking(false) {
             let what = "cannot set up a connection";
@@ -290,9 +234,11 @@ impl Opener {
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow
     /// another is counted, and followed by the next.
     fn failed(&mut self, number: u32, error: RunError) {
+        let address = self.orders.destinations.of(number);
         if number < self.orders.group.flows {
             self.is_stopped = true;
             self.making.clear();
+            let error = self.orders.foreign(address, error);
             return self.mailbox.post(Word::AttachFailed(error));
         }
         let is_final = matches!(
@@ -303,7 +249,8 @@ impl Opener {
         self.vacancies += 1;
         self.orders.origins.give_back(number);
         let flow = seat(&self.orders, number).flow;
-        self.mailbox.post(Word::ConnectFailed { group: self.orders.group.id, flow, error });
+        let group = self.orders.group.id;
+        self.mailbox.post(Word::ConnectFailed { group, flow, address, error });
     }
 
     fn expire(&mut self) {
@@ -314,66 +261,27 @@ impl Opener {
             }
             self.deadlines.pop_front();
             if let Some(making) = self.making.remove(&number) {
-                self.failed(number, making.late(&self.orders, seat(&self.orders, number)));
+                self.failed(number, making.late());
             }
         }
     }
 }
 
-impl Making {
-    /// Does what can be done now.
-    fn go_on(&mut self, orders: &Orders, seat: Seat) -> Result<Progress, RunError> {
-        if !self.is_connected {
-            if let Some(source) = self.stream.take_error().map_err(|error| broken(seat, &error))? {
-                let address = orders.server;
-                return Err(OsError::Connect { protocol: "TCP", address, source }.into());
-            }
-            // Empty send buffers have room for an opening.
-            match self.stream.write(&Opening::Data(seat).encode()) {
-                Ok(_) => self.is_connected = true,
-                // Woken for nothing: it is not connected yet.
-                Err(error) if error.kind() == ErrorKind::NotConnected => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(broken(seat, &error)),
-            }
-            return Ok(Progress::Waiting);
+impl Orders {
+    /// A token that is known where the session is, and not at another address, tells of another server there.
+    fn foreign(&self, address: SocketAddr, error: RunError) -> RunError {
+        let is_unknown = matches!(
+            &error,
+            RunError::Refused { why: AttachError::Refused(AttachCode::UNKNOWN_SESSION), .. }
+        );
+        if is_unknown && address != self.session {
+            return RunError::OtherServer { address, session: self.session };
         }
-        match self.stream.read(&mut self.ack[self.came..]) {
-            Ok(0) => {
-                let why = "the server closed the connection without an answer".to_owned();
-                Err(RunError::Attach { flow: seat.flow.0, why })
-            }
-            Ok(count) if self.came + count < ACK_BYTES => {
-                self.came += count;
-                Ok(Progress::Waiting)
-            }
-            Ok(_) => match decode_ack(self.ack) {
-                Ok(()) => Ok(Progress::Made),
-                Err(why) => Err(RunError::Refused { flow: seat.flow.0, why }),
-            },
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-            {
-                Ok(Progress::Waiting)
-            }
-            Err(error) => Err(broken(seat, &error)),
-        }
-    }
-
-    fn late(&self, orders: &Orders, seat: Seat) -> RunError {
-        if self.is_connected {
-            let why = format!("no answer within {} s", ATTACH_WITHIN.as_secs());
-            return RunError::Attach { flow: seat.flow.0, why };
-        }
-        OsError::ConnectTimeout { address: orders.server, waited: ATTACH_WITHIN }.into()
+        error
     }
 }
 
 fn seat(orders: &Orders, number: u32) -> Seat {
     let flow = FlowId(orders.group.first.0 + number);
     Seat { token: orders.token, group: orders.group.id, flow, lane: Lane::ONLY }
-}
-
-fn broken(seat: Seat, error: &std::io::Error) -> RunError {
-    RunError::Attach { flow: seat.flow.0, why: error.to_string() }
 }

@@ -12,7 +12,8 @@ use crate::error::RunError;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origins {
     addresses: Vec<IpAddr>,
-    turn: usize,
+    /// By server: who meets whom takes turns, too.
+    turns: HashMap<SocketAddr, usize>,
     /// Ports that no connection has, the longest unused first; `None`: the system chooses.
     free: Option<VecDeque<u16>>,
     taken: HashMap<u32, u16>,
@@ -23,7 +24,7 @@ impl Origins {
     pub fn new(plan: &SocketPlan) -> Self {
         Self {
             addresses: plan.bind.clone(),
-            turn: 0,
+            turns: HashMap::new(),
             free: plan.source_ports.map(|ports| (ports.low..=ports.high).collect()),
             taken: HashMap::new(),
         }
@@ -65,9 +66,10 @@ impl Origins {
                 SocketAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
             });
         }
+        let turn = self.turns.entry(server).or_default();
         for _ in 0..self.addresses.len() {
-            let address = self.addresses[self.turn % self.addresses.len()];
-            self.turn = (self.turn + 1) % self.addresses.len();
+            let address = self.addresses[*turn % self.addresses.len()];
+            *turn = (*turn + 1) % self.addresses.len();
             if address.is_ipv4() == server.is_ipv4() {
                 return Ok(address);
             }
@@ -102,6 +104,8 @@ mod tests {
             (0..3).map(|number| from(&mut origins, number, "10.0.0.9:1")).collect();
         assert_eq!(seen, ["10.0.0.1:0", "10.0.0.2:0", "10.0.0.1:0"]);
         assert_eq!(from(&mut origins, 3, "[::2]:1"), "[::1]:0");
+        // Each meets each: the turns of another server begin anew.
+        assert_eq!(from(&mut origins, 4, "10.0.0.8:1"), "10.0.0.1:0");
     }
 
     #[test]

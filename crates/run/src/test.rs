@@ -1,12 +1,13 @@
 //! One test as one end runs it: from the sockets of its flows to its report.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Substitution;
-use pathscope_flow::{Event, GroupId};
-use pathscope_modes::goodput::GoodputReport;
+use pathscope_flow::{Event, GroupId, Phase};
+use pathscope_modes::goodput::{EndedConnections, GoodputReport, RateSpread, RemoteCounts};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::counters::Reading;
@@ -14,13 +15,13 @@ use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_peers::native::connection_id;
 
-use crate::attach;
 use crate::error::RunError;
 use crate::group::{GroupState, cut_buffers};
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
-use crate::opener::OpenerRemote;
 use crate::samples::{SampleFile, SampleWriter};
+use crate::settings;
+use crate::vacancies::OpenerRemote;
 use crate::worker::{self, Job, RunningWorker, Setting};
 
 /// One test at one end.
@@ -38,6 +39,9 @@ pub(crate) struct RunningTest {
     workers: Vec<RunningWorker>,
     workers_over: usize,
     collector: Option<Collector>,
+    /// Connections that are not replaced and have ended, and of all those that an interval tells.
+    over: EndedConnections,
+    told: EndedConnections,
     report: EndReport,
     /// Client: where pings are written one by one, before the test starts and while it runs.
     pub samples: Option<SampleFile>,
@@ -60,7 +64,7 @@ impl RunningTest {
         let groups =
             test.groups().into_iter().map(|group| GroupState::new(&test, group, (role, cpus)));
         let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
-        if let Some(name) = &attach::settings(&test).congestion_control {
+        if let Some(name) = &settings::settings(&test).congestion_control {
             sockets::check_congestion_control(name)?;
         }
         let load = groups.iter().filter(|state| !state.is_probe);
@@ -78,6 +82,8 @@ impl RunningTest {
             workers: Vec::new(),
             workers_over: 0,
             collector: None,
+            over: EndedConnections::default(),
+            told: EndedConnections::default(),
             report: EndReport::default(),
             samples: None,
             keeps_journal: false,
@@ -138,6 +144,10 @@ impl RunningTest {
             .and_then(|index| state.sockets.get_mut(index as usize));
         match slot {
             Some(slot @ None) => {
+                // Once it is reset, the kernel does not tell any more where it went.
+                if let (Job::Goodput(_), FlowSocket::Open(socket)) = (&state.job, &socket) {
+                    state.ledger.begin(flow, socket);
+                }
                 *slot = Some(socket);
                 true
             }
@@ -160,7 +170,7 @@ impl RunningTest {
         for state in &mut self.groups {
             let before = self.workers.len();
             state.opener.iter().for_each(|opener| opener.started(now));
-            let asked = attach::settings_of(state.group, &self.test);
+            let asked = settings::settings_of(state.group, &self.test);
             let mut ready = state.ready(&asked)?;
             if !state.is_probe {
                 let facts = ready.sockets.first().map(|socket| socket.facts());
@@ -196,9 +206,9 @@ impl RunningTest {
     }
 
     /// A flow that was to follow another has no connection.
-    pub fn not_made(&self, group: GroupId, flow: FlowId, error: &RunError) {
+    pub fn not_made(&self, group: GroupId, flow: FlowId, address: SocketAddr, error: &RunError) {
         let state = self.groups.iter().find(|state| state.group.id == group);
-        state.iter().for_each(|state| state.ledger.not_made(flow, error));
+        state.iter().for_each(|state| state.ledger.not_made(flow, address, error));
     }
 
     /// No flow of this group, or of any, comes any more.
@@ -256,7 +266,42 @@ impl RunningTest {
         }
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.add(worker, index, start, end, part);
-        std::iter::from_fn(|| collector.take()).collect()
+        let whole = std::iter::from_fn(|| collector.take()).collect();
+        self.with_ended(whole)
+    }
+
+    /// A flow is in a new phase.
+    pub fn phase(&mut self, group: GroupId, phase: Phase) {
+        let counted = |state: &GroupState| {
+            state.group.id == group
+                && !state.group.replaces()
+                && matches!(state.job, Job::Goodput(_))
+        };
+        if self.groups.iter().any(counted) {
+            self.over.completed += u64::from(phase == Phase::Done);
+            self.over.failed += u64::from(phase == Phase::Failed);
+        }
+    }
+
+    /// These intervals, the first of them with the connections that ended since the last.
+    fn with_ended(&mut self, mut whole: Vec<EndInterval>) -> Vec<EndInterval> {
+        if let Some(first) = whole.first_mut() {
+            let mut all = self.over;
+            for state in self.groups.iter().filter(|state| state.group.replaces()) {
+                let (completed, failed) = state.ledger.ended();
+                all = EndedConnections {
+                    completed: all.completed + completed,
+                    failed: all.failed + failed,
+                };
+            }
+            let before = std::mem::replace(&mut self.told, all);
+            let since = EndedConnections {
+                completed: all.completed - before.completed,
+                failed: all.failed - before.failed,
+            };
+            first.ended = (since != EndedConnections::default()).then_some(since);
+        }
+        whole
     }
 
     /// A worker is over. Returns the intervals that are whole now.
@@ -284,7 +329,8 @@ impl RunningTest {
         self.end_probes();
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.worker_over(worker);
-        std::iter::from_fn(|| collector.take()).collect()
+        let whole = std::iter::from_fn(|| collector.take()).collect();
+        self.with_ended(whole)
     }
 
     /// Whether every flow is over.
@@ -317,6 +363,9 @@ impl RunningTest {
             }
             let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
             rate_flows(goodput, received);
+            let told = goodput.flows.iter();
+            let rates = told.filter_map(|flow| Some((flow.flow, flow.received_bps?)));
+            goodput.spread.get_or_insert_with(|| RateSpread::of(rates));
         }
         report.host = self.counters_at_start.take().and_then(|start| Reading::now().since(&start));
         report.host_cpu_share =
@@ -353,6 +402,7 @@ fn add_up(report: &mut GoodputReport, ledger: GoodputReport) {
     report.flows.extend(ledger.flows);
     report.flows_omitted += ledger.flows_omitted;
     report.rates.merge(&ledger.rates);
+    RemoteCounts::merge(&mut report.remotes, ledger.remotes);
 }
 
 /// Each flow's rate over the window of all of them, so that one that starved has a rate of nearly nothing
@@ -362,8 +412,12 @@ fn rate_flows(report: &mut GoodputReport, received: impl Iterator<Item = (FlowId
     if length_ns == 0 {
         return;
     }
-    for (flow, bytes) in received {
-        let rate = bytes as f64 * 8e9 / length_ns as f64;
+    let rate_of = |bytes: u64| bytes as f64 * 8e9 / length_ns as f64;
+    let rates: Vec<(FlowId, f64)> = received.map(|(flow, bytes)| (flow, rate_of(bytes))).collect();
+    if !rates.is_empty() {
+        report.spread = Some(RateSpread::of(rates.iter().copied()));
+    }
+    for (flow, rate) in rates {
         report.rates.record(rate);
         let told = report.flows.binary_search_by_key(&flow, |facts| facts.flow);
         if let Ok(told) = told {

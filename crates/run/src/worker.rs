@@ -26,8 +26,8 @@ use pathscope_os::sockets::Socket;
 use crate::error::RunError;
 use crate::ledger::{self, Ledger};
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
-use crate::opener::OpenerRemote;
 use crate::placement::{self, Placement};
+use crate::vacancies::OpenerRemote;
 
 /// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
 /// was copied is still there, beside the table, when it is compared: of 64, 128, 256 and 512 KiB it took
@@ -292,9 +292,6 @@ impl Crew {
         let (sender, successors) = channel();
         let first = self.flows.end - self.flows.start;
         let present = Arc::new(AtomicU32::new(first));
-        for (flow, socket) in self.flows.clone().zip(&self.sockets) {
-            ledger.begin(FlowId(flow), socket);
-        }
         let entrance = Entrance {
             plan: plan.clone(),
             setting: self.setting,

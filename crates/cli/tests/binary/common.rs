@@ -94,6 +94,13 @@ impl Running {
         await_line(&self.stderr, &mut self.seen_stderr, words)
     }
 
+    /// A line that it has said on standard error, and that was waited for.
+    pub fn seen_stderr(&mut self, words: &str) -> String {
+        let seen = self.seen_stderr.lines().find(|line| line.contains(words));
+        let missing = || panic!("'{words}' was not said: {}", self.seen_stderr);
+        seen.map_or_else(missing, str::to_owned)
+    }
+
     /// Sends it a signal by its name.
     pub fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([format!("-{name}"), self.id().to_string()]).status();

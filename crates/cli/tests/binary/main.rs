@@ -15,4 +15,5 @@ mod quota;
 mod relay;
 mod shape;
 mod show;
+mod targets;
 mod trouble;

@@ -253,6 +253,27 @@ fn bursts_pause() {
 }
 
 #[test]
+fn rates_are_drawn_and_the_kernel_spreads_what_leaves() {
+    let server = Server::start();
+    let words = "-c 3 -t 1s --rate [8Mbit,16Mbit] --seed 5 --pattern pull";
+    let document = goodput(&server, words).exits(0).document();
+    let (measurement, summary) = only(&document);
+    check_all(measurement);
+    // In a second each sends what its rate allows, and a quantum; a busy machine sends less.
+    let most = 3 * (2_000_000 + 2_048);
+    assert!((300_000..=most).contains(&received(summary)), "{}", received(summary));
+    let pacing = |end: &pathscope_modes::registry::EndReport| end.sockets.as_ref()?.pacing_bps;
+    let server_s = pacing(measurement.server.as_ref().expect("it reports"));
+    // A quarter above a rate of the range, at the end that sends.
+    assert!((Some(9_900_000)..=Some(20_000_000)).contains(&server_s), "{server_s:?}");
+    assert_eq!(pacing(&measurement.client), None);
+    // A period is to begin with a burst.
+    let words = "-c 1 -t 1s --rate 8Mbit --rate-period 100ms";
+    let document = goodput(&server, words).exits(0).document();
+    assert_eq!(pacing(&only(&document).0.client), None);
+}
+
+#[test]
 fn a_total_rate_is_that_of_all_connections() {
     let server = Server::start();
     let document =
@@ -266,7 +287,7 @@ fn a_total_rate_is_that_of_all_connections() {
 #[test]
 fn words_that_contradict_each_other_are_named() {
     for (words, parts) in [
-        ("--iterations 3", &["--iterations", "--duration", "--transfer"][..]),
+        ("-t 1s --iterations 3", &["--iterations", "--duration", "--transfer"][..]),
         ("-n 1KiB --iterations 0", &["--iterations 0", "1 to"]),
         ("-n [9,1]", &["--transfer", "[low,high]"]),
         ("-n 1KiB --connect-limit 0", &["--connect-limit 0", "1 to 100000"]),

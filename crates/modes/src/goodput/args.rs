@@ -14,6 +14,8 @@ use crate::span::Span;
 
 /// How long a test runs that was given neither a transfer nor a duration.
 const DEFAULT_DURATION: Period = Period::from_secs(10);
+/// What a connection transfers that is to end by itself, where that is not stated.
+const DEFAULT_TRANSFER: Bytes = Bytes(1 << 30);
 /// The first half second is slow start, page faults and waking processors.
 const DEFAULT_WARM_UP: Period = Period::from_millis(500);
 /// Large enough that a system call, and waking up for it, cost little beside its copy.
@@ -30,7 +32,7 @@ pub struct GoodputArgs {
     /// Connections at once
     #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
     pub connections: u32,
-    /// Times that each connection is made, replaced as it ends: a number, or forever; with --transfer
+    /// Times that each connection is made, replaced as it ends: a number, or forever
     #[arg(long, value_name = "N", default_value = "1")]
     pub iterations: String,
     /// Connections in the making at once
@@ -43,10 +45,10 @@ pub struct GoodputArgs {
         value_name = "BYTES",
         conflicts_with = "duration",
         help = "Bytes on each connection, both directions together; [low,high]: drawn for each [default: run \
-                for --duration]"
+                for --duration; 1GiB beside --iterations or --time-limit]"
     )]
     pub transfer: Option<String>,
-    /// When a run with --transfer ends, whatever was transferred by then
+    /// When a run ends whose connections end by themselves, whatever was transferred by then
     #[arg(long, value_name = "TIME")]
     pub time_limit: Option<Period>,
     /// How long to send [default: 10s]
@@ -70,9 +72,14 @@ pub struct GoodputArgs {
     /// Length of the segments of pushpull
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_SEGMENT)]
     pub segments: Bytes,
-    /// The most each sender may send on one connection
-    #[arg(long, value_name = "RATE", conflicts_with = "total_rate")]
-    pub rate: Option<BitRate>,
+    /// The most each sender may send on one connection, or its range
+    #[arg(
+        long,
+        value_name = "RATE",
+        conflicts_with = "total_rate",
+        help = "The most each sender may send on one connection; [low,high]: drawn for each"
+    )]
+    pub rate: Option<String>,
     /// The most each end may send on all connections together, in equal parts
     #[arg(long, value_name = "RATE")]
     pub total_rate: Option<BitRate>,
@@ -116,9 +123,15 @@ impl GoodputArgs {
     pub fn into_plan(self) -> Result<GoodputPlan, PlanError> {
         let transfer = self.transfer.as_deref().map(|typed| limits::read("--transfer", typed));
         let transfer: Option<Span<Bytes>> = transfer.transpose()?;
+        let rate = self.rate.as_deref().map(|typed| limits::read("--rate", typed));
+        let rate: Option<Span<BitRate>> = rate.transpose()?;
         let buffer: Span<Bytes> = limits::read("--buffer", &self.buffer)?;
         let extent = match (transfer, self.duration) {
             (Some(transfer), _) => Extent::TransferBytes(transfer.low),
+            // Words that only make sense of connections that end by themselves.
+            (None, None) if self.iterations != "1" || self.time_limit.is_some() => {
+                Extent::TransferBytes(DEFAULT_TRANSFER)
+            }
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
         };
         let parts = u64::from(self.connections.max(1));
@@ -141,27 +154,29 @@ impl GoodputArgs {
             buffer_most_bytes: buffer.high,
             seed: self.seed.unwrap_or(0),
         };
+        let pattern = limits::choice("--pattern", &self.pattern, &Pattern::ALL)?;
         let plan = GoodputPlan {
-            pattern: limits::choice("--pattern", &self.pattern, &Pattern::ALL)?,
+            pattern,
             connections: self.connections,
             warm_up_ns: warm_up(self.warm_up, extent)?,
             extent,
             buffer_bytes: buffer.low,
             push_bytes: self.segments,
             pull_bytes: self.segments,
-            rate_bps: self.rate.or(part),
+            rate_bps: rate.map(|rate| rate.low).or(part),
             verify: limits::choice("--verify", &self.verify, &Verify::ALL)?,
             congestion_control: self.congestion,
             engine: self.engine,
             wait: self.wait,
             shape,
-            sockets: self.sockets.into_plan()?,
+            sockets: pattern.sockets(self.sockets.into_plan()?),
             pace: Pace {
                 period_ns: self.rate_period,
                 burst: self
                     .burst_count
                     .zip(self.burst_delay)
                     .map(|(sends, pause_ns)| Burst { sends, pause_ns }),
+                rate_most_bps: rate.and_then(|rate| rate.high),
             },
             client_cpus: self.client_cpus,
             server_cpus: self.server_cpus,

@@ -67,6 +67,38 @@ fn kind_of(flow: &FlowFacts) -> Option<FlowErrorKind> {
     flow.error.as_ref().map(|error| error.kind)
 }
 
+/// When connections failed, by the intervals of a run.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct FailureTimes {
+    /// The begin of the first interval with a failure.
+    pub from_ns: u64,
+    /// The end of the last one.
+    pub until_ns: u64,
+    /// Begin of the interval with the most.
+    pub worst_start_ns: u64,
+    /// Its end.
+    pub worst_end_ns: u64,
+    /// Failures in it.
+    pub worst: u64,
+}
+
+impl FailureTimes {
+    /// Of intervals in order: begin, end and failures of each.
+    pub fn of(intervals: impl IntoIterator<Item = (u64, u64, u64)>) -> Option<Self> {
+        let mut times: Option<Self> = None;
+        for (start_ns, end_ns, failed) in intervals.into_iter().filter(|&(_, _, it)| it > 0) {
+            let times = times.get_or_insert(Self { from_ns: start_ns, ..Self::default() });
+            times.until_ns = end_ns;
+            if failed > times.worst {
+                (times.worst_start_ns, times.worst_end_ns, times.worst) =
+                    (start_ns, end_ns, failed);
+            }
+        }
+        times
+    }
+}
+
 /// One direction of a connection of which less, or more, arrived than was sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Disagreement {
@@ -153,6 +185,16 @@ mod tests {
             report.failures.count(kind);
         }
         GoodputReport { flows, ..report }
+    }
+
+    #[test]
+    fn failures_have_their_time() {
+        assert_eq!(FailureTimes::of([(0, 9, 0)]), None);
+        let times =
+            FailureTimes::of([(0, 1, 0), (1, 2, 3), (2, 3, 0), (3, 4, 5), (4, 5, 5), (5, 6, 0)]);
+        let expected =
+            FailureTimes { from_ns: 1, until_ns: 5, worst_start_ns: 3, worst_end_ns: 4, worst: 5 };
+        assert_eq!(times, Some(expected));
     }
 
     #[test]

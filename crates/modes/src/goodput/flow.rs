@@ -30,7 +30,7 @@ impl GoodputShared {
             Extent::TransferBytes(_) => plan.shape.time_limit_ns.map(|limit| limit.0),
         };
         Self {
-            send: SendShared::new(plan.buffers(), (plan.rate_bps, plan.pace), duration_ns),
+            send: SendShared::new(plan.buffers(), plan.pace, duration_ns),
             receive: ReceiveShared::new(plan.buffers(), plan.verify, plan.warm_up_ns.0),
         }
     }
@@ -105,7 +105,12 @@ impl GoodputFlow {
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
         let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
-            sender: Sender::new(session.stream(flow.0, from_client), send_end, draws(from_client)),
+            sender: Sender::new(
+                session.stream(flow.0, from_client),
+                send_end,
+                draws(from_client),
+                plan.rate_of(flow),
+            ),
             receiver: Receiver::new(
                 session.stream(flow.0, !from_client),
                 receive_end,

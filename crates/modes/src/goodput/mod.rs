@@ -3,11 +3,13 @@
 mod args;
 mod errors;
 mod failures;
+mod fairness;
 mod farewell;
 mod flow;
 mod pace;
 mod plan;
 mod receive;
+mod remotes;
 mod send;
 mod shape;
 pub mod sheet;
@@ -20,15 +22,17 @@ mod corruption_tests;
 mod tests;
 
 pub use args::GoodputArgs;
-pub use failures::{Disagreement, Disagreements, FailureCounts, disagreements};
+pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
+pub use fairness::{RateSpread, Starved};
 pub use flow::{GoodputFlow, GoodputShared};
 pub use pace::{Burst, Pace};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};
 pub use receive::{ReceiveShared, Receiver};
+pub use remotes::RemoteCounts;
 pub use send::{SendShared, Sender};
 pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
 pub use summary::{
-    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary, RateSums,
-    ReceiveWindow,
+    DirectionSummary, EndedConnections, FlowCorruption, GoodputInterval, GoodputReport,
+    GoodputSummary, RateSums, ReceiveWindow,
 };
 pub use verdict::verdict;

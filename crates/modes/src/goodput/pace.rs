@@ -16,6 +16,9 @@ pub struct Pace {
     pub period_ns: Option<Period>,
     /// Sends that follow one another before each pause.
     pub burst: Option<Burst>,
+    /// The upper end of the range that each connection's rate is drawn from; its lower end is the rate of the
+    /// plan. Absent: every connection has the same.
+    pub rate_most_bps: Option<BitRate>,
 }
 
 /// Sends, then a pause.
@@ -36,9 +39,16 @@ impl Pace {
             limits::in_range("--burst-count", u64::from(sends), &limits::BURST)?;
             limits::in_range("--burst-delay", pause_ns, &limits::BURST_PAUSE)?;
         }
+        if let (Some(low), Some(high)) = (rate, self.rate_most_bps) {
+            limits::in_range("--rate", high, &limits::RATE)?;
+            limits::ordered("--rate", low, high)?;
+        }
         let against = |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
         match (rate, self.period_ns, self.burst) {
             (Some(_), _, Some(_)) => against("--rate", "--burst-count", "leave one of them out"),
+            (None, ..) if self.rate_most_bps.is_some() => {
+                against("a range of rates", "no --rate", "say with --rate where it begins")
+            }
             (None, Some(_), _) => {
                 against("--rate-period", "no --rate", "say with --rate how much a period holds")
             }

@@ -18,7 +18,6 @@ use crate::pattern::StreamKey;
 #[derive(Clone, Copy, Debug)]
 pub struct SendShared {
     buffers: BufferRange,
-    rate: Option<BitRate>,
     pace: Pace,
     duration_ns: Option<u64>,
     /// When the first flow started.
@@ -27,14 +26,10 @@ pub struct SendShared {
 }
 
 impl SendShared {
-    /// Each send moves at most what is drawn from `buffers`; each flow keeps to `rate` and `pace`, and all stop
+    /// Each send moves at most what is drawn from `buffers`; each flow keeps to `pace`, and all stop
     /// `duration_ns` after the first has started.
-    pub fn new(
-        buffers: BufferRange,
-        (rate, pace): (Option<BitRate>, Pace),
-        duration_ns: Option<u64>,
-    ) -> Self {
-        Self { buffers, rate, pace, duration_ns, begun: None, sent_bytes: 0 }
+    pub fn new(buffers: BufferRange, pace: Pace, duration_ns: Option<u64>) -> Self {
+        Self { buffers, pace, duration_ns, begun: None, sent_bytes: 0 }
     }
 }
 
@@ -58,6 +53,7 @@ pub struct Sender {
     is_cut: bool,
     /// What the size of each send is drawn from.
     draws: Draws,
+    rate: Option<BitRate>,
     bursts: Bursts,
     started: Option<Tick>,
     /// When the stream ends, whatever was sent by then.
@@ -66,14 +62,15 @@ pub struct Sender {
 }
 
 impl Sender {
-    /// Sends `end` bytes, or for as long as the worker's flows do.
-    pub fn new(key: StreamKey, end: Option<u64>, draws: Draws) -> Self {
+    /// Sends `end` bytes, or for as long as the worker's flows do, and no faster than `rate`.
+    pub fn new(key: StreamKey, end: Option<u64>, draws: Draws, rate: Option<BitRate>) -> Self {
         Self {
             key,
             position: 0,
             end,
             is_cut: false,
             draws,
+            rate,
             bursts: Bursts::default(),
             started: None,
             stop_at: Tick::NEVER,
@@ -100,7 +97,7 @@ impl Sender {
         if let Some(until) = self.bursts.pause(now).filter(|_| room > 0) {
             return (SendWant::Nothing, Some(until.min(self.stop_at)));
         }
-        let Some(rate) = shared.rate.filter(|_| room > 0) else { return (stream(room), wake) };
+        let Some(rate) = self.rate.filter(|_| room > 0) else { return (stream(room), wake) };
         let rate = (rate, shared.pace.period_ns);
         match pace::by_rate(rate, (self.position, room), (started, now)) {
             Leave::Bytes(bytes) => (stream(bytes), wake),

@@ -2,7 +2,7 @@
 //! connection. Stated by the client, known to both ends.
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,7 @@ pub const DEFAULT_CONNECT_LIMIT: u32 = 1_000;
 const TRANSFER: u64 = 1 << 32;
 const SHUTDOWN: u64 = 2 << 32;
 const BUFFERS: u64 = 3 << 32;
+const RATE: u64 = 4 << 32;
 
 /// How a run goes on and ends, beyond how many connections there are at once.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -173,6 +174,19 @@ impl GoodputPlan {
         Some(self.draws(TRANSFER, flow).within(low, high))
     }
 
+    /// What each sender may send on a connection; `None`: as fast as it goes.
+    pub fn rate_of(&self, flow: FlowId) -> Option<BitRate> {
+        let low = self.rate_bps?;
+        let high = self.pace.rate_most_bps.unwrap_or(low);
+        Some(BitRate(self.draws(RATE, flow).within(low.0, high.0)))
+    }
+
+    /// Whether each sender is held to an even rate, so that a kernel may well spread what leaves: not where the
+    /// beginning of each period is to be a burst.
+    pub fn is_even(&self) -> bool {
+        self.rate_bps.is_some() && self.pace.period_ns.is_none()
+    }
+
     /// Whether the client ends this connection by a reset when it has gone well.
     pub fn ends_rudely(&self, flow: FlowId) -> bool {
         match self.shape.shutdown {
@@ -208,12 +222,22 @@ mod tests {
     }
 
     #[test]
+    fn only_what_goes_both_ways_at_once_keeps_little_unsent() {
+        let unsent = |words| plan(words).expect(words).sockets.not_sent_low_water_bytes;
+        assert_eq!(unsent("--pattern push"), None);
+        assert_eq!(unsent("--pattern pushpull"), None);
+        assert_eq!(unsent("--pattern duplex"), Some(Bytes(128 << 10)));
+        assert_eq!(unsent("--pattern duplex --notsent-lowat 1GiB"), Some(Bytes(1 << 30)));
+    }
+
+    #[test]
     fn a_run_has_as_many_connections_as_were_asked_for() {
         for (words, numbers, all) in [
             ("-c 3", 3, Some(3)),
             ("-c 100 -n 1MiB --iterations 10", 1_000, Some(1_000)),
             ("-c 8 -n 1MiB --iterations forever", NUMBERS_MOST, None),
             ("-c 2 -n 1 --iterations 1073741823", NUMBERS_MOST, Some(u64::from(NUMBERS_MOST))),
+            ("--iterations forever", NUMBERS_MOST, None),
         ] {
             let plan = plan(words).expect(words);
             assert_eq!((plan.numbers(), plan.connections_in_all()), (numbers, all), "{words}");
@@ -225,10 +249,10 @@ mod tests {
         for (words, parts) in [
             ("-n 1MiB --iterations 0", &["--iterations 0", "1 to"][..]),
             ("-c 2 -n 1 --iterations 1073741824", &["--iterations", "1 to 1073741823"]),
-            ("--iterations 2", &["--iterations and --duration", "--transfer"]),
+            ("-t 1s --iterations 2", &["--iterations and --duration", "--transfer"]),
             ("-n 1 --iterations often", &["--iterations 'often'", "forever"]),
             ("-n 1 --time-limit 1ms", &["--time-limit 1 ms", "10 ms"]),
-            ("--time-limit 5s", &["--time-limit and --duration"]),
+            ("-t 9s --time-limit 5s", &["--time-limit and --duration"]),
             ("-n 1 --connect-limit 0", &["--connect-limit 0", "1 to"]),
             ("-n [2,1]", &["--transfer", "[low,high]"]),
             ("-n [1,2", &["--transfer '[1,2'", "[low,high]"]),
@@ -237,6 +261,10 @@ mod tests {
             ("-n 1 --buffer [9,5]", &["--buffer", "[low,high]"]),
             ("--rate 1Mbit --rate-period 1us", &["--rate-period", "1 ms to 60 s"]),
             ("--rate-period 1s", &["--rate-period and no --rate"]),
+            ("--rate [2Mbit,1Mbit]", &["--rate [", "[low,high]"]),
+            ("--rate [1Mbit,2Pbit]", &["--rate"]),
+            ("--rate [1bit,2Mbit]", &["--rate 1 bit", "out of range"]),
+            ("--rate fast", &["--rate", "fast"]),
             ("--rate 1Mbit --burst-count 1 --burst-delay 1s", &["--rate and --burst-count"]),
             ("--burst-count 0 --burst-delay 1s", &["--burst-count 0", "1 to"]),
             ("--burst-count 1 --burst-delay 0s", &["--burst-delay"]),
@@ -247,6 +275,22 @@ mod tests {
             let error = plan(words).expect_err(words).to_string();
             assert!(parts.iter().all(|part| error.contains(part)), "{words}: {error}");
         }
+    }
+
+    #[test]
+    fn rates_are_drawn_from_their_range() {
+        let plan = plan("--rate [1Mbit,9Mbit] --seed 3").expect("valid");
+        let rates: Vec<u64> =
+            (0..100).filter_map(|flow| plan.rate_of(FlowId(flow))).map(|rate| rate.0).collect();
+        assert!(
+            rates.len() == 100 && rates.iter().all(|rate| (1_000_000..=9_000_000).contains(rate))
+        );
+        assert!(
+            rates.iter().any(|&rate| rate < 3_000_000)
+                && rates.iter().any(|&rate| rate > 7_000_000)
+        );
+        let one = super::super::args::tests::plan("--rate 1Mbit").expect("valid");
+        assert!(one.rate_of(FlowId(7)) == Some(BitRate(1_000_000)) && one.is_even());
     }
 
     #[test]
@@ -267,5 +311,13 @@ mod tests {
         assert!((20..=80).contains(&rude), "{rude} of 100");
         assert_eq!(plan("-n 5").expect("valid").transfer_of(FlowId(9)), Some(5));
         assert_eq!(plan("-t 5s").expect("valid").transfer_of(FlowId(9)), None);
+        assert_eq!(plan("").expect("valid").transfer_of(FlowId(9)), None);
+        for words in ["--iterations 2", "--time-limit 5s"] {
+            assert_eq!(
+                plan(words).expect("valid").transfer_of(FlowId(9)),
+                Some(1 << 30),
+                "{words}"
+            );
+        }
     }
 }

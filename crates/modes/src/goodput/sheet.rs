@@ -5,12 +5,15 @@ use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
 use super::{
-    DirectionSummary, Extent, FailureCounts, GoodputPlan, GoodputReport, GoodputSummary, Verify,
+    DirectionSummary, Extent, FailureCounts, FailureTimes, GoodputPlan, GoodputReport,
+    GoodputSummary, Verify,
 };
 use crate::registry::EndInterval;
 
 /// Connections that are shown one by one.
 const CONNECTIONS_SHOWN: usize = 16;
+/// Starved connections that are named.
+const STARVED_SHOWN: usize = 5;
 
 /// What is done, in a few words.
 pub fn subtitle(plan: &GoodputPlan) -> String {
@@ -31,7 +34,11 @@ pub fn subtitle(plan: &GoodputPlan) -> String {
         (Extent::TransferBytes(transfer), None) => format!("{} each", bytes(transfer.0)),
         (Extent::DurationNs(duration), _) => duration_ns(duration.0),
     };
-    let rate = plan.rate_bps.map_or_else(String::new, |rate| format!(", at most {rate} each"));
+    let rate = match (plan.rate_bps, plan.pace.rate_most_bps) {
+        (Some(low), Some(high)) => format!(", at most {low} to {high} each"),
+        (Some(rate), None) => format!(", at most {rate} each"),
+        (None, _) => String::new(),
+    };
     let verify = match plan.verify {
         Verify::Full => "",
         Verify::Sampled => ", one byte in 16 verified",
@@ -59,6 +66,7 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
             figures.push(self::fairness(label, fairness, direction));
         }
     }
+    figures.extend(starved(summary));
     if let Some(retransmits) = summary.retransmits {
         figures.push(Figure::new("retransmits", Value::Count(retransmits)).with_note("segments"));
     }
@@ -78,6 +86,7 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     let attempted = summary.attempted.max(summary.completed + summary.failed + summary.cut);
     let note = format!("of {} completed{failed}{cut}{rate}", count(attempted));
     figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
+    figures.extend(failure_times(summary));
     figures
 }
 
@@ -113,14 +122,72 @@ fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
 
 fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
     use pathscope_core::quantity::bit_rate;
+    let median = direction
+        .median_bps
+        .map_or_else(String::new, |median| format!("; median {}", bit_rate(median)));
     let range = direction
         .slowest_bps
         .zip(direction.fastest_bps)
         .map_or_else(String::new, |(slowest, fastest)| {
-            format!("; {} to {}", bit_rate(slowest), bit_rate(fastest))
+            format!("{median}; {} to {}", bit_rate(slowest), bit_rate(fastest))
         });
     Figure::new(label, Value::Text(format!("{fairness:.3}")))
         .with_note(format!("Jain's index over the connections{range}"))
+}
+
+/// Connections that got next to nothing, by name.
+fn starved(summary: &GoodputSummary) -> Option<Figure> {
+    use pathscope_core::quantity::bit_rate;
+    let directions = [summary.up, summary.down].into_iter().flatten();
+    let all: u64 = directions.map(|direction| direction.starved).sum();
+    let both = summary.up.is_some() && summary.down.is_some();
+    let names = summary.starved.iter().take(STARVED_SHOWN).map(|starved| {
+        let way = match (both, starved.is_up) {
+            (false, _) => "",
+            (true, true) => " up",
+            (true, false) => " down",
+        };
+        format!("flow {}{way} {}", starved.flow, bit_rate(starved.received_bps))
+    });
+    let names: Vec<String> = names.collect();
+    let more = all.saturating_sub(names.len() as u64);
+    let more = if more > 0 { format!(", and {} more", count(more)) } else { String::new() };
+    let note = format!("less than a tenth of the median: {}{more}", names.join(", "));
+    (all > 0).then(|| Figure::new("starved", Value::Count(all)).with_note(note))
+}
+
+/// What became of connections by the server's address, where it has several.
+pub fn remotes(summary: &GoodputSummary) -> Option<Table> {
+    let columns = ["address", "completed", "failed", "cut", "sent", "received"];
+    let rows = summary.remotes.iter().map(|remote| {
+        vec![
+            Value::Text(remote.address.clone()),
+            Value::Count(remote.completed),
+            Value::Count(remote.failed),
+            Value::Count(remote.cut),
+            Value::Bytes(remote.sent_bytes),
+            Value::Bytes(remote.received_bytes),
+        ]
+    });
+    (summary.remotes.len() > 1).then(|| Table {
+        title: "by address of the server".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    })
+}
+
+/// When connections failed.
+fn failure_times(summary: &GoodputSummary) -> Option<Figure> {
+    let FailureTimes { from_ns, until_ns, worst_start_ns, worst_end_ns, worst } =
+        summary.failure_times?;
+    let note = format!(
+        "until {}; most, {}, from {} to {}",
+        duration_ns(until_ns),
+        count(worst),
+        duration_ns(worst_start_ns),
+        duration_ns(worst_end_ns)
+    );
+    Some(Figure::new("failures from", Value::Duration(from_ns)).with_note(note))
 }
 
 /// The first connections, one by one, as both ends saw them.

@@ -5,7 +5,7 @@ use pathscope_core::record::FlowFacts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FailureCounts, GoodputPlan, Verify};
+use super::{FailureCounts, FailureTimes, GoodputPlan, RateSpread, RemoteCounts, Starved, Verify};
 use crate::pattern::Corruption;
 
 /// What the flows of one end did in one interval.
@@ -16,6 +16,16 @@ pub struct GoodputInterval {
     pub sent_bytes: u64,
     /// Bytes taken from the kernel and checked.
     pub received_bytes: u64,
+}
+
+/// Connections of one end that ended in one interval.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct EndedConnections {
+    /// Those that ended well, cut ones among them where they are not replaced.
+    pub completed: u64,
+    /// Those that failed, or could not be made.
+    pub failed: u64,
 }
 
 /// What the flows of one end came to.
@@ -46,6 +56,11 @@ pub struct GoodputReport {
     /// Bytes a second of each flow that received, in bits, summed up and squared: for the fairness of
     /// all flows, also those omitted.
     pub rates: RateSums,
+    /// The middle of those rates, and who has next to nothing. Where connections are replaced: of those told one
+    /// by one.
+    pub spread: Option<RateSpread>,
+    /// What became of connections, by the other end's address.
+    pub remotes: Vec<RemoteCounts>,
 }
 
 /// What a goodput test came to, over both ends.
@@ -71,6 +86,12 @@ pub struct GoodputSummary {
     pub completed_per_second: Option<f64>,
     /// Segments sent again, both directions together; known of the connections told one by one.
     pub retransmits: Option<u64>,
+    /// Connections that got next to nothing, the first of each direction.
+    pub starved: Vec<Starved>,
+    /// When connections failed, as the client saw it; absent where none did, or no interval tells.
+    pub failure_times: Option<FailureTimes>,
+    /// What became of connections, by the server's address, as the client saw it.
+    pub remotes: Vec<RemoteCounts>,
 }
 
 /// One direction, as its receiver saw it.
@@ -96,6 +117,10 @@ pub struct DirectionSummary {
     pub slowest_bps: Option<f64>,
     /// The fastest connection.
     pub fastest_bps: Option<f64>,
+    /// The middle of the connections' rates.
+    pub median_bps: Option<f64>,
+    /// Connections with less than a tenth of it.
+    pub starved: u64,
 }
 
 impl GoodputSummary {
@@ -127,6 +152,12 @@ impl GoodputSummary {
             attempted,
             completed_per_second: None,
             retransmits,
+            starved: Starved::of_both(
+                server.filter(|_| plan.is_up()).and_then(|server| server.spread.as_ref()),
+                client.spread.as_ref().filter(|_| plan.is_down()),
+            ),
+            failure_times: None,
+            remotes: client.remotes.clone(),
         }
     }
 }
@@ -138,6 +169,7 @@ impl DirectionSummary {
         receiver: Option<&GoodputReport>,
     ) -> Self {
         let rates = receiver.map(|receiver| receiver.rates).unwrap_or_default();
+        let spread = receiver.and_then(|receiver| receiver.spread.as_ref());
         Self {
             goodput_bps: receiver.and_then(|receiver| receiver.window.goodput_bps()),
             window_ns: receiver.map_or(0, |receiver| receiver.window.length_ns()),
@@ -148,6 +180,8 @@ impl DirectionSummary {
             fairness: rates.fairness().filter(|_| rates.flows > 1),
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
+            median_bps: spread.and_then(|spread| spread.median_bps).filter(|_| rates.flows > 1),
+            starved: spread.map_or(0, |spread| spread.starved),
         }
     }
 }

@@ -417,13 +417,13 @@ proptest! {
 #[test]
 fn a_rate_by_periods_and_bursts_with_pauses_keep_their_time() {
     // 10 Mbit/s in shares of 50 ms: 1,000,000 bytes are 16 shares, of which the first leaves at once.
-    let pace = Pace { period_ns: Some(Period::from_millis(50)), burst: None };
+    let pace = Pace { period_ns: Some(Period::from_millis(50)), ..Pace::default() };
     let rate = Some(BitRate(10_000_000));
     let by_period =
         GoodputPlan { rate_bps: rate, pace, ..plan(Pattern::Push, transfer(1_000_000)) };
     // 16 sends of 64 KiB, a pause after every fourth but the last four: three pauses of 200 ms.
     let burst = Some(Burst { sends: 4, pause_ns: Period::from_millis(200) });
-    let pace = Pace { period_ns: None, burst };
+    let pace = Pace { burst, ..Pace::default() };
     let by_bursts = GoodputPlan { pace, ..plan(Pattern::Push, transfer(16 << 16)) };
     for (plan, least_ms, most_ms) in [(by_period, 750, 760), (by_bursts, 600, 10_000)] {
         let mut sim = sim(&plan, Conditions::over(Link::new(ONE_WAY_NS)));

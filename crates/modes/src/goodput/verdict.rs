@@ -8,6 +8,7 @@
 //! was busy nearly all the time, so congestion control held it: the path. Shares below a threshold
 //! give no verdict rather than a guess.
 
+use pathscope_core::id::FlowId;
 use pathscope_core::quantity::ratio;
 use pathscope_core::record::{Evidence, Limit, TcpFacts, Verdict, WorkerUsage};
 
@@ -100,7 +101,7 @@ impl Facts {
             |part: Option<u64>| Some(part? as f64 / busy_ns.filter(|&busy| busy > 0)? as f64);
         let elapsed = sender.elapsed_ns as f64 * flows().count() as f64;
         Self {
-            rate: plan.rate_bps.and_then(|rate| rate_share(rate.0, plan, summary)),
+            rate: rate_share(plan, summary),
             sender_cpu: busiest(sender),
             receiver_cpu: busiest(receiver),
             sender_wait: longest_wait(sender),
@@ -289,8 +290,10 @@ fn own_cpu_share(sender: &EndReport, receiver: &EndReport, cpus: u32) -> Option<
 }
 
 /// The reached share of the configured rate, in the slower direction.
-fn rate_share(rate_bps: u64, plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
-    let total = rate_bps as f64 * f64::from(plan.connections);
+fn rate_share(plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
+    plan.rate_bps?;
+    let rates = (0..plan.connections).filter_map(|flow| plan.rate_of(FlowId(flow)));
+    let total: f64 = rates.map(|rate| rate.0 as f64).sum();
     let directions = [summary.up, summary.down].into_iter().flatten();
     let shares =
         directions.filter_map(|direction| direction.goodput_bps).map(|goodput| goodput / total);

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -139,7 +139,41 @@ pub fn apply(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
             .map_err(OsError::call("set keepalive (TCP_KEEPIDLE)"))?;
     }
     socket.set_nodelay(!settings.nagle)?;
+    if let Some(rate) = settings.pacing_bytes_per_second {
+        set_pacing(socket, rate)
+            .map_err(OsError::call("set the pace of the kernel (SO_MAX_PACING_RATE)"))?;
+    }
     settings.congestion_control.iter().try_for_each(|name| socket.set_congestion_control(name))
+}
+
+/// Every kernel takes 32 bits.
+fn set_pacing(socket: &Socket, bytes_per_second: u32) -> io::Result<()> {
+    let length = size_of_val(&bytes_per_second) as libc::socklen_t;
+    // SAFETY: the descriptor is borrowed, hence open; the kernel reads `length` bytes, which is what the
+    // number has.
+    let status = unsafe {
+        libc::setsockopt(
+            socket.as_fd().as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_MAX_PACING_RATE,
+            (&raw const bytes_per_second).cast(),
+            length,
+        )
+    };
+    if status == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// The bound on what the kernel sends, in bits a second; `None`: no bound.
+fn pacing_bps(socket: &Socket) -> Option<u64> {
+    let mut bytes = [0_u8; 8];
+    let (level, name) = (libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE);
+    // Kernels before 5.0 fill four bytes. All bits: no bound.
+    let (rate, unbounded) = match crate::tcp_facts::option(socket, level, name, &mut bytes)? {
+        4 => (u64::from(u32::from_ne_bytes(*bytes.first_chunk()?)), u64::from(u32::MAX)),
+        8 => (u64::from_ne_bytes(bytes), u64::MAX),
+        _ => return None,
+    };
+    (rate < unbounded).then(|| rate.saturating_mul(8))
 }
 
 /// What sockets of either kind have.
@@ -190,6 +224,7 @@ pub fn facts(socket: &Socket) -> SocketFacts {
             .filter(|&bytes| bytes != 0 && bytes != u32::MAX)
             .map(u64::from),
         nagle: handle.tcp_nodelay().ok().map(|nodelay| !nodelay),
+        pacing_bps: pacing_bps(socket),
         keepalive_ns: handle
             .keepalive()
             .ok()

@@ -52,6 +52,8 @@ pub struct Settings {
     pub keepalive: Option<Duration>,
     /// Nagle's algorithm. TCP only.
     pub nagle: bool,
+    /// The most that the kernel sends in a second, spread evenly; absent: no bound of its own. TCP only.
+    pub pacing_bytes_per_second: Option<u32>,
 }
 
 /// Listens for TCP connections. An IPv6 address takes no IPv4 connections: listen on both.

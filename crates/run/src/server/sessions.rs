@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pathscope_core::id::Token;
+use pathscope_core::id::{Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::GroupId;
 use pathscope_modes::registry::Test;
@@ -17,10 +17,10 @@ use pathscope_peers::limits::{Census, Limits};
 use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
 
 use super::FILES_KEPT;
-use crate::attach;
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::mail::{FlowSocket, Mailbox, Word};
+use crate::settings;
 
 /// Clients that are being told why they have no session: each costs a thread for some seconds.
 const REFUSED_AT_ONCE: usize = 64;
@@ -98,6 +98,7 @@ impl Drop for Admission {
 #[derive(Debug)]
 struct Expected {
     seats: Seats,
+    test: Test,
     settings: Settings,
     mailbox: Mailbox,
     datagrams: HashSet<SocketAddr>,
@@ -159,7 +160,8 @@ impl Sessions {
     pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) {
         let expected = Expected {
             seats: Seats::new(test.groups()),
-            settings: attach::settings(test),
+            settings: settings::settings(test),
+            test: test.clone(),
             mailbox,
             datagrams: HashSet::new(),
         };
@@ -202,7 +204,9 @@ impl Sessions {
         let code = expected.seats.claim_stream(seat);
         let is_seated = code == AttachCode::ATTACHED;
         *served += u64::from(is_seated);
-        (code, is_seated.then(|| (expected.mailbox.clone(), expected.settings.clone())))
+        let pacing = settings::pacing(&expected.test, Role::Server, seat.flow);
+        let settings = Settings { pacing_bytes_per_second: pacing, ..expected.settings.clone() };
+        (code, is_seated.then(|| (expected.mailbox.clone(), settings)))
     }
 
     /// A proven address asks for a seat. What it is to be told.

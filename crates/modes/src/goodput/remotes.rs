@@ -1,0 +1,73 @@
+//! What became of connections by the address of the other end. Off the hot path.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Addresses that are told apart; all others are one.
+const TOLD: usize = 64;
+/// What those go by.
+const OTHERS: &str = "others";
+
+/// What became of the connections of one address.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct RemoteCounts {
+    /// The other end's address, without its port; `others` for all beyond the first 64.
+    pub address: String,
+    /// Connections that ended well.
+    pub completed: u64,
+    /// Connections that failed, or could not be made.
+    pub failed: u64,
+    /// Connections that the end of the run stopped.
+    pub cut: u64,
+    /// Bytes handed to the kernel.
+    pub sent_bytes: u64,
+    /// Bytes taken from the kernel and checked.
+    pub received_bytes: u64,
+}
+
+impl RemoteCounts {
+    /// The counts of `address` in `all`, new where they are not there yet.
+    pub fn of<'all>(all: &'all mut Vec<Self>, address: &str) -> &'all mut Self {
+        let is_told = all.len() < TOLD || all.iter().any(|counts| counts.address == address);
+        let address = if is_told { address } else { OTHERS };
+        let place = all.iter().position(|counts| counts.address == address);
+        let place = place.unwrap_or_else(|| {
+            all.push(Self { address: address.to_owned(), ..Self::default() });
+            all.len() - 1
+        });
+        &mut all[place]
+    }
+
+    /// Counts those of `others`, too.
+    pub fn merge(all: &mut Vec<Self>, others: Vec<Self>) {
+        for other in others {
+            let counts = Self::of(all, &other.address);
+            counts.completed += other.completed;
+            counts.failed += other.failed;
+            counts.cut += other.cut;
+            counts.sent_bytes += other.sent_bytes;
+            counts.received_bytes += other.received_bytes;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_are_bounded_and_nothing_is_lost_from_the_sums() {
+        let mut all = Vec::new();
+        for number in 0..1_000 {
+            RemoteCounts::of(&mut all, &format!("10.0.{}.1", number % 200)).completed += 1;
+        }
+        assert_eq!(all.len(), TOLD + 1);
+        assert_eq!(all.iter().map(|counts| counts.completed).sum::<u64>(), 1_000);
+        assert_eq!((all[0].completed, all[TOLD].address.as_str()), (5, "others"));
+        let mut sum = all.clone();
+        RemoteCounts::merge(&mut sum, all.clone());
+        assert_eq!(sum.len(), all.len());
+        assert!(sum.iter().zip(&all).all(|(sum, one)| sum.completed == 2 * one.completed));
+    }
+}

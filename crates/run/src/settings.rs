@@ -1,0 +1,54 @@
+//! What a plan asks of its sockets, as settings of the system. Where connections come from is `origins`'.
+
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_flow::{Group, GroupId};
+use pathscope_modes::registry::{Plan, Test};
+use pathscope_os::sockets::Settings;
+
+/// What the plan asks of the sockets of a group, at either end.
+pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
+    if is_probe(group) { Settings::default() } else { settings(test) }
+}
+
+/// Probes beside a load go as the system sends them.
+pub(crate) fn is_probe(group: Group) -> bool {
+    group.id != GroupId(0)
+}
+
+/// What the plan asks of its sockets, at either end.
+pub(crate) fn settings(test: &Test) -> Settings {
+    let (sockets, congestion_control) = match &test.plan {
+        Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
+        Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
+    };
+    // Plans keep all of these within what the types hold.
+    let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
+    let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
+    Settings {
+        congestion_control: congestion_control.clone(),
+        send_buffer_bytes: size(sockets.send_buffer_bytes),
+        receive_buffer_bytes: size(sockets.receive_buffer_bytes),
+        dscp: sockets.dscp,
+        not_sent_low_water_bytes: small(sockets.not_sent_low_water_bytes),
+        segment_bytes: small(sockets.segment_bytes),
+        keepalive: sockets.keepalive_ns.map(Period::duration),
+        nagle: sockets.nagle,
+        interface: sockets.interface.clone(),
+        local: None,
+        pacing_bytes_per_second: None,
+    }
+}
+
+/// Beyond this a kernel's pacing spreads nothing that its own batches do not gather again.
+const PACED_MOST_BPS: u64 = 10_000_000_000;
+
+/// What the kernel of a sender is held to, so that what a rate allows at once leaves evenly. A quarter above the
+/// rate, which the flow itself keeps: it could not make up for a pause otherwise.
+pub(crate) fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
+    let Plan::Goodput(plan) = &test.plan else { return None };
+    let sends = if role == Role::Client { plan.is_up() } else { plan.is_down() };
+    let rate =
+        plan.rate_of(flow).filter(|rate| sends && plan.is_even() && rate.0 <= PACED_MOST_BPS)?;
+    u32::try_from(rate.0 / 8 + rate.0 / 32).ok()
+}

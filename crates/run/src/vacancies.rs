@@ -1,0 +1,64 @@
+//! How the opener of connections is told of vacancies, of the start and of the end. Not the opening itself.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use pathscope_core::Tick;
+use pathscope_core::id::FlowId;
+use pathscope_os::Waker;
+
+/// How an opener is told. Cheap to clone; when all are gone, it ends.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenerRemote {
+    /// Taken in `drop`, so that it is gone before the opener is woken.
+    sender: Option<Sender<Told>>,
+    waker: Waker,
+}
+
+impl Drop for OpenerRemote {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        self.waker.wake();
+    }
+}
+
+/// What an opener is told.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Told {
+    /// This connection has ended: there is room for the next.
+    Vacancy(FlowId),
+    /// The flows run since then.
+    Started(Tick),
+    /// Begin no more.
+    Stop,
+}
+
+impl OpenerRemote {
+    /// One for an opener that `waker` wakes, and what it reads.
+    pub fn new(waker: Waker) -> (Self, Receiver<Told>) {
+        let (sender, told) = channel();
+        (Self { sender: Some(sender), waker }, told)
+    }
+
+    /// A connection has ended, and is closed: the next may be opened.
+    pub fn vacancy(&self, flow: FlowId) {
+        self.tell(Told::Vacancy(flow));
+    }
+
+    /// The flows run.
+    pub fn started(&self, at: Tick) {
+        self.tell(Told::Started(at));
+    }
+
+    /// No further connection is begun.
+    pub fn stop(&self) {
+        self.tell(Told::Stop);
+    }
+
+    fn tell(&self, told: Told) {
+        if let Some(sender) = &self.sender {
+            // It fails only where the opener has ended.
+            let _ = sender.send(told);
+        }
+        self.waker.wake();
+    }
+}
