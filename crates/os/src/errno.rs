@@ -31,6 +31,8 @@ pub const fn is_unreachable(errno: i32) -> bool {
             | libc::ENETDOWN
             | libc::ENOPROTOOPT
             | libc::EPROTO
+            // One that was longer than the path carries in one piece: the kernel knows now, and cuts the next.
+            | libc::EMSGSIZE
             | libc::EPERM
             | libc::EACCES
     )

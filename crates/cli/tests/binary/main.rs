@@ -17,3 +17,4 @@ mod shape;
 mod show;
 mod targets;
 mod trouble;
+mod weaknesses;

@@ -7,6 +7,7 @@ mod changes;
 mod claims;
 mod delays;
 mod ends;
+mod fragments;
 mod interfaces;
 mod kernel_shaped;
 mod leftovers;
