@@ -128,10 +128,7 @@ impl Pattern {
     /// How sockets are set that carry this, where nothing else was asked for.
     pub fn sockets(self, asked: SocketPlan) -> SocketPlan {
         let unsent = (self == Self::Duplex).then_some(DUPLEX_UNSENT);
-        SocketPlan {
-            not_sent_low_water_bytes: asked.not_sent_low_water_bytes.or(unsent),
-            ..asked
-        }
+        SocketPlan { not_sent_low_water_bytes: asked.not_sent_low_water_bytes.or(unsent), ..asked }
     }
 
     /// As it is typed.
