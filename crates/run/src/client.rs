@@ -140,7 +140,8 @@ impl ClientRun<'_> {
         let Connected { control, server, silent } = connect(targets, stop)?;
         self.find_destinations(targets, server, silent, stop)?;
         self.document.hosts.client.network.interface = attach::interface_of(&control);
-        let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
+        let host = self.document.hosts.client.clone();
+        let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
         driver.samples = self.samples.take();

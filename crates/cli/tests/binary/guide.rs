@@ -32,14 +32,14 @@ fn words(command: &str) -> Vec<String> {
 /// The same, over in a moment.
 fn cut(mut words: Vec<String>) -> Vec<String> {
     for index in 1..words.len() {
-        let value = words[index].clone();
-        match words[index - 1].as_str() {
-            "--duration" => words[index] = "500ms".to_owned(),
-            "--time-limit" => words[index] = "600ms".to_owned(),
-            "--transfer" => words[index] = value.replace("GiB", "KiB").replace("MiB", "KiB"),
-            "--iterations" if value != "forever" => words[index] = "5".to_owned(),
-            _ => {}
-        }
+        let shorter = match words[index - 1].as_str() {
+            "--duration" => "500ms".to_owned(),
+            "--time-limit" => "600ms".to_owned(),
+            "--transfer" => words[index].replace("GiB", "KiB").replace("MiB", "KiB"),
+            "--iterations" if words[index] != "forever" => "5".to_owned(),
+            _ => continue,
+        };
+        words[index] = shorter;
     }
     let ends = ["--duration", "--time-limit", "--transfer", "--iterations"];
     if !words.iter().any(|word| ends.contains(&word.as_str())) {

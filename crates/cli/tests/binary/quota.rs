@@ -40,7 +40,8 @@ impl Quota {
 
     fn limit(&mut self, folder: PathBuf, limits: &[(&str, &str)]) -> Result<(), String> {
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-        self.0.push(folder.clone());
+        self.0.push(folder);
+        let Some(folder) = self.0.last() else { return Ok(()) };
         for (file, value) in limits {
             let path = folder.join(file);
             fs::write(&path, value).map_err(|error| format!("{}: {error}", path.display()))?;
