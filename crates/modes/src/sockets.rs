@@ -75,7 +75,7 @@ pub struct SocketArgs {
     /// Receive buffer at both ends [default: the system's own, which adapts]
     #[arg(long, value_name = "BYTES")]
     pub receive_buffer: Option<Bytes>,
-    /// The most that waits unsent in the kernel, at both ends
+    /// The most that waits unsent in the kernel, at both ends [default: no limit; in duplex goodput 128 KiB]
     #[arg(long, value_name = "BYTES")]
     pub notsent_lowat: Option<Bytes>,
     /// The largest segment, of both directions

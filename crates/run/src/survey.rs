@@ -58,7 +58,7 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
         engine: None,
         wait: Wait::Auto,
         shape: Shape::default(),
-        sockets: SocketPlan::default(),
+        sockets: pattern.sockets(SocketPlan::default()),
         pace: Pace::default(),
         client_cpus: Vec::new(),
         server_cpus: Vec::new(),

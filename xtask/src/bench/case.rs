@@ -5,6 +5,9 @@ use serde::Serialize;
 /// Write sizes of transfers.
 const WRITE_BYTES: [usize; 7] = [1_024, 4_096, 16_384, 65_536, 262_144, 524_288, 1_048_576];
 
+/// Write sizes where many connections share the same two cores.
+const WRITE_BYTES_OF_MANY: [usize; 2] = [65_536, 524_288];
+
 /// Length of a ping and of its echo.
 pub const PING_BYTES: usize = 64;
 
@@ -75,10 +78,12 @@ pub enum Measure {
 /// Every case.
 pub fn all() -> Vec<Case> {
     let mut cases = Vec::new();
-    for connections in [1, 8] {
+    for (connections, sizes) in
+        [(1, &WRITE_BYTES[..]), (8, &WRITE_BYTES), (100, &WRITE_BYTES_OF_MANY)]
+    {
         for direction in [Direction::Push, Direction::Duplex] {
-            let case = |write_bytes| Case::Goodput { connections, direction, write_bytes };
-            cases.extend(WRITE_BYTES.map(case));
+            let case = |&write_bytes| Case::Goodput { connections, direction, write_bytes };
+            cases.extend(sizes.iter().map(case));
         }
     }
     for protocol in [Protocol::Tcp, Protocol::Udp] {
@@ -141,7 +146,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (32, 32));
+        assert_eq!((names.len(), all().len()), (36, 36));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

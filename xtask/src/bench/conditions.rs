@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Result, ensure};
+use pathscope_core::quantity;
 use serde::Serialize;
 
 use super::Arguments;
@@ -14,6 +15,8 @@ use crate::check;
 pub struct Conditions {
     /// The binary that is measured.
     pub pathscope: PathBuf,
+    /// Its length; with line tables, unless it was built without.
+    pub pathscope_bytes: u64,
     /// Of each run.
     pub seconds: u32,
     /// Of every TCP connection.
@@ -41,8 +44,10 @@ impl Conditions {
             available.split_whitespace().any(|name| name == congestion),
             "use congestion control {congestion}: this kernel has {available}"
         );
+        let pathscope = root.join(&arguments.pathscope);
         Ok(Self {
-            pathscope: root.join(&arguments.pathscope),
+            pathscope_bytes: fs::metadata(&pathscope).map_or(0, |file| file.len()),
+            pathscope,
             seconds: arguments.seconds,
             congestion,
             system_congestion: read("/proc/sys/net/ipv4/tcp_congestion_control"),
@@ -60,6 +65,11 @@ impl Conditions {
             "{processor}, Linux {kernel}, loopback; server on core {server_core}, client on core \
              {client_core}; {congestion}; {seconds} s a run"
         )
+    }
+
+    /// How long the binary is.
+    pub fn size_in_words(&self) -> String {
+        format!("{} is {} long", self.pathscope.display(), quantity::bytes(self.pathscope_bytes))
     }
 
     /// Whether a tool that cannot be told its congestion control runs with the same one.

@@ -19,6 +19,10 @@ use super::contenders::{Contender, Setting};
 /// How long a server may take until it listens, and either end to finish after its time.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// From one look at a process's memory to the next. What is read is a high-water mark, so that only what came in the
+/// last of these is missed.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
 /// What one run came to.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct Run {
@@ -28,6 +32,10 @@ pub struct Run {
     pub cpu_ns: u64,
     /// Of the two, for transfers: nanoseconds of processor for a gigabyte.
     pub cpu_ns_per_gigabyte: Option<f64>,
+    /// The most memory that the server had resident.
+    pub server_resident_bytes: u64,
+    /// The most memory that the client had resident.
+    pub client_resident_bytes: u64,
 }
 
 /// Runs one contender once.
@@ -53,7 +61,13 @@ pub fn run(
     let outputs = Outputs { client: client_output, server: server_output };
     let figure = (contender.figure)(&setting, &outputs)
         .with_context(|| format!("read what {} says: {}", contender.name, outputs.excerpt()))?;
-    Ok(Run { figure, cpu_ns, cpu_ns_per_gigabyte: cpu_share(measure, figure, cpu_ns, conditions) })
+    Ok(Run {
+        figure,
+        cpu_ns,
+        cpu_ns_per_gigabyte: cpu_share(measure, figure, cpu_ns, conditions),
+        server_resident_bytes: server.resident_bytes(),
+        client_resident_bytes: client.resident_bytes(),
+    })
 }
 
 /// From rate and time, since tools do not all tell the amount.
@@ -98,6 +112,8 @@ struct End {
     child: Child,
     words: String,
     output: Receiver<String>,
+    /// The most memory that it had resident when last looked at.
+    resident_bytes: u64,
 }
 
 impl End {
@@ -116,7 +132,7 @@ impl End {
             // Nobody listens any more where the run was given up.
             let _ = sender.send(String::from_utf8_lossy(&bytes).into_owned());
         });
-        Ok(Self { child, words, output })
+        Ok(Self { child, words, output, resident_bytes: 0 })
     }
 
     /// By asking the kernel: a connection, even one that says nothing, is what some servers wait for.
@@ -136,18 +152,31 @@ impl End {
 
     /// All its output, when it has ended; it is not yet reaped, so its processor time can be read.
     fn finish(&mut self, limit: Duration) -> Result<String> {
-        match self.output.recv_timeout(limit) {
-            Ok(output) => {
-                let pid = WaitId::Pid(self.pid()?);
-                waitid(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
-                    .with_context(|| format!("wait for {}", self.words))?;
-                Ok(output)
+        let start = now();
+        loop {
+            self.resident_bytes();
+            match self.output.recv_timeout(LOOK_EVERY) {
+                Ok(output) => {
+                    let pid = WaitId::Pid(self.pid()?);
+                    waitid(pid, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+                        .with_context(|| format!("wait for {}", self.words))?;
+                    return Ok(output);
+                }
+                Err(RecvTimeoutError::Timeout) if start.elapsed() < limit => {}
+                Err(RecvTimeoutError::Timeout) => {
+                    bail!("run {}: it did not end within {} s", self.words, limit.as_secs())
+                }
+                Err(RecvTimeoutError::Disconnected) => bail!("read from {}", self.words),
             }
-            Err(RecvTimeoutError::Timeout) => {
-                bail!("run {}: it did not end within {} s", self.words, limit.as_secs())
-            }
-            Err(RecvTimeoutError::Disconnected) => bail!("read from {}", self.words),
         }
+    }
+
+    /// The most memory it had resident so far; of a process that has ended, when last looked at.
+    fn resident_bytes(&mut self) -> u64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
+        let now = status.ok().and_then(|status| resident_bytes(&status));
+        self.resident_bytes = now.unwrap_or(0).max(self.resident_bytes);
+        self.resident_bytes
     }
 
     fn pid(&self) -> Result<Pid> {
@@ -183,6 +212,13 @@ fn cpu_ticks(stat: &str) -> Option<u64> {
         return None;
     }
     fields.try_fold(0_u64, |sum, field| sum.checked_add(field.parse().ok()?))
+}
+
+/// The high-water mark of resident memory of `/proc/PID/status`.
+fn resident_bytes(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kibibytes.checked_mul(1_024)
 }
 
 fn is_listening(port: u16, protocol: Protocol) -> bool {
@@ -221,6 +257,13 @@ mod tests {
         assert_eq!(cpu_ticks(stat), Some(18));
         assert_eq!(cpu_ticks("42 (a) S 1"), None);
         assert_eq!(cpu_ticks(""), None);
+    }
+
+    #[test]
+    fn resident_memory_is_read_where_there_is_some() {
+        let status = "Name:\ta\nVmPeak:\t  9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 7 kB\n";
+        assert_eq!(resident_bytes(status), Some(1_234 * 1_024));
+        assert_eq!(resident_bytes("Name:\ta\nState:\tZ (zombie)\n"), None);
     }
 
     #[test]

@@ -93,6 +93,11 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
             }
         }
     }
+    if !comparisons.is_empty() {
+        println!("\n{}", report::memory_head());
+        comparisons.iter().for_each(|comparison| println!("{}", comparison.memory_row()));
+        println!("\n{}", conditions.size_in_words());
+    }
     let mut relay = Vec::new();
     if arguments.case.as_ref().is_none_or(|part| relay::NAME.contains(part.as_str())) {
         match relay::run(&conditions, arguments.pairs) {

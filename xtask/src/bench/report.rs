@@ -48,6 +48,14 @@ pub fn head() -> String {
     )
 }
 
+/// The heads of the columns of memory.
+pub fn memory_head() -> String {
+    format!(
+        "{:<26} {:<10} {:>14} {:>14} {:>14} {:>14}",
+        "resident at the most", "against", "our server", "theirs", "our client", "theirs"
+    )
+}
+
 impl Comparison {
     /// As a row of the table.
     pub fn row(&self) -> String {
@@ -79,7 +87,24 @@ impl Comparison {
             figure: of(|run| run.figure),
             cpu_ns: of(|run| run.cpu_ns as f64) as u64,
             cpu_ns_per_gigabyte: (!shares.is_empty()).then(|| median(&shares)),
+            server_resident_bytes: of(|run| run.server_resident_bytes as f64) as u64,
+            client_resident_bytes: of(|run| run.client_resident_bytes as f64) as u64,
         }
+    }
+
+    /// What both ends had resident at the most, medians of ours and of theirs.
+    pub fn memory_row(&self) -> String {
+        let (ours, theirs) = (self.median_of(|pair| &pair.0), self.median_of(|pair| &pair.1));
+        let bytes = quantity::bytes;
+        format!(
+            "{:<26} {:<10} {:>14} {:>14} {:>14} {:>14}",
+            self.case.name(),
+            self.opponent,
+            bytes(ours.server_resident_bytes),
+            bytes(theirs.server_resident_bytes),
+            bytes(ours.client_resident_bytes),
+            bytes(theirs.client_resident_bytes),
+        )
     }
 
     fn verdict(&self) -> &'static str {

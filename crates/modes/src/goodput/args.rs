@@ -154,8 +154,9 @@ impl GoodputArgs {
             buffer_most_bytes: buffer.high,
             seed: self.seed.unwrap_or(0),
         };
+        let pattern = limits::choice("--pattern", &self.pattern, &Pattern::ALL)?;
         let plan = GoodputPlan {
-            pattern: limits::choice("--pattern", &self.pattern, &Pattern::ALL)?,
+            pattern,
             connections: self.connections,
             warm_up_ns: warm_up(self.warm_up, extent)?,
             extent,
@@ -168,7 +169,7 @@ impl GoodputArgs {
             engine: self.engine,
             wait: self.wait,
             shape,
-            sockets: self.sockets.into_plan()?,
+            sockets: pattern.sockets(self.sockets.into_plan()?),
             pace: Pace {
                 period_ns: self.rate_period,
                 burst: self

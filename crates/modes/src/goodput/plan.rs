@@ -10,6 +10,11 @@ use super::{Pace, Shape};
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
 
+/// What waits unsent in the kernel at the most where both ends send at once, unless it is stated. What waits there is
+/// pushed on by whoever acknowledges, at the other end's expense where both are one machine, and out of the caches by
+/// then; what is on its way is not limited by it. docs/method/bench.md has what it is worth.
+const DUPLEX_UNSENT: Bytes = Bytes(128 << 10);
+
 /// Everything about a goodput test that both ends must know.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct GoodputPlan {
@@ -119,6 +124,12 @@ impl Pattern {
         ("pushpull", Self::Pushpull),
         ("duplex", Self::Duplex),
     ];
+
+    /// How sockets are set that carry this, where nothing else was asked for.
+    pub fn sockets(self, asked: SocketPlan) -> SocketPlan {
+        let unsent = (self == Self::Duplex).then_some(DUPLEX_UNSENT);
+        SocketPlan { not_sent_low_water_bytes: asked.not_sent_low_water_bytes.or(unsent), ..asked }
+    }
 
     /// As it is typed.
     pub const fn name(self) -> &'static str {

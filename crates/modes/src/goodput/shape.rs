@@ -222,6 +222,15 @@ mod tests {
     }
 
     #[test]
+    fn only_what_goes_both_ways_at_once_keeps_little_unsent() {
+        let unsent = |words| plan(words).expect(words).sockets.not_sent_low_water_bytes;
+        assert_eq!(unsent("--pattern push"), None);
+        assert_eq!(unsent("--pattern pushpull"), None);
+        assert_eq!(unsent("--pattern duplex"), Some(Bytes(128 << 10)));
+        assert_eq!(unsent("--pattern duplex --notsent-lowat 1GiB"), Some(Bytes(1 << 30)));
+    }
+
+    #[test]
     fn a_run_has_as_many_connections_as_were_asked_for() {
         for (words, numbers, all) in [
             ("-c 3", 3, Some(3)),
