@@ -225,7 +225,7 @@ mod tests {
     #[test]
     fn numbers_of_types_do_not_change() {
         let numbers: Vec<_> = MessageType::NAMES.iter().map(|(kind, _)| kind.0).collect();
-        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x8001]);
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x8001, 0x8002]);
     }
 
     #[test]
