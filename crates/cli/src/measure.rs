@@ -116,6 +116,7 @@ fn measure(
         afterwards,
         journal: kept.journal(),
         samples,
+        wall_unix_ns: pathscope_os::clock::wall_unix_ns,
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);

@@ -122,6 +122,17 @@ pub enum Input<'bytes, D: Dialogue> {
         /// What went through so far.
         totals: Totals,
     },
+    /// This connection is over at this end. Said of those whose end the other end may want to hear of.
+    Ended {
+        /// Its group.
+        group: GroupId,
+        /// Which flow.
+        flow: FlowId,
+        /// What went through.
+        totals: Totals,
+        /// Whether it failed.
+        failed: bool,
+    },
     /// An interval has passed at this end.
     Interval(D::Interval),
     /// Every flow is over at this end, and this is what is to be said of them.
@@ -168,6 +179,17 @@ pub enum Output<D: Dialogue> {
         flow: Option<FlowId>,
         /// What to tell it.
         event: Event,
+    },
+    /// The other end says that this connection is over, and came to this there.
+    PeerEnded {
+        /// Its group.
+        group: GroupId,
+        /// Which flow, as the other end says.
+        flow: FlowId,
+        /// What went through there.
+        totals: Totals,
+        /// Whether it failed there.
+        failed: bool,
     },
     /// The other end said this of an interval.
     PeerInterval(D::Interval),

@@ -59,6 +59,8 @@ pub struct Request {
     pub journal: Journal,
     /// Where the pings of the first test are written one by one.
     pub samples: Option<SampleFile>,
+    /// What time people have, in nanoseconds since 1970. It may step: nothing is measured by it.
+    pub wall_unix_ns: fn() -> u64,
 }
 
 /// Runs everything that was asked for, and tells `sink` of it as it happens.
@@ -76,7 +78,7 @@ pub fn run(
         command: request.command,
         kind: request.kind,
         target: (!request.hosts.is_empty()).then(|| request.hosts.join(", ")),
-        started_at: crate::wall::rfc3339(clock::wall_unix_ns()),
+        started_at: crate::wall::rfc3339((request.wall_unix_ns)()),
         ..Document::default()
     };
     let Request { journal, samples, .. } = request;
@@ -138,7 +140,8 @@ impl ClientRun<'_> {
         let Connected { control, server, silent } = connect(targets, stop)?;
         self.find_destinations(targets, server, silent, stop)?;
         self.document.hosts.client.network.interface = attach::interface_of(&control);
-        let dialogue = native::Client::new(self.document.hosts.client.clone(), clock::now());
+        let host = self.document.hosts.client.clone();
+        let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
         driver.samples = self.samples.take();

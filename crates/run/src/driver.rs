@@ -11,7 +11,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Substitution;
-use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Totals};
+use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Phase, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::readiness::{Interest, Poller, Ready};
@@ -224,7 +224,11 @@ where
                     self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
+                Output::PeerEnded { flow, totals, failed, .. } => {
+                    self.journal.peer_ended(flow, totals, failed);
+                }
                 Output::PeerReport(report) => {
+                    self.journal.peer_reported(&report);
                     // Nothing follows what the client has reported: its echoes need not be awaited.
                     if self.role == Role::Server {
                         self.end_with_client();
@@ -259,10 +263,11 @@ where
         plan: Test,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        self.journal.expect(token);
+        self.journal.expect(token, self.role, &plan);
         let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
         test.samples = self.samples.take();
-        test.keeps_journal = self.journal.is_kept();
+        // The other end may want to hear of each, too.
+        test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
         end.provide(token, &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
@@ -387,10 +392,19 @@ where
                 if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
                     let error = error.map(|error| named(*error));
                     self.journal.phase(flow, phase, totals, at, error);
+                    self.tell_end(group, flow, phase, totals);
                 }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
-            Word::Departed { facts, at } => self.journal.departed(*facts, at),
+            Word::Departed { group, facts, at } => {
+                // The server has said what it counts on the connection itself.
+                if self.role == Role::Client {
+                    let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
+                    let (flow, failed) = (facts.flow, facts.error.is_some());
+                    self.dialogue.input(Input::Ended { group, flow, totals, failed }, now);
+                }
+                self.journal.departed(*facts, at);
+            }
             Word::Part { group, worker, index, start, end: until, part } => {
                 let Some(test) = &mut self.test else { return };
                 let whole = test.part(group, worker, (index, start, until), &part);
@@ -415,6 +429,15 @@ where
                 self.stop_by(now + STOPPING);
                 self.dialogue.input(Input::Stop(reason), now);
             }
+        }
+    }
+
+    /// A connection that is not replaced, and is over: the other end may want to hear of it.
+    fn tell_end(&mut self, group: GroupId, flow: FlowId, phase: Phase, totals: Totals) {
+        let replaces = self.test.as_ref().is_none_or(RunningTest::replaces);
+        if phase.is_over() && !replaces {
+            let failed = phase == Phase::Failed;
+            self.dialogue.input(Input::Ended { group, flow, totals, failed }, clock::now());
         }
     }
 

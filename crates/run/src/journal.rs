@@ -8,18 +8,19 @@ use std::fmt;
 use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Token};
+use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::journal::{Connection, Ended, Entry, KernelView, Status, Step, Trouble};
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, FlowFacts};
+use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_engines::Finished;
-use pathscope_flow::{Machine, Phase, Totals};
+use pathscope_flow::{Group, Machine, Phase, Totals};
 use pathscope_modes::goodput::GoodputFlow;
-use pathscope_modes::registry::EndInterval;
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
+use crate::confirmation::{Peer, PeerEnd, disagreement, unconfirmed};
 use crate::ledger::error_of;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
@@ -59,6 +60,11 @@ impl fmt::Debug for Journal {
 }
 
 impl Journal {
+    /// Whether anybody reads what is written.
+    pub(crate) fn is_kept(&self) -> bool {
+        self.open.is_some()
+    }
+
     /// A journal that begins now.
     pub fn begin(sink: Arc<dyn Sink>) -> Self {
         Self { open: Some((sink, clock::now())) }
@@ -100,14 +106,16 @@ pub(crate) struct SessionJournal {
     ended: Ended,
     /// Segments that connections which have ended sent again.
     retransmits: Option<u64>,
-    /// The other end is gone: it will confirm nothing any more.
-    is_alone: bool,
     token: Option<Token>,
     started: Tick,
     /// Whether a test with connections runs.
     is_running: bool,
-    /// Connections of the test that runs and have not ended.
+    /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
     connections: HashMap<FlowId, Held>,
+    role: Option<Role>,
+    peer: Peer,
+    /// The last row of status, which waits for the other end as its connections do.
+    last: Option<(Tick, EndInterval)>,
 }
 
 /// A connection of the test that runs.
@@ -116,6 +124,10 @@ struct Held {
     facts: FlowFacts,
     /// Whoever runs it closes it: its port may be wanted for the next.
     socket: Weak<Socket>,
+    /// What it came to at this end, and when.
+    own: Option<(FlowFacts, Tick)>,
+    /// What it came to at the other.
+    peer: Option<PeerEnd>,
 }
 
 impl SessionJournal {
@@ -140,15 +152,19 @@ impl SessionJournal {
     }
 
     /// The connections of a test are about to be made, under this token.
-    pub fn expect(&mut self, token: Token) {
+    pub fn expect(&mut self, token: Token, role: Role, test: &Test) {
         self.token = Some(token);
+        self.role = Some(role);
+        // Of connections that are replaced, the server says what it counts on the connection itself.
+        let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
+        self.peer = if says { Peer::Awaited } else { Peer::Silent };
         self.connections.clear();
         self.is_running = false;
     }
 
     /// Whether anybody reads what is written.
     pub fn is_kept(&self) -> bool {
-        self.journal.open.is_some()
+        self.journal.is_kept()
     }
 
     /// A test's connections begin to move data.
@@ -174,7 +190,8 @@ impl SessionJournal {
             ..FlowFacts::default()
         };
         self.tell(Entry::Opened, facts.clone(), at);
-        self.connections.insert(flow, Held { facts, socket: Arc::downgrade(socket) });
+        let socket = Arc::downgrade(socket);
+        self.connections.insert(flow, Held { facts, socket, own: None, peer: None });
     }
 
     /// A connection that was to follow another was not made.
@@ -186,9 +203,9 @@ impl SessionJournal {
 
     /// A connection of those that are replaced has ended, and so came out.
     pub fn departed(&mut self, facts: FlowFacts, at: Tick) {
-        let Some(held) = self.connections.remove(&facts.flow) else { return };
-        let FlowFacts { connection_id, local, remote, .. } = held.facts;
-        self.write_end(FlowFacts { connection_id, local, remote, ..facts }, at);
+        let Some(held) = self.connections.get(&facts.flow) else { return };
+        let FlowFacts { connection_id, local, remote, .. } = held.facts.clone();
+        self.is_over(FlowFacts { connection_id, local, remote, ..facts }, at);
     }
 
     /// A connection is in a new phase.
@@ -207,7 +224,57 @@ impl SessionJournal {
 
     /// The other end was lost. What it received of connections that have not ended yet it will never say.
     pub fn alone(&mut self) {
-        self.is_alone = true;
+        self.peer = Peer::Gone;
+        self.write_unconfirmed(&mut |_| Some(unconfirmed()));
+    }
+
+    /// The other end says what a connection came to there.
+    pub fn peer_ended(&mut self, flow: FlowId, totals: Totals, failed: bool) {
+        if self.peer == Peer::Awaited {
+            self.peer = Peer::Heard;
+        }
+        let Some(held) = self.connections.get_mut(&flow) else { return };
+        held.peer = Some(PeerEnd { totals, failed });
+        if let Some((facts, at)) = held.own.take() {
+            self.is_over(facts, at);
+        }
+        if self.connections.is_empty() {
+            self.write_last();
+        }
+    }
+
+    /// The other end has said all that it will say.
+    pub fn peer_reported(&mut self, report: &EndReport) {
+        // One of another version says nothing of single connections: its report does, of the first.
+        let has_heard = std::mem::take(&mut self.peer) == Peer::Heard;
+        let role = self.role;
+        let told = report.goodput.as_ref().map(|goodput| goodput.flows.as_slice());
+        let told = told.unwrap_or_default();
+        self.write_unconfirmed(
+            &mut |facts| match told.iter().find(|there| there.flow == facts.flow) {
+                Some(there) => {
+                    let (sent, received) = (there.sent_bytes, there.received_bytes);
+                    let failed = there.error.is_some();
+                    disagreement(role, facts, PeerEnd { totals: Totals { sent, received }, failed })
+                }
+                None => has_heard.then(unconfirmed),
+            },
+        );
+    }
+
+    /// Writes the rows of connections that have ended here and were not confirmed, each with what `judge` says.
+    fn write_unconfirmed(&mut self, judge: &mut dyn FnMut(&FlowFacts) -> Option<FlowError>) {
+        let waiting = self.connections.iter().filter(|(_, held)| held.own.is_some());
+        let mut waiting: Vec<FlowId> = waiting.map(|(&flow, _)| flow).collect();
+        waiting.sort_unstable();
+        for flow in waiting {
+            let own = self.connections.remove(&flow).and_then(|held| held.own);
+            if let Some((facts, at)) = own {
+                let error = judge(&facts);
+                self.write_end(FlowFacts { error, ..facts }, at);
+            }
+        }
+        self.write_last();
     }
 
     /// A worker is over: whatever of its connections was still under way is so no more.
@@ -219,21 +286,57 @@ impl SessionJournal {
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
-        if self.is_running && interval.goodput.is_some() {
-            self.status(self.started.plus_nanos(interval.end_ns), interval);
+        if !self.is_running || interval.goodput.is_none() {
+            return;
+        }
+        self.write_last();
+        let at = self.started.plus_nanos(interval.end_ns);
+        // The row that ends a file says how all connections ended.
+        let is_waiting = !self.connections.is_empty()
+            && self.connections.values().all(|held| held.own.is_some());
+        if is_waiting {
+            self.last = Some((at, interval.clone()));
+        } else {
+            self.status(at, interval);
+        }
+    }
+
+    fn write_last(&mut self) {
+        if let Some((at, interval)) = self.last.take() {
+            self.status(at, &interval);
         }
     }
 
     fn close(&mut self, flow: FlowId, totals: Totals, at: Tick, error: Option<FlowError>) {
-        let Some(held) = self.connections.remove(&flow) else { return };
-        let error = error.or_else(|| self.is_alone.then(unconfirmed));
+        let Some(held) = self.connections.get(&flow).filter(|held| held.own.is_none()) else {
+            return;
+        };
         let facts = FlowFacts {
             sent_bytes: totals.sent,
             received_bytes: totals.received,
             error,
             tcp: held.socket.upgrade().and_then(|socket| tcp_facts(&socket)),
-            ..held.facts
+            ..held.facts.clone()
         };
+        self.is_over(facts, at);
+    }
+
+    /// A connection has ended here. Its row is written when the other end has confirmed it, or will not.
+    fn is_over(&mut self, mut facts: FlowFacts, at: Tick) {
+        let Some(held) = self.connections.get_mut(&facts.flow) else { return };
+        let awaits = matches!(self.peer, Peer::Awaited | Peer::Heard);
+        if facts.error.is_none() && awaits && held.peer.is_none() {
+            held.own = Some((facts, at));
+            return;
+        }
+        let peer = held.peer;
+        self.connections.remove(&facts.flow);
+        if facts.error.is_none() {
+            facts.error = match peer {
+                Some(peer) => disagreement(self.role, &facts, peer),
+                None => (self.peer == Peer::Gone).then(unconfirmed),
+            };
+        }
         self.write_end(facts, at);
     }
 
@@ -279,13 +382,5 @@ impl SessionJournal {
                 session: self.session.clone(),
             }))
         });
-    }
-}
-
-fn unconfirmed() -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: "the session was lost before the other end said what it received".to_owned(),
-        errno: None,
     }
 }

@@ -44,19 +44,26 @@ impl Ledger {
         self.page().addresses.insert(flow, Addresses { local, remote });
     }
 
-    /// A flow of those that are replaced has ended: its rate is that of its own time.
-    pub fn depart(&self, flow: &GoodputFlow, sockets: &[Arc<Socket>]) {
+    /// A flow of those that are replaced has ended: its rate is that of its own time. What it came to, where that
+    /// is wanted.
+    pub fn depart(
+        &self,
+        flow: &GoodputFlow,
+        sockets: &[Arc<Socket>],
+        is_wanted: bool,
+    ) -> Option<FlowFacts> {
         let mut page = self.page();
         let rate = flow.own_rate_bps();
-        page.add(flow, sockets.first(), rate);
+        let facts = page.add(flow, sockets.first(), (rate, is_wanted));
         if let Some(rate) = rate {
             page.report.rates.record(rate);
         }
+        facts
     }
 
     /// A flow has ended together with all others: its rate follows when all are known.
     pub fn end(&self, flow: &GoodputFlow, sockets: &[Arc<Socket>]) {
-        self.page().add(flow, sockets.first(), None);
+        self.page().add(flow, sockets.first(), (None, false));
     }
 
     /// A flow never got its socket.
@@ -94,7 +101,12 @@ impl Ledger {
 }
 
 impl Page {
-    fn add(&mut self, flow: &GoodputFlow, socket: Option<&Arc<Socket>>, rate: Option<f64>) {
+    fn add(
+        &mut self,
+        flow: &GoodputFlow,
+        socket: Option<&Arc<Socket>>,
+        (rate, is_wanted): (Option<f64>, bool),
+    ) -> Option<FlowFacts> {
         let totals = flow.totals();
         self.report.sent_bytes += totals.sent;
         self.report.received_bytes += totals.received;
@@ -111,13 +123,22 @@ impl Page {
                 (false, false) => &mut remote.completed,
             } += 1;
         });
-        // What the kernel says of a connection is asked for only where it is told.
-        if self.tells(flow.id(), error.is_some()) {
-            let tcp = tcp_of(flow, socket);
-            self.tell(FlowFacts { error, received_bps: rate, tcp, ..facts(flow, addresses) });
-        } else {
+        let is_told = self.tells(flow.id(), failed);
+        if !is_told {
             self.report.flows_omitted += 1;
         }
+        // What the kernel says of a connection is asked for once, and only where it is told.
+        let tcp = if is_told || is_wanted { tcp_of(flow, socket) } else { None };
+        let facts = FlowFacts { error, received_bps: rate, tcp, ..facts(flow, addresses) };
+        match (is_told, is_wanted) {
+            (true, true) => self.tell(facts.clone()),
+            (true, false) => {
+                self.tell(facts);
+                return None;
+            }
+            (false, _) => {}
+        }
+        is_wanted.then_some(facts)
     }
 
     fn count(&mut self, error: Option<&FlowError>, is_cut: bool) {
@@ -150,12 +171,6 @@ impl Page {
         self.failures_told += usize::from(facts.flow.0 >= FLOWS_TOLD);
         self.report.flows.push(facts);
     }
-}
-
-/// A flow that has just ended: all but where it went, which the kernel may have forgotten.
-pub(crate) fn departure(flow: &GoodputFlow, sockets: &[Arc<Socket>]) -> FlowFacts {
-    let tcp = tcp_of(flow, sockets.first());
-    FlowFacts { error: error_of(flow), tcp, ..facts(flow, None) }
 }
 
 /// What the kernel says of a flow's connection; of one that was reset it knows nothing any more.

@@ -10,6 +10,7 @@
 mod assemble;
 mod attach;
 pub mod client;
+mod confirmation;
 mod destinations;
 mod driver;
 mod error;

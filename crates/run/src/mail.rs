@@ -39,8 +39,8 @@ pub(crate) enum Word {
         at: Tick,
         error: Option<Box<FlowError>>,
     },
-    /// A flow of those that are replaced has ended, and came to this. Told where a journal is kept.
-    Departed { facts: Box<FlowFacts>, at: Tick },
+    /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
+    Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },
     /// A worker's report of one interval.
     Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
     /// A worker has ended.

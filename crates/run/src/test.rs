@@ -46,7 +46,7 @@ pub(crate) struct RunningTest {
     /// Client: where pings are written one by one, before the test starts and while it runs.
     pub samples: Option<SampleFile>,
     /// Whether each flow that is replaced is told as it ends.
-    pub keeps_journal: bool,
+    pub tells_departures: bool,
     writer: Option<SampleWriter>,
     main_over: bool,
     is_reported: bool,
@@ -86,7 +86,7 @@ impl RunningTest {
             told: EndedConnections::default(),
             report: EndReport::default(),
             samples: None,
-            keeps_journal: false,
+            tells_departures: false,
             writer: None,
             main_over: false,
             is_reported: false,
@@ -162,7 +162,7 @@ impl RunningTest {
             key: self.key,
             start: now,
             report_every: self.test.report_every_ns,
-            tells_departures: self.keeps_journal,
+            tells_departures: self.tells_departures,
         };
         self.started = Some(now);
         self.cpu_at_start = cpus::host();

@@ -19,7 +19,71 @@ fn timestamp(unix_ns: u64) -> Timestamp {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use pathscope_core::event::Event;
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_core::record::Host;
+
     use super::*;
+    use crate::client::{self, Request};
+    use crate::journal::Journal;
+    use crate::stop::Stop;
+    use crate::survey::{self, SurveyOptions};
+
+    static WALL: AtomicU64 = AtomicU64::new(1_800_000_000_000_000_000);
+
+    /// A clock that somebody sets back by a day whenever it is read.
+    fn stepping() -> u64 {
+        WALL.fetch_sub(86_400_000_000_000, Ordering::Relaxed)
+    }
+
+    #[test]
+    fn a_clock_that_steps_touches_no_figure() {
+        let tests = survey::tests(&SurveyOptions {
+            connections: 2,
+            duration: Period::from_millis(300),
+            probe_rate: Frequency(100),
+            report_every: Period::from_millis(100),
+            congestion_control: None,
+        });
+        let request = Request {
+            kind: "survey".to_owned(),
+            command: Vec::new(),
+            here: Host::default(),
+            hosts: Vec::new(),
+            port: 5210,
+            tests,
+            afterwards: Box::new(Vec::new),
+            journal: Journal::default(),
+            samples: None,
+            wall_unix_ns: stepping,
+        };
+        let mut checkpoints = Vec::new();
+        let (document, failure) = client::run(request, &Stop::default(), &mut |event| {
+            if let Event::Checkpoint { .. } = event {
+                checkpoints.push(stepping());
+            }
+        });
+        assert!(failure.is_none(), "{failure:?}");
+        assert_eq!(document.started_at, "2027-01-15T08:00:00.000Z");
+        assert_eq!(document.measurements.len(), 4);
+        let steps = 4 * 300_000_000;
+        assert!(
+            (steps..86_400_000_000_000).contains(&document.duration_ns),
+            "{}",
+            document.duration_ns
+        );
+        for measurement in &document.measurements {
+            assert!(measurement.duration_ns >= 300_000_000, "{}", measurement.duration_ns);
+            let ends = measurement.intervals.iter().filter_map(|interval| interval.client.as_ref());
+            for end in ends {
+                assert!(end.end_ns >= end.start_ns && end.end_ns < 86_400_000_000_000, "{end:?}");
+            }
+        }
+        // It was read once before the first word of it, and set back by each of ours.
+        assert!(!checkpoints.is_empty() && checkpoints[0] < 1_800_000_000_000_000_000);
+    }
 
     #[test]
     fn documents_write_rfc_3339() {

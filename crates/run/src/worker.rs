@@ -24,7 +24,7 @@ use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
-use crate::ledger::{self, Ledger};
+use crate::ledger::Ledger;
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
 use crate::placement::{self, Placement};
 use crate::vacancies::OpenerRemote;
@@ -299,11 +299,11 @@ impl Crew {
             present: Arc::clone(&present),
         };
         let word = self.setting.tells_departures.then(|| self.mailbox.clone());
+        let group = self.group.id;
         let departed = move |flow: &GoodputFlow, sockets: Vec<Arc<Socket>>, at| {
-            ledger.depart(flow, &sockets);
-            if let Some(mailbox) = &word {
-                let facts = Box::new(ledger::departure(flow, &sockets));
-                mailbox.post(Word::Departed { facts, at });
+            let facts = ledger.depart(flow, &sockets, word.is_some());
+            if let (Some(mailbox), Some(facts)) = (&word, facts) {
+                mailbox.post(Word::Departed { group, facts: Box::new(facts), at });
             }
             // Closed before the next may take its port.
             drop(sockets);

@@ -182,7 +182,17 @@ impl Server {
 
     pub fn start_with(words: &[&str]) -> Self {
         let words = [&["server", "--listen", "127.0.0.1", "--port", "0"], words].concat();
-        let mut running = Running::start(pathscope(&words));
+        Self::listening(Running::start(pathscope(&words)))
+    }
+
+    /// One whose program is started in another way.
+    pub fn start_by(how: impl FnOnce(Command) -> Command) -> Self {
+        let words = ["server", "--listen", "127.0.0.1", "--port", "0"];
+        Self::listening(Running::start(how(pathscope(&words))))
+    }
+
+    /// One that was started, as soon as it listens.
+    pub fn listening(mut running: Running) -> Self {
         let line = running.await_stderr("listening on");
         let port = line
             .split_once("127.0.0.1:")

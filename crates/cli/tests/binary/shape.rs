@@ -162,6 +162,39 @@ fn a_server_serves_so_many_connections_and_ends() {
 }
 
 #[test]
+fn a_thousand_connections_refused_half_way_are_each_named_and_nothing_hangs() {
+    // One after the other: those that were served count, each other one is told by a sentence.
+    let mut server = Server::start_with(&["--exit-after", "500"]);
+    let document = goodput(&server, "-c 100 --iterations 10 -n 1KiB").exits(5).document();
+    let (measurement, summary) = only(&document);
+    assert_eq!((summary.completed, summary.failed, summary.attempted), (500, 500, 1_000));
+    assert_eq!(summary.failures.network, 500);
+    let remote = &summary.remotes[0];
+    assert_eq!((remote.completed, remote.failed), (500, 500), "{:?}", summary.remotes);
+    let times = summary.failure_times.expect("connections failed");
+    assert!(times.worst > 0 && times.from_ns <= times.worst_start_ns, "{times:?}");
+    assert!(times.worst_end_ns <= times.until_ns, "{times:?}");
+    let ended: u64 = measurement
+        .intervals
+        .iter()
+        .filter_map(|interval| interval.client.as_ref()?.ended)
+        .map(|ended| ended.completed + ended.failed)
+        .sum();
+    assert_eq!(ended, 1_000, "each is in one interval");
+    let flows = &measurement.client.goodput.as_ref().expect("it reports").flows;
+    let refused = flows.iter().filter_map(|flow| flow.error.as_ref());
+    assert_eq!(refused.filter(|error| error.text.contains("--exit-after")).count(), 500);
+    server.running.await_stderr("--exit-after");
+    server.running.finish().exits(0);
+    // All at once: a test that cannot begin is refused as a whole.
+    let server = Server::start_with(&["--exit-after", "500"]);
+    goodput(&server, "-c 1000 -n 1KiB").exits(3).complains(&["--exit-after"]);
+    let server = Server::start_with(&["--limit-connections", "500"]);
+    goodput(&server, "-c 1000 -n 1KiB").exits(3).complains(&["500", "--limit-connections"]);
+    goodput(&server, "-c 500 -n 1KiB").exits(0);
+}
+
+#[test]
 fn sockets_are_set_at_both_ends_and_read_back() {
     let server = Server::start();
     let words = "-c 2 -n 100KiB --pattern duplex --dscp 46 --send-buffer 64KiB --receive-buffer 32KiB \

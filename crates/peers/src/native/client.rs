@@ -18,9 +18,10 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::Opening;
+use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::trial::Trial;
-use super::{OtherEnd, SECURITY_NONE, VERSIONS, deadlines};
+use super::{OtherEnd, SECURITY_NONE, VERSIONS, capabilities, deadlines, tells_ends};
 use crate::{Moment, PeerError};
 
 /// The client's end of one control connection: any number of tests, one after the other.
@@ -44,6 +45,11 @@ enum Stage {
 impl Client {
     /// A talk on a connection that has just been made; `host` is told to the server.
     pub fn new(host: Host, now: Tick) -> Self {
+        Self::asking(host, false, now)
+    }
+
+    /// The same; where `wants_ends`, the server is asked to say of each connection what it came to.
+    pub fn asking(host: Host, wants_ends: bool, now: Tick) -> Self {
         let deadline = now.plus_nanos(deadlines::HELLO.0);
         let mut client = Self {
             line: Line::new(Role::Client),
@@ -54,7 +60,7 @@ impl Client {
         };
         client.line.put(Output::Send(Opening::Control(VERSIONS).encode().to_vec()));
         let security = vec![SECURITY_NONE.to_owned()];
-        let hello = Hello { capabilities: Vec::new(), security, host };
+        let hello = Hello { capabilities: capabilities(wants_ends), security, host };
         let said = client.line.say(&Message::Hello(Box::new(hello)));
         client.settle(said);
         client
@@ -181,7 +187,11 @@ impl Client {
         if accept.test != **test {
             return Err(PeerError::OtherTest);
         }
-        self.stage = Stage::Trial(Box::new(Trial::new(accept.test.clone(), now)));
+        self.stage = Stage::Trial(Box::new(Trial::new(
+            accept.test.clone(),
+            tells_ends(self.server.as_ref()),
+            now,
+        )));
         let Accept { token, test: plan, substitutions } = accept;
         self.line.put(Output::Open { token, plan, substitutions });
         Ok(())
@@ -254,6 +264,9 @@ impl Client {
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
             (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
                 trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
+            }
+            (Input::Ended { group, flow, totals, failed }, Stage::Trial(trial)) => {
+                trial.ended(&mut self.line, end_of((group, flow), totals, failed), now)
             }
             (Input::Interval(interval), Stage::Trial(trial)) => {
                 trial.interval(&mut self.line, interval, now)

@@ -57,8 +57,10 @@ impl MessageType {
     pub const PONG: Self = Self(0x000d);
     /// Either: what happened in one interval.
     pub const INTERVAL: Self = Self(OPTIONAL | 0x0001);
+    /// Either: these connections are over, and came to this.
+    pub const ENDED: Self = Self(OPTIONAL | 0x0002);
 
-    const NAMES: [(Self, &'static str); 14] = [
+    const NAMES: [(Self, &'static str); 15] = [
         (Self::HELLO, "hello"),
         (Self::WELCOME, "welcome"),
         (Self::REFUSE, "refuse"),
@@ -73,6 +75,7 @@ impl MessageType {
         (Self::PING, "ping"),
         (Self::PONG, "pong"),
         (Self::INTERVAL, "interval"),
+        (Self::ENDED, "ended"),
     ];
 
     /// Its name, where this version knows it.
@@ -222,7 +225,7 @@ mod tests {
     #[test]
     fn numbers_of_types_do_not_change() {
         let numbers: Vec<_> = MessageType::NAMES.iter().map(|(kind, _)| kind.0).collect();
-        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x8001]);
+        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x8001, 0x8002]);
     }
 
     #[test]

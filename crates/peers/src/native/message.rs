@@ -11,7 +11,7 @@
 //!    |=== a data connection or UDP attach for each lane =>|
 //!    |--- start ----------------------------------------->|   all are attached
 //!    |<-- started ----------------------------------------|
-//!    |<-- interval, totals ------------------------------>|   while it runs, both ways
+//!    |<-- interval, totals, ended ----------------------->|   while it runs, both ways
 //!    |<-- report ---------------------------------------->|   each when its flows are over
 //!    |=== closes the test's connections =================>|
 //!    |--- end ------------------------------------------->|
@@ -57,6 +57,8 @@ pub enum Message {
     Interval(Box<EndInterval>),
     /// Either: these flows have sent all they will.
     Totals(Vec<FlowTotal>),
+    /// Either: these connections are over, and came to this; for who asked for it.
+    Ended(Vec<FlowEnd>),
     /// Either: what my flows came to.
     Report(Box<EndReport>),
     /// Either: wind up.
@@ -146,6 +148,23 @@ pub struct FlowTotal {
     pub total: u64,
 }
 
+/// A connection is over at one end.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+pub struct FlowEnd {
+    /// Its group.
+    #[serde(with = "group")]
+    pub group: GroupId,
+    /// The flow.
+    pub flow: FlowId,
+    /// Bytes that this end handed to its kernel.
+    pub sent: u64,
+    /// Bytes that this end took from its kernel and checked.
+    pub received: u64,
+    /// Whether it failed at this end.
+    #[serde(default)]
+    pub failed: bool,
+}
+
 /// Wind up.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Stop {
@@ -165,6 +184,11 @@ pub struct Beat {
 #[derive(Deserialize, Serialize)]
 struct Totals {
     flows: Vec<FlowTotal>,
+}
+
+#[derive(Deserialize, Serialize)]
+struct Ended {
+    flows: Vec<FlowEnd>,
 }
 
 /// A message without content: an object, so that later versions can put something in.
@@ -200,6 +224,7 @@ impl Message {
             Self::Started => MessageType::STARTED,
             Self::Interval(_) => MessageType::INTERVAL,
             Self::Totals(_) => MessageType::TOTALS,
+            Self::Ended(_) => MessageType::ENDED,
             Self::Report(_) => MessageType::REPORT,
             Self::Stop(_) => MessageType::STOP,
             Self::End => MessageType::END,
@@ -230,6 +255,7 @@ impl Message {
             Self::Start | Self::Started | Self::End => json(&Nothing {}),
             Self::Interval(interval) => json(interval),
             Self::Totals(flows) => json(&Totals { flows: flows.clone() }),
+            Self::Ended(flows) => json(&Ended { flows: flows.clone() }),
             Self::Report(report) => json(report),
             Self::Stop(stop) => json(stop),
             Self::Ping(beat) | Self::Pong(beat) => json(beat),
@@ -258,6 +284,7 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
         MessageType::STARTED => body::read(bytes).map(|Nothing {}| Message::Started)?,
         MessageType::INTERVAL => Message::Interval(body::read(bytes)?),
         MessageType::TOTALS => Message::Totals(body::read::<Totals>(bytes)?.flows),
+        MessageType::ENDED => Message::Ended(body::read::<Ended>(bytes)?.flows),
         MessageType::REPORT => Message::Report(Box::new(read_report(bytes)?)),
         MessageType::STOP => Message::Stop(body::read(bytes)?),
         MessageType::END => body::read(bytes).map(|Nothing {}| Message::End)?,

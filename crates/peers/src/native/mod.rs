@@ -17,6 +17,7 @@ mod later;
 mod line;
 pub mod message;
 mod opening;
+mod own_ends;
 mod own_totals;
 mod seats;
 mod server;
@@ -50,6 +51,19 @@ pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 1 };
 
 /// The one way to secure a control connection so far: not at all.
 const SECURITY_NONE: &str = "none";
+
+/// The capability of an end that wants to hear what each connection came to.
+const WANTS_ENDS: &str = "ended";
+
+/// What an end can do beyond the version.
+fn capabilities(wants_ends: bool) -> Vec<String> {
+    if wants_ends { vec![WANTS_ENDS.to_owned()] } else { Vec::new() }
+}
+
+/// Whether the other end wants to hear what each connection came to.
+fn tells_ends(other: Option<&OtherEnd>) -> bool {
+    other.is_some_and(|other| other.capabilities.iter().any(|name| name == WANTS_ENDS))
+}
 
 /// A range of protocol versions.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -17,9 +17,10 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use super::keyed_hash::keyed_hash;
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
+use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::trial::Trial;
-use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, deadlines};
+use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, tells_ends};
 use crate::limits::Limits;
 use crate::{Moment, PeerError, Refusal};
 
@@ -30,6 +31,8 @@ pub struct ServerSettings {
     pub host: Host,
     /// What it grants.
     pub limits: Limits,
+    /// Whether clients are asked to say of each connection what it came to.
+    pub wants_ends: bool,
 }
 
 /// The server's end of one control connection.
@@ -163,7 +166,7 @@ impl Server {
         }
         self.line.say(&Message::Welcome(Box::new(Welcome {
             version: self.version,
-            capabilities: Vec::new(),
+            capabilities: capabilities(self.settings.wants_ends),
             security: SECURITY_NONE.to_owned(),
             limits: self.settings.limits,
             host: self.settings.host.clone(),
@@ -205,7 +208,8 @@ impl Server {
         let Stage::Preparing { token, test } = &self.stage else { return Ok(()) };
         let test = Test::clone(test);
         let accept = Accept { token: *token, test: test.clone(), substitutions };
-        self.stage = Stage::Trial(Box::new(Trial::new(test, now)));
+        self.stage =
+            Stage::Trial(Box::new(Trial::new(test, tells_ends(self.client.as_ref()), now)));
         self.line.say(&Message::Accept(Box::new(accept)))
     }
 
@@ -331,6 +335,9 @@ impl Server {
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
             (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
                 trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
+            }
+            (Input::Ended { group, flow, totals, failed }, Stage::Trial(trial)) => {
+                trial.ended(&mut self.line, end_of((group, flow), totals, failed), now)
             }
             (Input::Interval(interval), Stage::Trial(trial)) => {
                 trial.interval(&mut self.line, interval, now)

@@ -11,14 +11,15 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase};
+use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
 use super::deadlines;
 use super::flow_set::{Added, FlowSet};
 use super::frame::BODY_MOST;
 use super::line::Line;
-use super::message::{FlowTotal, Message};
+use super::message::{FlowEnd, FlowTotal, Message};
+use super::own_ends::OwnEnds;
 use super::own_totals::OwnTotals;
 use super::shorten::shorten;
 use crate::limits::stated_duration;
@@ -38,6 +39,7 @@ pub(super) struct Trial {
     run_end: Option<(Tick, String)>,
     attached: FlowSet,
     totals: OwnTotals,
+    ends: OwnEnds,
     /// Flows of the other end whose totals came.
     heard: FlowSet,
     reports: Reports,
@@ -60,8 +62,8 @@ struct Reports {
 }
 
 impl Trial {
-    /// A test that was just accepted.
-    pub fn new(test: Test, now: Tick) -> Self {
+    /// A test that was just accepted. `tells_ends`: the other end wants to hear what each connection came to.
+    pub fn new(test: Test, tells_ends: bool, now: Tick) -> Self {
         let groups = test.groups();
         let [attached, heard] = [(); 2].map(|()| FlowSet::new(&groups));
         let totals = OwnTotals::new(&groups);
@@ -75,6 +77,7 @@ impl Trial {
             attached,
             heard,
             totals,
+            ends: OwnEnds::new(tells_ends),
             reports: Reports::default(),
             stopped: false,
             stopped_from_here: false,
@@ -152,6 +155,18 @@ impl Trial {
         if is_time { self.totals.say(line) } else { Ok(()) }
     }
 
+    /// A connection is over at this end.
+    pub fn ended<D>(&mut self, line: &mut Line<D>, end: FlowEnd, now: Tick) -> Result<(), PeerError>
+    where
+        D: Dialogue<Error = PeerError>,
+    {
+        if self.reports.own || !self.is_running() {
+            return Ok(());
+        }
+        self.ends.add(end, now);
+        if self.ends.is_enough() { self.ends.say(line) } else { Ok(()) }
+    }
+
     /// An interval of this end.
     pub fn interval<D>(
         &mut self,
@@ -183,6 +198,7 @@ impl Trial {
             return Ok(());
         }
         self.totals.say(line)?;
+        self.ends.say(line)?;
         self.reports.own = true;
         self.wind_up(now);
         line.say(&Message::Report(Box::new(shorten(report, BODY_MOST))))
@@ -205,6 +221,13 @@ impl Trial {
                 Ok(())
             }
             Message::Totals(totals) if self.may_hear() => self.hear_totals(line, &totals),
+            Message::Ended(ends) if self.may_hear() => {
+                for FlowEnd { group, flow, sent, received, failed } in ends {
+                    let totals = Totals { sent, received };
+                    line.put(Output::PeerEnded { group, flow, totals, failed });
+                }
+                Ok(())
+            }
             Message::Report(report) if self.may_hear() => {
                 self.reports.peer = true;
                 self.wind_up(now);
@@ -265,6 +288,9 @@ impl Trial {
         if self.say_at().is_some_and(|at| now >= at) {
             self.totals.say(line)?;
         }
+        if self.ends.say_at().is_some_and(|at| now >= at) {
+            self.ends.say(line)?;
+        }
         if self.deadline.is_some_and(|deadline| now >= deadline) {
             return Err(self.late(line.role));
         }
@@ -278,7 +304,7 @@ impl Trial {
     /// When to come back.
     pub fn deadline(&self) -> Option<Tick> {
         let run_end = self.run_end.as_ref().map(|&(end, _)| end);
-        [self.deadline, self.say_at(), run_end].into_iter().flatten().min()
+        [self.deadline, self.say_at(), self.ends.say_at(), run_end].into_iter().flatten().min()
     }
 
     /// A flow may fail before the test runs; its total is told after.

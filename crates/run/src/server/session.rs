@@ -56,7 +56,8 @@ fn talk(
 ) -> Result<(), RunError> {
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
-    let settings = ServerSettings { host, limits: admission.sessions().limits };
+    let wants_ends = admission.sessions().journal.is_kept();
+    let settings = ServerSettings { host, limits: admission.sessions().limits, wants_ends };
     let admitted = admission.admitted.clone();
     let dialogue = Server::new(settings, versions, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;

@@ -124,6 +124,8 @@ impl<D: Talk> End<D> {
                     self.over(now);
                 }
             }
+            // Word for whoever writes it down; `strangers` has its tests.
+            Output::PeerEnded { .. } => {}
             Output::PeerInterval(interval) => self.seen.push(Seen::Interval(interval.index)),
             Output::PeerReport(report) => self.seen.push(Seen::Report(report.elapsed_ns)),
             Output::TestOver => self.seen.push(Seen::TestOver),
@@ -237,12 +239,12 @@ impl Pair {
     /// The same, at a server with these limits.
     pub fn with_limits(tests: &[Test], limits: Limits) -> Self {
         let now = Tick::from_nanos(77);
-        let mut client = Client::new(Host::default(), now);
+        let mut client = Client::asking(Host::default(), true, now);
         for test in tests {
             client.propose(test.clone(), now);
         }
         client.finish(now);
-        let settings = ServerSettings { host: Host::default(), limits };
+        let settings = ServerSettings { host: Host::default(), limits, wants_ends: true };
         let server = Server::new(settings, VERSIONS, Ok(()), [5; 16], now);
         let mut pair = Self {
             client: End::new(client),

@@ -9,14 +9,17 @@ use proptest::prelude::*;
 
 use crate::limits::Limits;
 use crate::native::frame::{BODY_MOST, Decoder, Frame, MessageType};
-use crate::native::message::{Accept, Beat, FlowTotal, Hello, Message, Propose, Stop, Welcome};
+use crate::native::message::{
+    Accept, Beat, FlowEnd, FlowTotal, Hello, Message, Propose, Stop, Welcome,
+};
 use crate::native::{Client, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
 use crate::{PeerError, Refusal};
 
 const NOW: Tick = Tick::from_nanos(1);
 
 fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
-    let settings = ServerSettings { host: Host::default(), limits: Limits::default() };
+    let settings =
+        ServerSettings { host: Host::default(), limits: Limits::default(), wants_ends: true };
     Server::new(settings, versions, admission, [1; 16], NOW)
 }
 
@@ -253,7 +256,19 @@ fn a_test_that_was_not_asked_for_is_not_run() {
 
 /// A client that runs a test of two connections and a probe.
 fn running_client() -> Client {
-    let mut client = accepted_client(fixtures::load(2), fixtures::load(2));
+    running_client_of(false)
+}
+
+/// At a server that asks for the ends of connections, or not.
+fn running_client_of(asked: bool) -> Client {
+    let mut client = Client::new(Host::default(), NOW);
+    client.propose(fixtures::load(2), NOW);
+    let Message::Welcome(mut greeting) = welcome(1, "none") else { panic!("it is a welcome") };
+    greeting.capabilities.extend(asked.then(|| "ended".to_owned()));
+    say(&mut client, &Message::Welcome(greeting));
+    let test = fixtures::load(2);
+    let accept = Accept { token: Token([3; 16]), test, substitutions: Vec::new() };
+    say(&mut client, &Message::Accept(Box::new(accept)));
     for (group, flow) in [(0, 0), (0, 1), (1, 2)] {
         client.input(Input::Attached { group: GroupId(group), flow: FlowId(flow) }, NOW);
     }
@@ -274,6 +289,46 @@ fn a_total_of_no_flow_or_told_twice_is_a_breach() {
         let (_, ended) = outputs(&mut client);
         assert!(matches!(ended, Some(Err(PeerError::Breach { .. }))), "{wrong:?}: {ended:?}");
     }
+}
+
+#[test]
+fn ends_are_told_to_who_asked_and_come_before_the_report() {
+    let end = |flow| FlowEnd {
+        group: GroupId(0),
+        flow: FlowId(flow),
+        sent: 9,
+        received: 4,
+        failed: flow == 1,
+    };
+    let ended = |client: &mut Client, flow| {
+        let totals = Totals { sent: 9, received: 4 };
+        let (group, failed) = (GroupId(0), flow == 1);
+        client.input(Input::Ended { group, flow: FlowId(flow), totals, failed }, NOW);
+    };
+    for asked in [false, true] {
+        let mut client = running_client_of(asked);
+        ended(&mut client, 1);
+        assert_eq!(outputs(&mut client).0, []);
+        ended(&mut client, 0);
+        client.input(Input::Over(EndReport::default()), NOW);
+        let (said, _) = outputs(&mut client);
+        let told = asked.then(|| Message::Ended(vec![end(1), end(0)]));
+        let expected: Vec<Message> =
+            told.into_iter().chain([Message::Report(Box::default())]).collect();
+        assert_eq!(said, expected);
+    }
+    // Heard whether asked or not, any number of times: who takes it knows what it waits for.
+    let mut client = running_client();
+    say(&mut client, &Message::Ended(vec![end(0), end(7), end(0)]));
+    let mut heard = 0;
+    while let Some(output) = client.output() {
+        heard += u32::from(matches!(
+            output,
+            Output::PeerEnded { totals: Totals { sent: 9, received: 4 }, .. }
+        ));
+        assert!(!matches!(output, Output::End(_)));
+    }
+    assert_eq!(heard, 3);
 }
 
 #[test]
@@ -374,7 +429,7 @@ fn an_end_that_was_suspended_asks_before_it_judges() {
 proptest! {
     #[test]
     fn neither_end_panics_whatever_comes_whenever(
-        words in prop::collection::vec((0_usize..17, any::<u32>(), 0_u64..20_000_000_000), 0..25),
+        words in prop::collection::vec((0_usize..18, any::<u32>(), 0_u64..20_000_000_000), 0..25),
         as_client in any::<bool>(),
     ) {
         if as_client {
@@ -437,6 +492,13 @@ fn one_of_all(word: usize, number: u32) -> Vec<u8> {
         10 => Message::Stop(Stop { reason: String::new() }),
         11 => Message::End,
         12 => Message::Ping(Beat::default()),
+        17 => Message::Ended(vec![FlowEnd {
+            group: GroupId(0),
+            flow: FlowId(number % 3),
+            sent: number.into(),
+            received: 0,
+            failed: false,
+        }]),
         _ => Message::Pong(Beat::default()),
     };
     message.encode().expect("short")

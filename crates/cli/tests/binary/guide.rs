@@ -1,0 +1,108 @@
+//! The commands of the guide to goodput, each as it stands there: understood in full, and run with sizes and times cut.
+
+use crate::common::{Running, Server, pathscope, run};
+
+const PAGE: &str = include_str!("../../../../docs/guide/goodput.md");
+
+/// The commands of each block of commands, without comments.
+fn blocks() -> Vec<Vec<String>> {
+    let mut blocks = Vec::new();
+    let mut block: Option<Vec<String>> = None;
+    for line in PAGE.lines() {
+        match (&mut block, line.strip_prefix("```")) {
+            (None, Some("")) => block = Some(Vec::new()),
+            // A block of output: its end is no begin.
+            (None, Some(_)) => block = Some(vec!["output".to_owned()]),
+            (Some(_), Some(_)) => blocks.extend(block.take()),
+            (Some(lines), None) => {
+                lines.push(line.split(" # ").next().unwrap_or(line).trim().to_owned());
+            }
+            (None, None) => {}
+        }
+    }
+    let is_ours = |block: &Vec<String>| block.iter().all(|line| line.starts_with("pathscope "));
+    blocks.into_iter().filter(is_ours).collect()
+}
+
+fn words(command: &str) -> Vec<String> {
+    let words = command.split_whitespace().skip(1);
+    words.map(|word| word.trim_matches('\'').to_owned()).collect()
+}
+
+/// The same, over in a moment.
+fn cut(mut words: Vec<String>) -> Vec<String> {
+    for index in 1..words.len() {
+        let shorter = match words[index - 1].as_str() {
+            "--duration" => "500ms".to_owned(),
+            "--time-limit" => "600ms".to_owned(),
+            "--transfer" => words[index].replace("GiB", "KiB").replace("MiB", "KiB"),
+            "--iterations" if words[index] != "forever" => "5".to_owned(),
+            _ => continue,
+        };
+        words[index] = shorter;
+    }
+    let ends = ["--duration", "--time-limit", "--transfer", "--iterations"];
+    if !words.iter().any(|word| ends.contains(&word.as_str())) {
+        words.extend(["--duration", "500ms"].map(str::to_owned));
+    }
+    words
+}
+
+#[test]
+fn each_command_of_the_guide_is_understood_as_it_stands() {
+    let commands: Vec<String> = blocks().concat();
+    assert!(commands.len() >= 20, "{commands:?}");
+    for command in commands.iter().filter(|command| command.starts_with("pathscope goodput ")) {
+        let mut words = words(command);
+        words.push("--dry-run".to_owned());
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let ran = run(&words).exits(0);
+        assert!(ran.stdout.contains("\"plan\""), "{command}: {}", ran.said());
+    }
+}
+
+#[test]
+fn each_command_of_the_guide_does_what_it_says() {
+    let usual = Server::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    for block in blocks() {
+        // A server that stands above a client is the one that it asks.
+        let mut own: Option<Server> = None;
+        let mut code = 0;
+        for command in &block {
+            let mut words = words(command);
+            if words[0] == "server" {
+                let options: Vec<&str> = words[1..].iter().map(String::as_str).collect();
+                code = if options.contains(&"--exit-after") { 5 } else { 0 };
+                let mut command = pathscope(
+                    &[&["server", "--listen", "127.0.0.1", "--port", "0"], &options[..]].concat(),
+                );
+                command.current_dir(folder.path());
+                own = Some(Server::listening(Running::start(command)));
+                continue;
+            }
+            let port = own.as_ref().unwrap_or(&usual).port.to_string();
+            for word in &mut words[1..] {
+                if ["B", "::1"].contains(&word.as_str()) {
+                    // The server of this test has one address.
+                    *word = "127.0.0.1".to_owned();
+                }
+            }
+            let mut words = if code == 0 { cut(words) } else { words };
+            words.extend(["--port", &port, "--json"].map(str::to_owned));
+            let mut client = pathscope(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            client.current_dir(folder.path());
+            let ran = Running::start(client).finish().exits(code);
+            let document = ran.document();
+            for measurement in &document.measurements {
+                let failed: Vec<_> =
+                    measurement.checks.iter().filter(|check| !check.passed).collect();
+                assert_eq!(failed.is_empty(), code == 0, "{command}: {failed:?}");
+                let summary = measurement.summary.goodput.as_ref().expect("it is goodput");
+                let ways = [summary.up, summary.down].into_iter().flatten();
+                let received: u64 = ways.filter_map(|way| way.received_bytes).sum();
+                assert!(received > 0, "{command}: {}", ran.said());
+            }
+        }
+    }
+}
