@@ -5,6 +5,7 @@
 //! [`visit`](Shift::visit) next and how to wait when none has anything to do.
 
 mod attend;
+mod batches;
 mod reports;
 mod rest;
 mod room;
@@ -15,7 +16,7 @@ mod transfer;
 use std::collections::HashMap;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::record::WorkerUsage;
+use pathscope_core::record::{BatchUse, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Machine, Phase, Transport};
 use pathscope_os::Waker;
@@ -23,8 +24,11 @@ use pathscope_os::cpus::{self, ThreadUsage};
 
 use crate::mailbox::{Inbox, Notice, Outbox};
 use crate::timers::Timers;
-use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker};
+use crate::{
+    Batches, Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker,
+};
 
+use batches::Batching;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
@@ -91,6 +95,9 @@ struct Account {
     used_before: Option<ThreadUsage>,
     operations: u64,
     flows: u64,
+    /// How datagrams moved, and whether several may at once.
+    batches: BatchUse,
+    may_batch: bool,
 }
 
 impl<M: Machine, S: SystemCalls> Shift<M, S> {
@@ -106,11 +113,16 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             return Err(EngineError::WaitUndecided);
         }
         cpus::set_precise_timers()?;
-        let seats: Vec<Seat<M>> = worker
+        let mut seats: Vec<Seat<M>> = worker
             .flows
             .into_iter()
             .map(|(machine, sockets)| Seat::new(machine, sockets))
             .collect();
+        if terms.transport == Transport::Datagram {
+            for wire in seats.iter_mut().flat_map(|seat| &mut seat.wires) {
+                wire.batching = Batching::begin(terms.batches, &wire.socket, &mut calls);
+            }
+        }
         let now = calls.now();
         let account = Account {
             engine,
@@ -119,6 +131,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             used_before: cpus::thread_usage(),
             operations: 0,
             flows: seats.len() as u64,
+            batches: BatchUse::default(),
+            may_batch: terms.transport == Transport::Datagram && terms.batches != Batches::One,
         };
         let mut shift = Self {
             calls,
@@ -204,6 +218,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             engine: self.account.engine.name().to_owned(),
             wait: self.account.wait.name().to_owned(),
             operations: self.account.operations,
+            batches: self.account.may_batch.then_some(self.account.batches),
         }
     }
 

@@ -7,6 +7,8 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Machine, Phase, RecvWant, SendWant, Transport, Want};
 use pathscope_os::Socket;
 
+use super::batches::Batching;
+
 /// One flow and its sockets.
 #[derive(Debug)]
 pub(crate) struct Seat<M> {
@@ -52,6 +54,8 @@ pub(crate) struct Wire {
     pub position: u64,
     /// What was presented and not consumed.
     pub unread: Vec<u8>,
+    /// Where several datagrams may move at once: how far that goes.
+    pub batching: Option<Box<Batching>>,
     /// Nothing of it was consumed: it needs more bytes, or another event.
     pub starved: bool,
     /// Datagrams dropped for want of room, when last asked.
@@ -96,6 +100,7 @@ impl Wire {
             state: WireState::Open,
             position: 0,
             unread: Vec::new(),
+            batching: None,
             starved: false,
             drops: 0,
             registered: 0,
