@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use pathscope_core::quantity::{Frequency, Period};
+use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::goodput::GoodputArgs;
 use pathscope_modes::latency::LatencyArgs;
 use pathscope_peers::native::DEFAULT_PORT;
@@ -110,6 +111,9 @@ pub struct GoodputCommand {
     /// What is measured
     #[command(flatten)]
     pub mode: GoodputArgs,
+    /// What carries it
+    #[command(flatten)]
+    pub datagrams: DatagramArgs,
     /// Latency probes a second beside the load
     #[arg(long, value_name = "N/s", default_value_t = Frequency(25), conflicts_with = "no_probe")]
     pub probe_rate: Frequency,

@@ -45,8 +45,13 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     if mode.seed.is_none() {
         mode.seed = Some(fresh_seed()?);
     }
-    let plan = mode.into_plan().map_err(Trouble::usage)?;
-    let test = Test { plan: Plan::Goodput(plan), probe, report_every_ns: args.run.report_every };
+    let plan = if args.datagrams.is_udp().map_err(Trouble::usage)? {
+        args.datagrams.into_plan(mode).map(Plan::Datagrams)
+    } else {
+        mode.into_plan().map(Plan::Goodput)
+    };
+    let plan = plan.map_err(Trouble::usage)?;
+    let test = Test { plan, probe, report_every_ns: args.run.report_every };
     let files = Files {
         journal: args.journal,
         usual: Talk::Connections,

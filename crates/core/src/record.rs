@@ -231,6 +231,20 @@ pub struct WorkerUsage {
     pub wait: String,
     /// System calls that moved data.
     pub operations: u64,
+    /// How datagrams were handed over, where it carried any and more than one at once was allowed.
+    pub batches: Option<BatchUse>,
+}
+
+/// How datagrams were handed over: many at once or one by one.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct BatchUse {
+    /// Datagrams that left as parts of a batch that the kernel or the interface cut (`UDP_SEGMENT`).
+    pub cut: u64,
+    /// Datagrams that came as parts of a batch that the kernel joined (`UDP_GRO`).
+    pub joined: u64,
+    /// Batches that were refused; their datagrams left without.
+    pub refused: u64,
 }
 
 impl WorkerUsage {

@@ -25,4 +25,6 @@ mod worker;
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
 pub use mailbox::{Command, Inbox, Notice, Outbox, Remote, mailbox};
 pub use registry::EngineKind;
-pub use worker::{Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker};
+pub use worker::{
+    Batches, Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker,
+};

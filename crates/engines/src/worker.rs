@@ -9,6 +9,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::record::{StampFacts, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Machine, Shared, Transport};
+use pathscope_os::batches::MOST;
 use pathscope_os::{OsError, Socket, errno::errno_name};
 
 use crate::{EngineKind, Inbox, Outbox};
@@ -73,6 +74,50 @@ pub struct Terms {
     pub receive_buffer_bytes: usize,
     /// Whether the kernel is asked to stamp datagrams as they come and leave.
     pub stamps: bool,
+    /// How datagrams are handed over.
+    pub batches: Batches,
+}
+
+/// How datagrams are handed over to the system and taken from it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Batches {
+    /// One with each receive; several with one send where a machine offers several.
+    One,
+    /// Several with one call.
+    Several {
+        /// The longest that may come; what is longer is cut to one byte more.
+        longest: usize,
+    },
+    /// Several as one, where the system cuts and joins them; else several with one call.
+    Joined {
+        /// The longest that may come.
+        longest: usize,
+    },
+}
+
+impl Batches {
+    /// Room for what one receive brings.
+    pub const fn room_bytes(self) -> usize {
+        match self {
+            Self::One => JOINED_BYTES,
+            Self::Several { longest } => slot_bytes(longest) * MOST,
+            Self::Joined { longest } => {
+                let several = slot_bytes(longest) * MOST;
+                let joined = JOINED_BYTES * JOINED_AT_ONCE;
+                if several > joined { several } else { joined }
+            }
+        }
+    }
+}
+
+/// The most that the system joins: what IP can carry, rounded up.
+pub(crate) const JOINED_BYTES: usize = 1 << 16;
+/// Joined ones that come with one call.
+const JOINED_AT_ONCE: usize = 4;
+
+/// Room for a datagram that may be longer than it should be.
+pub(crate) const fn slot_bytes(longest: usize) -> usize {
+    (longest + 1).next_multiple_of(64)
 }
 
 /// The flows again, when all are over.

@@ -9,6 +9,7 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::datagrams::DatagramsSummary;
 use crate::goodput::GoodputSummary;
 use crate::latency::LatencySummary;
 use crate::registry::{EndInterval, EndReport, Test};
@@ -171,6 +172,8 @@ pub struct Summary {
     pub latency: Option<LatencySummary>,
     /// Of the probes beside a load.
     pub probe: Option<LatencySummary>,
+    /// Of the datagram flows.
+    pub datagrams: Option<DatagramsSummary>,
 }
 
 /// Why a text is no document.

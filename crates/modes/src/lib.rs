@@ -10,6 +10,7 @@
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
+pub mod datagrams;
 pub mod document;
 pub mod draw;
 pub mod goodput;

@@ -44,6 +44,11 @@ pub const UDP_PING: RangeInclusive<Bytes> =
 /// The same, with the note that stands behind the header where kernel stamps are asked for.
 pub const STAMPED_PING: RangeInclusive<Bytes> =
     Bytes(crate::latency::NOTED_BYTES as u64)..=Bytes(65_507);
+/// Bytes of a datagram of goodput: its header, to the most that a datagram carries.
+pub const DATAGRAM: RangeInclusive<Bytes> =
+    Bytes(crate::datagrams::HEADER_BYTES as u64)..=Bytes(65_507);
+/// Flows of datagrams.
+pub const DATAGRAM_FLOWS: RangeInclusive<u64> = 1..=10_000;
 /// Flows of a latency test.
 pub const PINGING_FLOWS: RangeInclusive<u64> = 1..=10_000;
 /// Pings of one flow on their way at a time.

@@ -8,6 +8,7 @@ use pathscope_flow::{Group, GroupId, Start, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::datagrams::{DatagramsInterval, DatagramsPlan, DatagramsReport};
 use crate::goodput::{self, EndedConnections, GoodputInterval, GoodputPlan, GoodputReport};
 use crate::latency::{self, LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
 use crate::limits::{self, PlanError};
@@ -31,6 +32,7 @@ impl Test {
         match &self.plan {
             Plan::Goodput(plan) => plan.validate()?,
             Plan::Latency(plan) => plan.validate()?,
+            Plan::Datagrams(plan) => plan.validate()?,
         }
         self.probe.as_ref().map_or(Ok(()), LatencyPlan::validate)
     }
@@ -54,6 +56,10 @@ impl Test {
                 let flows = plan.connections;
                 group(0, plan.protocol.transport(), 0, (flows, flows))
             }
+            Plan::Datagrams(plan) => {
+                let flows = plan.connections;
+                group(0, Transport::Datagram, 0, (flows, flows))
+            }
         };
         let probe = self.probe.as_ref().map(|plan| {
             let flows = plan.connections;
@@ -69,6 +75,7 @@ impl Test {
                 goodput::Extent::DurationNs(duration) => Some(duration),
                 goodput::Extent::TransferBytes(_) => plan.shape.time_limit_ns,
             },
+            Plan::Datagrams(plan) => plan.duration_ns(),
             Plan::Latency(plan) => match (plan.extent, plan.load_model) {
                 (latency::Extent::DurationNs(duration), _) => Some(duration),
                 (latency::Extent::Iterations(count), LoadModel::Open { period_ns, .. }) => {
@@ -88,6 +95,8 @@ pub enum Plan {
     Goodput(GoodputPlan),
     /// How long a round trip takes.
     Latency(LatencyPlan),
+    /// How much gets through as datagrams.
+    Datagrams(DatagramsPlan),
 }
 
 /// What one end says of one interval while a test runs.
@@ -106,6 +115,8 @@ pub struct EndInterval {
     pub ended: Option<EndedConnections>,
     /// What the latency flows, probes among them, did in it.
     pub latency: Option<LatencyInterval>,
+    /// What the datagram flows did in it.
+    pub datagrams: Option<DatagramsInterval>,
 }
 
 impl EndInterval {
@@ -113,7 +124,9 @@ impl EndInterval {
     pub fn has_moved(&self) -> bool {
         let goodput = self.goodput.unwrap_or_default();
         let pings = self.latency.as_ref().map_or(0, |latency| latency.received);
-        goodput.sent_bytes + goodput.received_bytes + pings > 0
+        let datagrams = self.datagrams.unwrap_or_default();
+        let datagrams = datagrams.sent + datagrams.received;
+        goodput.sent_bytes + goodput.received_bytes + pings + datagrams > 0
     }
 }
 
@@ -127,6 +140,8 @@ pub struct EndReport {
     pub latency: Option<LatencyReport>,
     /// What the probes beside a load came to.
     pub probe: Option<LatencyReport>,
+    /// What the datagram flows came to.
+    pub datagrams: Option<DatagramsReport>,
     /// From the start of the test to the end of its last flow.
     pub elapsed_ns: u64,
     /// Processor time of each worker thread that carried the plan's flows.

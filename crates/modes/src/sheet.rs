@@ -7,8 +7,8 @@ use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Va
 use pathscope_core::stats::LatencyFigures;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
-use crate::registry::{Plan, Test};
-use crate::{goodput, latency};
+use crate::registry::{EndInterval, Plan, Test};
+use crate::{datagrams, goodput, latency};
 
 /// All of a document.
 pub fn sheet(document: &Document) -> Sheet {
@@ -41,15 +41,21 @@ pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
     match &test.plan {
         Plan::Goodput(plan) => {
             cells.extend(goodput::sheet::cells(plan, client, server));
-            if test.probe.is_some() {
-                // A row of probes is too few for a p99.
-                let cells_of_probes = latency::sheet::cells(client).into_iter().skip(1);
-                cells.extend(cells_of_probes.filter(|cell| cell.label != "RTT p99"));
-            }
+            cells.extend(test.probe.iter().flat_map(|_| cells_of_probes(client)));
+        }
+        Plan::Datagrams(plan) => {
+            cells.extend(datagrams::sheet::cells(plan, client, server));
+            cells.extend(test.probe.iter().flat_map(|_| cells_of_probes(client)));
         }
         Plan::Latency(_) => cells.extend(latency::sheet::cells(client)),
     }
     Row { section: name.to_owned(), cells }
+}
+
+/// A row of probes is too few for a p99.
+fn cells_of_probes(client: Option<&EndInterval>) -> impl Iterator<Item = Figure> {
+    let cells = latency::sheet::cells(client).into_iter().skip(1);
+    cells.filter(|cell| cell.label != "RTT p99")
 }
 
 /// A test in a few words, for `--dry-run` and headings.
@@ -57,6 +63,7 @@ pub fn subtitle(test: &Test) -> String {
     match &test.plan {
         Plan::Goodput(plan) => goodput::sheet::subtitle(plan),
         Plan::Latency(plan) => latency::sheet::subtitle(plan),
+        Plan::Datagrams(plan) => datagrams::sheet::subtitle(plan),
     }
 }
 
@@ -102,7 +109,7 @@ fn lab(document: &Document) -> Option<String> {
 fn asked_control(document: &Document) -> Option<String> {
     document.measurements.iter().find_map(|measurement| match &measurement.test.plan {
         Plan::Goodput(plan) => plan.congestion_control.clone(),
-        Plan::Latency(_) => None,
+        Plan::Latency(_) | Plan::Datagrams(_) => None,
     })
 }
 
@@ -168,6 +175,9 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
     if let (Plan::Latency(plan), Some(latency)) = (&measurement.test.plan, &summary.latency) {
         figures.extend(latency::sheet::figures(plan, latency));
     }
+    if let Some(datagrams) = &summary.datagrams {
+        figures.extend(datagrams::sheet::figures(datagrams));
+    }
     if let Some(probe) = &summary.probe {
         figures.extend(loaded(probe));
     }
@@ -181,6 +191,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
             .into_iter()
             .chain(summary.goodput.as_ref().and_then(goodput::sheet::remotes))
             .chain(ranges(measurement))
+            .chain(flows(measurement))
             .collect(),
         series: series(measurement),
         distributions: distributions(measurement),
@@ -197,6 +208,12 @@ fn connections(measurement: &Measurement, detail: Detail) -> Option<Table> {
     (has_failures || detail == Detail::Everything)
         .then(|| goodput::sheet::connections(client, server))
         .flatten()
+}
+
+fn flows(measurement: &Measurement) -> Option<Table> {
+    let client = measurement.client.datagrams.as_ref()?;
+    let server = measurement.server.as_ref().and_then(|server| server.datagrams.as_ref());
+    datagrams::sheet::flows(client, server)
 }
 
 fn ranges(measurement: &Measurement) -> Option<Table> {

@@ -43,6 +43,15 @@ pub const fn is_no_room(errno: i32) -> bool {
     matches!(errno, libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM)
 }
 
+/// Whether this refuses a batch of datagrams that the kernel or the interface was to cut, so that the same datagrams may
+/// leave one by one: no such option, no checksum by the interface, longer than the path takes.
+pub const fn is_batch_refused(errno: i32) -> bool {
+    matches!(
+        errno,
+        libc::EIO | libc::EINVAL | libc::EMSGSIZE | libc::EOPNOTSUPP | libc::ENOPROTOOPT
+    )
+}
+
 /// Whether a connection was not there to begin with or was ended by the other end.
 pub const fn is_connection_lost(errno: i32) -> bool {
     matches!(

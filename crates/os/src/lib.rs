@@ -8,6 +8,7 @@
 
 pub mod address;
 pub mod background;
+pub mod batches;
 pub mod clock;
 pub mod counters;
 pub mod cpus;

@@ -3,6 +3,7 @@
 use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::record::{Caveat, Check, Host, Substitution};
 use pathscope_core::stats::Trend;
+use pathscope_modes::datagrams::{self, DatagramsSummary};
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{
     FailureTimes, GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
@@ -37,6 +38,11 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
             let cpus = hosts.client.cpus_online.filter(|_| hosts.is_one_machine());
             Some(verdict(plan, goodput, &client, server, cpus))
         }
+        (Plan::Datagrams(plan), _, Some(server)) => summary
+            .datagrams
+            .as_ref()
+            .filter(|datagrams| datagrams.failed == 0)
+            .and_then(|datagrams| datagrams::verdict(plan, datagrams, &client, server)),
         _ => None,
     };
     let checks = checks(&test, &client, server.as_ref());
@@ -106,9 +112,17 @@ fn summary(
         summary.drift = drift(intervals);
         Some(summary)
     };
+    let datagrams = match (&test.plan, &client.datagrams) {
+        (Plan::Datagrams(plan), Some(client)) => {
+            let server = server.and_then(|server| server.datagrams.as_ref());
+            Some(DatagramsSummary::of(plan, client, server))
+        }
+        _ => None,
+    };
     let server_of = |pick: fn(&EndReport) -> Option<&LatencyReport>| server.and_then(pick);
     Summary {
         goodput,
+        datagrams,
         latency: latency(
             plan_of_pings(test),
             &client.latency,
@@ -142,6 +156,10 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
     }
     if let Some(latency) = &client.latency {
         checks.push(echoes(latency));
+    }
+    if let (Plan::Datagrams(plan), Some(client)) = (&test.plan, &client.datagrams) {
+        let server = server.and_then(|server| server.datagrams.as_ref());
+        checks.extend(crate::datagrams::checks(plan, client, server));
     }
     checks
 }
@@ -272,6 +290,9 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
             caveats.extend(summary.parts.iter().flat_map(stamps));
         }
     }
+    if let (Plan::Datagrams(plan), Some(summary)) = (&test.plan, &summary.datagrams) {
+        caveats.extend(crate::datagrams::doubts(plan, summary));
+    }
     if hosts.client.virtualized == Some(true) && matches!(test.plan, Plan::Latency(_)) {
         caveats.push(Caveat::new(
             "virtual_machine",
@@ -284,7 +305,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
 fn plan_of_pings(test: &Test) -> Option<&LatencyPlan> {
     match &test.plan {
         Plan::Latency(plan) => Some(plan),
-        Plan::Goodput(_) => None,
+        Plan::Goodput(_) | Plan::Datagrams(_) => None,
     }
 }
 

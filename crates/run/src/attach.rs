@@ -114,7 +114,7 @@ fn destinations_of(
 fn connect_limit(test: &Test) -> u32 {
     match &test.plan {
         Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) => 1,
+        Plan::Latency(_) | Plan::Datagrams(_) => 1,
     }
 }
 
@@ -128,6 +128,7 @@ fn origins_of(group: Group, test: &Test) -> Origins {
         _ if is_probe(group) => Origins::default(),
         Plan::Goodput(plan) => Origins::new(&plan.sockets),
         Plan::Latency(plan) => Origins::new(&plan.sockets),
+        Plan::Datagrams(plan) => Origins::new(&plan.sockets),
     }
 }
 

@@ -79,6 +79,16 @@ pub enum RunError {
         /// What happened.
         why: String,
     },
+    /// Datagrams that the path would have to cut in pieces.
+    #[error(
+        "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most --datagram {longest}"
+    )]
+    DatagramTooLong {
+        /// Payload asked for.
+        datagram: u64,
+        /// The most.
+        longest: u64,
+    },
     /// An engine that is not there, or could not run.
     #[error("{0}")]
     Engine(#[from] EngineError),
@@ -153,6 +163,7 @@ impl RunError {
             | Self::NoFiles { .. }
             | Self::Served { .. }
             | Self::TooManySpin { .. }
+            | Self::DatagramTooLong { .. }
             | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,
         }

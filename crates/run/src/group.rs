@@ -16,6 +16,7 @@ use pathscope_os::OsError;
 use pathscope_os::cpus;
 use pathscope_os::sockets::{Settings, Socket};
 
+use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
 use crate::ledger::{Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
@@ -45,6 +46,8 @@ pub(crate) struct GroupState {
     /// Goodput: bytes that each flow received in the window, by flow.
     pub received: Vec<(FlowId, u64)>,
     pub tally: Option<LatencyTally>,
+    /// Datagram goodput: what its flows came to.
+    pub datagrams: DatagramFindings,
     /// Datagrams that the sockets of these flows dropped.
     pub socket_drops: Option<u64>,
     /// How far the kernel's stamps can be trusted, where they were asked for.
@@ -69,13 +72,17 @@ impl GroupState {
             (Plan::Latency(plan), _) if group.id == GroupId(0) => {
                 (Job::Latency(plan.clone()), false)
             }
+            (Plan::Datagrams(plan), _) if group.id == GroupId(0) => {
+                (Job::Datagrams(plan.clone()), false)
+            }
             (_, Some(probe)) => (Job::Latency(probe.clone()), true),
             (Plan::Goodput(plan), None) => (Job::Goodput(plan.clone()), false),
             (Plan::Latency(plan), None) => (Job::Latency(plan.clone()), false),
+            (Plan::Datagrams(plan), None) => (Job::Datagrams(plan.clone()), false),
         };
         let tally = match &job {
             Job::Latency(plan) => Some(LatencyTally::for_plan(plan)),
-            Job::Goodput(_) => None,
+            Job::Goodput(_) | Job::Datagrams(_) => None,
         };
         let list = job.cpus(role);
         check_cpus(list)?;
@@ -98,6 +105,7 @@ impl GroupState {
             workers_running: 0,
             received: Vec::new(),
             tally,
+            datagrams: DatagramFindings::default(),
             socket_drops: None,
             stamps: None,
             error: None,
@@ -112,8 +120,8 @@ impl GroupState {
         matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
     }
 
-    /// Everything that its workers need. This was asked of its sockets.
-    pub fn ready(&mut self, asked: &Settings) -> Result<ReadyGroup, RunError> {
+    /// Everything that its workers need at this end. This was asked of its sockets.
+    pub fn ready(&mut self, role: Role, asked: &Settings) -> Result<ReadyGroup, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
         let sockets =
@@ -127,7 +135,9 @@ impl GroupState {
             self.opened.clone_from(&sockets);
         }
         let is_left_to_us = asked.receive_buffer_bytes.is_none();
-        if self.group.transport == Transport::Datagram && is_left_to_us {
+        if let Job::Datagrams(plan) = &self.job {
+            self.datagrams.prepare(plan, role, &sockets)?;
+        } else if self.group.transport == Transport::Datagram && is_left_to_us {
             let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
             for socket in &sockets {
                 // What the system does not grant shows as drops, which are told.
@@ -188,6 +198,7 @@ impl GroupState {
                 goodput.failed += flows;
                 goodput.failures.network += flows;
             }
+            Job::Datagrams(_) => self.datagrams.lose(flows),
             Job::Latency(_) => {
                 let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
                 self.error = Some(FlowError { kind, text, errno: None });
@@ -213,6 +224,11 @@ impl GroupState {
                     self.received.push((flow.id(), flow.window().bytes));
                     self.ledger.end(flow, sockets);
                 }
+            }
+            WorkerOutcome::Datagrams(finished) => {
+                self.datagrams.add(finished);
+                let drops = socket_drops(self.group, finished);
+                self.socket_drops = self.socket_drops.unwrap_or(0).checked_add(drops.unwrap_or(0));
             }
             WorkerOutcome::Ping(finished) => {
                 self.stamps.clone_from(&finished.stamps);

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use pathscope_core::Tick;
+use pathscope_modes::datagrams::DatagramsInterval;
 use pathscope_modes::document::Interval;
 use pathscope_modes::goodput::GoodputInterval;
 use pathscope_modes::registry::EndInterval;
@@ -72,6 +73,10 @@ impl Collector {
             }
             // One worker carries the pings of a test.
             Part::Latency(tally) => interval.latency = Some(tally.interval()),
+            Part::Datagrams(tally) => {
+                let sum = interval.datagrams.get_or_insert_with(DatagramsInterval::default);
+                sum.add(&tally.interval());
+            }
         }
         if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
             *came = came.saturating_add(1);

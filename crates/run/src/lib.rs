@@ -11,6 +11,7 @@ mod assemble;
 mod attach;
 pub mod client;
 mod confirmation;
+mod datagrams;
 mod destinations;
 mod driver;
 mod error;

@@ -9,6 +9,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowFacts, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
+use pathscope_modes::datagrams::{DatagramFlow, DatagramTally};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
 use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
 use pathscope_os::sockets::{self, Settings, Socket};
@@ -76,6 +77,7 @@ impl FlowSocket {
 pub(crate) enum Part {
     Goodput(GoodputInterval),
     Latency(Box<LatencyTally>),
+    Datagrams(Box<DatagramTally>),
 }
 
 /// What a worker came to: a variant for each kind of flow.
@@ -84,6 +86,7 @@ pub(crate) enum WorkerOutcome {
     Goodput(Finished<GoodputFlow>),
     Ping(Finished<PingFlow>),
     Echo(Finished<EchoFlow>),
+    Datagrams(Finished<DatagramFlow>),
 }
 
 impl WorkerOutcome {
@@ -93,6 +96,7 @@ impl WorkerOutcome {
             Self::Goodput(finished) => &finished.usage,
             Self::Ping(finished) => &finished.usage,
             Self::Echo(finished) => &finished.usage,
+            Self::Datagrams(finished) => &finished.usage,
         }
     }
 }

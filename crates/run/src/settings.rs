@@ -21,6 +21,7 @@ pub(crate) fn settings(test: &Test) -> Settings {
     let (sockets, congestion_control) = match &test.plan {
         Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
         Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
+        Plan::Datagrams(plan) => (&plan.sockets, &None),
     };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());

@@ -171,7 +171,7 @@ impl RunningTest {
             let before = self.workers.len();
             state.opener.iter().for_each(|opener| opener.started(now));
             let asked = settings::settings_of(state.group, &self.test);
-            let mut ready = state.ready(&asked)?;
+            let mut ready = state.ready(self.role, &asked)?;
             if !state.is_probe {
                 let facts = ready.sockets.first().map(|socket| socket.facts());
                 self.report
@@ -258,11 +258,11 @@ impl RunningTest {
         (index, start, end): (u64, Tick, Tick),
         part: &Part,
     ) -> Vec<EndInterval> {
-        if let (Part::Latency(tally), Some(state)) =
-            (part, self.groups.iter_mut().find(|state| state.group.id == group))
-            && let Some(sum) = &mut state.tally
-        {
-            sum.merge(tally);
+        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        match (part, state) {
+            (Part::Latency(tally), Some(GroupState { tally: Some(sum), .. })) => sum.merge(tally),
+            (Part::Datagrams(tally), Some(state)) => state.datagrams.count(tally),
+            _ => {}
         }
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.add(worker, index, start, end, part);
@@ -351,6 +351,11 @@ impl RunningTest {
             latency.stamps = state.stamps.take();
             let latency = Some(latency);
             if state.is_probe { report.probe = latency } else { report.latency = latency }
+        }
+        for state in self.groups.iter_mut().filter(|state| matches!(state.job, Job::Datagrams(_))) {
+            let caveats = state.datagrams.caveats(self.role);
+            report.caveats.extend(caveats);
+            report.datagrams = Some(state.datagrams.report(state.socket_drops));
         }
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         if let Some(goodput) = &mut report.goodput {

@@ -11,10 +11,11 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote,
+    Batches, Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote,
     Succession as EngineSuccession, Terms, Worker, mailbox, plain, registry,
 };
 use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Totals};
+use pathscope_modes::datagrams::{DatagramFlow, DatagramShared, DatagramsPlan, Offload};
 use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
 use pathscope_modes::latency::{
     EchoFlow, LatencyPlan, LatencyShared, PingFlow, SampleBuffer, Timestamps,
@@ -40,6 +41,7 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 pub(crate) enum Job {
     Goodput(GoodputPlan),
     Latency(LatencyPlan),
+    Datagrams(DatagramsPlan),
 }
 
 impl Job {
@@ -48,6 +50,7 @@ impl Job {
         match self {
             Self::Goodput(plan) => plan.wait,
             Self::Latency(plan) => plan.wait,
+            Self::Datagrams(plan) => plan.wait,
         }
     }
 
@@ -56,6 +59,7 @@ impl Job {
         match self {
             Self::Goodput(plan) => plan.cpus_of(role),
             Self::Latency(plan) => plan.cpus_of(role),
+            Self::Datagrams(plan) => plan.cpus_of(role),
         }
     }
 
@@ -66,6 +70,9 @@ impl Job {
                 placement::of_load(flows, plan.engine.as_deref(), plan.wait, cpus)
             }
             Self::Latency(plan) => placement::of_pings(plan, cpus),
+            Self::Datagrams(plan) => {
+                placement::of_load(flows, plan.engine.as_deref(), plan.wait, cpus)
+            }
         }
     }
 }
@@ -244,10 +251,40 @@ impl Crew {
                 };
                 let flow = move |id| GoodputFlow::new(&plan, role, key, id);
                 let engine = if splits { Run::HALVES } else { Run::WHOLE };
-                let shape = Shape { shared, buffer, engine, succession, stamps: false };
+                let shape = Shape {
+                    shared,
+                    buffer,
+                    batches: Batches::One,
+                    engine,
+                    succession,
+                    stamps: false,
+                };
                 let running =
                     self.spawn(flow, shape, tells, Part::Goodput, WorkerOutcome::Goodput)?;
                 Ok(RunningWorker { entrance, ..running })
+            }
+            (Job::Datagrams(plan), _) => {
+                let longest = plan.datagram_bytes.0 as usize;
+                let batches = match plan.offload {
+                    Offload::Auto => Batches::Joined { longest },
+                    Offload::Off => Batches::Several { longest },
+                };
+                let shape = Shape {
+                    shared: DatagramShared::new(&plan),
+                    buffer: batches.room_bytes(),
+                    batches,
+                    engine: Run::WHOLE,
+                    succession: None,
+                    stamps: false,
+                };
+                let flow = move |id| DatagramFlow::new(&plan, role, key, id);
+                self.spawn(
+                    flow,
+                    shape,
+                    |_, _, _| true,
+                    |tally| Part::Datagrams(Box::new(tally)),
+                    WorkerOutcome::Datagrams,
+                )
             }
             (Job::Latency(plan), Role::Client) => {
                 let (buffer, mut shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
@@ -256,7 +293,7 @@ impl Crew {
                 }
                 let stamps = plan.timestamps == Timestamps::Kernel;
                 let flow = move |id| PingFlow::new(&plan, key, id);
-                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None, stamps };
+                let shape = Shape::of_pings(shared, buffer, stamps);
                 self.spawn(
                     flow,
                     shape,
@@ -269,7 +306,7 @@ impl Crew {
                 let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
                 let stamps = plan.timestamps == Timestamps::Kernel;
                 let flow = move |id| EchoFlow::new(&plan, key, id);
-                let shape = Shape { shared, buffer, engine: Run::WHOLE, succession: None, stamps };
+                let shape = Shape::of_pings(shared, buffer, stamps);
                 self.spawn(
                     flow,
                     shape,
@@ -328,7 +365,8 @@ impl Crew {
     {
         let (remote, inbox) = mailbox()?;
         let Self { group, cpu, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
-        let Shape { shared, buffer, engine: Run { run, reports }, succession, stamps } = shape;
+        let Shape { shared, buffer, batches, engine: Run { run, reports }, succession, stamps } =
+            shape;
         let group_id = group.id;
         let notices = mailbox.clone();
         let sockets = sockets.into_iter().map(|socket| vec![socket]);
@@ -343,6 +381,7 @@ impl Crew {
                 report_every: setting.report_every.duration(),
                 receive_buffer_bytes: buffer,
                 stamps,
+                batches,
             },
             inbox,
             outbox: Outbox::into_sink(move |notice| match notice {
@@ -385,10 +424,20 @@ struct Shape<M: Machine> {
     shared: M::Shared,
     /// The most that is received at once.
     buffer: usize,
+    /// How datagrams are handed over.
+    batches: Batches,
     engine: Run<M>,
     succession: Option<EngineSuccession<M>>,
     /// Whether the kernel stamps datagrams.
     stamps: bool,
+}
+
+impl<M: Machine> Shape<M> {
+    /// One datagram at a time, so that each has a stamp of its own.
+    fn of_pings(shared: M::Shared, buffer: usize, stamps: bool) -> Self {
+        let (engine, batches) = (Run::WHOLE, Batches::One);
+        Self { shared, buffer, batches, engine, succession: None, stamps }
+    }
 }
 
 /// The most that a load takes from the kernel at once.

@@ -11,8 +11,8 @@ use pathscope_core::id::{FlowId, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
-    mailbox, registry,
+    Batches, Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble,
+    Worker, mailbox, registry,
 };
 use pathscope_flow::{Machine, Transport};
 use pathscope_modes::latency::{
@@ -128,6 +128,7 @@ where
             begin: Tick::ZERO,
             report_every: Duration::ZERO,
             receive_buffer_bytes: 64 << 10,
+            batches: Batches::One,
             stamps: plan.timestamps == Timestamps::Kernel,
         },
         inbox,

@@ -48,8 +48,18 @@ struct Desk {
     queue: Sender<Word>,
     waiting: AtomicUsize,
     lost: AtomicU64,
-    caveats: Mutex<Vec<Caveat>>,
+    /// Files that were given up, which was said at once.
+    given_up: Mutex<Vec<GivenUp>>,
     wants: Wants,
+}
+
+/// A file that took no more.
+#[derive(Clone, Debug)]
+struct GivenUp {
+    /// Its option and its name.
+    name: String,
+    /// What was said.
+    sentence: String,
 }
 
 /// One file of rows.
@@ -81,7 +91,7 @@ impl Writer {
             queue,
             waiting: AtomicUsize::new(0),
             lost: AtomicU64::new(0),
-            caveats: Mutex::default(),
+            given_up: Mutex::default(),
             wants: Wants {
                 status: targets.iter().any(|target| target.table == Table::Status)
                     || console.as_ref().is_some_and(|console| console.talk >= Talk::Status),
@@ -100,11 +110,12 @@ impl Writer {
         Arc::clone(&self.desk) as Arc<dyn Sink>
     }
 
-    /// Waits until all is written; what could not be, as one sentence.
+    /// Waits until all is written; what could not be, as one sentence. Why a file was given up was said then.
     pub fn finish(mut self) -> Option<String> {
         self.end();
-        let texts: Vec<String> =
-            self.desk.caveats().into_iter().map(|caveat| caveat.text).collect();
+        let given_up = self.desk.given_up();
+        let lacking = given_up.iter().map(|file| format!("{} lacks rows, as was said", file.name));
+        let texts: Vec<String> = lacking.chain(self.desk.left_out()).collect();
         (!texts.is_empty()).then(|| texts.join("; "))
     }
 
@@ -124,8 +135,18 @@ impl Drop for Writer {
 }
 
 impl Desk {
-    fn kept(&self) -> MutexGuard<'_, Vec<Caveat>> {
-        self.caveats.lock().unwrap_or_else(PoisonError::into_inner)
+    fn given_up(&self) -> MutexGuard<'_, Vec<GivenUp>> {
+        self.given_up.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How many rows no file has, since too many waited.
+    fn left_out(&self) -> Option<String> {
+        let lost = self.lost.load(Ordering::Relaxed);
+        (lost > 0).then(|| {
+            format!(
+                "{lost} rows were left out of the files of status, connections and errors, since {MOST_ENTRIES} others waited to be written"
+            )
+        })
     }
 }
 
@@ -159,15 +180,10 @@ impl Sink for Desk {
     }
 
     fn caveats(&self) -> Vec<Caveat> {
-        let mut caveats = self.kept().clone();
-        let lost = self.lost.load(Ordering::Relaxed);
-        if lost > 0 {
-            let text = format!(
-                "{lost} rows were left out of the files of status, connections and errors, since {MOST_ENTRIES} others waited to be written"
-            );
-            caveats.push(Caveat::new("file_incomplete", text));
-        }
-        caveats
+        let given_up: Vec<String> =
+            self.given_up().iter().map(|file| file.sentence.clone()).collect();
+        let texts = given_up.into_iter().chain(self.left_out());
+        texts.map(|text| Caveat::new("file_incomplete", text)).collect()
     }
 }
 
@@ -178,7 +194,7 @@ impl Target {
     }
 
     /// Writes whole rows, or gives the file up and says so.
-    fn write(&mut self, text: &str) -> Result<(), String> {
+    fn write(&mut self, text: &str) -> Result<(), GivenUp> {
         let Some(mut file) = self.file.as_ref() else { return Ok(()) };
         if text.is_empty() {
             return Ok(());
@@ -190,11 +206,11 @@ impl Target {
         // Half a row would be taken for a whole one. A pipe or device has no length to cut.
         let _ = file.set_len(self.whole_bytes);
         self.file = None;
-        Err(format!(
-            "cannot write to {} {}: {error}; it is given up and lacks every later row, the run goes on",
-            self.option,
-            self.path.display()
-        ))
+        let name = format!("{} {}", self.option, self.path.display());
+        let sentence = format!(
+            "cannot write to {name}: {error}; it is given up and lacks every later row, the run goes on"
+        );
+        Err(GivenUp { name, sentence })
     }
 }
 
@@ -274,9 +290,9 @@ fn write_all(
 
 fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {
     for (target, text) in targets.iter_mut().zip(texts) {
-        if let Err(trouble) = target.write(text) {
-            terminal::complain(&trouble);
-            desk.kept().push(Caveat::new("file_incomplete", trouble));
+        if let Err(given_up) = target.write(text) {
+            terminal::complain(&given_up.sentence);
+            desk.given_up().push(given_up);
         }
     }
 }
@@ -324,7 +340,9 @@ mod tests {
         let caveats = sink.settle();
         assert_eq!(caveats.len(), 1, "{caveats:?}");
         assert!(caveats[0].text.contains("/dev/full"), "{caveats:?}");
-        assert!(writer.finish().is_some_and(|text| text.contains("No space left")));
+        assert!(caveats[0].text.contains("No space left"), "{caveats:?}");
+        let finished = writer.finish().expect("a file lacks rows");
+        assert_eq!(finished, "--status-file /dev/full lacks rows, as was said");
         let text = std::fs::read_to_string(&whole).expect("text");
         assert_eq!(text.lines().count(), 11);
     }

@@ -3,6 +3,7 @@
 mod closing;
 mod common;
 mod daemon;
+mod datagrams;
 mod guide;
 mod journal;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use pathscope_core::Tick;
+use pathscope_os::batches::{self, Arrived, MOST};
 use pathscope_os::{Socket, Waker, clock};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
@@ -80,6 +81,37 @@ impl SystemCalls for Kernel {
         };
         let (received, _) = rustix::net::recv(socket, room, flags)?;
         Ok(received)
+    }
+
+    fn cut(&mut self, socket: &Socket, stride: usize) -> Result<(), Trouble> {
+        Ok(batches::cut(socket, stride)?)
+    }
+
+    #[inline]
+    fn send_cut(
+        &mut self,
+        socket: &Socket,
+        bytes: &[u8],
+        blocking: Blocking,
+    ) -> Result<(), Trouble> {
+        rustix::net::send(socket, bytes, send_flags(blocking))?;
+        Ok(())
+    }
+
+    fn join(&mut self, socket: &Socket) -> Result<(), Trouble> {
+        Ok(batches::join(socket)?)
+    }
+
+    #[inline]
+    fn receive_datagrams(
+        &mut self,
+        socket: &Socket,
+        (room, slot_bytes): (&mut [u8], usize),
+        arrived: &mut [Arrived; MOST],
+        blocking: Blocking,
+    ) -> Result<usize, Trouble> {
+        let waits = blocking == Blocking::UntilTimeout;
+        Ok(batches::receive(socket, room, slot_bytes, arrived, waits)?)
     }
 }
 

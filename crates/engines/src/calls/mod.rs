@@ -16,6 +16,7 @@ use std::io::{self, IoSlice};
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_os::batches::{Arrived, MOST};
 use pathscope_os::stamps::{self, Handover};
 use pathscope_os::{Socket, Waker};
 
@@ -75,6 +76,37 @@ pub trait SystemCalls {
     #[inline]
     fn handover(&mut self, socket: &Socket) -> Result<Option<Handover>, Trouble> {
         Ok(stamps::handover(socket)?)
+    }
+
+    /// From now on what is sent with one call on this socket leaves as datagrams of so many bytes.
+    fn cut(&mut self, socket: &Socket, stride: usize) -> Result<(), Trouble> {
+        Kernel.cut(socket, stride)
+    }
+
+    /// Sends datagrams with one call, as [`cut`](Self::cut) had it: all of them or none.
+    fn send_cut(
+        &mut self,
+        socket: &Socket,
+        bytes: &[u8],
+        blocking: Blocking,
+    ) -> Result<(), Trouble> {
+        Kernel.send_cut(socket, bytes, blocking)
+    }
+
+    /// From now on datagrams that come together may be received as one on this socket.
+    fn join(&mut self, socket: &Socket) -> Result<(), Trouble> {
+        Kernel.join(socket)
+    }
+
+    /// Receives datagrams into slots of so many bytes of `room`; returns how many slots are filled.
+    fn receive_datagrams(
+        &mut self,
+        socket: &Socket,
+        (room, slot_bytes): (&mut [u8], usize),
+        arrived: &mut [Arrived; MOST],
+        blocking: Blocking,
+    ) -> Result<usize, Trouble> {
+        Kernel.receive_datagrams(socket, (room, slot_bytes), arrived, blocking)
     }
 
     /// Makes a call that waits for sockets.

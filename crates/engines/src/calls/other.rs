@@ -4,6 +4,7 @@ use std::io::IoSlice;
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_os::batches::{Arrived, MOST};
 use pathscope_os::{Socket, Waker, clock};
 
 use super::{Blocking, Called, Kernel, SystemCalls, Trouble, Watch};
@@ -39,6 +40,33 @@ impl SystemCalls for Kernel {
         &mut self,
         _socket: &Socket,
         _room: &mut [u8],
+        _blocking: Blocking,
+    ) -> Result<usize, Trouble> {
+        Err(UNSUPPORTED)
+    }
+
+    fn cut(&mut self, _socket: &Socket, _stride: usize) -> Result<(), Trouble> {
+        Err(UNSUPPORTED)
+    }
+
+    fn send_cut(
+        &mut self,
+        _socket: &Socket,
+        _bytes: &[u8],
+        _blocking: Blocking,
+    ) -> Result<(), Trouble> {
+        Err(UNSUPPORTED)
+    }
+
+    fn join(&mut self, _socket: &Socket) -> Result<(), Trouble> {
+        Err(UNSUPPORTED)
+    }
+
+    fn receive_datagrams(
+        &mut self,
+        _socket: &Socket,
+        _room: (&mut [u8], usize),
+        _arrived: &mut [Arrived; MOST],
         _blocking: Blocking,
     ) -> Result<usize, Trouble> {
         Err(UNSUPPORTED)

@@ -5,6 +5,7 @@
 //! [`visit`](Shift::visit) next and how to wait when none has anything to do.
 
 mod attend;
+mod batches;
 mod reports;
 mod rest;
 mod room;
@@ -16,7 +17,7 @@ mod transfer;
 use std::collections::HashMap;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::record::WorkerUsage;
+use pathscope_core::record::{BatchUse, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Machine, Phase, Transport};
 use pathscope_os::Waker;
@@ -24,8 +25,11 @@ use pathscope_os::cpus::{self, ThreadUsage};
 
 use crate::mailbox::{Inbox, Notice, Outbox};
 use crate::timers::Timers;
-use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker};
+use crate::{
+    Batches, Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker,
+};
 
+use batches::Batching;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
@@ -95,6 +99,9 @@ struct Account {
     used_before: Option<ThreadUsage>,
     operations: u64,
     flows: u64,
+    /// How datagrams moved, and whether several may at once.
+    batches: BatchUse,
+    may_batch: bool,
 }
 
 impl<M: Machine, S: SystemCalls> Shift<M, S> {
@@ -120,6 +127,11 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         } else {
             None
         };
+        if terms.transport == Transport::Datagram {
+            for wire in seats.iter_mut().flat_map(|seat| &mut seat.wires) {
+                wire.batching = Batching::begin(terms.batches, &wire.socket, &mut calls);
+            }
+        }
         let now = calls.now();
         let account = Account {
             engine,
@@ -128,6 +140,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             used_before: cpus::thread_usage(),
             operations: 0,
             flows: seats.len() as u64,
+            batches: BatchUse::default(),
+            may_batch: terms.transport == Transport::Datagram && terms.batches != Batches::One,
         };
         let mut shift = Self {
             calls,
@@ -215,6 +229,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             engine: self.account.engine.name().to_owned(),
             wait: self.account.wait.name().to_owned(),
             operations: self.account.operations,
+            batches: self.account.may_batch.then_some(self.account.batches),
         }
     }
 

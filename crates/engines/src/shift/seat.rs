@@ -7,6 +7,7 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Machine, Phase, RecvWant, SendWant, Transport, Want};
 use pathscope_os::Socket;
 
+use super::batches::Batching;
 use super::stamps::Numbers;
 
 /// One flow and its sockets.
@@ -54,6 +55,8 @@ pub(crate) struct Wire {
     pub position: u64,
     /// What was presented and not consumed.
     pub unread: Vec<u8>,
+    /// Where several datagrams may move at once: how far that goes.
+    pub batching: Option<Box<Batching>>,
     /// Nothing of it was consumed: it needs more bytes, or another event.
     pub starved: bool,
     /// Datagrams dropped for want of room, when last asked.
@@ -102,6 +105,7 @@ impl Wire {
             state: WireState::Open,
             position: 0,
             unread: Vec::new(),
+            batching: None,
             starved: false,
             drops: 0,
             stamp: None,

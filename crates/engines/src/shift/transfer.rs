@@ -135,18 +135,25 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         (stride, max): (usize, usize),
         blocking: Blocking,
     ) -> Step {
-        let Self { seats, shared, calls, datagrams, now, .. } = self;
+        let Self { seats, shared, calls, datagrams, now, account, .. } = self;
         let Seat { machine, wires, .. } = &mut seats[place];
         if M::CLOCK == ClockNeed::EveryOperation {
             *now = calls.now();
         }
+        let Wire { socket, batching, .. } = &mut wires[lane.index()];
+        let max = batching.as_ref().map_or(max, |batching| batching.at_once(stride, max));
         let mut batch = Batch::new(datagrams, stride, max);
         machine.fill(shared, lane, &mut batch, *now);
         if batch.count() == 0 {
             return self.withdraw(place);
         }
-        let socket = &wires[lane.index()].socket;
-        match calls.send_datagrams(socket, batch.bytes(), stride, blocking) {
+        let outcome = match batching {
+            Some(batching) => {
+                batching.send((calls, &mut account.batches), socket, &batch, blocking)
+            }
+            None => calls.send_datagrams(socket, batch.bytes(), stride, blocking),
+        };
+        match outcome {
             Ok(0) => self.blocked_to_send(place, lane),
             Ok(sent) => {
                 let step = self.took(place, lane, sent, sent.saturating_mul(stride));
@@ -227,6 +234,9 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             Some(limit) if has_rest && !wire.starved => self.present_rest(place, lane, limit),
             // Datagrams are not joined: the next has to wait until this one is consumed.
             Some(_) if has_rest && self.medium.transport == Transport::Datagram => Step::Idle,
+            Some(_) if has_more && self.batches_on(place, lane) => {
+                self.receive_batch(place, lane, blocking)
+            }
             Some(limit) if has_more => self.receive_more(place, lane, limit, blocking),
             _ => Step::Idle,
         }
@@ -274,7 +284,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         }
     }
 
-    fn not_received(&mut self, place: usize, lane: Lane, trouble: Trouble) -> Step {
+    pub(super) fn not_received(&mut self, place: usize, lane: Lane, trouble: Trouble) -> Step {
         match trouble {
             Trouble::Failed(errno) if !is_no_room(errno) => self.failed(place, lane, errno),
             Trouble::Interrupted => Step::Done(0),
@@ -316,14 +326,17 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let Self { seats, shared, medium, now, .. } = self;
         let Seat { machine, wires, .. } = &mut seats[place];
         let wire = &mut wires[lane.index()];
-        let shown = match medium.transport {
-            Transport::Stream => limit.min(wire.unread.len()),
-            Transport::Datagram => wire.unread.len(),
+        let first = wire.batching.as_ref().and_then(|batching| batching.first_rest());
+        let (shown, stride) = match (medium.transport, first) {
+            (Transport::Stream, _) => (limit.min(wire.unread.len()), 0),
+            (Transport::Datagram, Some(first)) => (first.len, first.stride),
+            (Transport::Datagram, None) => (wire.unread.len(), wire.unread.len()),
         };
-        let meta = meta(medium.transport, shown, wire);
+        let meta = meta(medium.transport, stride, wire);
         let bytes = &wire.unread[..shown];
         let consumed = machine.received(shared, lane, bytes, meta, *now).0.min(shown);
         wire.unread.drain(..consumed);
+        wire.batching.iter_mut().for_each(|batching| batching.consume(consumed));
         wire.starved = consumed == 0;
         seats[place].presented();
         Step::Done(consumed)

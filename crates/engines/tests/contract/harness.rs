@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
+    Batches, EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
     SystemCalls, Terms, Worker, mailbox, registry,
 };
 use pathscope_flow::{Machine, Phase, Transport};
@@ -72,6 +72,7 @@ pub fn terms(wait: Wait, transport: Transport) -> Terms {
         report_every: Duration::from_millis(10),
         receive_buffer_bytes: 64 << 10,
         stamps: false,
+        batches: Batches::One,
     }
 }
 

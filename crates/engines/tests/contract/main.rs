@@ -3,6 +3,7 @@
 //! No test sleeps: each waits for the thing itself, and for at most [`harness::PATIENCE`], so that a
 //! hang is a failure.
 
+mod batches;
 mod faults;
 mod flows;
 mod harness;

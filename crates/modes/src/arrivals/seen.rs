@@ -75,6 +75,15 @@ impl Seen {
         if seen { Sight::Again } else { Sight::First }
     }
 
+    /// Whether of this number something damaged came, and nothing else.
+    pub fn is_spoilt(&self, sequence: u64) -> bool {
+        let (word, bit) = (sequence / 64, 1 << (sequence % 64));
+        let is_held = word <= self.head && self.head - word < self.came.len() as u64;
+        let index = self.index(word);
+        let spoilt = self.spoilt.as_ref().map_or(0, |spoilt| spoilt[index]);
+        is_held && spoilt & !self.came[index] & bit != 0
+    }
+
     /// All numbers below `total` were sent, and nothing comes any more: the numbers that never came, and the
     /// number of those of which nothing came but something damaged. Said once; then there is nothing to say.
     pub fn close(&mut self, total: u64) -> (LossBursts, u64) {
@@ -187,7 +196,9 @@ mod tests {
     fn what_came_damaged_is_not_lost_and_may_still_come() {
         let mut seen = Seen::new(64);
         assert_eq!((seen.saw_spoilt(4), seen.saw_spoilt(4)), (Sight::First, Sight::Again));
+        assert!(seen.is_spoilt(4) && !seen.is_spoilt(5) && !seen.is_spoilt(1 << 40));
         assert_eq!((seen.saw_spoilt(5), seen.saw(5)), (Sight::First, Sight::First));
+        assert!(!seen.is_spoilt(5));
         let (bursts, spoilt) = seen.close(8);
         assert_eq!((bursts.bursts, bursts.lost, spoilt), (2, 6, 1));
     }

@@ -13,15 +13,17 @@ use crate::sockets::SocketArgs;
 use crate::span::Span;
 
 /// How long a test runs that was given neither a transfer nor a duration.
-const DEFAULT_DURATION: Period = Period::from_secs(10);
+pub(crate) const DEFAULT_DURATION: Period = Period::from_secs(10);
 /// What a connection transfers that is to end by itself, where that is not stated.
 const DEFAULT_TRANSFER: Bytes = Bytes(1 << 30);
 /// The first half second is slow start, page faults and waking processors.
 const DEFAULT_WARM_UP: Period = Period::from_millis(500);
+/// Several, so that one that is unlucky does not stand for the path.
+const DEFAULT_CONNECTIONS: u32 = 8;
 /// Large enough that a system call, and waking up for it, cost little beside its copy.
-const DEFAULT_BUFFER: Bytes = Bytes(512 << 10);
+pub(crate) const DEFAULT_BUFFER: Bytes = Bytes(512 << 10);
 /// A segment of `pushpull`.
-const DEFAULT_SEGMENT: Bytes = Bytes(1 << 20);
+pub(crate) const DEFAULT_SEGMENT: Bytes = Bytes(1 << 20);
 
 /// What was typed.
 #[derive(Args, Clone, Debug)]
@@ -29,9 +31,9 @@ pub struct GoodputArgs {
     /// Who sends when: push (client sends), pull (server sends), pushpull (in turns), duplex (both)
     #[arg(long, value_name = "PATTERN", default_value = "push")]
     pub pattern: String,
-    /// Connections at once
-    #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
-    pub connections: u32,
+    /// Connections at once; over UDP, flows [default: 8; over UDP 1]
+    #[arg(short = 'c', long, value_name = "N")]
+    pub connections: Option<u32>,
     /// Times that each connection is made, replaced as it ends: a number, or forever
     #[arg(long, value_name = "N", default_value = "1")]
     pub iterations: String,
@@ -134,17 +136,8 @@ impl GoodputArgs {
             }
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
         };
-        let parts = u64::from(self.connections.max(1));
-        let part = self.total_rate.map(|total| BitRate(total.0 / parts));
-        if let (Some(total), Some(part)) = (self.total_rate, part) {
-            let least = BitRate(limits::RATE.start().0.saturating_mul(parts));
-            let range = least..=*limits::RATE.end();
-            limits::in_range("--total-rate", total, &range)?;
-            debug_assert!(
-                limits::RATE.contains(&part),
-                "the range of the total is that of its parts"
-            );
-        }
+        let connections = self.connections.unwrap_or(DEFAULT_CONNECTIONS);
+        let part = part_of(self.total_rate, connections)?;
         let shape = Shape {
             iterations: iterations(&self.iterations)?,
             connect_limit: self.connect_limit,
@@ -157,7 +150,7 @@ impl GoodputArgs {
         let pattern = limits::choice("--pattern", &self.pattern, &Pattern::ALL)?;
         let plan = GoodputPlan {
             pattern,
-            connections: self.connections,
+            connections,
             warm_up_ns: warm_up(self.warm_up, extent)?,
             extent,
             buffer_bytes: buffer.low,
@@ -186,8 +179,20 @@ impl GoodputArgs {
     }
 }
 
+/// Each connection's part of a rate that is stated for all of them together.
+pub(crate) fn part_of(
+    total: Option<BitRate>,
+    connections: u32,
+) -> Result<Option<BitRate>, PlanError> {
+    let Some(total) = total else { return Ok(None) };
+    let parts = u64::from(connections.max(1));
+    let least = BitRate(limits::RATE.start().0.saturating_mul(parts));
+    limits::in_range("--total-rate", total, &(least..=*limits::RATE.end()))?;
+    Ok(Some(BitRate(total.0 / parts)))
+}
+
 /// None where bytes are counted; half a second or a tenth of the run where it lasts a stated time.
-fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, PlanError> {
+pub(crate) fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, PlanError> {
     let Extent::DurationNs(duration) = extent else { return Ok(Period(0)) };
     limits::warm_up(asked, DEFAULT_WARM_UP, duration)
 }

@@ -22,6 +22,7 @@ mod corruption_tests;
 mod tests;
 
 pub use args::GoodputArgs;
+pub(crate) use args::{DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, part_of, warm_up};
 pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
 pub use fairness::{RateSpread, Starved};
 pub use flow::{GoodputFlow, GoodputShared};

@@ -131,7 +131,7 @@ impl End for ServerEnd<'_> {
 fn files_for(test: &Test) -> u64 {
     let ahead = match &test.plan {
         Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) => 0,
+        Plan::Latency(_) | Plan::Datagrams(_) => 0,
     };
     let of = |group: &Group| {
         let ahead = if group.replaces() { group.flows.min(ahead) } else { 0 };

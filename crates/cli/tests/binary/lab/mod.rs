@@ -5,6 +5,7 @@ mod bad_words;
 mod captures;
 mod changes;
 mod claims;
+mod datagrams;
 mod delays;
 mod ends;
 mod fragments;

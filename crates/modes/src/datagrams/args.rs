@@ -1,0 +1,188 @@
+//! The words of a test of datagram goodput: those that it shares with goodput, and its own.
+
+use clap::Args;
+use pathscope_core::quantity::{BitRate, Bytes};
+
+use super::{DatagramsPlan, Offload};
+use crate::goodput::{
+    DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, Extent, GoodputArgs, Pattern, Verify,
+    part_of, warm_up,
+};
+use crate::latency::Protocol;
+use crate::limits::{self, PlanError};
+use crate::span::Span;
+
+/// Fits an Ethernet frame with any usual tunnel around it.
+const DEFAULT_DATAGRAM: Bytes = Bytes(1_400);
+
+/// What was typed beside the words of goodput.
+#[derive(Args, Clone, Debug)]
+pub struct DatagramArgs {
+    /// What carries it: tcp or udp
+    #[arg(long, value_name = "PROTOCOL", default_value = "tcp")]
+    pub protocol: String,
+    /// Payload of each datagram, 40 to 65507 bytes, with --protocol udp [default: 1400]
+    #[arg(long, value_name = "BYTES")]
+    pub datagram: Option<Bytes>,
+    /// Many datagrams at once through kernel and interface, with --protocol udp: auto or off [default: auto]
+    #[arg(long, value_name = "HOW")]
+    pub offload: Option<String>,
+}
+
+impl DatagramArgs {
+    /// Whether datagrams were asked for. Words of theirs that were typed without that are refused.
+    pub fn is_udp(&self) -> Result<bool, PlanError> {
+        let protocol = limits::choice("--protocol", &self.protocol, &Protocol::ALL)?;
+        let stray =
+            [("--datagram", self.datagram.is_some()), ("--offload", self.offload.is_some())];
+        match stray.into_iter().find(|(_, is_typed)| *is_typed) {
+            Some((one, _)) if protocol == Protocol::Tcp => Err(PlanError::Contradiction {
+                one,
+                other: "--protocol tcp",
+                advice: "give --protocol udp with it",
+            }),
+            _ => Ok(protocol == Protocol::Udp),
+        }
+    }
+
+    /// The plan that these words make with those of goodput.
+    pub fn into_plan(self, common: GoodputArgs) -> Result<DatagramsPlan, PlanError> {
+        refuse_words_of_streams(&common)?;
+        let transfer = common.transfer.as_deref().map(|typed| limits::read("--transfer", typed));
+        let transfer: Option<Span<Bytes>> = transfer.transpose()?;
+        if transfer.is_some_and(|transfer| transfer.high.is_some()) {
+            return Err(against(
+                "a range of --transfer",
+                "give one length: flows are not replaced",
+            ));
+        }
+        let extent = match (transfer, common.duration) {
+            (Some(transfer), _) => Extent::TransferBytes(transfer.low),
+            (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
+        };
+        let connections = common.connections.unwrap_or(1);
+        let rate = common.rate.as_deref().map(|typed| limits::read("--rate", typed));
+        let rate: Option<Span<BitRate>> = rate.transpose()?;
+        if rate.is_some_and(|rate| rate.high.is_some()) {
+            return Err(against("a range of --rate", "give one rate"));
+        }
+        let plan = DatagramsPlan {
+            pattern: limits::choice("--pattern", &common.pattern, &Pattern::ALL)?,
+            connections,
+            extent,
+            datagram_bytes: self.datagram.unwrap_or(DEFAULT_DATAGRAM),
+            rate_bps: rate.map(|rate| rate.low).or(part_of(common.total_rate, connections)?),
+            warm_up_ns: warm_up(common.warm_up, extent)?,
+            verify: limits::choice("--verify", &common.verify, &Verify::ALL)?,
+            offload: match &self.offload {
+                Some(typed) => limits::choice("--offload", typed, &Offload::ALL)?,
+                None => Offload::Auto,
+            },
+            engine: common.engine,
+            wait: common.wait,
+            sockets: common.sockets.into_plan()?,
+            client_cpus: common.client_cpus,
+            server_cpus: common.server_cpus,
+        };
+        plan.validate()?;
+        Ok(plan)
+    }
+}
+
+fn against(one: &'static str, advice: &'static str) -> PlanError {
+    PlanError::Contradiction { one, other: "--protocol udp", advice }
+}
+
+/// What means something for connections alone.
+fn refuse_words_of_streams(words: &GoodputArgs) -> Result<(), PlanError> {
+    let strangers = [
+        ("--iterations", words.iterations != "1"),
+        ("--time-limit", words.time_limit.is_some()),
+        ("--buffer", words.buffer != Span::one(DEFAULT_BUFFER).to_string()),
+        ("--shutdown", words.shutdown != "graceful"),
+        ("--segments", words.segments != DEFAULT_SEGMENT),
+        ("--rate-period", words.rate_period.is_some()),
+        ("--burst-count", words.burst_count.is_some()),
+        ("--congestion", words.congestion.is_some()),
+    ];
+    match strangers.into_iter().find(|(_, is_typed)| *is_typed) {
+        Some((one, _)) => Err(against(one, "it is for connections: leave it out")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+    use pathscope_core::quantity::Period;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        common: GoodputArgs,
+        #[command(flatten)]
+        own: DatagramArgs,
+    }
+
+    fn plan(words: &str) -> Result<DatagramsPlan, PlanError> {
+        let words = std::iter::once("pathscope").chain(words.split_whitespace());
+        let Line { common, own } = Line::try_parse_from(words).expect("known words");
+        assert!(own.is_udp()?, "no --protocol udp in a test of it");
+        own.into_plan(common)
+    }
+
+    #[test]
+    fn words_make_a_plan() {
+        let bare = plan("--protocol udp").expect("a plan");
+        assert_eq!((bare.connections, bare.datagram_bytes, bare.rate_bps), (1, Bytes(1_400), None));
+        assert_eq!(bare.extent, Extent::DurationNs(Period::from_secs(10)));
+        let full = plan(
+            "--protocol udp --pattern duplex -c 4 --datagram 512 --total-rate 100Mbit -n 1MiB \
+             --offload off --verify off --dscp 46 --receive-buffer 1MiB",
+        )
+        .expect("a plan");
+        assert_eq!((full.connections, full.rate_bps), (4, Some(BitRate(25_000_000))));
+        assert_eq!((full.offload, full.verify), (Offload::Off, Verify::Off));
+        assert_eq!(full.extent, Extent::TransferBytes(Bytes(1 << 20)));
+        assert_eq!((full.sockets.dscp, full.receive_buffer()), (Some(46), Bytes(1 << 20)));
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused_by_name() {
+        for (words, named) in [
+            ("--datagram 39", "--datagram 39 B is out of range: 40 B to 65507 B"),
+            ("--datagram 65508", "--datagram 65508 B is out of range"),
+            ("--pattern pushpull", "--pattern pushpull"),
+            ("-c 0", "--connections 0 is out of range: 1 to 10000"),
+            ("--rate 10bit", "--rate"),
+            ("--congestion cubic", "--congestion and --protocol udp exclude each other"),
+            ("--iterations forever", "--iterations and --protocol udp"),
+            ("--buffer 64KiB", "--buffer and --protocol udp"),
+            ("--nagle", "--nagle and UDP exclude each other"),
+            ("--offload maybe", "--offload 'maybe'"),
+            ("-n [1KiB,2KiB]", "a range of --transfer"),
+            ("--rate [1Mbit,2Mbit]", "a range of --rate"),
+        ] {
+            let error = plan(&format!("--protocol udp {words}")).expect_err(words).to_string();
+            assert!(error.contains(named), "{words}: {error}");
+        }
+        for words in ["--datagram 100", "--offload off"] {
+            let error = plan(&format!("--protocol tcp {words}")).expect_err(words).to_string();
+            assert!(error.contains("give --protocol udp"), "{words}: {error}");
+        }
+    }
+
+    #[test]
+    fn the_receive_buffer_is_that_of_a_stall_at_the_rate() {
+        let of = |words: &str| {
+            plan(&format!("--protocol udp {words}")).expect("a plan").receive_buffer()
+        };
+        // 25 Mbit/s for 200 ms are 446 datagrams and one begun.
+        assert_eq!(of("--rate 25Mbit"), Bytes(447 * (1_400 + 1_024)));
+        assert_eq!(of("--rate 1Mbit"), Bytes(256 << 10));
+        assert_eq!(of(""), Bytes(32 << 20));
+        assert_eq!(of("-c 1000"), Bytes(256 << 10));
+    }
+}

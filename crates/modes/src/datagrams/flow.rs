@@ -1,0 +1,211 @@
+//! A datagram flow at one end: its two halves, on one socket.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::quantity::count;
+use pathscope_core::record::{FlowError, FlowErrorKind};
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Shared, Totals,
+    Want,
+};
+
+use super::header::Identity;
+use super::receive::{ReceiveShared, Receiver};
+use super::send::Sender;
+use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan};
+use crate::arrivals::LossBursts;
+use crate::goodput::{Extent, ReceiveWindow};
+use crate::pattern::SessionKey;
+
+/// Numbers remembered of all flows together: of one flow at a million a second, more than half a second.
+const WINDOW: usize = 1 << 19;
+/// Of each flow at least so many.
+const LEAST_WINDOW: usize = 1 << 12;
+
+/// What the datagram flows of one worker have in common.
+#[derive(Debug)]
+pub struct DatagramShared {
+    receive: ReceiveShared,
+    tally: DatagramTally,
+}
+
+impl DatagramShared {
+    /// For flows of `plan`.
+    pub fn new(plan: &DatagramsPlan) -> Self {
+        let receive = ReceiveShared {
+            verify: plan.verify,
+            warm_up_ns: plan.warm_up_ns.0,
+            started: None,
+            window: ReceiveWindow::default(),
+            corruptions: Vec::new(),
+        };
+        Self { receive, tally: DatagramTally::default() }
+    }
+
+    /// What all of them received in the window that counts.
+    pub fn window(&self) -> ReceiveWindow {
+        self.receive.window
+    }
+
+    /// The first corrupt datagrams.
+    pub fn corruptions(&self) -> &[DatagramCorruption] {
+        &self.receive.corruptions
+    }
+}
+
+impl Shared for DatagramShared {
+    type Report = DatagramTally;
+
+    fn report(&mut self, _now: Tick) -> DatagramTally {
+        // Fresh histograms are untouched zero pages: a few microseconds once a report.
+        std::mem::take(&mut self.tally)
+    }
+}
+
+/// One end of one datagram flow.
+#[derive(Debug)]
+pub struct DatagramFlow {
+    flow: FlowId,
+    size: u64,
+    sender: Sender,
+    receiver: Receiver,
+    error: Option<Box<FlowError>>,
+}
+
+impl DatagramFlow {
+    /// Flow number `flow` of `plan` as `role` has it.
+    pub fn new(plan: &DatagramsPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
+        let from_client = role == Role::Client;
+        let names = |from_client| {
+            let identity = Identity::new(session.token(), flow.0, from_client);
+            (session.stream(flow.0, from_client), identity)
+        };
+        let size = plan.datagram_bytes.0;
+        let sends = plan.sends(role);
+        let duration_ns = match plan.extent {
+            Extent::DurationNs(duration) if sends => Some(duration.0),
+            _ => None,
+        };
+        let transfer = plan.transfer_of(role).filter(|_| sends);
+        let window = (WINDOW / plan.connections.max(1) as usize).max(LEAST_WINDOW);
+        let other = if from_client { Role::Server } else { Role::Client };
+        Self {
+            flow,
+            size,
+            sender: Sender::new(names(from_client), size, plan.rate_bps, (transfer, duration_ns)),
+            receiver: Receiver::new(names(!from_client), size, window, plan.sends(other)),
+            error: None,
+        }
+    }
+
+    /// What became of this flow.
+    pub fn facts(&self) -> DatagramFlowFacts {
+        let outcome = self.receiver.outcome();
+        DatagramFlowFacts {
+            flow: self.flow,
+            sent: self.sender.sent(),
+            expected: self.receiver.total(),
+            received: self.receiver.received(),
+            lost: outcome.map_or(0, |outcome| outcome.lost),
+            received_bps: None,
+            error: self.error(),
+        }
+    }
+
+    /// What this flow received in the window that counts.
+    pub fn window(&self) -> ReceiveWindow {
+        self.receiver.window()
+    }
+
+    /// Runs of numbers that are missing.
+    pub fn bursts(&self) -> Option<&LossBursts> {
+        self.receiver.outcome().map(|outcome| &outcome.bursts)
+    }
+}
+
+impl Machine for DatagramFlow {
+    type Shared = DatagramShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryOperation;
+
+    fn id(&self) -> FlowId {
+        self.flow
+    }
+
+    fn want(&mut self, shared: &mut DatagramShared, now: Tick) -> Want {
+        if self.error.is_some() {
+            return Want::NOTHING;
+        }
+        let (send, wake_to_send) = self.sender.offer(&mut shared.tally, now);
+        let wake_to_end = self.receiver.wake(now);
+        let recv = if self.receiver.is_done() { RecvWant::Nothing } else { RecvWant::Any };
+        let wake = [wake_to_send, wake_to_end].into_iter().flatten().min();
+        Want { send, recv, wake, ..Want::NOTHING }
+    }
+
+    fn gather<'data>(&'data self, _: &'data DatagramShared, _: Lane, _: &mut Gather<'data>) {}
+
+    fn fill(&mut self, _: &mut DatagramShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
+        self.sender.fill(batch, now);
+    }
+
+    fn sent(&mut self, shared: &mut DatagramShared, _: Lane, amount: usize, at: Tick) {
+        self.sender.took(&mut shared.tally, amount as u64, at);
+    }
+
+    fn received(
+        &mut self,
+        shared: &mut DatagramShared,
+        _: Lane,
+        bytes: &[u8],
+        meta: RecvMeta,
+        now: Tick,
+    ) -> Consumed {
+        let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZero::get);
+        let DatagramShared { receive, tally } = shared;
+        self.receiver.take(bytes, stride, (tally, receive), now);
+        Consumed(bytes.len())
+    }
+
+    fn event(&mut self, shared: &mut DatagramShared, event: Event, now: Tick) {
+        match event {
+            Event::Start => {
+                self.sender.start(now);
+                self.receiver.start(&mut shared.receive, now);
+            }
+            Event::PeerTotal(total) => self.receiver.told(total, now),
+            Event::Stop => {
+                self.sender.stop();
+                self.receiver.stop(now);
+            }
+            // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
+            Event::Unreachable { .. } => shared.tally.unreachable += 1,
+            Event::Reset { errno, .. } if !self.phase().is_over() => {
+                let size = count(self.size);
+                let text =
+                    format!("the system took no more datagrams of {size} bytes (error {errno})");
+                let errno = Some(errno.to_string());
+                self.error =
+                    Some(Box::new(FlowError { kind: FlowErrorKind::Network, text, errno }));
+            }
+            _ => {}
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (&self.error, self.sender.is_done(), self.receiver.is_done()) {
+            (Some(_), ..) => Phase::Failed,
+            (None, true, true) => Phase::Done,
+            (None, true, false) => Phase::SendingDone,
+            (None, false, _) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: self.sender.sent(), received: self.receiver.received() }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        self.error.as_deref().cloned()
+    }
+}

@@ -1,0 +1,27 @@
+//! How much gets through as datagrams (UDP), and what becomes of each: every one numbered, stamped and verified.
+
+mod args;
+mod corruption;
+mod flow;
+mod header;
+mod plan;
+mod receive;
+mod send;
+pub mod sheet;
+mod summary;
+mod tally;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use args::DatagramArgs;
+pub use corruption::{Damage, DatagramCorruption};
+pub use flow::{DatagramFlow, DatagramShared};
+pub use header::HEADER_BYTES;
+pub use plan::{DatagramsPlan, Offload};
+pub use summary::{
+    DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsReport, DatagramsSummary,
+};
+pub use tally::DatagramTally;
+pub use verdict::verdict;

@@ -1,0 +1,155 @@
+//! A test of datagram goodput as it runs: stated by the client, sent to the server, stored in the result.
+
+use pathscope_core::Wait;
+use pathscope_core::id::Role;
+use pathscope_core::quantity::{BitRate, Bytes, Period};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::goodput::{Extent, Pattern, Verify};
+use crate::limits::{self, PlanError};
+use crate::sockets::SocketPlan;
+
+/// Everything about a test of datagram goodput that both ends must know.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct DatagramsPlan {
+    /// Who sends: the client (`push`), the server (`pull`) or both (`duplex`).
+    pub pattern: Pattern,
+    /// Flows beside each other, each between ports of its own.
+    pub connections: u32,
+    /// How much, or how long. A transfer is of each flow and of both directions together.
+    pub extent: Extent,
+    /// Length of each datagram's payload, its header of 40 bytes included; the last of a transfer may be shorter.
+    pub datagram_bytes: Bytes,
+    /// Payload bits a second of each sender on each flow; absent: as fast as they go.
+    pub rate_bps: Option<BitRate>,
+    /// At the start of a run of stated duration: counted, but not in the goodput.
+    pub warm_up_ns: Period,
+    /// Which bytes a receiver compares with what they must be. Headers are always checked.
+    pub verify: Verify,
+    /// Whether kernel and interface may be handed many datagrams at once.
+    #[serde(default)]
+    pub offload: Offload,
+    /// Engine asked for by name; absent: left to each end.
+    pub engine: Option<String>,
+    /// How both ends wait.
+    pub wait: Wait,
+    /// Where and how the flows' sockets are opened and set. A receive buffer that is not stated follows from the
+    /// rate.
+    #[serde(default)]
+    pub sockets: SocketPlan,
+    /// Processors that the client's workers are kept on, in turns; none: any.
+    #[serde(default)]
+    pub client_cpus: Vec<u32>,
+    /// Processors that the server's workers are kept on, in turns; none: any.
+    #[serde(default)]
+    pub server_cpus: Vec<u32>,
+}
+
+/// Whether many datagrams are handed over at once: to the kernel, which cuts them late or has the interface do it
+/// (`UDP_SEGMENT`), and by it, which joins those of one length that come together (`UDP_GRO`).
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Offload {
+    /// Where the system can, and without it where it cannot or refuses. The result says which.
+    #[default]
+    Auto,
+    /// Never: each datagram goes through the system by itself.
+    Off,
+}
+
+impl Offload {
+    /// The choices with their names as typed.
+    pub const ALL: [(&'static str, Self); 2] = [("auto", Self::Auto), ("off", Self::Off)];
+}
+
+/// A stall of the receiver that its buffer is to outlast at the rate of the plan.
+const STALL_NS: u64 = 200_000_000;
+/// What a kernel charges for a datagram beyond its payload, about: its own record, and the rest of a power of two.
+const CHARGE_BYTES: u64 = 1_024;
+/// Of a flow without a rate, and the most of all flows together.
+const MOST_BUFFER_BYTES: u64 = 32 << 20;
+/// Of each flow at least so much: about what systems give without being asked.
+const LEAST_BUFFER_BYTES: u64 = 256 << 10;
+
+impl DatagramsPlan {
+    /// Whether this can be run: everything in its range, nothing contradictory.
+    pub fn validate(&self) -> Result<(), PlanError> {
+        let contradiction =
+            |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
+        limits::in_range("--connections", u64::from(self.connections), &limits::DATAGRAM_FLOWS)?;
+        limits::in_range("--datagram", self.datagram_bytes, &limits::DATAGRAM)?;
+        if self.pattern == Pattern::Pushpull {
+            let advice = "datagrams take no turns: choose push, pull or duplex";
+            return contradiction("--protocol udp", "--pattern pushpull", advice);
+        }
+        match self.extent {
+            Extent::TransferBytes(transfer) => {
+                limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
+            }
+            Extent::DurationNs(duration) => limits::duration(duration, self.warm_up_ns)?,
+        }
+        if let Some(rate) = self.rate_bps {
+            limits::in_range("--rate", rate, &limits::RATE)?;
+        }
+        self.sockets.validate_datagrams(None)?;
+        self.sockets.validate(self.connections)?;
+        limits::cpus("--cpu", &self.client_cpus)?;
+        limits::cpus("--server-cpu", &self.server_cpus)?;
+        limits::name("--engine", self.engine.as_deref())
+    }
+
+    /// Processors that the workers of an end are kept on; none: any.
+    pub fn cpus_of(&self, role: Role) -> &[u32] {
+        if role == Role::Client { &self.client_cpus } else { &self.server_cpus }
+    }
+
+    /// Whether the client sends.
+    pub fn is_up(&self) -> bool {
+        self.pattern != Pattern::Pull
+    }
+
+    /// Whether the server sends.
+    pub fn is_down(&self) -> bool {
+        self.pattern != Pattern::Push
+    }
+
+    /// Whether this end sends.
+    pub fn sends(&self, role: Role) -> bool {
+        if role == Role::Client { self.is_up() } else { self.is_down() }
+    }
+
+    /// Payload bytes that each sender sends on each flow, where that is stated. An odd byte is the client's.
+    pub fn transfer_of(&self, role: Role) -> Option<u64> {
+        let Extent::TransferBytes(Bytes(total)) = self.extent else { return None };
+        Some(match (self.pattern, role) {
+            (Pattern::Duplex, Role::Client) => total - total / 2,
+            (Pattern::Duplex, Role::Server) => total / 2,
+            _ => total,
+        })
+    }
+
+    /// How long it lasts by its plan, where that is known.
+    pub fn duration_ns(&self) -> Option<Period> {
+        match (self.extent, self.rate_bps) {
+            (Extent::DurationNs(duration), _) => Some(duration),
+            (Extent::TransferBytes(transfer), Some(rate)) => {
+                Some(Period(rate.nanos_for(transfer.0)))
+            }
+            (Extent::TransferBytes(_), None) => None,
+        }
+    }
+
+    /// Room in the receiving socket of each flow: for what comes at the rate of the plan while the receiver stands
+    /// still for 200 ms, as kernels charge for it.
+    pub fn receive_buffer(&self) -> Bytes {
+        let share = MOST_BUFFER_BYTES / u64::from(self.connections.max(1));
+        let of_rate = self.rate_bps.map(|rate| {
+            let datagrams = rate.bytes_in(STALL_NS) / self.datagram_bytes.0.max(1) + 1;
+            datagrams.saturating_mul(self.datagram_bytes.0 + CHARGE_BYTES)
+        });
+        let wanted =
+            of_rate.unwrap_or(share).clamp(LEAST_BUFFER_BYTES, share.max(LEAST_BUFFER_BYTES));
+        self.sockets.receive_buffer_bytes.unwrap_or(Bytes(wanted))
+    }
+}

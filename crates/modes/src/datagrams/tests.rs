@@ -1,0 +1,346 @@
+//! Datagram goodput in virtual time: exact counts, whatever happens to the datagrams.
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::{Tick, Wait};
+use pathscope_flow::sim::{Action, Conditions, Ended, Fate, Link, Outcome, Passing, Sim, Weather};
+use pathscope_flow::{Event, Machine, Phase, Shared, Transport};
+use proptest::prelude::*;
+
+use super::*;
+use crate::goodput::{Extent, Pattern, Verify};
+use crate::pattern::SessionKey;
+use crate::sockets::SocketPlan;
+
+const ONE_WAY_NS: u64 = 250_000;
+const FLOW: FlowId = FlowId(0);
+const LATE: Tick = Tick::from_nanos(600_000_000_000);
+const SIZE: u64 = 1_400;
+
+/// 1,000 datagrams, one each millisecond.
+fn plan(pattern: Pattern) -> DatagramsPlan {
+    DatagramsPlan {
+        pattern,
+        connections: 1,
+        extent: Extent::DurationNs(Period::from_secs(1)),
+        datagram_bytes: Bytes(SIZE),
+        rate_bps: Some(BitRate(SIZE * 8 * 1_000)),
+        warm_up_ns: Period(0),
+        verify: Verify::Full,
+        offload: Offload::Auto,
+        engine: None,
+        wait: Wait::Auto,
+        sockets: SocketPlan::default(),
+        client_cpus: Vec::new(),
+        server_cpus: Vec::new(),
+    }
+}
+
+fn sim(plan: &DatagramsPlan, conditions: Conditions) -> Sim<DatagramFlow, DatagramFlow> {
+    let session = SessionKey::from(Token([3; 16]));
+    let mut sim = Sim::new(conditions, DatagramShared::new(plan), DatagramShared::new(plan));
+    let flow = |role| DatagramFlow::new(plan, role, session, FLOW);
+    sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
+    sim.tell_totals(ONE_WAY_NS);
+    sim
+}
+
+fn link() -> Conditions {
+    Conditions::over(Link::new(ONE_WAY_NS))
+}
+
+fn report(tally: &DatagramTally, flow: &DatagramFlow) -> DatagramsReport {
+    let mut report = DatagramsReport {
+        lost: flow.facts().lost,
+        bursts: flow.bursts().cloned().unwrap_or_default(),
+        expected: flow.facts().expected,
+        ..DatagramsReport::default()
+    };
+    tally.add_to(&mut report);
+    report
+}
+
+/// What both ends say.
+type Reports = (DatagramsReport, DatagramsReport, Outcome);
+
+fn run(sim: &mut Sim<DatagramFlow, DatagramFlow>) -> Reports {
+    let outcome = sim.run(LATE);
+    assert_eq!(outcome.ended, Ended::Over, "{outcome}");
+    let client = report(&sim.client_shared().report(Tick::ZERO), sim.client(FLOW));
+    let server = report(&sim.server_shared().report(Tick::ZERO), sim.server(FLOW));
+    let told = |shared: &DatagramShared, report| DatagramsReport {
+        window: shared.window(),
+        corruptions: shared.corruptions().to_vec(),
+        ..report
+    };
+    let client = told(sim.client_shared(), client);
+    (client, told(sim.server_shared(), server), outcome)
+}
+
+fn pushed(fate: impl FnMut(&mut Passing<'_>) -> Fate + 'static) -> DatagramsReport {
+    let mut sim = sim(&plan(Pattern::Push), link());
+    sim.datagrams(fate);
+    let (client, server, _) = run(&mut sim);
+    assert_eq!((client.sent, client.sent_bytes), (1_000, 1_000 * SIZE));
+    assert_eq!(server.expected, Some(1_000));
+    server
+}
+
+/// Every tenth datagram, from the fifth on.
+fn every_tenth(fate: Fate) -> impl FnMut(&mut Passing<'_>) -> Fate {
+    move |passing| if passing.position % 10 == 5 { fate } else { Fate::Deliver }
+}
+
+#[test]
+fn what_is_sent_arrives_in_either_direction_and_in_both() {
+    for pattern in [Pattern::Push, Pattern::Pull, Pattern::Duplex] {
+        let plan = plan(pattern);
+        let (client, server, outcome) = run(&mut sim(&plan, link()));
+        for (role, sender, receiver) in
+            [(Role::Client, &client, &server), (Role::Server, &server, &client)]
+        {
+            let sent = if plan.sends(role) { 1_000 } else { 0 };
+            assert_eq!(
+                (sender.sent, receiver.received, receiver.lost),
+                (sent, sent, 0),
+                "{outcome}"
+            );
+            assert_eq!(receiver.received_bytes, sent * SIZE);
+            assert_eq!((receiver.duplicates, receiver.reordered, receiver.corrupt), (0, 0, 0));
+        }
+        let summary = DatagramsSummary::of(&plan, &client, Some(&server));
+        for (_, way) in summary.directions() {
+            // The first receive opens the window and is not in it: 999 in 999 ms.
+            assert_eq!(way.goodput_bps, Some(SIZE as f64 * 8_000.0));
+            assert_eq!(way.datagrams_per_second, Some(1_000.0));
+            assert_eq!(way.jitter.as_ref().map(|jitter| jitter.rfc3550.max_ns), Some(0.0));
+            assert_eq!(way.send_lag.as_ref().and_then(|lag| lag.max_ns), Some(0));
+        }
+    }
+}
+
+#[test]
+fn a_transfer_is_sent_to_the_byte_and_its_last_datagram_is_as_short_as_may_be() {
+    for (transfer, sent, bytes) in
+        [(14_000, 10, 14_000), (14_100, 11, 14_100), (14_001, 11, 14_040), (1, 1, 40)]
+    {
+        let plan = DatagramsPlan {
+            extent: Extent::TransferBytes(Bytes(transfer)),
+            rate_bps: None,
+            ..plan(Pattern::Push)
+        };
+        let (client, server, _) = run(&mut sim(&plan, link()));
+        assert_eq!((client.sent, client.sent_bytes), (sent, bytes));
+        assert_eq!((server.received, server.received_bytes, server.lost), (sent, bytes, 0));
+    }
+}
+
+#[test]
+fn what_never_came_is_lost_in_runs_as_long_as_they_were() {
+    let server = pushed(every_tenth(Fate::Lose));
+    assert_eq!((server.received, server.lost), (900, 100));
+    assert_eq!((server.bursts.bursts, server.bursts.longest), (100, 1));
+    let server = pushed(|it| {
+        if (300..350).contains(&it.position) || it.position > 990 {
+            Fate::Lose
+        } else {
+            Fate::Deliver
+        }
+    });
+    assert_eq!((server.received, server.lost), (941, 59));
+    assert_eq!((server.bursts.bursts, server.bursts.longest), (2, 50));
+}
+
+#[test]
+fn copies_and_overtaken_ones_lose_nothing() {
+    let server = pushed(every_tenth(Fate::Duplicate { after_ns: 10_000 }));
+    assert_eq!((server.received, server.duplicates, server.lost), (1_000, 100, 0));
+    let server = pushed(every_tenth(Fate::Delay { by_ns: 2_500_000 }));
+    assert_eq!((server.received, server.reordered, server.lost), (1_000, 100, 0));
+    // Each was overtaken by the two that were sent within 2.5 ms after it.
+    assert_eq!((server.reordering_extent_max, server.reordering_extent_sum), (2, 200));
+}
+
+#[test]
+fn the_last_datagram_s_copy_is_awaited() {
+    let server = pushed(|it| {
+        if it.position == 999 { Fate::Duplicate { after_ns: 10_000_000 } } else { Fate::Deliver }
+    });
+    assert_eq!((server.received, server.duplicates, server.lost), (1_000, 1, 0));
+}
+
+#[test]
+fn damage_is_counted_located_and_ends_nothing() {
+    let server = pushed(|it| {
+        match it.position {
+            // In the filler, in the number, cut short, cut to nothing.
+            100 => it.bytes[700] ^= 4,
+            200 => it.bytes[16] ^= 1,
+            300 => it.bytes.truncate(1_000),
+            400 => it.bytes.truncate(20),
+            _ => {}
+        }
+        Fate::Deliver
+    });
+    assert_eq!(
+        (server.received, server.corrupt, server.corrupt_headers, server.lost),
+        (996, 4, 2, 0)
+    );
+    let told: Vec<_> = server.corruptions.iter().map(|it| (it.sequence, it.came_bytes)).collect();
+    assert_eq!(told, [(Some(100), 1_400), (None, 1_400), (Some(300), 1_000), (None, 20)]);
+    assert!(matches!(
+        server.corruptions[0].damage,
+        Damage::Filler { offset_bytes: 700, length_bytes: 1, .. }
+    ));
+    assert_eq!(server.corruptions[2].damage, Damage::Length { sent_bytes: 1_400 });
+}
+
+#[test]
+fn strangers_datagrams_are_foreign_and_touch_no_count() {
+    let server = pushed(|it| {
+        match it.position {
+            7 => *it.bytes = vec![0x55; 1_400],
+            8 => it.bytes.clear(),
+            _ => {}
+        }
+        Fate::Deliver
+    });
+    assert_eq!((server.received, server.foreign, server.corrupt, server.lost), (998, 2, 0, 2));
+}
+
+#[test]
+fn after_the_drain_they_are_late_and_neither_received_nor_lost() {
+    // The drain is half a second, and late ones are looked for as long.
+    for (by_ms, received, late, lost) in [(400, 1_000, 0, 0), (800, 999, 1, 0), (1_500, 999, 0, 1)]
+    {
+        let server = pushed(move |it| match it.position {
+            999 => Fate::Delay { by_ns: by_ms * 1_000_000 },
+            _ => Fate::Deliver,
+        });
+        assert_eq!((server.received, server.late, server.lost), (received, late, lost), "{by_ms}");
+    }
+}
+
+#[test]
+fn a_socket_that_is_full_loses_and_its_kernel_knows() {
+    let plan = DatagramsPlan {
+        extent: Extent::TransferBytes(Bytes(SIZE * 1_000)),
+        rate_bps: None,
+        ..plan(Pattern::Push)
+    };
+    let slow = Link::new(ONE_WAY_NS).with_buffers(1 << 20, 64 << 10);
+    let mut sim = sim(&plan, Conditions::over(slow));
+    sim.at(Tick::from_nanos(100), Action::Pause { role: Role::Server, for_ns: 50_000_000 });
+    let (client, server, _) = run(&mut sim);
+    let dropped = sim.traffic(FLOW, Lane::ONLY, Role::Client).overflowed;
+    assert!(dropped > 0);
+    assert_eq!((client.sent, server.lost, server.received), (1_000, dropped, 1_000 - dropped));
+}
+
+#[test]
+fn a_batch_is_no_longer_than_a_quarter_of_a_millisecond_at_its_rate() {
+    // 1 Gbit/s of 1,400 bytes: 22 in 250 µs; 1 Mbit/s: one by one, though the sender fell behind.
+    for (rate, most) in [(1_000_000_000, 22), (1_000_000, 1)] {
+        let plan = DatagramsPlan { rate_bps: Some(BitRate(rate)), ..plan(Pattern::Push) };
+        let session = SessionKey::from(Token([3; 16]));
+        let mut flow = DatagramFlow::new(&plan, Role::Client, session, FLOW);
+        let mut shared = DatagramShared::new(&plan);
+        flow.event(&mut shared, Event::Start, Tick::ZERO);
+        let want = flow.want(&mut shared, Tick::from_nanos(500_000_000));
+        let offered = pathscope_flow::SendWant::Datagrams { stride: SIZE as usize, max: most };
+        assert_eq!(want.send, offered, "{rate}");
+    }
+}
+
+#[test]
+fn what_a_rate_could_not_send_is_unsent_to_the_datagram() {
+    let mut sim = sim(&plan(Pattern::Push), link());
+    // It stands still until long after the end.
+    sim.at(
+        Tick::from_nanos(500_500_000),
+        Action::Pause { role: Role::Client, for_ns: 2_000_000_000 },
+    );
+    let (client, server, _) = run(&mut sim);
+    assert_eq!((client.sent, client.unsent), (501, 499));
+    assert_eq!((server.received, server.lost), (501, 0));
+}
+
+#[test]
+fn a_sender_that_fell_behind_sends_the_rest_late() {
+    let mut sim = sim(&plan(Pattern::Push), link());
+    sim.at(
+        Tick::from_nanos(500_500_000),
+        Action::Pause { role: Role::Client, for_ns: 100_000_000 },
+    );
+    let (client, server, _) = run(&mut sim);
+    assert_eq!((client.sent, client.unsent, server.received), (1_000, 0, 1_000));
+    assert_eq!(client.send_lag.and_then(|lag| lag.max_ns), Some(99_500_000));
+}
+
+#[test]
+fn a_stop_ends_both_ends_with_what_they_have() {
+    for told in [true, false] {
+        let mut sim = sim(&plan(Pattern::Push), link());
+        let at = Tick::from_nanos(400_100_000);
+        sim.at(at, Action::Stop { role: Role::Server });
+        if told {
+            sim.at(at, Action::Stop { role: Role::Client });
+        } else {
+            sim.at(at, Action::Kill { flow: FLOW, role: Role::Client });
+        }
+        let outcome = sim.run(LATE);
+        assert_eq!(sim.server(FLOW).phase(), Phase::Done, "{outcome}");
+        let facts = sim.server(FLOW).facts();
+        assert_eq!((facts.received, facts.lost), (401, 0));
+        assert_eq!(facts.expected, told.then_some(401));
+    }
+}
+
+#[test]
+fn a_socket_that_takes_no_more_fails_its_flow_with_a_sentence() {
+    let mut sim = sim(&plan(Pattern::Push), link());
+    sim.at(Tick::from_nanos(100_100_000), Action::Reset { flow: FLOW, errno: 90 });
+    sim.run(LATE);
+    let error = sim.client(FLOW).error().expect("failed").text;
+    assert!(error.contains("no more datagrams of 1,400 bytes"), "{error}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn whatever_the_weather_each_datagram_is_counted_once(
+        seed: u64, lost_ppm in 0..200_000_u64, duplicated_ppm in 0..100_000_u64,
+        delayed_ppm in 0..200_000_u64, flipped_ppm in 0..100_000_u64,
+        delay_ns in 1_000..20_000_000_u64, rate in prop::option::of(1_000_000..500_000_000_u64),
+    ) {
+        let plan = DatagramsPlan {
+            extent: Extent::TransferBytes(Bytes(SIZE * 2_000)),
+            rate_bps: rate.map(BitRate),
+            ..plan(Pattern::Push)
+        };
+        let wide = Link::new(ONE_WAY_NS).with_buffers(256 << 20, 256 << 20);
+        let mut sim = sim(&plan, Conditions::over(wide));
+        let weather =
+            Weather { seed, lost_ppm, duplicated_ppm, delayed_ppm, flipped_ppm, delay_ns };
+        let flipped = Rc::new(Cell::new(0));
+        let (counter, mut fates) = (Rc::clone(&flipped), weather.fates());
+        sim.datagrams(move |passing| {
+            let before = passing.bytes.clone();
+            let fate = fates(passing);
+            counter.set(counter.get() + u64::from(*passing.bytes != before));
+            fate
+        });
+        let (client, server, _) = run(&mut sim);
+        let truth = sim.traffic(FLOW, Lane::ONLY, Role::Client);
+        prop_assert_eq!(client.sent, 2_000);
+        prop_assert_eq!(
+            (server.lost, server.duplicates, server.corrupt, server.foreign, server.late),
+            (truth.lost, truth.duplicated, flipped.get(), 0, 0)
+        );
+        prop_assert_eq!(server.received, 2_000 - truth.lost - flipped.get());
+        prop_assert!(server.bursts.lost >= truth.lost);
+    }
+}

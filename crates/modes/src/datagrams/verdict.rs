@@ -1,0 +1,151 @@
+//! What limited a test of datagram goodput, and how that is known.
+//!
+//! There is no congestion control that would hold a sender back, so whatever it sends is lost or arrives. Rules, in this
+//! order; the first that holds is the verdict, of the direction that lost more: datagrams were lost, and the
+//! receiver's socket dropped buffers: the receiver; datagrams were lost and it did not: the path;
+//! the sender's rate was reached; a rate was asked for and not reached, or none was asked for: the sender, by
+//! its processor where a thread used it up or waited for one.
+
+use pathscope_core::quantity::{count, ratio};
+use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
+
+use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
+use crate::registry::EndReport;
+
+/// A thread that used or awaited its processor for this share of the time has no more to give.
+const CPU_USED_UP: f64 = 0.9;
+/// A rate is reached from this share on.
+const RATE_REACHED: f64 = 0.99;
+
+/// The verdict on a test of `plan`.
+pub fn verdict(
+    plan: &DatagramsPlan,
+    summary: &DatagramsSummary,
+    client: &EndReport,
+    server: &EndReport,
+) -> Option<Verdict> {
+    let lost = |way: &DatagramDirection| way.lost_ratio.unwrap_or(0.0);
+    let (name, way) =
+        summary.directions().max_by(|(_, one), (_, other)| lost(one).total_cmp(&lost(other)))?;
+    let (sender, receiver) = if name == "up" { (client, server) } else { (server, client) };
+    let facts = Facts {
+        lost: way.lost.unwrap_or(0),
+        lost_ratio: way.lost_ratio,
+        socket_drops: way.socket_drops.unwrap_or(0),
+        rate_share: rate_share(plan, way),
+        sender_cpu: busiest(sender),
+        receiver_cpu: busiest(receiver),
+    };
+    let (limit, text) = facts.judge();
+    Some(Verdict { limit, text, evidence: facts.evidence() })
+}
+
+/// Sent of what was due by the rate.
+fn rate_share(plan: &DatagramsPlan, way: &DatagramDirection) -> Option<f64> {
+    plan.rate_bps?;
+    let sent = way.sent? as f64;
+    let due = sent + way.unsent? as f64;
+    (due > 0.0).then(|| sent / due)
+}
+
+/// Of a worker that waits when there is nothing to do, the share of time that it used or awaited a processor.
+fn busiest(end: &EndReport) -> Option<f64> {
+    let waiting = end.workers.iter().filter(|worker| worker.wait != "spin");
+    let share = |worker: &WorkerUsage| worker.cpu_share() + worker.cpu_wait_share().unwrap_or(0.0);
+    waiting.map(share).reduce(f64::max)
+}
+
+#[derive(Debug, Default)]
+struct Facts {
+    lost: u64,
+    lost_ratio: Option<f64>,
+    socket_drops: u64,
+    rate_share: Option<f64>,
+    sender_cpu: Option<f64>,
+    receiver_cpu: Option<f64>,
+}
+
+impl Facts {
+    fn judge(&self) -> (Limit, String) {
+        let share = self.lost_ratio.map_or_else(String::new, |lost| format!(" ({})", ratio(lost)));
+        let lost = format!("{} datagrams{share} were lost", count(self.lost));
+        let is_busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_USED_UP);
+        if self.lost > 0 && self.socket_drops > 0 {
+            let drops = count(self.socket_drops);
+            let why = if is_busy(self.receiver_cpu) { ", whose processor was used up" } else { "" };
+            let text = format!("the receiver{why}: {lost}, and its socket dropped {drops} buffers");
+            return (Limit::ReceiverCpu, text);
+        }
+        if self.lost > 0 {
+            let text = format!("the path: {lost}, and the receiver's socket dropped none");
+            return (Limit::Network, text);
+        }
+        match self.rate_share {
+            Some(reached) if reached >= RATE_REACHED => (
+                Limit::ConfiguredRate,
+                "the configured rate was reached, and nothing was lost".to_owned(),
+            ),
+            Some(reached) => {
+                let text =
+                    format!("the sender: it sent {} of what its rate asked for", ratio(reached));
+                (Limit::SenderCpu, text)
+            }
+            None if is_busy(self.sender_cpu) => {
+                let text = "the sender's CPU: it sent as fast as it could, and nothing was lost";
+                (Limit::SenderCpu, text.to_owned())
+            }
+            None => (
+                Limit::Undetermined,
+                "the sender was held back by its socket or its interface; nothing was lost"
+                    .to_owned(),
+            ),
+        }
+    }
+
+    fn evidence(&self) -> Vec<Evidence> {
+        let shares = [
+            ("lost_ratio", self.lost_ratio, "of the datagrams sent were lost"),
+            ("configured_rate_share", self.rate_share, "of what the rate asked for was sent"),
+            ("sender_cpu_share", self.sender_cpu, "of a processor, the sender's busiest thread"),
+            (
+                "receiver_cpu_share",
+                self.receiver_cpu,
+                "of a processor, the receiver's busiest thread",
+            ),
+        ];
+        let shares = shares.into_iter().filter_map(|(name, value, text)| {
+            let value = value?;
+            Some(Evidence {
+                name: name.to_owned(),
+                value,
+                text: format!("{} {text}", ratio(value)),
+            })
+        });
+        let drops = Evidence {
+            name: "receiver_socket_drops".to_owned(),
+            value: self.socket_drops as f64,
+            text: format!("{} buffers dropped by the receiver's socket", count(self.socket_drops)),
+        };
+        shares.chain([drops]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_limit_is_named_by_its_evidence() {
+        let lost = || Facts { lost: 7, lost_ratio: Some(0.01), ..Facts::default() };
+        for (facts, limit) in [
+            (Facts { socket_drops: 3, rate_share: Some(1.0), ..lost() }, Limit::ReceiverCpu),
+            (Facts { rate_share: Some(1.0), ..lost() }, Limit::Network),
+            (Facts { rate_share: Some(1.0), ..Facts::default() }, Limit::ConfiguredRate),
+            (Facts { rate_share: Some(0.5), ..Facts::default() }, Limit::SenderCpu),
+            (Facts { sender_cpu: Some(0.98), ..Facts::default() }, Limit::SenderCpu),
+            (Facts { sender_cpu: Some(0.4), ..Facts::default() }, Limit::Undetermined),
+        ] {
+            assert_eq!(facts.judge().0, limit, "{facts:?}");
+        }
+    }
+}

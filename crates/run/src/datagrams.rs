@@ -1,0 +1,247 @@
+//! Datagram goodput at one end: its sockets before it runs, what its flows came to, and what both ends' words say.
+//! What is counted, and how, is the mode's.
+
+use std::sync::Arc;
+
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio};
+use pathscope_core::record::{Caveat, Check};
+use pathscope_engines::Finished;
+use pathscope_modes::datagrams::{
+    DatagramCorruption, DatagramFlow, DatagramTally, DatagramsPlan, DatagramsReport,
+    DatagramsSummary,
+};
+use pathscope_modes::goodput::Verify;
+use pathscope_os::batches;
+use pathscope_os::sockets::Socket;
+
+use crate::error::RunError;
+
+/// Flows that are told one by one.
+const FLOWS_TOLD: usize = 1_000;
+/// A sender that is behind its schedule by more than this at its 99th percentile sends in bursts.
+const LAG_TOLD_NS: u64 = 10_000_000;
+
+/// What the flows of one end came to, as it becomes known.
+#[derive(Debug, Default)]
+pub(crate) struct DatagramFindings {
+    tally: DatagramTally,
+    report: DatagramsReport,
+    /// What each flow received in the window, by flow.
+    received: Vec<(FlowId, u64)>,
+    /// Room asked for in each receiving socket, and the least that one was granted.
+    room_bytes: Option<(u64, u64)>,
+}
+
+impl DatagramFindings {
+    /// Makes the sockets ready, or says what of the plan they cannot carry.
+    pub fn prepare(
+        &mut self,
+        plan: &DatagramsPlan,
+        role: Role,
+        sockets: &[Arc<Socket>],
+    ) -> Result<(), RunError> {
+        let receives = plan.sends(if role == Role::Client { Role::Server } else { Role::Client });
+        let wanted = plan.receive_buffer().0;
+        for socket in sockets {
+            if plan.sends(role) {
+                // Where the system cannot, it cuts them in pieces, which is told by nobody.
+                let _ = batches::keep_whole(socket);
+            }
+            // Whoever sends: most paths take as much there as back. Where one does not, its sender's flow fails.
+            if role == Role::Client {
+                let longest = batches::longest_payload(socket);
+                if let Some(longest) =
+                    longest.filter(|&longest| u64::from(longest) < plan.datagram_bytes.0)
+                {
+                    return Err(RunError::DatagramTooLong {
+                        datagram: plan.datagram_bytes.0,
+                        longest: longest.into(),
+                    });
+                }
+            }
+            if receives {
+                // What the system does not grant is told.
+                let _ =
+                    socket.enlarge_receive_buffer(usize::try_from(wanted).unwrap_or(usize::MAX));
+                // It counts its own overhead in, as much again.
+                let granted = socket.receive_buffer_bytes().map(|granted| granted as u64 / 2);
+                let least = self.room_bytes.map_or(u64::MAX, |(_, least)| least);
+                self.room_bytes = granted.map(|granted| (wanted, granted.min(least)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what a worker counted since its last report.
+    pub fn count(&mut self, tally: &DatagramTally) {
+        self.tally.merge(tally);
+    }
+
+    /// Adds what a worker came to.
+    pub fn add(&mut self, finished: &Finished<DatagramFlow>) {
+        let report = &mut self.report;
+        report.window.merge(&finished.shared.window());
+        report.corruptions.extend_from_slice(finished.shared.corruptions());
+        for (flow, sockets) in &finished.flows {
+            let mut facts = flow.facts();
+            // The first of them has none to be summed up with.
+            let is_first = report.completed + report.failed == 0;
+            let sum = if is_first { Some(0) } else { report.expected };
+            report.expected = sum.zip(facts.expected).map(|(sum, more)| sum + more);
+            report.lost += facts.lost;
+            report.bursts.merge(&flow.bursts().cloned().unwrap_or_default());
+            match &mut facts.error {
+                Some(error) => {
+                    report.failed += 1;
+                    let longest =
+                        sockets.first().and_then(|socket| batches::longest_payload(socket));
+                    if let Some(longest) = longest {
+                        error.text =
+                            format!("{}; its path takes {longest} bytes at most", error.text);
+                    }
+                }
+                None => report.completed += 1,
+            }
+            self.received.push((flow.facts().flow, flow.window().bytes));
+            if report.flows.len() < FLOWS_TOLD {
+                report.flows.push(facts);
+            } else {
+                report.flows_omitted += 1;
+            }
+        }
+    }
+
+    /// A worker could not go on.
+    pub fn lose(&mut self, flows: u64) {
+        self.report.failed += flows;
+    }
+
+    /// What is said at the end; once.
+    pub fn report(&mut self, socket_drops: Option<u64>) -> DatagramsReport {
+        let mut report = std::mem::take(&mut self.report);
+        self.tally.add_to(&mut report);
+        report.socket_drops = socket_drops;
+        report.receive_buffer_bytes = self.room_bytes.map(|(_, granted)| granted);
+        report.flows.sort_by_key(|flow| flow.flow);
+        let length_ns = report.window.length_ns();
+        for (flow, bytes) in self.received.drain(..).filter(|_| length_ns > 0) {
+            let rate = bytes as f64 * 8e9 / length_ns as f64;
+            report.rates.record(rate);
+            if let Ok(place) = report.flows.binary_search_by_key(&flow, |facts| facts.flow) {
+                report.flows[place].received_bps = Some(rate);
+            }
+        }
+        report
+    }
+
+    /// What this end noticed.
+    pub fn caveats(&self, role: Role) -> Option<Caveat> {
+        let (wanted, granted) = self.room_bytes.filter(|(wanted, granted)| granted < wanted)?;
+        let end = if role == Role::Client { "client" } else { "server" };
+        let text = format!(
+            "a receive buffer of {} was asked for, and the {end}'s kernel granted {}: raise net.core.rmem_max there",
+            bytes(wanted),
+            bytes(granted)
+        );
+        Some(Caveat::new("buffer_cut", text))
+    }
+}
+
+/// What had to hold of both ends' words.
+pub(crate) fn checks(
+    plan: &DatagramsPlan,
+    client: &DatagramsReport,
+    server: Option<&DatagramsReport>,
+) -> Vec<Check> {
+    let ends = || [Some(client), server].into_iter().flatten();
+    let sum = |field: fn(&DatagramsReport) -> u64| ends().map(field).sum::<u64>();
+    let (corrupt, received) = (sum(|end| end.corrupt), sum(|end| end.received));
+    let first = ends().flat_map(|end| &end.corruptions).next();
+    let verified = Check {
+        name: "verified".to_owned(),
+        passed: corrupt == 0,
+        text: match first {
+            _ if corrupt == 0 && plan.verify == Verify::Sampled => format!(
+                "of {} received, one byte in 16 was checked, and none was wrong",
+                counted(received, "datagram")
+            ),
+            _ if corrupt == 0 => {
+                format!("all {} are what was sent", counted(received, "received datagram"))
+            }
+            first => format!(
+                "{} not what was sent; {}",
+                counted(corrupt, "datagram"),
+                first.map_or_else(String::new, DatagramCorruption::text)
+            ),
+        },
+    };
+    let error = ends().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
+    let failed = ends().map(|end| end.failed).max().unwrap_or(0);
+    let completed = Check {
+        name: "completed".to_owned(),
+        passed: failed == 0,
+        text: match error {
+            Some(error) => format!("{} failed: {}", counted(failed, "flow"), error.text),
+            None if failed > 0 => format!("{} failed", counted(failed, "flow")),
+            None => match plan.connections {
+                1 => "the flow came to its end".to_owned(),
+                flows => format!("all {} flows came to their end", count(flows.into())),
+            },
+        },
+    };
+    let mut checks = vec![completed];
+    if plan.verify != Verify::Off {
+        checks.insert(0, verified);
+    }
+    checks.extend(server.map(|server| counts_agree(client, server)));
+    checks
+}
+
+/// What each receiver was told is what the sender says, and no more arrived.
+fn counts_agree(client: &DatagramsReport, server: &DatagramsReport) -> Check {
+    let agree = |sender: &DatagramsReport, receiver: &DatagramsReport| {
+        receiver.expected == Some(sender.sent) && receiver.received <= sender.sent
+    };
+    let passed = agree(client, server) && agree(server, client);
+    let told = |end: &DatagramsReport| end.expected.map_or_else(|| "?".to_owned(), count);
+    let (up, down) = (count(client.sent), count(server.sent));
+    let text = if passed {
+        format!("both ends count the same: {up} datagrams up, {down} down")
+    } else {
+        format!(
+            "sent and told differ: {up} and {} datagrams up, {down} and {} down",
+            told(server),
+            told(client)
+        )
+    };
+    Check { name: "counts_agree".to_owned(), passed, text }
+}
+
+/// What a reader must know of the figures.
+pub(crate) fn doubts(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    for (name, way) in summary.directions() {
+        if let (Some(rate), Some(sent), Some(unsent)) = (plan.rate_bps, way.sent, way.unsent)
+            && unsent > 0
+        {
+            let reached = sent as f64 / (sent + unsent) as f64;
+            let text = format!(
+                "{rate} was asked for, and the sender of '{name}' reached {} of it: {} were due and never left",
+                ratio(reached),
+                counted(unsent, "datagram")
+            );
+            caveats.push(Caveat::new("rate_not_reached", text));
+        }
+        let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0)?.value_ns);
+        if let Some(lag) = lag.filter(|&lag| lag > LAG_TOLD_NS) {
+            let text = format!(
+                "one batch in a hundred of '{name}' left {} or more after its time, and what was due by then with it: \
+                 part of what was lost may be due to these bursts",
+                duration_ns(lag)
+            );
+            caveats.push(Caveat::new("send_lag", text));
+        }
+    }
+    caveats
+}
