@@ -7,6 +7,8 @@ use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::goodput::GoodputArgs;
 use pathscope_modes::latency::LatencyArgs;
+use pathscope_modes::media::MediaArgs;
+use pathscope_modes::multipath::MultipathArgs;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
@@ -34,6 +36,10 @@ pub enum Command {
     Goodput(GoodputCommand),
     /// How long a round trip takes, to the last percentile
     Latency(LatencyCommand),
+    /// Whether streams of frames, as of video, are there when they are to be played
+    Media(MediaCommand),
+    /// How much a second path helps: every datagram on every path, the first answer counts
+    Multipath(MultipathCommand),
     /// Show a result again
     Show(ShowArgs),
     /// Networks of known rate, delay, queue and loss, on this machine
@@ -142,6 +148,47 @@ pub struct LatencyCommand {
     /// Also write how often each latency was measured, in lagscope's JSON, to this file
     #[arg(long, value_name = "FILE")]
     pub frequency_file: Option<PathBuf>,
+    /// How it is run
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// `pathscope media`.
+#[derive(Args, Debug)]
+pub struct MediaCommand {
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
+    pub host: String,
+    /// What is measured
+    #[command(flatten)]
+    pub mode: MediaArgs,
+    /// How often all of it is done, one run after the other
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(1..=1_000)
+    )]
+    pub iterations: u32,
+    /// Also write each frame that this end received, as a row of CSV, to this file; of the first run
+    #[arg(long, value_name = "FILE")]
+    pub jitter_file: Option<PathBuf>,
+    /// What is written while it runs
+    #[command(flatten)]
+    pub journal: JournalArgs,
+    /// How it is run
+    #[command(flatten)]
+    pub run: RunArgs,
+}
+
+/// `pathscope multipath`.
+#[derive(Args, Debug)]
+pub struct MultipathCommand {
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
+    pub host: String,
+    /// What is measured
+    #[command(flatten)]
+    pub mode: MultipathArgs,
+    /// Also write the stamps of each datagram on each path as a row of CSV to this file
+    #[arg(long, value_name = "FILE")]
+    pub samples: Option<PathBuf>,
     /// How it is run
     #[command(flatten)]
     pub run: RunArgs,

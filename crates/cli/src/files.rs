@@ -8,7 +8,7 @@ use pathscope_run::samples::{self, SampleFile};
 
 use crate::Trouble;
 use crate::args::DaemonArgs;
-use crate::journal::{JournalArgs, Talk};
+use crate::journal::{JournalArgs, Of, Talk};
 
 /// The files that are wanted.
 #[derive(Debug)]
@@ -17,10 +17,14 @@ pub struct Files {
     pub result: Option<PathBuf>,
     /// A row for each ping.
     pub samples: Option<PathBuf>,
+    /// A row for each frame.
+    pub jitter: Option<PathBuf>,
     /// How often each latency was met, in lagscope's layout.
     pub frequencies: Option<PathBuf>,
     /// What grows while it runs.
     pub journal: JournalArgs,
+    /// What that is about.
+    pub of: Of,
     /// What is said unless more or less is asked for.
     pub usual: Talk,
 }
@@ -31,8 +35,10 @@ impl Files {
         Self {
             result,
             samples: None,
+            jitter: None,
             frequencies: None,
             journal: JournalArgs::default(),
+            of: Of::Connections,
             usual: Talk::Failures,
         }
     }
@@ -52,6 +58,7 @@ impl Files {
         let mut named = vec![
             ("--output", self.result.as_deref()),
             ("--samples", self.samples.as_deref()),
+            ("--jitter-file", self.jitter.as_deref()),
             ("--frequency-file", self.frequencies.as_deref()),
         ];
         named.extend(self.journal.named());
@@ -60,13 +67,15 @@ impl Files {
 
     /// Opened before anything is measured, so that what cannot be written is told then.
     pub fn open_samples(&self) -> Result<Option<SampleFile>, Trouble> {
-        let open = |path: &PathBuf| {
+        let open = |(option, path): (&str, &PathBuf)| {
             SampleFile::create(path).map_err(|error| {
                 let file = path.display();
-                Trouble::usage(format!("--samples {file}: {error}; nothing was measured"))
+                Trouble::usage(format!("{option} {file}: {error}; nothing was measured"))
             })
         };
-        self.samples.as_ref().map(open).transpose()
+        let samples = self.samples.as_ref().map(|path| ("--samples", path));
+        let jitter = self.jitter.as_ref().map(|path| ("--jitter-file", path));
+        samples.or(jitter).map(open).transpose()
     }
 }
 

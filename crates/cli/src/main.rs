@@ -34,6 +34,8 @@ fn main() -> ExitCode {
         Command::Survey(args) => measure::survey(args),
         Command::Goodput(args) => measure::goodput(args),
         Command::Latency(args) => measure::latency(args),
+        Command::Media(args) => measure::media(args),
+        Command::Multipath(args) => measure::multipath(args),
         Command::Show(args) => show::show(&args),
         Command::Lab(args) => lab::lab(args),
     };

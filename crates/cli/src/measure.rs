@@ -8,18 +8,21 @@ use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
 use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_modes::latency::LatencyPlan;
+use pathscope_modes::media;
 use pathscope_modes::registry::{Plan, Test};
-use pathscope_os::host;
+use pathscope_os::{OsError, host, routes};
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
 use pathscope_run::survey::{self, SurveyOptions};
 
-use crate::args::{GoodputCommand, LatencyCommand, RunArgs, SurveyArgs};
+use crate::args::{
+    GoodputCommand, LatencyCommand, MediaCommand, MultipathCommand, RunArgs, SurveyArgs,
+};
 use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files::{Files, samples_trouble};
 use crate::frequencies::FrequencyFile;
-use crate::journal::Talk;
+use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::output::{self, Outputs, ResultFile};
 use crate::{Trouble, terminal};
@@ -76,6 +79,46 @@ pub fn latency(mut args: LatencyCommand) -> Result<(), Trouble> {
     measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, &files)
 }
 
+/// `pathscope media`.
+pub fn media(args: MediaCommand) -> Result<(), Trouble> {
+    let plan = args.mode.into_plan().map_err(Trouble::usage)?;
+    if args.jitter_file.is_some() && !plan.is_down() {
+        let text = "--jitter-file holds the frames that this end receives, and with --direction up it \
+                    receives none; leave one of them out";
+        return Err(Trouble::usage(text));
+    }
+    if !args.run.talk.quiet && !args.run.dry_run {
+        terminal::say(&format!("media: {}", media::sheet::subtitle(&plan)));
+    }
+    let test =
+        Test { plan: Plan::Media(plan), probe: None, report_every_ns: args.run.report_every };
+    let name = |number| match args.iterations {
+        1 => "media".to_owned(),
+        all => format!("media {number} of {all}"),
+    };
+    let tests = (1..=args.iterations).map(|number| (name(number), test.clone())).collect();
+    let files = Files {
+        journal: args.journal,
+        of: Of::Streams,
+        usual: Talk::Connections,
+        jitter: args.jitter_file,
+        ..Files::result(args.run.output.output.clone())
+    };
+    measure("media", Some(args.host), tests, &args.run, &files)
+}
+
+/// `pathscope multipath`.
+pub fn multipath(args: MultipathCommand) -> Result<(), Trouble> {
+    let failed = |error: OsError| Trouble::new(error.failure(), error.to_string());
+    let could_be = |interface: &routes::Interface| !interface.is_loopback;
+    let interfaces = routes::interfaces().map_err(failed)?.iter().filter(|it| could_be(it)).count();
+    let plan = args.mode.into_plan(interfaces).map_err(Trouble::usage)?;
+    let test =
+        Test { plan: Plan::Multipath(plan), probe: None, report_every_ns: args.run.report_every };
+    let files = Files { samples: args.samples, ..Files::result(args.run.output.output.clone()) };
+    measure("multipath", Some(args.host), vec![("multipath".to_owned(), test)], &args.run, &files)
+}
+
 /// A seed that reads well in a document: 32 bits.
 fn random_seed() -> Result<u64, Trouble> {
     let bytes = pathscope_os::random::bytes();
@@ -101,7 +144,8 @@ fn measure(
     let result_file = files.result.as_deref().map(ResultFile::create).transpose()?;
     let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
     let samples = files.open_samples()?;
-    let kept = files.journal.keep(Talk::of(args.talk, files.usual), files.result.as_deref())?;
+    let kept =
+        files.journal.keep(Talk::of(args.talk, files.usual), files.of, files.result.as_deref())?;
     daemon::ready();
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;

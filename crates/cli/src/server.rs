@@ -6,7 +6,7 @@ use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
 use crate::daemon::{self, Role};
-use crate::journal::Talk;
+use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::measure::here;
 use crate::{Trouble, terminal};
@@ -19,7 +19,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     }
     let stop = Stop::default();
     stop.on_signals().map_err(trouble)?;
-    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), None)?;
+    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections, None)?;
     let settings = Settings {
         listen: args.listen.clone(),
         port: args.port,

@@ -16,6 +16,12 @@ pub enum Entry {
     Closed(Box<Connection>),
     /// Something went wrong that is no matter of one connection.
     Trouble(Box<Trouble>),
+    /// A report interval of a session of streams has passed.
+    StreamStatus(Box<StreamStatus>),
+    /// A stream of a session is about to send or receive frames.
+    StreamOpened(Box<Stream>),
+    /// A stream has ended, well or not.
+    StreamClosed(Box<Stream>),
     /// A step of a session, for whoever looks for a fault.
     Step(Box<Step>),
 }
@@ -82,6 +88,96 @@ pub struct Connection {
     pub facts: FlowFacts,
     /// The other end of the session's control connection.
     pub session: String,
+}
+
+/// How frames of streams ended, in an interval or in all.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct Frames {
+    /// Whole when they were to be played.
+    pub completed: u64,
+    /// Not whole then, though nothing of them came damaged.
+    pub missed: u64,
+    /// Whole, with datagrams that came more than once.
+    pub repeated: u64,
+    /// Not whole, since something of them came damaged.
+    pub erroneous: u64,
+    /// Of the missed: whole afterwards.
+    pub late: u64,
+    /// Sent by this end.
+    pub sent: u64,
+}
+
+/// The streams of one session over one interval.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct StreamStatus {
+    /// When the interval ended, since the journal began.
+    pub at_ns: u64,
+    /// How long it was; zero for the row that says that the streams begin.
+    pub length_ns: u64,
+    /// Payload of datagrams handed to the kernel in it.
+    pub sent_bytes: u64,
+    /// Payload of datagrams that came in it, each counted once.
+    pub received_bytes: u64,
+    /// Whether this end receives streams: else its rate is what it sends.
+    pub receives: bool,
+    /// Streams under way at its end.
+    pub streams: u64,
+    /// Frames of it.
+    pub frames: Frames,
+    /// The other end of the session's control connection.
+    pub session: String,
+}
+
+/// One stream.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stream {
+    /// When, since the journal began.
+    pub at_ns: u64,
+    /// From the start of the test to its end at this end.
+    pub time_ns: u64,
+    /// The time that its frames stand for: what its rate is taken over.
+    pub streamed_ns: u64,
+    /// Its number, addresses and bytes as this end saw them, and its error.
+    pub facts: FlowFacts,
+    /// Whether this end receives it: else its rate is what it sends.
+    pub receives: bool,
+    /// Its frames.
+    pub frames: Frames,
+    /// Datagrams of it that never came.
+    pub lost_datagrams: u64,
+    /// The longest time in which it had no frame to play.
+    pub longest_freeze_ns: u64,
+    /// The depth of a buffer that would have had each frame in time that ever was whole.
+    pub needed_depth_ns: Option<u64>,
+    /// The other end of the session's control connection.
+    pub session: String,
+}
+
+impl StreamStatus {
+    /// The same as of connections, where both stand in one table.
+    pub fn as_connections(&self) -> Status {
+        Status {
+            at_ns: self.at_ns,
+            length_ns: self.length_ns,
+            sent_bytes: self.sent_bytes,
+            received_bytes: self.received_bytes,
+            in_flight: self.streams,
+            session: self.session.clone(),
+            ..Status::default()
+        }
+    }
+}
+
+impl Stream {
+    /// The same as a connection, where both stand in one table.
+    pub fn as_connection(&self) -> Connection {
+        Connection {
+            at_ns: self.at_ns,
+            time_ns: self.time_ns,
+            facts: self.facts.clone(),
+            session: self.session.clone(),
+        }
+    }
 }
 
 /// An error outside of connections.

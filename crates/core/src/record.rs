@@ -177,6 +177,16 @@ pub enum Limit {
     SendBuffer,
     /// The path: its capacity, its queue or its loss, as seen by congestion control.
     Network,
+    /// The sender: frames left late, or not at all.
+    SenderLate,
+    /// The receiver's socket, which had no room for what the network brought.
+    ReceiverSocket,
+    /// Loss on the path.
+    NetworkLoss,
+    /// Delay on the path.
+    NetworkDelay,
+    /// Data that was altered on the path.
+    Damage,
     /// Nothing stands out.
     Undetermined,
     /// A limit that this version does not know.

@@ -23,7 +23,7 @@ mod timers;
 mod worker;
 
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
-pub use mailbox::{Command, Inbox, Notice, Outbox, Remote, mailbox};
+pub use mailbox::{Command, Inbox, LaneChange, Notice, Outbox, Remote, mailbox};
 pub use registry::EngineKind;
 pub use worker::{
     Batches, Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker,

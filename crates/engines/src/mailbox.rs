@@ -1,13 +1,14 @@
 //! Words between a session and its workers: commands in, notices out. Never on the path of a byte.
 
 use std::fmt;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, Sender};
 
 use pathscope_core::Tick;
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::FlowError;
 use pathscope_flow::{Event, Phase, Totals};
-use pathscope_os::{OsError, Waker};
+use pathscope_os::{OsError, Socket, Waker};
 
 /// What a session tells a worker.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -21,6 +22,8 @@ pub enum Command {
     },
     /// Flows wait to be taken in, or none will come any more.
     Admit,
+    /// Lanes wait to join flows, or to leave them.
+    Lanes,
     /// End now, whatever flows still want.
     Abandon,
 }
@@ -54,12 +57,24 @@ pub enum Notice<R> {
     },
 }
 
+/// A lane of a flow that joins it, or leaves.
+#[derive(Debug)]
+pub struct LaneChange {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Which of its lanes.
+    pub lane: Lane,
+    /// Its socket, connected and in blocking mode, in place of the one that it may have; `None`: it leaves.
+    pub socket: Option<Arc<Socket>>,
+}
+
 /// A worker's ear and the means to fill it.
 pub fn mailbox() -> Result<(Remote, Inbox), OsError> {
     let (sender, receiver) = mpsc::channel();
+    let (lanes, changes) = mpsc::channel();
     let waker = Waker::new()?;
-    let remote = Remote { sender: Some(sender), waker: waker.clone() };
-    Ok((remote, Inbox { receiver, waker }))
+    let remote = Remote { sender: Some(sender), lanes, waker: waker.clone() };
+    Ok((remote, Inbox { receiver, changes, waker }))
 }
 
 /// The session's end of a mailbox. A worker whose every `Remote` is dropped ends at once, since nobody
@@ -68,10 +83,18 @@ pub fn mailbox() -> Result<(Remote, Inbox), OsError> {
 pub struct Remote {
     /// Taken in `drop`, so that it is gone before the worker is woken.
     sender: Option<Sender<Command>>,
+    lanes: Sender<LaneChange>,
     waker: Waker,
 }
 
 impl Remote {
+    /// Has a lane join a flow, or leave it.
+    pub fn change_lane(&self, change: LaneChange) {
+        // It fails only where the worker has ended.
+        let _ = self.lanes.send(change);
+        self.send(Command::Lanes);
+    }
+
     /// Sends a command and wakes the worker. One that is over does not hear it.
     pub fn send(&self, command: Command) {
         if let Some(sender) = &self.sender {
@@ -89,7 +112,7 @@ impl Remote {
 
 impl Clone for Remote {
     fn clone(&self) -> Self {
-        Self { sender: self.sender.clone(), waker: self.waker.clone() }
+        Self { sender: self.sender.clone(), lanes: self.lanes.clone(), waker: self.waker.clone() }
     }
 }
 
@@ -104,6 +127,7 @@ impl Drop for Remote {
 #[derive(Debug)]
 pub struct Inbox {
     receiver: Receiver<Command>,
+    changes: Receiver<LaneChange>,
     waker: Waker,
 }
 
@@ -127,6 +151,11 @@ impl Inbox {
     /// What wakes its reader.
     pub(crate) fn waker(&self) -> &Waker {
         &self.waker
+    }
+
+    /// The next lane that waits to join or to leave.
+    pub(crate) fn take_lane(&self) -> Option<LaneChange> {
+        self.changes.try_recv().ok()
     }
 
     /// The next letter. Drain the waker first, then take until there is none.

@@ -32,6 +32,8 @@ pub struct Group {
     pub numbers: u32,
     /// Sockets of each flow.
     pub lanes: u8,
+    /// Whether its lanes may come late, go, and come back from another address.
+    pub roams: bool,
     /// When they begin.
     pub start: Start,
 }

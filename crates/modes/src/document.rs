@@ -12,6 +12,8 @@ use thiserror::Error;
 use crate::datagrams::DatagramsSummary;
 use crate::goodput::GoodputSummary;
 use crate::latency::LatencySummary;
+use crate::media::MediaSummary;
+use crate::multipath::MultipathSummary;
 use crate::registry::{EndInterval, EndReport, Test};
 
 /// The schema that this version writes.
@@ -29,7 +31,7 @@ pub struct Document {
     pub tool: Tool,
     /// The command line, word by word.
     pub command: Vec<String>,
-    /// What was asked for: `survey`, `goodput`, `latency`.
+    /// What was asked for: `survey`, `goodput`, `latency`, `media`.
     pub kind: String,
     /// The server, as it was named; absent where it was embedded.
     pub target: Option<String>,
@@ -170,10 +172,14 @@ pub struct Summary {
     pub goodput: Option<GoodputSummary>,
     /// Of the latency flows that are the test.
     pub latency: Option<LatencySummary>,
+    /// Of the streams of frames.
+    pub media: Option<MediaSummary>,
     /// Of the probes beside a load.
     pub probe: Option<LatencySummary>,
     /// Of the datagram flows.
     pub datagrams: Option<DatagramsSummary>,
+    /// Of the paths of a multipath test.
+    pub multipath: Option<MultipathSummary>,
 }
 
 /// Why a text is no document.

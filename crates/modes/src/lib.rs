@@ -16,6 +16,8 @@ pub mod draw;
 pub mod goodput;
 pub mod latency;
 pub mod limits;
+pub mod media;
+pub mod multipath;
 pub mod pattern;
 pub mod registry;
 pub mod sheet;

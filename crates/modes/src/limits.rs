@@ -67,6 +67,20 @@ pub const HISTOGRAM_START: RangeInclusive<Period> = Period(0)..=Period::from_sec
 pub const HISTOGRAM_WIDTH: RangeInclusive<Period> = Period(1)..=Period::from_secs(60);
 /// Their number.
 pub const HISTOGRAM_COUNT: RangeInclusive<u32> = 1..=10_000;
+/// Frames a second of a stream.
+pub const FRAME_RATE: RangeInclusive<u64> = 1..=10_000;
+/// How long a frame may wait before it is played.
+pub const BUFFER_DEPTH: RangeInclusive<Period> = Period(1_000_000)..=Period::from_secs(60);
+/// Streams at once.
+pub const STREAMS: RangeInclusive<u64> = 1..=10_000;
+/// Bytes of a stream's datagram: room for two headers and what they are for, to the most that UDP carries.
+pub const STREAM_DATAGRAM: RangeInclusive<Bytes> = Bytes(128)..=Bytes(65_507);
+/// Bytes that an end may need to remember what came of all streams.
+pub const STREAM_MEMORY: u64 = 256 << 20;
+/// Datagrams of a multipath test that leave together.
+pub const GROUPING: RangeInclusive<u64> = 1..=10_000;
+/// How long a sender that duplicates late ones waits for the primary.
+pub const LATE_BY: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(5);
 /// Code points of differentiated services: six bits.
 pub const DSCP: RangeInclusive<u64> = 0..=63;
 /// Buffers of sockets.
@@ -156,6 +170,30 @@ pub enum PlanError {
         low: String,
         /// What stands second.
         high: String,
+    },
+    /// A frame that has no room for the header of its datagram.
+    #[error(
+        "--rate {rate} at --frame-rate {frame_rate} makes frames of {frame_bytes} bytes, and each needs {least_bytes} for a header and one byte; raise the rate or lower the frame rate"
+    )]
+    SmallFrame {
+        /// Bits a second.
+        rate: BitRate,
+        /// Frames a second.
+        frame_rate: u32,
+        /// Bytes of a frame.
+        frame_bytes: u64,
+        /// The least.
+        least_bytes: u64,
+    },
+    /// A stream that ends before its first frame does.
+    #[error(
+        "--duration {duration} holds no whole frame at --frame-rate {frame_rate}; give it longer"
+    )]
+    NoFrame {
+        /// How long.
+        duration: Period,
+        /// Frames a second.
+        frame_rate: u32,
     },
     /// Two options that exclude each other.
     #[error("{one} and {other} exclude each other; {advice}")]

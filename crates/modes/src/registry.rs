@@ -1,7 +1,8 @@
 //! The modes, listed once: what a test can be, and what one end says of it.
 
+use pathscope_core::Wait;
 use pathscope_core::counters::HostCounters;
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, SocketFacts, WorkerUsage};
 use pathscope_flow::{Group, GroupId, Start, Transport};
@@ -12,6 +13,11 @@ use crate::datagrams::{DatagramsInterval, DatagramsPlan, DatagramsReport};
 use crate::goodput::{self, EndedConnections, GoodputInterval, GoodputPlan, GoodputReport};
 use crate::latency::{self, LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
 use crate::limits::{self, PlanError};
+use crate::media::{MediaInterval, MediaPlan, MediaReport};
+use crate::multipath::{MultipathInterval, MultipathPlan, MultipathReport};
+
+/// The group of the plan's own flows. What else there is are probes.
+pub const MAIN: GroupId = GroupId(0);
 
 /// One test: a plan, probes beside it, and how often both ends report. Goes on the wire and into the
 /// document as it ran.
@@ -33,6 +39,8 @@ impl Test {
             Plan::Goodput(plan) => plan.validate()?,
             Plan::Latency(plan) => plan.validate()?,
             Plan::Datagrams(plan) => plan.validate()?,
+            Plan::Media(plan) => plan.validate()?,
+            Plan::Multipath(plan) => plan.validate()?,
         }
         self.probe.as_ref().map_or(Ok(()), LatencyPlan::validate)
     }
@@ -46,6 +54,7 @@ impl Test {
             flows,
             numbers,
             lanes: 1,
+            roams: false,
             start: Start::Together,
         };
         let main = match &self.plan {
@@ -60,12 +69,24 @@ impl Test {
                 let flows = plan.connections;
                 group(0, Transport::Datagram, 0, (flows, flows))
             }
+            Plan::Media(plan) => group(0, Transport::Datagram, 0, (plan.streams, plan.streams)),
+            Plan::Multipath(plan) => {
+                Group { lanes: plan.lanes, roams: true, ..group(0, Transport::Datagram, 0, (1, 1)) }
+            }
         };
         let probe = self.probe.as_ref().map(|plan| {
             let flows = plan.connections;
             group(1, plan.protocol.transport(), main.numbers, (flows, flows))
         });
         std::iter::once(main).chain(probe).collect()
+    }
+
+    /// What the flows of a group do: the plan itself, or the probes beside it.
+    pub fn plan_of(&self, group: GroupId) -> Plan {
+        match &self.probe {
+            Some(probe) if group != MAIN => Plan::Latency(probe.clone()),
+            _ => self.plan.clone(),
+        }
     }
 
     /// How long the test lasts by its plan at the most, where that is stated.
@@ -76,6 +97,7 @@ impl Test {
                 goodput::Extent::TransferBytes(_) => plan.shape.time_limit_ns,
             },
             Plan::Datagrams(plan) => plan.duration_ns(),
+            Plan::Multipath(plan) => Some(plan.duration_ns),
             Plan::Latency(plan) => match (plan.extent, plan.load_model) {
                 (latency::Extent::DurationNs(duration), _) => Some(duration),
                 (latency::Extent::Iterations(count), LoadModel::Open { period_ns, .. }) => {
@@ -83,6 +105,7 @@ impl Test {
                 }
                 _ => None,
             },
+            Plan::Media(plan) => Some(plan.longest_ns()),
         }
     }
 }
@@ -97,6 +120,33 @@ pub enum Plan {
     Latency(LatencyPlan),
     /// How much gets through as datagrams.
     Datagrams(DatagramsPlan),
+    /// Whether frames on a schedule are there when they are to be played.
+    Media(MediaPlan),
+    /// How much further paths help.
+    Multipath(MultipathPlan),
+}
+
+impl Plan {
+    /// How it asks to wait.
+    pub fn wait(&self) -> Wait {
+        match self {
+            Self::Goodput(plan) => plan.wait,
+            Self::Latency(plan) => plan.wait,
+            Self::Datagrams(plan) => plan.wait,
+            Self::Media(plan) => plan.wait,
+            Self::Multipath(_) => Wait::Auto,
+        }
+    }
+
+    /// Processors that its workers are kept on at an end; none: any.
+    pub fn cpus_of(&self, role: Role) -> &[u32] {
+        match self {
+            Self::Goodput(plan) => plan.cpus_of(role),
+            Self::Latency(plan) => plan.cpus_of(role),
+            Self::Datagrams(plan) => plan.cpus_of(role),
+            Self::Media(_) | Self::Multipath(_) => &[],
+        }
+    }
 }
 
 /// What one end says of one interval while a test runs.
@@ -117,6 +167,10 @@ pub struct EndInterval {
     pub latency: Option<LatencyInterval>,
     /// What the datagram flows did in it.
     pub datagrams: Option<DatagramsInterval>,
+    /// What the streams of frames did in it.
+    pub media: Option<MediaInterval>,
+    /// What the paths of a multipath test did in it.
+    pub multipath: Option<MultipathInterval>,
 }
 
 impl EndInterval {
@@ -126,7 +180,14 @@ impl EndInterval {
         let pings = self.latency.as_ref().map_or(0, |latency| latency.received);
         let datagrams = self.datagrams.unwrap_or_default();
         let datagrams = datagrams.sent + datagrams.received;
-        goodput.sent_bytes + goodput.received_bytes + pings + datagrams > 0
+        // Frames that are played from the buffer are progress, too.
+        let media = self.media.unwrap_or_default();
+        let media = media.sent_datagrams + media.received_datagrams + media.frames.judged();
+        let echoes = self
+            .multipath
+            .as_ref()
+            .map_or(0, |multipath| multipath.paths.iter().map(|path| path.received).sum::<u64>());
+        goodput.sent_bytes + goodput.received_bytes + pings + datagrams + media + echoes > 0
     }
 }
 
@@ -138,10 +199,14 @@ pub struct EndReport {
     pub goodput: Option<GoodputReport>,
     /// What the latency flows of the plan came to.
     pub latency: Option<LatencyReport>,
+    /// What the streams of frames came to.
+    pub media: Option<MediaReport>,
     /// What the probes beside a load came to.
     pub probe: Option<LatencyReport>,
     /// What the datagram flows came to.
     pub datagrams: Option<DatagramsReport>,
+    /// What the paths of a multipath test came to.
+    pub multipath: Option<MultipathReport>,
     /// From the start of the test to the end of its last flow.
     pub elapsed_ns: u64,
     /// Processor time of each worker thread that carried the plan's flows.

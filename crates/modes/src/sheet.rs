@@ -8,7 +8,7 @@ use pathscope_core::stats::LatencyFigures;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::registry::{EndInterval, Plan, Test};
-use crate::{datagrams, goodput, latency};
+use crate::{datagrams, goodput, latency, media, multipath};
 
 /// All of a document.
 pub fn sheet(document: &Document) -> Sheet {
@@ -48,6 +48,8 @@ pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
             cells.extend(test.probe.iter().flat_map(|_| cells_of_probes(client)));
         }
         Plan::Latency(_) => cells.extend(latency::sheet::cells(client)),
+        Plan::Media(plan) => cells.extend(media::sheet::cells(plan, client, server)),
+        Plan::Multipath(_) => cells.extend(multipath::sheet::cells(client)),
     }
     Row { section: name.to_owned(), cells }
 }
@@ -64,6 +66,8 @@ pub fn subtitle(test: &Test) -> String {
         Plan::Goodput(plan) => goodput::sheet::subtitle(plan),
         Plan::Latency(plan) => latency::sheet::subtitle(plan),
         Plan::Datagrams(plan) => datagrams::sheet::subtitle(plan),
+        Plan::Media(plan) => media::sheet::subtitle(plan),
+        Plan::Multipath(plan) => multipath::sheet::subtitle(plan),
     }
 }
 
@@ -109,7 +113,7 @@ fn lab(document: &Document) -> Option<String> {
 fn asked_control(document: &Document) -> Option<String> {
     document.measurements.iter().find_map(|measurement| match &measurement.test.plan {
         Plan::Goodput(plan) => plan.congestion_control.clone(),
-        Plan::Latency(_) | Plan::Datagrams(_) => None,
+        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
     })
 }
 
@@ -128,6 +132,10 @@ fn host(host: &Host) -> String {
 fn overview(document: &Document) -> Option<Section> {
     if document.measurements.len() < 2 {
         return None;
+    }
+    if let Some(table) = media::sheet::overview(&document.measurements) {
+        let title = "summary".to_owned();
+        return Some(Section { title, tables: vec![table], ..Section::default() });
     }
     let columns = ["", "goodput up", "goodput down", "RTT p50", "RTT p90", "RTT max", "lost"];
     let rows = document.measurements.iter().map(overview_row).collect();
@@ -178,9 +186,13 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
     if let Some(datagrams) = &summary.datagrams {
         figures.extend(datagrams::sheet::figures(datagrams));
     }
+    if let (Plan::Media(plan), Some(media)) = (&measurement.test.plan, &summary.media) {
+        figures.extend(media::sheet::figures(plan, media));
+    }
     if let Some(probe) = &summary.probe {
         figures.extend(loaded(probe));
     }
+    figures.extend(summary.multipath.iter().flat_map(multipath::sheet::figures));
     figures.extend(machinery(measurement));
     figures.extend(machines(measurement));
     Section {
@@ -192,6 +204,8 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
             .chain(summary.goodput.as_ref().and_then(goodput::sheet::remotes))
             .chain(ranges(measurement))
             .chain(flows(measurement))
+            .chain(media::sheet::streams(measurement))
+            .chain(paths(measurement))
             .collect(),
         series: series(measurement),
         distributions: distributions(measurement),
@@ -214,6 +228,11 @@ fn flows(measurement: &Measurement) -> Option<Table> {
     let client = measurement.client.datagrams.as_ref()?;
     let server = measurement.server.as_ref().and_then(|server| server.datagrams.as_ref());
     datagrams::sheet::flows(client, server)
+}
+
+fn paths(measurement: &Measurement) -> Vec<Table> {
+    let both = measurement.summary.multipath.as_ref().zip(measurement.client.multipath.as_ref());
+    both.map(|(summary, client)| multipath::sheet::tables(summary, client)).unwrap_or_default()
 }
 
 fn ranges(measurement: &Measurement) -> Option<Table> {
@@ -322,9 +341,9 @@ fn series(measurement: &Measurement) -> Vec<Series> {
 
 fn distributions(measurement: &Measurement) -> Vec<(String, pathscope_core::stats::Distribution)> {
     let report = measurement.client.latency.as_ref().or(measurement.client.probe.as_ref());
-    report
-        .and_then(|report| report.rtt.clone())
-        .map(|rtt| ("RTT".to_owned(), rtt))
-        .into_iter()
-        .collect()
+    let rtt = report.and_then(|report| report.rtt.clone()).map(|rtt| ("RTT".to_owned(), rtt));
+    let ends = [Some(&measurement.client), measurement.server.as_ref()].into_iter().flatten();
+    let delays = ends.filter_map(|end| end.media.as_ref()?.delay.clone());
+    let delays = delays.map(|delay| ("frame delay".to_owned(), delay));
+    rtt.into_iter().chain(delays).collect()
 }

@@ -20,7 +20,7 @@ pub const fn errno_name(errno: i32) -> &'static str {
 }
 
 /// Whether a datagram socket lives on after this error: the network or a host answered a datagram, or
-/// dropped it before it left.
+/// dropped it before it left. What was too long for a hop of the way (`EMSGSIZE`) the kernel cuts from then on.
 pub const fn is_unreachable(errno: i32) -> bool {
     matches!(
         errno,

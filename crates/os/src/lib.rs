@@ -22,6 +22,7 @@ pub mod offloads;
 pub mod packets;
 pub mod random;
 pub mod readiness;
+pub mod routes;
 pub mod scheduling;
 pub mod signals;
 pub mod sockets;

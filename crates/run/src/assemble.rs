@@ -11,7 +11,11 @@ use pathscope_modes::goodput::{
 use pathscope_modes::latency::{
     Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary, SocketDrops,
 };
+use pathscope_modes::media::{self, MediaSummary};
+use pathscope_modes::multipath::{self, MultipathSummary};
 use pathscope_modes::registry::{EndReport, Plan, Test};
+
+use crate::streams;
 
 /// All that is known of one test when it has ended, well or not.
 #[derive(Debug)]
@@ -43,10 +47,14 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
             .as_ref()
             .filter(|datagrams| datagrams.failed == 0)
             .and_then(|datagrams| datagrams::verdict(plan, datagrams, &client, server)),
+        (Plan::Media(plan), ..) => {
+            summary.media.as_ref().and_then(|media| media::verdict(plan, media))
+        }
         _ => None,
     };
     let checks = checks(&test, &client, server.as_ref());
     let mut caveats = caveats(&test, &summary, server.is_some(), hosts);
+    caveats.extend(of_paths(&test, &summary, &client, server.as_ref()));
     caveats.extend(client.caveats.iter().cloned());
     caveats.extend(server.iter().flat_map(|server| server.caveats.iter().cloned()));
     Measurement {
@@ -119,21 +127,52 @@ fn summary(
         }
         _ => None,
     };
+    let media = match (&test.plan, &client.media) {
+        (Plan::Media(plan), Some(media)) => {
+            let server = server.and_then(|server| server.media.as_ref());
+            Some(MediaSummary::of(plan, media, server))
+        }
+        _ => None,
+    };
     let server_of = |pick: fn(&EndReport) -> Option<&LatencyReport>| server.and_then(pick);
     Summary {
         goodput,
         datagrams,
+        media,
         latency: latency(
             plan_of_pings(test),
             &client.latency,
             server_of(|server| server.latency.as_ref()),
         ),
+        multipath: paths(test, client, server),
         probe: latency(
             test.probe.as_ref(),
             &client.probe,
             server_of(|server| server.probe.as_ref()),
         ),
     }
+}
+
+/// What to mind of paths.
+fn of_paths(
+    test: &Test,
+    summary: &Summary,
+    client: &EndReport,
+    server: Option<&EndReport>,
+) -> Vec<Caveat> {
+    match (&test.plan, &summary.multipath, &client.multipath) {
+        (Plan::Multipath(plan), Some(summary), Some(client)) => {
+            let server = server.and_then(|server| server.multipath.as_ref());
+            multipath::caveats(plan, summary, client, server)
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn paths(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Option<MultipathSummary> {
+    let Plan::Multipath(plan) = &test.plan else { return None };
+    let server = server.and_then(|server| server.multipath.as_ref());
+    Some(MultipathSummary::of(plan, client.multipath.as_ref()?, server))
 }
 
 /// How the median of the intervals changed, those of the warm-up left out: they have no figures.
@@ -161,6 +200,16 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
         let server = server.and_then(|server| server.datagrams.as_ref());
         checks.extend(crate::datagrams::checks(plan, client, server));
     }
+    if let (Plan::Media(plan), Some(client)) = (&test.plan, &client.media) {
+        checks.extend(streams::checks(
+            plan,
+            client,
+            server.and_then(|server| server.media.as_ref()),
+        ));
+    }
+    checks.extend(client.multipath.as_ref().map(|client| {
+        multipath::verified(client, server.and_then(|server| server.multipath.as_ref()))
+    }));
     checks
 }
 
@@ -277,6 +326,9 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
     if let Some(probe) = &summary.probe {
         caveats.extend(unanswered(probe));
     }
+    if let (Plan::Media(plan), Some(media)) = (&test.plan, &summary.media) {
+        caveats.extend(streams::caveats(plan, media, hosts));
+    }
     for (plan, summary) in [
         (plan_of_pings(test), summary.latency.as_ref()),
         (test.probe.as_ref(), summary.probe.as_ref()),
@@ -305,7 +357,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
 fn plan_of_pings(test: &Test) -> Option<&LatencyPlan> {
     match &test.plan {
         Plan::Latency(plan) => Some(plan),
-        Plan::Goodput(_) | Plan::Datagrams(_) => None,
+        Plan::Goodput(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
     }
 }
 

@@ -21,6 +21,7 @@ use crate::error::RunError;
 use crate::mail::{FlowSocket, Mailbox, Word};
 use crate::opener::{self, Orders};
 use crate::origins::Origins;
+use crate::paths;
 use crate::settings::{is_probe, settings_of};
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
@@ -51,6 +52,15 @@ pub(crate) fn open_flows(
     mailbox: &Mailbox,
 ) {
     for group in test.groups() {
+        if let (Plan::Multipath(plan), true) = (&test.plan, group.roams) {
+            let (plan, mailbox_of_it) = (plan.clone(), mailbox.clone());
+            let orders = paths::Orders { server, token, group, plan, mailbox: mailbox_of_it };
+            match paths::start(orders) {
+                Ok(paths) => mailbox.post(Word::Keeps { group: group.id, paths }),
+                Err(error) => return mailbox.post(Word::AttachFailed(error)),
+            }
+            continue;
+        }
         if group.transport == Transport::Stream {
             let destinations = match destinations_of(test, group, (server, destinations)) {
                 Ok(destinations) => destinations,
@@ -114,7 +124,7 @@ fn destinations_of(
 fn connect_limit(test: &Test) -> u32 {
     match &test.plan {
         Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) | Plan::Datagrams(_) => 1,
+        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => 1,
     }
 }
 
@@ -129,6 +139,8 @@ fn origins_of(group: Group, test: &Test) -> Origins {
         Plan::Goodput(plan) => Origins::new(&plan.sockets),
         Plan::Latency(plan) => Origins::new(&plan.sockets),
         Plan::Datagrams(plan) => Origins::new(&plan.sockets),
+        Plan::Media(plan) => Origins::new(&plan.sockets),
+        Plan::Multipath(_) => Origins::default(),
     }
 }
 
@@ -202,7 +214,7 @@ impl Opener {
 }
 
 /// A datagram that comes within `wait`.
-fn receive(
+pub(crate) fn receive(
     socket: &UdpSocket,
     buffer: &mut [u8],
     wait: Duration,

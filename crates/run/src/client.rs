@@ -185,7 +185,7 @@ impl ClientRun<'_> {
             let idle = match &mut test.plan {
                 Plan::Latency(plan) if is_survey => Some(plan),
                 Plan::Latency(plan) if plan.protocol == Protocol::Udp => return Err(error),
-                Plan::Datagrams(_) => return Err(error),
+                Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => return Err(error),
                 _ => None,
             };
             for plan in idle.into_iter().chain(&mut test.probe) {

@@ -12,7 +12,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Substitution;
 use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Phase, Totals};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Socket;
@@ -297,6 +297,11 @@ where
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
                 self.journal.started(&connections, now);
+                if let Plan::Media(plan) = &test.test.plan {
+                    let receives = plan.sends(self.role.peer());
+                    let streams = test.streams();
+                    self.journal.streams_started(&streams, (receives, plan.frame_rate), now);
+                }
                 self.journal.step(|| "all connections are attached; the test begins".to_owned());
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
@@ -376,6 +381,19 @@ where
             Word::Opens { group, opener } => {
                 self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
             }
+            Word::Keeps { group, paths } => {
+                self.test.iter_mut().for_each(|test| test.keeps(group, paths.clone()));
+            }
+            Word::Lane { group, flow, lane, socket } => {
+                let Some(test) = &mut self.test else { return };
+                let is_first = test.change_lane(group, flow, lane, socket);
+                if is_first && self.role == Role::Server {
+                    self.dialogue.input(Input::Attached { group, flow }, now);
+                }
+            }
+            Word::LanesReady { group, flow } => {
+                self.dialogue.input(Input::Attached { group, flow }, now);
+            }
             Word::ConnectFailed { group, flow, address, error } => {
                 self.test.iter().for_each(|test| test.not_made(group, flow, address, &error));
                 self.journal.not_made(flow, &error.to_string());
@@ -414,6 +432,9 @@ where
                 let Some(test) = &mut self.test else { return };
                 if let Ok(WorkerOutcome::Goodput(finished)) = outcome.as_ref() {
                     self.journal.worker_over(finished, now);
+                }
+                if let Ok(WorkerOutcome::Media(finished)) = outcome.as_ref() {
+                    self.journal.streams_over(finished, now);
                 }
                 let whole = test.worker_over(group, worker, *outcome, now);
                 self.intervals(whole, end);

@@ -71,6 +71,14 @@ pub enum RunError {
         /// What it said.
         why: AttachError,
     },
+    /// No interface can be a path to the server.
+    #[error("there is no path to {server}: {why}")]
+    NoPath {
+        /// The server.
+        server: SocketAddr,
+        /// Each interface, and why it is none.
+        why: String,
+    },
     /// The server's UDP port does not answer, though its TCP port does.
     #[error("flow {flow} was not set up: {why}")]
     DatagramsUnanswered {
@@ -164,6 +172,7 @@ impl RunError {
             | Self::Served { .. }
             | Self::TooManySpin { .. }
             | Self::DatagramTooLong { .. }
+            | Self::NoPath { .. }
             | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,
         }

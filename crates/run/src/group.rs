@@ -1,16 +1,18 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
 //! told, what they came to. The test as a whole is in `test`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::quantity::bytes;
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, SocketFacts, StampFacts};
 use pathscope_engines::Finished;
-use pathscope_flow::{Event, Group, GroupId, Machine, Transport};
+use pathscope_flow::{Event, Group, Machine, Transport};
 use pathscope_modes::goodput::GoodputReport;
 use pathscope_modes::latency::{Extent, LatencyTally};
+use pathscope_modes::media::{MediaFlow, MediaReport, MediaTally, StreamFacts};
+use pathscope_modes::multipath::MultipathReport;
 use pathscope_modes::registry::{EndReport, Plan, Test};
 use pathscope_os::OsError;
 use pathscope_os::cpus;
@@ -20,9 +22,11 @@ use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
 use crate::ledger::{Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
+use crate::paths::PathsRemote;
 use crate::placement::{self, Placement, Spinning};
+use crate::settings::is_probe;
 use crate::vacancies::OpenerRemote;
-use crate::worker::{Job, ReadyGroup, RunningWorker, Succession};
+use crate::worker::{ReadyGroup, RunningWorker, Succession};
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
 /// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
@@ -34,24 +38,31 @@ const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
 #[derive(Debug)]
 pub(crate) struct GroupState {
     pub group: Group,
-    pub job: Job,
-    pub is_probe: bool,
+    pub job: Plan,
     pub placement: Placement,
     /// Held as long as the flows may run.
     _spinning: Option<Spinning>,
     pub sockets: Vec<Option<FlowSocket>>,
     /// Those of the flows that run, kept until it is this end's turn to close.
     pub opened: Vec<Arc<Socket>>,
+    /// Those of lanes that roam, before the test starts.
+    pub lanes: BTreeMap<Lane, FlowSocket>,
+    /// At the client: what keeps the paths of a flow that roams.
+    pub paths: Option<PathsRemote>,
     pub workers_running: usize,
     /// Goodput: bytes that each flow received in the window, by flow.
     pub received: Vec<(FlowId, u64)>,
     pub tally: Option<LatencyTally>,
     /// Datagram goodput: what its flows came to.
     pub datagrams: DatagramFindings,
+    /// What streams of frames came to, and each of them.
+    pub streams: Option<StreamsSum>,
     /// Datagrams that the sockets of these flows dropped.
     pub socket_drops: Option<u64>,
     /// How far the kernel's stamps can be trusted, where they were asked for.
     pub stamps: Option<StampFacts>,
+    /// Whether a worker of several has said what its sockets dropped.
+    has_drops: bool,
     pub error: Option<FlowError>,
     /// Where goodput flows are written down as they end.
     pub ledger: Ledger,
@@ -61,69 +72,68 @@ pub(crate) struct GroupState {
     /// come before their connections.
     pub totals: HashMap<FlowId, u64>,
     pub is_stopped: bool,
+    has_lanes: bool,
 }
 
 impl GroupState {
+    /// Whether these are probes beside the plan's own flows.
+    pub fn is_probe(&self) -> bool {
+        is_probe(self.group)
+    }
+
     pub fn new(test: &Test, group: Group, (role, cpus): (Role, usize)) -> Result<Self, RunError> {
-        let (job, is_probe) = match (&test.plan, &test.probe) {
-            (Plan::Goodput(plan), _) if group.id == GroupId(0) => {
-                (Job::Goodput(plan.clone()), false)
-            }
-            (Plan::Latency(plan), _) if group.id == GroupId(0) => {
-                (Job::Latency(plan.clone()), false)
-            }
-            (Plan::Datagrams(plan), _) if group.id == GroupId(0) => {
-                (Job::Datagrams(plan.clone()), false)
-            }
-            (_, Some(probe)) => (Job::Latency(probe.clone()), true),
-            (Plan::Goodput(plan), None) => (Job::Goodput(plan.clone()), false),
-            (Plan::Latency(plan), None) => (Job::Latency(plan.clone()), false),
-            (Plan::Datagrams(plan), None) => (Job::Datagrams(plan.clone()), false),
-        };
+        let job = test.plan_of(group.id);
         let tally = match &job {
-            Job::Latency(plan) => Some(LatencyTally::for_plan(plan)),
-            Job::Goodput(_) | Job::Datagrams(_) => None,
+            Plan::Latency(plan) => Some(LatencyTally::for_plan(plan)),
+            _ => None,
         };
-        let list = job.cpus(role);
+        let list = job.cpus_of(role);
         check_cpus(list)?;
         // One worker carries all pings, whichever processor it is kept on.
         let cpus = match &job {
-            Job::Goodput(_) if !list.is_empty() => list.len(),
+            Plan::Goodput(_) if !list.is_empty() => list.len(),
             _ => cpus,
         };
-        let mut placement = job.placement(group.flows, cpus)?;
+        let mut placement = placement::of(&job, group.flows, cpus)?;
         let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
         let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,
             job,
-            is_probe,
             placement,
             _spinning: spinning,
             sockets,
             opened: Vec::new(),
+            lanes: BTreeMap::new(),
+            paths: None,
             workers_running: 0,
             received: Vec::new(),
             tally,
             datagrams: DatagramFindings::default(),
+            streams: matches!(&test.plan, Plan::Media(_)).then(StreamsSum::default),
             socket_drops: None,
             stamps: None,
+            has_drops: false,
             error: None,
             ledger: Ledger::default(),
             opener: None,
             totals: HashMap::new(),
             is_stopped: false,
+            has_lanes: false,
         })
     }
 
     pub fn lasts_with_load(&self) -> bool {
-        matches!(&self.job, Job::Latency(plan) if plan.extent == Extent::WithLoad)
+        matches!(&self.job, Plan::Latency(plan) if plan.extent == Extent::WithLoad)
     }
 
     /// Everything that its workers need at this end. This was asked of its sockets.
     pub fn ready(&mut self, role: Role, asked: &Settings) -> Result<ReadyGroup, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
+        if self.group.roams {
+            return self.ready_to_roam(asked);
+        }
         let sockets =
             self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open(asked));
         let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
@@ -134,8 +144,14 @@ impl GroupState {
         } else {
             self.opened.clone_from(&sockets);
         }
+        if let (Plan::Media(_), Some(bytes)) = (&self.job, asked.receive_buffer_bytes) {
+            for socket in &sockets {
+                // Beyond the system's limit where this process may; what was granted is told.
+                let _ = socket.enlarge_receive_buffer(bytes);
+            }
+        }
         let is_left_to_us = asked.receive_buffer_bytes.is_none();
-        if let Job::Datagrams(plan) = &self.job {
+        if let Plan::Datagrams(plan) = &self.job {
             self.datagrams.prepare(plan, role, &sockets)?;
         } else if self.group.transport == Transport::Datagram && is_left_to_us {
             let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
@@ -149,10 +165,52 @@ impl GroupState {
             job: self.job.clone(),
             placement: self.placement.clone(),
             sockets,
+            lanes: Vec::new(),
             samples: None,
+            rows: Vec::new(),
+            stamps: None,
             succession: replaces
                 .then(|| Succession { ledger: self.ledger.clone(), opener: self.opener.clone() }),
         })
+    }
+
+    fn ready_to_roam(&mut self, asked: &Settings) -> Result<ReadyGroup, RunError> {
+        let lanes = std::mem::take(&mut self.lanes);
+        let open = |(lane, socket): (Lane, FlowSocket)| Ok((lane, self.open_lane(&socket, asked)?));
+        Ok(ReadyGroup {
+            group: self.group,
+            job: self.job.clone(),
+            placement: self.placement.clone(),
+            sockets: Vec::new(),
+            lanes: lanes.into_iter().map(open).collect::<Result<_, RunError>>()?,
+            samples: None,
+            rows: Vec::new(),
+            stamps: None,
+            succession: None,
+        })
+    }
+
+    /// The socket of a lane that roams, with room for datagrams that wait.
+    pub fn open_lane(
+        &self,
+        socket: &FlowSocket,
+        asked: &Settings,
+    ) -> Result<Arc<Socket>, RunError> {
+        let socket = socket.open(asked)?;
+        let bytes = DATAGRAM_ROOM / usize::from(self.group.lanes.max(1));
+        // What the system does not grant shows as drops, which are told.
+        let _ = socket.enlarge_receive_buffer(bytes);
+        Ok(socket)
+    }
+
+    /// Before the start: a lane has come, or has gone. Whether it is the first that came.
+    pub fn note_lane(&mut self, lane: Lane, socket: Option<FlowSocket>) -> bool {
+        let Some(socket) = socket else {
+            self.lanes.remove(&lane);
+            return false;
+        };
+        self.lanes.insert(lane, socket);
+        !std::mem::replace(&mut self.has_lanes, true)
     }
 
     /// Takes in a flow that follows another, at the worker that has the fewest.
@@ -193,22 +251,28 @@ impl GroupState {
     pub fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
         report.caveats.push(Caveat::new("worker_failed", error.to_string()));
         match &self.job {
-            Job::Goodput(_) => {
+            Plan::Goodput(_) => {
                 let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
                 goodput.failed += flows;
                 goodput.failures.network += flows;
             }
-            Job::Datagrams(_) => self.datagrams.lose(flows),
-            Job::Latency(_) => {
+            Plan::Datagrams(_) => self.datagrams.lose(flows),
+            Plan::Latency(_) => {
                 let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
                 self.error = Some(FlowError { kind, text, errno: None });
+            }
+            Plan::Media(_) => self.streams.get_or_insert_default().failed += flows,
+            Plan::Multipath(_) => {
+                let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
+                let multipath = report.multipath.get_or_insert_default();
+                multipath.error = Some(FlowError { kind, text, errno: None });
             }
         }
     }
 
     /// Adds what a worker of this group came to.
     pub fn add(&mut self, outcome: &WorkerOutcome, report: &mut EndReport) {
-        let usages = if self.is_probe { &mut report.probe_workers } else { &mut report.workers };
+        let usages = if self.is_probe() { &mut report.probe_workers } else { &mut report.workers };
         usages.extend_from_slice(outcome.usage());
         match outcome {
             WorkerOutcome::Goodput(finished) => {
@@ -230,10 +294,29 @@ impl GroupState {
                 let drops = socket_drops(self.group, finished);
                 self.socket_drops = self.socket_drops.unwrap_or(0).checked_add(drops.unwrap_or(0));
             }
+            WorkerOutcome::Multipath(finished) => {
+                let mut multipath = finished.shared.report_all();
+                add_socket_drops(&mut multipath, finished);
+                if let Some(paths) = &self.paths {
+                    paths.note_used(finished.shared.used());
+                }
+                report.multipath = Some(multipath);
+            }
+            WorkerOutcome::MultipathEcho(finished) => {
+                let mut multipath = finished.shared.report_all();
+                add_socket_drops(&mut multipath, finished);
+                report.multipath = Some(multipath);
+            }
             WorkerOutcome::Ping(finished) => {
                 self.stamps.clone_from(&finished.stamps);
                 self.error = first_error(finished);
                 self.socket_drops = socket_drops(self.group, finished);
+            }
+            WorkerOutcome::Media(finished) => {
+                self.socket_drops =
+                    added(self.socket_drops, socket_drops(self.group, finished), self.has_drops);
+                self.has_drops = true;
+                self.streams.get_or_insert_default().add(finished);
             }
             WorkerOutcome::Echo(finished) => {
                 self.stamps.clone_from(&finished.stamps);
@@ -268,6 +351,64 @@ pub(crate) fn cut_buffers(
     })
 }
 
+/// Streams that are told one by one.
+const STREAMS_TOLD: u32 = 1_000;
+
+/// What streams of frames came to.
+#[derive(Debug, Default)]
+pub(crate) struct StreamsSum {
+    pub tally: MediaTally,
+    streams: Vec<StreamFacts>,
+    omitted: u64,
+    failed: u64,
+}
+
+impl StreamsSum {
+    fn add(&mut self, finished: &Finished<MediaFlow>) {
+        for (flow, sockets) in &finished.flows {
+            let facts = stream_facts(flow, sockets);
+            self.failed += u64::from(facts.error.is_some());
+            if flow.id().0 < STREAMS_TOLD {
+                self.streams.push(facts);
+            } else {
+                self.omitted += 1;
+            }
+        }
+    }
+
+    /// All of it, with each stream's name.
+    pub fn report(mut self, name: impl Fn(FlowId) -> String) -> MediaReport {
+        self.streams.sort_by_key(|stream| stream.flow);
+        for stream in &mut self.streams {
+            stream.connection_id = Some(name(stream.flow));
+        }
+        MediaReport {
+            streams: self.streams,
+            streams_omitted: self.omitted,
+            failed: self.failed,
+            ..self.tally.report()
+        }
+    }
+}
+
+/// A stream that has ended, with its addresses.
+pub(crate) fn stream_facts(flow: &MediaFlow, sockets: &[Arc<Socket>]) -> StreamFacts {
+    let address = |address: std::io::Result<std::net::SocketAddr>| {
+        address.ok().map(|address| address.to_string())
+    };
+    StreamFacts {
+        local: sockets.first().and_then(|socket| address(socket.local_addr())),
+        remote: sockets.first().and_then(|socket| address(socket.peer_addr())),
+        error: error_of(flow),
+        ..flow.facts()
+    }
+}
+
+/// The drops of one worker more; not known of one, not known of all.
+fn added(sum: Option<u64>, more: Option<u64>, has_sum: bool) -> Option<u64> {
+    if has_sum { Some(sum? + more?) } else { more }
+}
+
 /// Whether this process may use these processors.
 fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
     let allowed = cpus::allowed();
@@ -277,6 +418,14 @@ fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
             Err(OsError::Processor { cpu, allowed: allowed.join(", ") }.into())
         }
         None => Ok(()),
+    }
+}
+
+/// What the sockets dropped that the lanes have at the end; those before them are closed.
+fn add_socket_drops<M: Machine>(report: &mut MultipathReport, finished: &Finished<M>) {
+    let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
+    for (path, socket) in report.paths.iter_mut().zip(sockets) {
+        path.socket_drops = socket.receive_drops().map_or(0, u64::from);
     }
 }
 

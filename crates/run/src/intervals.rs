@@ -6,6 +6,8 @@ use pathscope_core::Tick;
 use pathscope_modes::datagrams::DatagramsInterval;
 use pathscope_modes::document::Interval;
 use pathscope_modes::goodput::GoodputInterval;
+use pathscope_modes::media::MediaInterval;
+use pathscope_modes::multipath::MultipathInterval;
 use pathscope_modes::registry::EndInterval;
 
 use crate::mail::Part;
@@ -77,6 +79,10 @@ impl Collector {
                 let sum = interval.datagrams.get_or_insert_with(DatagramsInterval::default);
                 sum.add(&tally.interval());
             }
+            Part::Media(tally) => {
+                interval.media.get_or_insert_with(MediaInterval::default).add(&tally.interval());
+            }
+            Part::Multipath(part) => interval.multipath = Some(MultipathInterval::clone(part)),
         }
         if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
             *came = came.saturating_add(1);

@@ -9,11 +9,14 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::journal::{Connection, Ended, Entry, KernelView, Status, Step, Trouble};
+use pathscope_core::journal::{
+    Connection, Ended, Entry, Frames, KernelView, Status, Step, Stream, StreamStatus, Trouble,
+};
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_engines::Finished;
 use pathscope_flow::{Group, Machine, Phase, Totals};
 use pathscope_modes::goodput::GoodputFlow;
+use pathscope_modes::media::{FrameCounts, MediaFlow, MediaInterval, StreamFacts};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
@@ -21,6 +24,7 @@ use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
 use crate::confirmation::{Peer, PeerEnd, disagreement, unconfirmed};
+use crate::group::stream_facts;
 use crate::ledger::error_of;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
@@ -110,6 +114,10 @@ pub(crate) struct SessionJournal {
     started: Tick,
     /// Whether a test with connections runs.
     is_running: bool,
+    /// Of a test of streams: whether this end receives them.
+    receives_streams: Option<bool>,
+    /// Frames a second of those.
+    frame_rate: u32,
     /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
     connections: HashMap<FlowId, Held>,
     role: Option<Role>,
@@ -160,6 +168,7 @@ impl SessionJournal {
         self.peer = if says { Peer::Awaited } else { Peer::Silent };
         self.connections.clear();
         self.is_running = false;
+        self.receives_streams = None;
     }
 
     /// Whether anybody reads what is written.
@@ -177,6 +186,92 @@ impl SessionJournal {
             self.opened(*flow, socket, at);
         }
         self.status(at, &EndInterval::default());
+    }
+
+    /// A test's streams begin.
+    pub fn streams_started(
+        &mut self,
+        streams: &[(FlowId, Arc<Socket>)],
+        (receives, frame_rate): (bool, u32),
+        at: Tick,
+    ) {
+        if !self.is_kept() || streams.is_empty() {
+            return;
+        }
+        (self.started, self.receives_streams) = (at, Some(receives));
+        self.frame_rate = frame_rate;
+        for (flow, socket) in streams {
+            let address = |address: std::io::Result<std::net::SocketAddr>| {
+                address.ok().map(|address| address.to_string())
+            };
+            let facts = StreamFacts {
+                flow: *flow,
+                local: address(socket.local_addr()),
+                remote: address(socket.peer_addr()),
+                ..StreamFacts::default()
+            };
+            self.tell_stream(Entry::StreamOpened, facts, at);
+        }
+        self.stream_status(
+            at,
+            0,
+            &MediaInterval { streams: streams.len() as u64, ..MediaInterval::default() },
+        );
+    }
+
+    /// A worker is over, and its streams came to this.
+    pub fn streams_over(&self, finished: &Finished<MediaFlow>, at: Tick) {
+        for (flow, sockets) in &finished.flows {
+            self.tell_stream(Entry::StreamClosed, stream_facts(flow, sockets), at);
+        }
+    }
+
+    fn tell_stream(&self, entry: fn(Box<Stream>) -> Entry, facts: StreamFacts, at: Tick) {
+        let (Some(receives), Some(token)) = (self.receives_streams, self.token) else { return };
+        let FrameCounts { cut, .. } = facts.frames;
+        let frames = if receives { facts.frames.judged() + cut } else { facts.frames_sent };
+        self.journal.write(at, |at_ns| {
+            entry(Box::new(Stream {
+                at_ns,
+                time_ns: at.nanos_since(self.started),
+                streamed_ns: (u128::from(frames) * 1_000_000_000
+                    / u128::from(self.frame_rate.max(1))) as u64,
+                receives,
+                frames: Frames { sent: facts.frames_sent, ..frames_of(&facts.frames) },
+                lost_datagrams: facts.lost_datagrams,
+                longest_freeze_ns: facts.longest_freeze_ns,
+                needed_depth_ns: facts.needed_depth_ns,
+                facts: FlowFacts {
+                    flow: facts.flow,
+                    connection_id: Some(connection_id(token, facts.flow).to_string()),
+                    local: facts.local,
+                    remote: facts.remote,
+                    sent_bytes: facts.sent_bytes,
+                    received_bytes: facts.received_bytes,
+                    error: facts.error,
+                    ..FlowFacts::default()
+                },
+                session: self.session.clone(),
+            }))
+        });
+    }
+
+    fn stream_status(&self, at: Tick, length_ns: u64, media: &MediaInterval) {
+        let Some(receives) = self.receives_streams.filter(|_| self.journal.wants().status) else {
+            return;
+        };
+        self.journal.write(at, |at_ns| {
+            Entry::StreamStatus(Box::new(StreamStatus {
+                at_ns,
+                length_ns,
+                sent_bytes: media.sent_bytes,
+                received_bytes: media.received_bytes,
+                receives,
+                streams: media.streams,
+                frames: Frames { sent: media.frames_sent, ..frames_of(&media.frames) },
+                session: self.session.clone(),
+            }))
+        });
     }
 
     /// A connection begins to move data.
@@ -286,6 +381,10 @@ impl SessionJournal {
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
+        if let Some(media) = &interval.media {
+            let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+            self.stream_status(self.started.plus_nanos(interval.end_ns), length_ns, media);
+        }
         if !self.is_running || interval.goodput.is_none() {
             return;
         }
@@ -382,5 +481,16 @@ impl SessionJournal {
                 session: self.session.clone(),
             }))
         });
+    }
+}
+
+fn frames_of(counts: &FrameCounts) -> Frames {
+    Frames {
+        completed: counts.completed,
+        missed: counts.missed,
+        repeated: counts.repeated,
+        erroneous: counts.erroneous,
+        late: counts.late,
+        sent: 0,
     }
 }

@@ -7,6 +7,7 @@
 
 #![forbid(unsafe_code)]
 
+mod arms;
 mod assemble;
 mod attach;
 pub mod client;
@@ -15,6 +16,7 @@ mod datagrams;
 mod destinations;
 mod driver;
 mod error;
+mod frames;
 mod group;
 mod intervals;
 pub mod journal;
@@ -23,11 +25,13 @@ mod mail;
 mod making;
 mod opener;
 mod origins;
+mod paths;
 mod placement;
 pub mod samples;
 pub mod server;
 mod settings;
 pub mod stop;
+mod streams;
 pub mod survey;
 mod target;
 mod test;

@@ -5,17 +5,20 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{FlowError, FlowFacts, WorkerUsage};
 use pathscope_engines::Finished;
 use pathscope_flow::{GroupId, Phase, Totals};
 use pathscope_modes::datagrams::{DatagramFlow, DatagramTally};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
 use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
+use pathscope_modes::media::{MediaFlow, MediaTally};
+use pathscope_modes::multipath::{MultipathEcho, MultipathFlow, MultipathInterval};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
+use crate::paths::PathsRemote;
 use crate::vacancies::OpenerRemote;
 
 /// What a session's thread is told.
@@ -27,6 +30,12 @@ pub(crate) enum Word {
     AttachFailed(RunError),
     /// Connections of this group are opened while it runs, and this tells when.
     Opens { group: GroupId, opener: OpenerRemote },
+    /// The paths of this group are kept while it runs, by this one.
+    Keeps { group: GroupId, paths: PathsRemote },
+    /// A lane of a flow that roams has its socket, or has lost it.
+    Lane { group: GroupId, flow: FlowId, lane: Lane, socket: Option<FlowSocket> },
+    /// Client: all lanes of such a flow have come that need be waited for.
+    LanesReady { group: GroupId, flow: FlowId },
     /// A flow that was to follow another will not get its socket.
     ConnectFailed { group: GroupId, flow: FlowId, address: SocketAddr, error: RunError },
     /// No flow of this group will come any more.
@@ -78,6 +87,8 @@ pub(crate) enum Part {
     Goodput(GoodputInterval),
     Latency(Box<LatencyTally>),
     Datagrams(Box<DatagramTally>),
+    Media(Box<MediaTally>),
+    Multipath(Box<MultipathInterval>),
 }
 
 /// What a worker came to: a variant for each kind of flow.
@@ -87,6 +98,9 @@ pub(crate) enum WorkerOutcome {
     Ping(Finished<PingFlow>),
     Echo(Finished<EchoFlow>),
     Datagrams(Finished<DatagramFlow>),
+    Media(Finished<MediaFlow>),
+    Multipath(Box<Finished<MultipathFlow>>),
+    MultipathEcho(Finished<MultipathEcho>),
 }
 
 impl WorkerOutcome {
@@ -97,6 +111,9 @@ impl WorkerOutcome {
             Self::Ping(finished) => &finished.usage,
             Self::Echo(finished) => &finished.usage,
             Self::Datagrams(finished) => &finished.usage,
+            Self::Media(finished) => &finished.usage,
+            Self::Multipath(finished) => &finished.usage,
+            Self::MultipathEcho(finished) => &finished.usage,
         }
     }
 }

@@ -7,6 +7,8 @@ use pathscope_core::Wait;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
 use pathscope_modes::latency::{LatencyPlan, LoadModel};
+use pathscope_modes::media::{Layout, MediaPlan};
+use pathscope_modes::registry::Plan;
 
 use crate::error::RunError;
 
@@ -29,6 +31,17 @@ impl Spinning {
 impl Drop for Spinning {
     fn drop(&mut self) {
         SPINNING.fetch_sub(self.0, Ordering::SeqCst);
+    }
+}
+
+/// How the flows of a plan are run by an end that may use so many processors.
+pub(crate) fn of(plan: &Plan, flows: u32, cpus: usize) -> Result<Placement, RunError> {
+    match plan {
+        Plan::Goodput(plan) => of_load(flows, plan.engine.as_deref(), plan.wait, cpus),
+        Plan::Datagrams(plan) => of_load(flows, plan.engine.as_deref(), plan.wait, cpus),
+        Plan::Latency(plan) => of_pings(plan, cpus),
+        Plan::Media(plan) => of_streams(plan, cpus),
+        Plan::Multipath(_) => Ok(of_paths()),
     }
 }
 
@@ -83,6 +96,14 @@ pub(crate) fn of_load(
     Ok(Placement { engine, wait, workers: cpus.min(flows as usize).max(1), substitutions })
 }
 
+/// Paths: one thread that sleeps until it is time or something comes, on any of several sockets.
+pub(crate) fn of_paths() -> Placement {
+    let why = "it waits for several sockets and a schedule at once";
+    let mut substitutions = vec![substitution("engine", EngineKind::Epoll.name(), why)];
+    let wait = chosen(&mut substitutions, Wait::Sleep, "it takes little of a processor for hours");
+    Placement { engine: EngineKind::Epoll, wait, workers: 1, substitutions }
+}
+
 /// Flows that one thread looks at one after the other without much delay for each.
 const FEW_FLOWS: u32 = 8;
 
@@ -116,6 +137,38 @@ pub(crate) fn of_pings(plan: &LatencyPlan, cpus: usize) -> Result<Placement, Run
         (asked, _) => asked,
     };
     Ok(Placement { engine, wait, workers: 1, substitutions })
+}
+
+/// What a timer costs a thread that is awake a little before it: it spins for so long.
+const SPUN_NS: u64 = 170_000;
+/// The share of a processor that may be spent on that.
+const SPUN_SHARE: f64 = 0.2;
+
+/// Streams of frames: as many threads as there are processors, each awake a little before a frame is due, where
+/// frames are few enough for that to cost little.
+pub(crate) fn of_streams(plan: &MediaPlan, cpus: usize) -> Result<Placement, RunError> {
+    let (engine, mut substitutions) = choose_engine(
+        plan.engine.as_deref(),
+        EngineKind::Epoll,
+        "it carries any number of streams",
+    )?;
+    let workers = cpus.min(plan.streams as usize).max(1);
+    let layout = Layout::of(plan);
+    let parts = if layout.is_spread() { layout.datagrams } else { 1 };
+    let timers = f64::from(plan.frame_rate) * f64::from(plan.streams) * f64::from(parts);
+    let spun = timers / workers as f64 * SPUN_NS as f64 / 1e9;
+    let wait = match plan.wait {
+        Wait::Auto if spun <= SPUN_SHARE => {
+            let why = "it keeps a schedule, and spins for little of the time";
+            chosen(&mut substitutions, Wait::Hybrid, why)
+        }
+        Wait::Auto => {
+            let why = "frames are due so often that spinning before each would use up a processor";
+            chosen(&mut substitutions, Wait::Sleep, why)
+        }
+        asked => asked,
+    };
+    Ok(Placement { engine, wait, workers, substitutions })
 }
 
 fn choose_engine(

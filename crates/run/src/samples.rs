@@ -1,6 +1,8 @@
-//! The file of `--samples`: a row for each measured ping, written by a thread of its own. The measuring thread
-//! hands over blocks and gets empty ones back; where none is left it goes on without, and what that cost is
-//! counted. No trouble with the file ends or delays a measurement.
+//! Files with a row for each thing that was measured, a ping or a frame, written by a thread of its own. Each
+//! measuring thread hands over blocks and gets empty ones back; where none is left it goes on without, and what
+//! that cost is counted. No trouble with the file ends or delays a measurement.
+//!
+//! Not here: what a row of frames holds, see `frames`; of a datagram on several paths, see `paths`.
 
 use std::fs::File;
 use std::io::Write;
@@ -14,8 +16,10 @@ use pathscope_core::Tick;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Caveat;
 use pathscope_modes::latency::{BLOCK, Sample, SampleBuffer, SampleSink};
+use pathscope_modes::multipath::MultipathSample;
 
 use crate::error::RunError;
+use crate::paths::StampsRow;
 
 /// Blocks on their way to the file: 262,144 samples in 16 MiB, which are 2.6 s at 100,000 a second.
 const BLOCKS: usize = 64;
@@ -27,6 +31,15 @@ const HEAD: &str =
 
 /// The name of the caveat where the file could not be written: a program's output has failed.
 pub const UNWRITTEN: &str = "samples_unwritten";
+
+/// What a file holds a row for.
+pub(crate) trait Row: Copy + Send + 'static {
+    /// The first row.
+    const HEAD: &'static str;
+
+    /// Adds the row. Times are told since `start`.
+    fn write(&self, text: &mut Vec<u8>, start: Tick);
+}
 
 /// A file that is open before anything is measured.
 #[derive(Debug)]
@@ -43,42 +56,91 @@ impl SampleFile {
 
     /// Starts to write. Times are told since `start`.
     pub(crate) fn write(self, start: Tick) -> Result<(SampleBuffer, SampleWriter), RunError> {
-        let (full, blocks) = mpsc::sync_channel(BLOCKS);
-        let (spent, empty) = mpsc::channel();
-        for _ in 0..BLOCKS {
-            // The other end is still in this function.
-            let _ = spent.send(Vec::with_capacity(BLOCK));
-        }
-        let (done, outcome) = mpsc::channel();
+        let (mut buffers, writer) = self.write_by(1, start)?;
+        // One was asked for.
+        let buffer = buffers.pop().expect("there is a buffer for each worker");
+        Ok((buffer, writer))
+    }
+
+    /// Starts to write what became of each datagram on so many paths. Times are told since `start`.
+    pub(crate) fn write_stamps(
+        self,
+        start: Tick,
+        lanes: u8,
+    ) -> Result<(SampleBuffer<MultipathSample>, SampleWriter), RunError> {
+        let mut row = StampsRow::new(lanes);
+        let head = StampsRow::head(lanes);
+        let (mut buffers, writer) =
+            self.write_rows(1, head, move |text, sample| row.add(text, sample, start))?;
+        // One was asked for.
+        let buffer = buffers.pop().expect("there is a buffer for each worker");
+        Ok((buffer, writer))
+    }
+
+    /// Starts to write rows that each stand for themselves, of several workers, with a buffer for each.
+    pub(crate) fn write_by<R: Row>(
+        self,
+        workers: usize,
+        start: Tick,
+    ) -> Result<(Vec<SampleBuffer<R>>, SampleWriter), RunError> {
+        self.write_rows(workers, R::HEAD.to_owned(), move |text, row: &R| row.write(text, start))
+    }
+
+    fn write_rows<S: Copy + Send + 'static>(
+        self,
+        workers: usize,
+        head: String,
+        row: impl FnMut(&mut Vec<u8>, &S) + Send + 'static,
+    ) -> Result<(Vec<SampleBuffer<S>>, SampleWriter), RunError> {
+        let workers = workers.max(1);
+        let each = (BLOCKS / workers).max(4);
+        let (full, blocks) = mpsc::sync_channel(each * workers);
         let dropped = Arc::new(AtomicU64::new(0));
-        let sink = Ring { full, empty, dropped: Arc::clone(&dropped) };
+        let (mut buffers, mut spent) = (Vec::new(), Vec::new());
+        for worker in 0..workers {
+            let (give, empty) = mpsc::channel();
+            for _ in 0..each {
+                // The other end is still in this function.
+                let _ = give.send(Vec::with_capacity(BLOCK));
+            }
+            let (full, dropped) = (full.clone(), Arc::clone(&dropped));
+            buffers.push(SampleBuffer::new(Box::new(Ring { worker, full, empty, dropped })));
+            spent.push(give);
+        }
+        // Only those of the workers are left, so that the thread ends when they have.
+        drop(full);
+        let (done, outcome) = mpsc::channel();
         let Self { path, file } = self;
         std::thread::Builder::new()
             .name("samples".to_owned())
             .spawn(move || {
                 // Where nobody waits for it any more, nobody needs to know.
-                let _ = done.send(write_all(file, start, &blocks, &spent));
+                let _ = done.send(write_all(file, head, row, (&blocks, &spent)));
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
         let writer = SampleWriter { path, outcome, dropped };
-        Ok((SampleBuffer::new(Box::new(sink)), writer))
+        Ok((buffers, writer))
     }
 }
 
-/// The measuring thread's end.
-struct Ring {
-    full: SyncSender<Vec<Sample>>,
-    empty: Receiver<Vec<Sample>>,
+/// Which worker's, and what it holds.
+type Block<R> = (usize, Vec<R>);
+
+/// A measuring thread's end.
+struct Ring<R> {
+    worker: usize,
+    full: SyncSender<Block<R>>,
+    empty: Receiver<Vec<R>>,
     dropped: Arc<AtomicU64>,
 }
 
-impl SampleSink for Ring {
-    fn exchange(&mut self, full: &mut Vec<Sample>) -> Option<Vec<Sample>> {
+impl<R: Send> SampleSink<R> for Ring<R> {
+    fn exchange(&mut self, full: &mut Vec<R>) -> Option<Vec<R>> {
         let empty = self.empty.try_recv().ok()?;
         // There are as many places as blocks. A writer that gave up takes none, and its channel says so.
-        match self.full.try_send(std::mem::take(full)) {
+        match self.full.try_send((self.worker, std::mem::take(full))) {
             Ok(()) => Some(empty),
-            Err(TrySendError::Full(block) | TrySendError::Disconnected(block)) => {
+            Err(TrySendError::Full((_, block)) | TrySendError::Disconnected((_, block))) => {
                 *full = block;
                 None
             }
@@ -139,16 +201,16 @@ impl SampleWriter {
 }
 
 /// Writes blocks as they come, until no more can come or a write fails.
-fn write_all(
+fn write_all<S>(
     mut file: File,
-    start: Tick,
-    blocks: &Receiver<Vec<Sample>>,
-    spent: &Sender<Vec<Sample>>,
+    head: String,
+    mut row: impl FnMut(&mut Vec<u8>, &S),
+    (blocks, spent): (&Receiver<Block<S>>, &[Sender<Vec<S>>]),
 ) -> Written {
     let mut rows = 0;
-    let mut text = HEAD.as_bytes().to_vec();
-    for mut block in blocks {
-        block.iter().for_each(|sample| row(&mut text, sample, start));
+    let mut text = head.into_bytes();
+    for (worker, mut block) in blocks {
+        block.iter().for_each(|sample| row(&mut text, sample));
         if let Err(error) = file.write_all(&text) {
             return Written { rows, error: Some(error) };
         }
@@ -156,10 +218,18 @@ fn write_all(
         text.clear();
         block.clear();
         // A measurement that has ended needs no block back.
-        let _ = spent.send(block);
+        let _ = spent[worker].send(block);
     }
     // Where no block came, the head is still to be written.
     Written { rows, error: file.write_all(&text).err() }
+}
+
+impl Row for Sample {
+    const HEAD: &'static str = HEAD;
+
+    fn write(&self, text: &mut Vec<u8>, start: Tick) {
+        row(text, self, start);
+    }
 }
 
 fn row(text: &mut Vec<u8>, sample: &Sample, start: Tick) {
@@ -184,7 +254,7 @@ fn row(text: &mut Vec<u8>, sample: &Sample, start: Tick) {
 }
 
 /// The digits of a number. A fifth of the time that formatting takes, and every ping has six of them.
-fn decimal(text: &mut Vec<u8>, mut value: u64) {
+pub(crate) fn decimal(text: &mut Vec<u8>, mut value: u64) {
     let mut digits = [0; 20];
     let mut start = digits.len();
     loop {
@@ -200,7 +270,7 @@ fn decimal(text: &mut Vec<u8>, mut value: u64) {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::id::FlowId;
+    use pathscope_core::id::{FlowId, Lane};
 
     use super::*;
 
@@ -272,11 +342,46 @@ mod tests {
         let (spent, empty) = mpsc::channel();
         spent.send(Vec::with_capacity(BLOCK)).expect("it is held");
         let dropped = Arc::new(AtomicU64::new(0));
-        let ring = Ring { full, empty, dropped: Arc::clone(&dropped) };
+        let ring = Ring { worker: 0, full, empty, dropped: Arc::clone(&dropped) };
         let mut buffer = SampleBuffer::new(Box::new(ring));
         (0..3 * BLOCK as u64).for_each(|sequence| buffer.push(sample(sequence, START)));
         drop(buffer);
-        let kept: Vec<Sample> = blocks.into_iter().flatten().collect();
+        let kept: Vec<Sample> = blocks.into_iter().flat_map(|(_, block)| block).collect();
         assert_eq!((kept.len(), dropped.load(Ordering::Relaxed)), (BLOCK, 2 * BLOCK as u64));
+    }
+
+    #[test]
+    fn stamps_stand_in_the_columns_of_the_original() {
+        let folder = folder("stamps");
+        let path = folder.join("stamps.csv");
+        let file = SampleFile::create(&path).expect("a folder of ours");
+        let (mut buffer, writer) = file.write_stamps(START, 3).expect("a thread");
+        let at = Tick::from_nanos;
+        let sample = |number, lane, sent, echoed, received| MultipathSample {
+            number,
+            lane: Lane(lane),
+            sent,
+            echoed,
+            received,
+        };
+        let never = Tick::NEVER;
+        buffer.push(sample(0, 0, at(3_000), at(77_000), at(9_999)));
+        buffer.push(sample(0, 1, at(4_000), never, never));
+        buffer.push(sample(0, 2, never, never, never));
+        // One whose first part was dropped has no row.
+        buffer.push(sample(1, 1, at(4_000), never, never));
+        buffer.push(sample(1, 2, at(4_000), never, never));
+        (0..3).for_each(|lane| buffer.push(sample(2, lane, at(1_000), never, never)));
+        drop(buffer);
+        assert_eq!(writer.finish(), None);
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        let head = "Sequence number, Primary Send timestamp (microsec), \
+            Primary Echo timestamp (microsec), Primary Receive timestamp (microsec), \
+            Secondary Send timestamp (microsec), Secondary Echo timestamp (microsec), \
+            Secondary Receive timestamp (microsec), Path 3 Send timestamp (microsec), \
+            Path 3 Echo timestamp (microsec), Path 3 Receive timestamp (microsec)";
+        let rows = "0, 2, 77, 8, 3, -1, -1, -1, -1, -1\n2, 0, -1, -1, 0, -1, -1, 0, -1, -1\n";
+        assert_eq!(text, format!("{head}\n{rows}"));
+        std::fs::remove_dir_all(folder).expect("it is ours");
     }
 }

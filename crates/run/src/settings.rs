@@ -2,8 +2,8 @@
 
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period};
-use pathscope_flow::{Group, GroupId};
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_flow::Group;
+use pathscope_modes::registry::{MAIN, Plan, Test};
 use pathscope_os::sockets::Settings;
 
 /// What the plan asks of the sockets of a group, at either end.
@@ -13,7 +13,7 @@ pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
 
 /// Probes beside a load go as the system sends them.
 pub(crate) fn is_probe(group: Group) -> bool {
-    group.id != GroupId(0)
+    group.id != MAIN
 }
 
 /// What the plan asks of its sockets, at either end.
@@ -22,6 +22,8 @@ pub(crate) fn settings(test: &Test) -> Settings {
         Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
         Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
         Plan::Datagrams(plan) => (&plan.sockets, &None),
+        Plan::Media(plan) => (&plan.sockets, &None),
+        Plan::Multipath(_) => return Settings::default(),
     };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());

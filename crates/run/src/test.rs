@@ -4,12 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::record::Substitution;
+use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_core::record::{Caveat, Substitution};
 use pathscope_flow::{Event, GroupId, Phase};
 use pathscope_modes::goodput::{EndedConnections, GoodputReport, RateSpread, RemoteCounts};
+use pathscope_modes::media::MediaReport;
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
@@ -19,10 +20,11 @@ use crate::error::RunError;
 use crate::group::{GroupState, cut_buffers};
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
+use crate::paths::PathsRemote;
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
-use crate::worker::{self, Job, RunningWorker, Setting};
+use crate::worker::{self, RunningWorker, Setting};
 
 /// One test at one end.
 #[derive(Debug)]
@@ -67,7 +69,7 @@ impl RunningTest {
         if let Some(name) = &settings::settings(&test).congestion_control {
             sockets::check_congestion_control(name)?;
         }
-        let load = groups.iter().filter(|state| !state.is_probe);
+        let load = groups.iter().filter(|state| !state.is_probe());
         let substitutions = load.flat_map(|state| state.placement.substitutions.clone()).collect();
         Ok(Self {
             test,
@@ -100,7 +102,7 @@ impl RunningTest {
 
     /// The goodput connections that are there before the start.
     pub fn connections(&self) -> Vec<(FlowId, Arc<Socket>)> {
-        let goodput = self.groups.iter().filter(|state| matches!(state.job, Job::Goodput(_)));
+        let goodput = self.groups.iter().filter(|state| matches!(state.job, Plan::Goodput(_)));
         let open = |state: &GroupState| {
             let flows = (state.group.first.0..).map(FlowId).zip(state.sockets.clone());
             flows.filter_map(|(flow, socket)| match socket {
@@ -111,6 +113,14 @@ impl RunningTest {
         goodput.flat_map(open).collect()
     }
 
+    /// The streams of frames that have begun.
+    pub fn streams(&self) -> Vec<(FlowId, Arc<Socket>)> {
+        let media = self.groups.iter().filter(|state| matches!(state.job, Plan::Media(_)));
+        media
+            .flat_map(|state| (state.group.first.0..).map(FlowId).zip(state.opened.clone()))
+            .collect()
+    }
+
     /// Whether it has been started.
     pub fn is_started(&self) -> bool {
         self.started.is_some()
@@ -119,7 +129,7 @@ impl RunningTest {
     /// Whether this group is of goodput connections.
     pub fn is_goodput(&self, group: GroupId) -> bool {
         let found = self.groups.iter().find(|state| state.group.id == group);
-        found.is_some_and(|state| matches!(state.job, Job::Goodput(_)))
+        found.is_some_and(|state| matches!(state.job, Plan::Goodput(_)))
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
@@ -145,7 +155,7 @@ impl RunningTest {
         match slot {
             Some(slot @ None) => {
                 // Once it is reset, the kernel does not tell any more where it went.
-                if let (Job::Goodput(_), FlowSocket::Open(socket)) = (&state.job, &socket) {
+                if let (Plan::Goodput(_), FlowSocket::Open(socket)) = (&state.job, &socket) {
                     state.ledger.begin(flow, socket);
                 }
                 *slot = Some(socket);
@@ -172,16 +182,27 @@ impl RunningTest {
             state.opener.iter().for_each(|opener| opener.started(now));
             let asked = settings::settings_of(state.group, &self.test);
             let mut ready = state.ready(self.role, &asked)?;
-            if !state.is_probe {
+            if !state.is_probe() {
                 let facts = ready.sockets.first().map(|socket| socket.facts());
                 self.report
                     .caveats
                     .extend(facts.iter().flat_map(|facts| cut_buffers(self.role, &asked, facts)));
                 self.report.sockets = facts;
             }
-            if let (Job::Latency(_), Some(file)) = (&ready.job, self.samples.take()) {
-                let (samples, writer) = file.write(now)?;
-                (ready.samples, self.writer) = (Some(samples), Some(writer));
+            match (&ready.job, self.samples.take()) {
+                (Plan::Latency(_), Some(file)) => {
+                    let (samples, writer) = file.write(now)?;
+                    (ready.samples, self.writer) = (Some(samples), Some(writer));
+                }
+                (Plan::Media(_), Some(file)) => {
+                    let (rows, writer) = file.write_by(ready.placement.workers, now)?;
+                    (ready.rows, self.writer) = (rows, Some(writer));
+                }
+                (Plan::Multipath(plan), Some(file)) => {
+                    let (stamps, writer) = file.write_stamps(now, plan.lanes)?;
+                    (ready.stamps, self.writer) = (Some(stamps), Some(writer));
+                }
+                (_, file) => self.samples = file,
             }
             let result = worker::start(ready, setting, &mut self.workers, mailbox);
             state.workers_running = self.workers.len() - before;
@@ -203,6 +224,42 @@ impl RunningTest {
         if let Some(state) = state.filter(|state| state.group.replaces()) {
             state.opener = Some(opener);
         }
+    }
+
+    /// The paths of a group are kept while it runs.
+    pub fn keeps(&mut self, group: GroupId, paths: PathsRemote) {
+        if let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) {
+            state.paths = Some(paths);
+        }
+    }
+
+    /// A lane of a flow that roams has its socket, or has lost it. Whether it is the flow's first.
+    pub fn change_lane(
+        &mut self,
+        group: GroupId,
+        flow: FlowId,
+        lane: Lane,
+        socket: Option<FlowSocket>,
+    ) -> bool {
+        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        let Some(state) = state.filter(|state| state.group.roams && state.group.holds(flow)) else {
+            return false;
+        };
+        if self.started.is_none() {
+            return state.note_lane(lane, socket);
+        }
+        let asked = settings::settings_of(state.group, &self.test);
+        let socket = match socket.map(|socket| state.open_lane(&socket, &asked)).transpose() {
+            Ok(socket) => socket,
+            // The client asks again, from another socket.
+            Err(error) => {
+                self.report.caveats.push(Caveat::new("lane_lost", error.to_string()));
+                return false;
+            }
+        };
+        let ours = self.workers.iter().filter(|worker| worker.group == group);
+        ours.for_each(|worker| worker.change_lane(flow, lane, socket.clone()));
+        false
     }
 
     /// A flow that was to follow another has no connection.
@@ -264,6 +321,11 @@ impl RunningTest {
             (Part::Datagrams(tally), Some(state)) => state.datagrams.count(tally),
             _ => {}
         }
+        if let (Part::Media(tally), Some(state)) =
+            (part, self.groups.iter_mut().find(|state| state.group.id == group))
+        {
+            state.streams.iter_mut().for_each(|sum| sum.tally.merge(tally));
+        }
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.add(worker, index, start, end, part);
         let whole = std::iter::from_fn(|| collector.take()).collect();
@@ -275,7 +337,7 @@ impl RunningTest {
         let counted = |state: &GroupState| {
             state.group.id == group
                 && !state.group.replaces()
-                && matches!(state.job, Job::Goodput(_))
+                && matches!(state.job, Plan::Goodput(_))
         };
         if self.groups.iter().any(counted) {
             self.over.completed += u64::from(phase == Phase::Done);
@@ -350,12 +412,27 @@ impl RunningTest {
             latency.socket_drops = state.socket_drops;
             latency.stamps = state.stamps.take();
             let latency = Some(latency);
-            if state.is_probe { report.probe = latency } else { report.latency = latency }
+            if state.is_probe() { report.probe = latency } else { report.latency = latency }
         }
-        for state in self.groups.iter_mut().filter(|state| matches!(state.job, Job::Datagrams(_))) {
+        for state in self.groups.iter_mut().filter(|state| matches!(state.job, Plan::Datagrams(_)))
+        {
             let caveats = state.datagrams.caveats(self.role);
             report.caveats.extend(caveats);
             report.datagrams = Some(state.datagrams.report(state.socket_drops));
+        }
+        let token = self.token;
+        for state in &mut self.groups {
+            let Some(streams) = state.streams.take() else { continue };
+            let name = |flow| connection_id(token, flow).to_string();
+            let socket_drops = state.socket_drops;
+            report.media = Some(MediaReport { socket_drops, ..streams.report(name) });
+        }
+        if let Some(multipath) = &mut report.multipath {
+            let started = self.started.unwrap_or_default();
+            for paths in self.groups.iter().filter_map(|state| state.paths.as_ref()) {
+                paths.stop();
+                paths.tell(multipath, started);
+            }
         }
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         if let Some(goodput) = &mut report.goodput {
@@ -381,7 +458,7 @@ impl RunningTest {
     /// Probes last as long as the load beside them: the client's end stops them.
     fn end_probes(&mut self) {
         let load_runs =
-            self.groups.iter().any(|state| !state.is_probe && state.workers_running > 0);
+            self.groups.iter().any(|state| !state.is_probe() && state.workers_running > 0);
         if load_runs || self.main_over || self.role == Role::Server {
             return;
         }

@@ -1,4 +1,5 @@
-//! Worker threads: the one place where modes meet engines. Each pair is one arm, monomorphised.
+//! Worker threads: started with their share of the flows of a group, told what to do, heard of when they end. What
+//! runs on each is `arms`'.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -7,75 +8,29 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Batches, Command, EngineError, EngineKind, Finished, Kernel, Notice, Outbox, Remote,
-    Succession as EngineSuccession, Terms, Worker, mailbox, plain, registry,
+    Command, EngineError, EngineKind, Finished, LaneChange, Notice, Outbox, Remote,
+    Succession as EngineSuccession, Terms, Worker, mailbox,
 };
-use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Totals};
-use pathscope_modes::datagrams::{DatagramFlow, DatagramShared, DatagramsPlan, Offload};
-use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
-use pathscope_modes::latency::{
-    EchoFlow, LatencyPlan, LatencyShared, PingFlow, SampleBuffer, Timestamps,
-};
+use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Totals};
+use pathscope_modes::goodput::{GoodputFlow, GoodputPlan};
+use pathscope_modes::latency::SampleBuffer;
+use pathscope_modes::media::FrameRow;
+use pathscope_modes::multipath::MultipathSamples;
 use pathscope_modes::pattern::SessionKey;
+use pathscope_modes::registry::Plan;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
+use crate::arms::{self, Run, Shape};
 use crate::error::RunError;
 use crate::ledger::Ledger;
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
-use crate::placement::{self, Placement};
+use crate::placement::Placement;
 use crate::vacancies::OpenerRemote;
-
-/// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
-/// was copied is still there, beside the table, when it is compared: of 64, 128, 256 and 512 KiB it took
-/// the least processor time a gigabyte where it was tried (AMD EPYC, loopback; medians of 9: 367, 350, 328
-/// and 344 ms).
-const TAKEN_AT_ONCE: usize = 256 << 10;
-
-/// What the flows of a group do: a variant for each mode.
-#[derive(Clone, Debug)]
-pub(crate) enum Job {
-    Goodput(GoodputPlan),
-    Latency(LatencyPlan),
-    Datagrams(DatagramsPlan),
-}
-
-impl Job {
-    /// How the plan asks to wait.
-    pub fn wait(&self) -> Wait {
-        match self {
-            Self::Goodput(plan) => plan.wait,
-            Self::Latency(plan) => plan.wait,
-            Self::Datagrams(plan) => plan.wait,
-        }
-    }
-
-    /// Processors that its workers are kept on at an end; none: any.
-    pub fn cpus(&self, role: Role) -> &[u32] {
-        match self {
-            Self::Goodput(plan) => plan.cpus_of(role),
-            Self::Latency(plan) => plan.cpus_of(role),
-            Self::Datagrams(plan) => plan.cpus_of(role),
-        }
-    }
-
-    /// How this job is run by an end that may use so many processors.
-    pub fn placement(&self, flows: u32, cpus: usize) -> Result<Placement, RunError> {
-        match self {
-            Self::Goodput(plan) => {
-                placement::of_load(flows, plan.engine.as_deref(), plan.wait, cpus)
-            }
-            Self::Latency(plan) => placement::of_pings(plan, cpus),
-            Self::Datagrams(plan) => {
-                placement::of_load(flows, plan.engine.as_deref(), plan.wait, cpus)
-            }
-        }
-    }
-}
 
 /// What all workers of a test have in common.
 #[derive(Clone, Copy, Debug)]
@@ -92,19 +47,25 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(crate) struct ReadyGroup {
     pub group: Group,
-    pub job: Job,
+    pub job: Plan,
     pub placement: Placement,
     /// By flow, from the group's first on.
     pub sockets: Vec<Arc<Socket>>,
+    /// Those of the lanes of its one flow, where that roams.
+    pub lanes: Vec<(Lane, Arc<Socket>)>,
     /// Where each ping goes, if that is wanted. Pings have one worker.
     pub samples: Option<SampleBuffer>,
+    /// Where each frame that has ended goes, if that is wanted: one for each worker.
+    pub rows: Vec<SampleBuffer<FrameRow>>,
+    /// Where the stamps of each datagram go, if that is wanted.
+    pub stamps: Option<MultipathSamples>,
     /// Where flows are replaced.
     pub succession: Option<Succession>,
 }
 
 /// Where flows come in that replace others, and what is done as one goes.
 #[derive(Debug)]
-struct Entrance {
+pub(crate) struct Entrance {
     plan: GoodputPlan,
     setting: Setting,
     sender: Sender<(GoodputFlow, Vec<Arc<Socket>>)>,
@@ -133,6 +94,11 @@ pub(crate) struct RunningWorker {
 }
 
 impl RunningWorker {
+    /// Where its flows are replaced: with where they come in.
+    pub fn with_entrance(self, entrance: Option<Entrance>) -> Self {
+        Self { entrance, ..self }
+    }
+
     /// Tells one flow, or all of this worker.
     pub fn tell(&self, flow: Option<FlowId>, event: Event) {
         self.remote.tell(flow, event);
@@ -141,6 +107,11 @@ impl RunningWorker {
     /// Ends the worker at once, with what it has.
     pub fn abandon(&self) {
         self.remote.send(Command::Abandon);
+    }
+
+    /// Has a lane join a flow, or leave it.
+    pub fn change_lane(&self, flow: FlowId, lane: Lane, socket: Option<Arc<Socket>>) {
+        self.remote.change_lane(LaneChange { flow, lane, socket });
     }
 
     /// Takes a flow in.
@@ -182,25 +153,39 @@ pub(crate) fn start(
     running: &mut Vec<RunningWorker>,
     mailbox: &Mailbox,
 ) -> Result<(), RunError> {
-    let ReadyGroup { group, job, placement, sockets, mut samples, succession } = ready;
+    let ReadyGroup {
+        group,
+        job,
+        placement,
+        sockets,
+        lanes,
+        mut samples,
+        rows,
+        mut stamps,
+        succession,
+    } = ready;
+    let mut rows = rows.into_iter();
     let first = running.len();
     for share in shares(group.flows, placement.workers) {
         let flows = group.first.0 + share.start..group.first.0 + share.end;
-        let list = job.cpus(setting.role);
+        let list = job.cpus_of(setting.role);
         let crew = Crew {
             group,
             cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
             flows,
-            sockets: sockets[share.start as usize..share.end as usize].to_vec(),
+            sockets: sockets.get(share.start as usize..share.end as usize).map(<[_]>::to_vec),
+            lanes: lanes.clone(),
             setting,
             engine: placement.engine,
             wait: placement.wait,
             number: running.len(),
             mailbox: mailbox.clone(),
             samples: samples.take(),
+            rows: rows.next(),
+            stamps: stamps.take(),
             succession: succession.clone(),
         };
-        running.push(crew.start(job.clone())?);
+        running.push(arms::start(crew, job.clone())?);
     }
     Ok(())
 }
@@ -213,113 +198,28 @@ fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
 }
 
 /// One worker about to start.
-struct Crew {
-    group: Group,
+pub(crate) struct Crew {
+    pub group: Group,
     /// The processor that it is kept on.
     cpu: Option<u32>,
-    flows: Range<u32>,
-    sockets: Vec<Arc<Socket>>,
-    setting: Setting,
-    engine: EngineKind,
-    wait: Wait,
+    pub flows: Range<u32>,
+    /// A socket for each flow; none where their lanes roam.
+    sockets: Option<Vec<Arc<Socket>>>,
+    pub lanes: Vec<(Lane, Arc<Socket>)>,
+    pub setting: Setting,
+    pub engine: EngineKind,
+    pub wait: Wait,
     number: usize,
     mailbox: Mailbox,
-    samples: Option<SampleBuffer>,
+    pub samples: Option<SampleBuffer>,
+    pub rows: Option<SampleBuffer<FrameRow>>,
+    pub stamps: Option<MultipathSamples>,
     succession: Option<Succession>,
 }
 
 impl Crew {
-    /// The match of modes and engines: which machine, which shared state, which report.
-    fn start(mut self, job: Job) -> Result<RunningWorker, RunError> {
-        let Setting { role, key, .. } = self.setting;
-        match (job, role) {
-            (Job::Goodput(plan), _) => {
-                let buffer = receive_room(&plan);
-                let shared = GoodputShared::new(&plan);
-                // Blocking calls both ways need a thread for each.
-                let splits = self.engine == EngineKind::Plain
-                    && self.wait == Wait::Sleep
-                    && plan.pattern == Pattern::Duplex
-                    && !plan.replaces();
-                let (entrance, succession) = self.succession(&plan);
-                let told = plan.clone();
-                // Of flows that are replaced, only what was not agreed on before need be told.
-                let tells = move |flow, phase, totals: Totals| {
-                    !told.replaces()
-                        || phase != Phase::Failed
-                            && GoodputFlow::is_short(&told, role, flow, totals.sent)
-                };
-                let flow = move |id| GoodputFlow::new(&plan, role, key, id);
-                let engine = if splits { Run::HALVES } else { Run::WHOLE };
-                let shape = Shape {
-                    shared,
-                    buffer,
-                    batches: Batches::One,
-                    engine,
-                    succession,
-                    stamps: false,
-                };
-                let running =
-                    self.spawn(flow, shape, tells, Part::Goodput, WorkerOutcome::Goodput)?;
-                Ok(RunningWorker { entrance, ..running })
-            }
-            (Job::Datagrams(plan), _) => {
-                let longest = plan.datagram_bytes.0 as usize;
-                let batches = match plan.offload {
-                    Offload::Auto => Batches::Joined { longest },
-                    Offload::Off => Batches::Several { longest },
-                };
-                let shape = Shape {
-                    shared: DatagramShared::new(&plan),
-                    buffer: batches.room_bytes(),
-                    batches,
-                    engine: Run::WHOLE,
-                    succession: None,
-                    stamps: false,
-                };
-                let flow = move |id| DatagramFlow::new(&plan, role, key, id);
-                self.spawn(
-                    flow,
-                    shape,
-                    |_, _, _| true,
-                    |tally| Part::Datagrams(Box::new(tally)),
-                    WorkerOutcome::Datagrams,
-                )
-            }
-            (Job::Latency(plan), Role::Client) => {
-                let (buffer, mut shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
-                if let Some(samples) = self.samples.take() {
-                    shared = shared.with_samples(samples);
-                }
-                let stamps = plan.timestamps == Timestamps::Kernel;
-                let flow = move |id| PingFlow::new(&plan, key, id);
-                let shape = Shape::of_pings(shared, buffer, stamps);
-                self.spawn(
-                    flow,
-                    shape,
-                    |_, _, _| true,
-                    |tally| Part::Latency(Box::new(tally)),
-                    WorkerOutcome::Ping,
-                )
-            }
-            (Job::Latency(plan), Role::Server) => {
-                let (buffer, shared) = (receive_buffer(&plan), LatencyShared::new(&plan));
-                let stamps = plan.timestamps == Timestamps::Kernel;
-                let flow = move |id| EchoFlow::new(&plan, key, id);
-                let shape = Shape::of_pings(shared, buffer, stamps);
-                self.spawn(
-                    flow,
-                    shape,
-                    |_, _, _| true,
-                    |tally| Part::Latency(Box::new(tally)),
-                    WorkerOutcome::Echo,
-                )
-            }
-        }
-    }
-
     /// For flows that are replaced: where they come in, and who hears as they go.
-    fn succession(
+    pub fn succession(
         &self,
         plan: &GoodputPlan,
     ) -> (Option<Entrance>, Option<EngineSuccession<GoodputFlow>>) {
@@ -351,7 +251,8 @@ impl Crew {
         (Some(entrance), Some(succession))
     }
 
-    fn spawn<M>(
+    /// Starts the thread. `tells` says of which changes of phase the session hears.
+    pub fn spawn<M>(
         self,
         flow: impl Fn(FlowId) -> M,
         shape: Shape<M>,
@@ -364,12 +265,22 @@ impl Crew {
         M::Shared: 'static,
     {
         let (remote, inbox) = mailbox()?;
-        let Self { group, cpu, flows, sockets, setting, engine, wait, number, mailbox, .. } = self;
+        let Self {
+            group, cpu, flows, sockets, lanes, setting, engine, wait, number, mailbox, ..
+        } = self;
         let Shape { shared, buffer, batches, engine: Run { run, reports }, succession, stamps } =
             shape;
         let group_id = group.id;
         let notices = mailbox.clone();
-        let sockets = sockets.into_iter().map(|socket| vec![socket]);
+        let sockets: Vec<Vec<Arc<Socket>>> = match sockets {
+            Some(sockets) => sockets.into_iter().map(|socket| vec![socket]).collect(),
+            None => vec![Vec::new(); flows.len()],
+        };
+        for (lane, socket) in lanes {
+            // They join as soon as the flow has been started.
+            let change = LaneChange { flow: group.first, lane, socket: Some(socket) };
+            remote.change_lane(change);
+        }
         let worker = Worker {
             flows: flows.clone().map(FlowId).map(flow).zip(sockets).collect(),
             shared,
@@ -417,56 +328,6 @@ impl Crew {
             thread: Some(thread),
         })
     }
-}
-
-/// What tells workers of one kind of flow apart from those of another.
-struct Shape<M: Machine> {
-    shared: M::Shared,
-    /// The most that is received at once.
-    buffer: usize,
-    /// How datagrams are handed over.
-    batches: Batches,
-    engine: Run<M>,
-    succession: Option<EngineSuccession<M>>,
-    /// Whether the kernel stamps datagrams.
-    stamps: bool,
-}
-
-impl<M: Machine> Shape<M> {
-    /// One datagram at a time, so that each has a stamp of its own.
-    fn of_pings(shared: M::Shared, buffer: usize, stamps: bool) -> Self {
-        let (engine, batches) = (Run::WHOLE, Batches::One);
-        Self { shared, buffer, batches, engine, succession: None, stamps }
-    }
-}
-
-/// The most that a load takes from the kernel at once.
-fn receive_room(plan: &GoodputPlan) -> usize {
-    let BufferRange { low, high } = plan.buffers();
-    // What was asked for by a range is drawn from all of it.
-    if low == high { (low as usize).min(TAKEN_AT_ONCE) } else { high as usize }
-}
-
-/// How a worker is run, and the reports it then makes of each interval.
-struct Run<M: Machine> {
-    run: fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>,
-    reports: u8,
-}
-
-impl<M: Machine> Run<M> {
-    /// By an engine, flows as they are.
-    const WHOLE: Self =
-        Self { run: |engine, worker| registry::run(engine, worker, Kernel), reports: 1 };
-}
-
-impl<M: Split> Run<M> {
-    /// By blocking calls, a thread for each half.
-    const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
-}
-
-/// A ping or its echo, and successors: never so small that a batch does not fit.
-fn receive_buffer(plan: &LatencyPlan) -> usize {
-    (plan.size_bytes.max(plan.reply_bytes()).0 as usize).max(64 << 10)
 }
 
 fn word<R>(group: GroupId, worker: usize, notice: Notice<R>, part: &impl Fn(R) -> Part) -> Word {

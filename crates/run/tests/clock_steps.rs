@@ -11,8 +11,8 @@ use pathscope_core::id::{FlowId, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Batches, Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble,
-    Worker, mailbox, registry,
+    Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
+    mailbox, registry,
 };
 use pathscope_flow::{Machine, Transport};
 use pathscope_modes::latency::{
@@ -128,8 +128,8 @@ where
             begin: Tick::ZERO,
             report_every: Duration::ZERO,
             receive_buffer_bytes: 64 << 10,
-            batches: Batches::One,
             stamps: plan.timestamps == Timestamps::Kernel,
+            batches: pathscope_engines::Batches::One,
         },
         inbox,
         outbox: Outbox::into_sink(move |notice| {

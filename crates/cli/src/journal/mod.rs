@@ -58,6 +58,15 @@ impl Talk {
     }
 }
 
+/// What the files of status and of connections are about.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Of {
+    /// Connections, and at a server whatever else it serves.
+    Connections,
+    /// Streams of frames.
+    Streams,
+}
+
 /// A journal that is kept.
 #[derive(Debug)]
 pub struct Kept {
@@ -76,10 +85,14 @@ impl JournalArgs {
 
     /// Opens the files, on none of which anything was measured yet, and begins. `output`: where the result
     /// goes.
-    pub fn keep(&self, talk: Talk, output: Option<&Path>) -> Result<Kept, Trouble> {
+    pub fn keep(&self, talk: Talk, of: Of, output: Option<&Path>) -> Result<Kept, Trouble> {
+        let (status, ends) = match of {
+            Of::Connections => (Table::Status, Table::Connections),
+            Of::Streams => (Table::StreamStatus, Table::Streams),
+        };
         let asked = [
-            ("--status-file", &self.status_file, Table::Status),
-            ("--connection-file", &self.connection_file, Table::Connections),
+            ("--status-file", &self.status_file, status),
+            ("--connection-file", &self.connection_file, ends),
             ("--error-file", &self.error_file, Table::Errors),
         ];
         let asked: Vec<(&'static str, &Path, Table)> = asked

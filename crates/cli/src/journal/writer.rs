@@ -81,6 +81,8 @@ pub struct Console {
     out: Background,
     talk: Talk,
     status_rows: u64,
+    /// Which table the last row of status was of.
+    status_table: Option<Table>,
 }
 
 impl Writer {
@@ -93,7 +95,9 @@ impl Writer {
             lost: AtomicU64::new(0),
             given_up: Mutex::default(),
             wants: Wants {
-                status: targets.iter().any(|target| target.table == Table::Status)
+                status: targets
+                    .iter()
+                    .any(|target| matches!(target.table, Table::Status | Table::StreamStatus))
                     || console.as_ref().is_some_and(|console| console.talk >= Talk::Status),
                 steps: console.as_ref().is_some_and(|console| console.talk >= Talk::Steps),
             },
@@ -217,14 +221,18 @@ impl Target {
 impl Console {
     /// Standard error, for so much talk.
     pub fn new(talk: Talk) -> io::Result<Self> {
-        Ok(Self { out: Background::new(io::stderr())?, talk, status_rows: 0 })
+        Ok(Self { out: Background::new(io::stderr())?, talk, status_rows: 0, status_table: None })
     }
 
     fn hear(&mut self, entry: &Entry) {
         let least = match entry {
             Entry::Closed(connection) if connection.facts.error.is_some() => Talk::Failures,
-            Entry::Closed(_) => Talk::Connections,
-            Entry::Opened(_) | Entry::Status(_) => Talk::Status,
+            Entry::StreamClosed(stream) if stream.facts.error.is_some() => Talk::Failures,
+            Entry::Closed(_) | Entry::StreamClosed(_) => Talk::Connections,
+            Entry::Opened(_)
+            | Entry::Status(_)
+            | Entry::StreamOpened(_)
+            | Entry::StreamStatus(_) => Talk::Status,
             Entry::Step(_) => Talk::Steps,
             // Told by whoever found it.
             Entry::Trouble(_) => return,
@@ -233,10 +241,18 @@ impl Console {
             return;
         }
         let mut text = String::new();
-        if matches!(entry, Entry::Status(_)) {
-            if self.status_rows.is_multiple_of(ROWS_PER_HEADER) {
-                text = rows::header(Table::Status, Form::Text);
+        let status = match entry {
+            Entry::Status(_) => Some(Table::Status),
+            Entry::StreamStatus(_) => Some(Table::StreamStatus),
+            _ => None,
+        };
+        if let Some(table) = status {
+            if self.status_rows.is_multiple_of(ROWS_PER_HEADER) || self.status_table != Some(table)
+            {
+                text = rows::header(table, Form::Text);
+                self.status_rows = 0;
             }
+            self.status_table = Some(table);
             self.status_rows += 1;
         }
         text.extend(rows::line(entry));

@@ -12,6 +12,8 @@ mod latency;
 mod latency_ends;
 mod latency_stamps;
 mod measure;
+mod media;
+mod multipath;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;

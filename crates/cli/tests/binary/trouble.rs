@@ -196,7 +196,7 @@ fn a_server_of_another_version() {
 }
 
 /// Passes TCP connections on to a server, and no datagram. Where it listens.
-fn tcp_only(server: u16) -> String {
+pub fn tcp_only(server: u16) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let target = listener.local_addr().expect("bound").to_string();
     std::thread::spawn(move || {
@@ -385,6 +385,15 @@ fn options_out_of_range_are_named_with_their_range() {
         (&["latency", "h", "-n", "0"], &["--iterations", "1"]),
         (&["latency", "h", "--wait", "patiently"], &["--wait", "spin, sleep, hybrid, auto"]),
         (&["latency", "h:0"], &["'h:0'", "1 to 65535"]),
+        (&["media", "h"], &["--rate <RATE>"]),
+        (&["media", "h", "--profile", "8k"], &["--profile '8k'", "sd, hd, 4k, voice, conference"]),
+        (&["media", "h", "--rate", "1kbit"], &["frames of 2 bytes", "49", "lower the frame rate"]),
+        (&["media", "h", "--rate", "1Mbit", "--iterations", "0"], &["--iterations", "1..=1000"]),
+        (&["media", "h", "--rate", "1Mbit", "--datagram", "70000"], &["--datagram", "128 B"]),
+        (
+            &["media", "h", "--rate", "1Mbit", "--direction", "up", "--jitter-file", "j.csv"],
+            &["--jitter-file", "--direction up"],
+        ),
     ] {
         run(words).exits(2).complains(said);
     }

@@ -46,6 +46,19 @@ impl LatencyHistogram {
         self.clipped += u64::from(nanoseconds > HIGHEST_NS);
     }
 
+    /// Counts the same duration so many times.
+    pub fn record_many(&mut self, nanoseconds: u64, times: u64) {
+        if times == 0 {
+            return;
+        }
+        self.buckets.saturating_record_n(nanoseconds, times);
+        self.min_ns = self.min_ns.min(nanoseconds);
+        self.max_ns = self.max_ns.max(nanoseconds);
+        self.sum_ns += u128::from(nanoseconds) * u128::from(times);
+        self.sum_squares += nanoseconds as f64 * nanoseconds as f64 * times as f64;
+        self.clipped += if nanoseconds > HIGHEST_NS { times } else { 0 };
+    }
+
     /// Adds all that `other` counted.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.add(&other.buckets).expect("both histograms have the same constant bounds");

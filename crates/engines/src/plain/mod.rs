@@ -105,7 +105,8 @@ fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
     if shift.has_succession() {
         return false;
     }
-    if seat.wires.len() != 1 {
+    // Nor does a lane that joined later, and another may join at any time.
+    if seat.wires.len() != 1 || seat.roams {
         return false;
     }
     // What happened last may have set another timer.

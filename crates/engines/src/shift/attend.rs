@@ -128,6 +128,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                 }
             }
             Command::Admit => self.admit_all(),
+            Command::Lanes => self.change_lanes(),
             Command::Abandon => self.left = Some(Ended::Abandoned),
         }
     }

@@ -6,6 +6,7 @@
 
 mod attend;
 mod batches;
+mod lanes;
 mod reports;
 mod rest;
 mod room;

@@ -7,8 +7,9 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Machine, Phase, RecvWant, SendWant, Transport, Want};
 use pathscope_os::Socket;
 
-use super::batches::Batching;
 use super::stamps::Numbers;
+
+use super::batches::Batching;
 
 /// One flow and its sockets.
 #[derive(Debug)]
@@ -21,6 +22,8 @@ pub(crate) struct Seat<M> {
     pub is_queued: bool,
     /// Bytes sent beyond those received, lately: of sending and receiving, the one behind goes first.
     pub sent_ahead: i64,
+    /// Whether a lane joined it or left it while it ran: its sockets are not those it began with.
+    pub roams: bool,
     /// Which lane to receive from first: they take turns as well.
     pub next_lane: u8,
     /// Something happened since the want was asked for.
@@ -97,7 +100,7 @@ pub(crate) struct Awaited {
 }
 
 impl Wire {
-    fn new(socket: Arc<Socket>) -> Self {
+    pub fn new(socket: Arc<Socket>) -> Self {
         Self {
             socket,
             readable: true,
@@ -129,6 +132,7 @@ impl<M: Machine> Seat<M> {
             standing: Standing::Live,
             is_queued: false,
             sent_ahead: 0,
+            roams: false,
             next_lane: 0,
             is_stale: false,
             phase: Phase::Running,

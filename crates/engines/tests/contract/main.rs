@@ -7,6 +7,7 @@ mod batches;
 mod faults;
 mod flows;
 mod harness;
+mod lanes;
 mod split;
 mod stamps;
 mod starvation;

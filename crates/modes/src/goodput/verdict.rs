@@ -219,7 +219,8 @@ impl Facts {
             Limit::Undetermined | Limit::Unknown if self.spins => {
                 "not known: threads that spin use their processor up whether they have work or not".to_owned()
             }
-            Limit::Undetermined | Limit::Unknown => {
+            // The others are of datagrams.
+            _ => {
                 "nothing stands out; see the evidence".to_owned()
             }
         }

@@ -29,30 +29,30 @@ pub struct Sample {
 }
 
 /// Who takes blocks of samples.
-pub trait SampleSink: Send {
+pub trait SampleSink<S = Sample>: Send {
     /// Takes a block, and returns an empty one with room for [`BLOCK`]; `None` where there is none left,
     /// and then the block was not taken. Does not block.
-    fn exchange(&mut self, full: &mut Vec<Sample>) -> Option<Vec<Sample>>;
+    fn exchange(&mut self, full: &mut Vec<S>) -> Option<Vec<S>>;
 
     /// Samples were lost, since no block was free.
     fn dropped(&mut self, samples: u64);
 }
 
 /// Samples on their way to a sink. What it holds is handed over when it is dropped.
-pub struct SampleBuffer {
-    block: Vec<Sample>,
-    sink: Box<dyn SampleSink>,
+pub struct SampleBuffer<S = Sample> {
+    block: Vec<S>,
+    sink: Box<dyn SampleSink<S>>,
 }
 
-impl SampleBuffer {
+impl<S> SampleBuffer<S> {
     /// An empty buffer before `sink`.
-    pub fn new(sink: Box<dyn SampleSink>) -> Self {
+    pub fn new(sink: Box<dyn SampleSink<S>>) -> Self {
         Self { block: Vec::with_capacity(BLOCK), sink }
     }
 
     /// Adds a sample. Allocates nothing.
     #[inline]
-    pub fn push(&mut self, sample: Sample) {
+    pub fn push(&mut self, sample: S) {
         self.block.push(sample);
         if self.block.len() >= BLOCK {
             self.hand_over();
@@ -60,7 +60,7 @@ impl SampleBuffer {
     }
 
     /// Hands over what it holds. Once a report, so that what waits is never long out of date.
-    pub(super) fn hand_over(&mut self) {
+    pub(crate) fn hand_over(&mut self) {
         if self.block.is_empty() {
             return;
         }
@@ -73,13 +73,13 @@ impl SampleBuffer {
     }
 }
 
-impl Drop for SampleBuffer {
+impl<S> Drop for SampleBuffer<S> {
     fn drop(&mut self) {
         self.hand_over();
     }
 }
 
-impl fmt::Debug for SampleBuffer {
+impl<S> fmt::Debug for SampleBuffer<S> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
             .debug_struct("SampleBuffer")

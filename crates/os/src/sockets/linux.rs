@@ -124,6 +124,12 @@ fn bind(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
     socket.bind(&local.into()).map_err(failed)
 }
 
+pub fn interface(socket: &Socket) -> Option<String> {
+    let name = SockRef::from(socket).device().ok()??;
+    let name = name.strip_suffix(&[0]).unwrap_or(&name);
+    String::from_utf8(name.to_vec()).ok()
+}
+
 pub fn apply(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
     set_common(socket, settings)?;
     let handle = SockRef::from(socket);

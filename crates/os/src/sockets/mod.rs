@@ -139,6 +139,11 @@ impl Socket {
         imp::peer_addr(&self.0)
     }
 
+    /// The interface that it is bound to; `None` where it is bound to none, or the system does not say.
+    pub fn interface(&self) -> Option<String> {
+        imp::interface(self)
+    }
+
     /// Sets what can be set of a connection that is there.
     pub fn apply(&self, settings: &Settings) -> Result<(), OsError> {
         imp::apply(self, settings)

@@ -77,6 +77,10 @@ pub fn peer_addr(handle: &Handle) -> io::Result<SocketAddr> {
     match *handle {}
 }
 
+pub fn interface(socket: &Socket) -> Option<String> {
+    match socket.0 {}
+}
+
 pub fn apply(socket: &Socket, _settings: &Settings) -> Result<(), OsError> {
     match socket.0 {}
 }

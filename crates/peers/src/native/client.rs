@@ -187,6 +187,7 @@ impl Client {
         if accept.test != **test {
             return Err(PeerError::OtherTest);
         }
+        self.line.bear_silence(deadlines::patience(&accept.test));
         self.stage = Stage::Trial(Box::new(Trial::new(
             accept.test.clone(),
             tells_ends(self.server.as_ref()),

@@ -1,6 +1,7 @@
 //! How long each step of the talk may take. Every wait has an end.
 
 use pathscope_core::quantity::Period;
+use pathscope_modes::registry::Test;
 
 /// From the connection to the hello, and from the hello to the welcome. Seconds on the worst path; a
 /// person who typed the wrong port waits no longer.
@@ -20,6 +21,9 @@ pub(super) const KEEPALIVE: Period = Period::from_secs(1);
 pub(super) const PONG: Period = Period(SILENCE.0 - KEEPALIVE.0);
 /// A queue of several seconds in front of the control connection is a bad path; ten are a dead one.
 pub(super) const SILENCE: Period = Period::from_secs(10);
+/// The same where lanes come and go, and the control connection with one of them: it is there again some time
+/// after its path is, since TCP asks less and less often. While data moves nobody asks at all.
+pub(super) const ROAMING_PONG: Period = Period::from_secs(60);
 /// From the first report, or the last sign that data still moves, to the other report; from a stop to
 /// both; from both to the end.
 pub(super) const REPORT: Period = Period::from_secs(15);
@@ -32,3 +36,13 @@ pub(super) const OVERTIME: Period = Period::from_secs(60);
 pub(super) const FAREWELL: Period = Period::from_secs(5);
 /// Totals are gathered for this long before they are told: one message for many flows.
 pub(super) const TOTALS: Period = Period::from_millis(5);
+
+/// For how long the other end may be silent in a test, after it was asked for a sign of life.
+pub(super) fn patience(test: &Test) -> Period {
+    if roams(test) { ROAMING_PONG } else { PONG }
+}
+
+/// Whether data shows that the other end lives, whatever the control connection does.
+pub(super) fn roams(test: &Test) -> bool {
+    test.groups().iter().any(|group| group.roams)
+}

@@ -6,6 +6,7 @@ use std::fmt;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Role;
+use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue, Output};
 
 use super::deadlines;
@@ -20,6 +21,8 @@ pub(super) struct Line<D: Dialogue> {
     decoder: Decoder,
     outputs: VecDeque<Output<D>>,
     life: Option<Life>,
+    /// How long the other end may be silent after it was asked for a sign of life.
+    patience: Period,
     pong_due: Option<Beat>,
     peer_reason: Option<String>,
     ended: bool,
@@ -40,6 +43,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
             decoder: Decoder::default(),
             outputs: VecDeque::new(),
             life: None,
+            patience: deadlines::PONG,
             pong_due: None,
             peer_reason: None,
             ended: false,
@@ -93,6 +97,11 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.life = Some(Life { heard: now, pinged: None, pings: 0 });
     }
 
+    /// For how long the other end may be silent from now on, after it was asked.
+    pub fn bear_silence(&mut self, patience: Period) {
+        self.patience = patience;
+    }
+
     /// Bytes came: the other end lives. A long message may take longer than the silence that is allowed.
     pub fn heard(&mut self, now: Tick) {
         if let Some(life) = &mut self.life {
@@ -130,11 +139,13 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
     /// The deadline has come: asks for a sign of life, or finds that there was none.
     pub fn expire(&mut self, moment: Moment, now: Tick) -> Result<(), PeerError> {
         let who = self.role.peer();
-        let Some(life) = self.life.as_mut().filter(|life| now >= life.deadline()) else {
+        let patience = self.patience;
+        let Some(life) = self.life.as_mut().filter(|life| now >= life.deadline(patience)) else {
             return Ok(());
         };
         if life.pinged.is_some() {
-            return Err(PeerError::Silent { who, moment, silence: deadlines::SILENCE });
+            let silence = Period(deadlines::KEEPALIVE.0 + patience.0);
+            return Err(PeerError::Silent { who, moment, silence });
         }
         life.pinged = Some(now);
         life.pings += 1;
@@ -144,7 +155,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
 
     /// When to come back for a sign of life.
     pub fn deadline(&self) -> Option<Tick> {
-        self.life.as_ref().map(Life::deadline)
+        self.life.as_ref().map(|life| life.deadline(self.patience))
     }
 
     /// Whether the other end is in the middle of a message.
@@ -194,10 +205,10 @@ impl<D: Dialogue> fmt::Debug for Line<D> {
 }
 
 impl Life {
-    const fn deadline(&self) -> Tick {
+    const fn deadline(&self, patience: Period) -> Tick {
         match self.pinged {
             None => self.heard.plus_nanos(deadlines::KEEPALIVE.0),
-            Some(at) => at.plus_nanos(deadlines::PONG.0),
+            Some(at) => at.plus_nanos(patience.0),
         }
     }
 }

@@ -46,7 +46,12 @@ impl Seats {
         if !self.has(seat, Transport::Datagram) {
             return AttachCode::UNKNOWN_FLOW;
         }
+        let roams = self.groups.iter().any(|group| group.id == seat.group && group.roams);
         let sitting = self.taken.entry((seat.flow, seat.lane)).or_insert(Some(from));
+        if roams {
+            // Whoever knows the token is the same client, at another of its addresses.
+            *sitting = Some(from);
+        }
         if *sitting == Some(from) { AttachCode::ATTACHED } else { AttachCode::TAKEN }
     }
 
@@ -83,6 +88,7 @@ mod tests {
             flows,
             numbers: flows,
             lanes,
+            roams: false,
             start: Start::Together,
         };
         Seats::new(vec![
@@ -129,6 +135,16 @@ mod tests {
         assert!(!seats.is_complete(FlowId(2)));
         assert_eq!(seats.claim_datagram(seat(1, 2, 1), other), AttachCode::ATTACHED);
         assert!(seats.is_complete(FlowId(2)));
+    }
+
+    #[test]
+    fn a_lane_that_roams_may_come_from_another_address() {
+        let mut seats = seats();
+        seats.groups[1].roams = true;
+        for text in ["192.0.2.1:1", "192.0.2.1:2", "198.51.100.7:1"] {
+            let from = text.parse().expect("address");
+            assert_eq!(seats.claim_datagram(seat(1, 2, 0), from), AttachCode::ATTACHED);
+        }
     }
 
     #[test]

@@ -208,6 +208,7 @@ impl Server {
         let Stage::Preparing { token, test } = &self.stage else { return Ok(()) };
         let test = Test::clone(test);
         let accept = Accept { token: *token, test: test.clone(), substitutions };
+        self.line.bear_silence(deadlines::patience(&test));
         self.stage =
             Stage::Trial(Box::new(Trial::new(test, tells_ends(self.client.as_ref()), now)));
         self.line.say(&Message::Accept(Box::new(accept)))

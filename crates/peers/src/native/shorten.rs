@@ -5,6 +5,8 @@ use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution};
 use pathscope_modes::goodput::GoodputReport;
 use pathscope_modes::latency::LatencyReport;
+use pathscope_modes::media::MediaReport;
+use pathscope_modes::multipath::MultipathReport;
 use pathscope_modes::registry::EndReport;
 
 use super::message::json;
@@ -39,6 +41,8 @@ fn caveat() -> Caveat {
 fn halve(report: &mut EndReport) {
     report.goodput.iter_mut().for_each(halve_goodput);
     report.latency.iter_mut().chain(&mut report.probe).for_each(halve_latency);
+    report.media.iter_mut().for_each(halve_media);
+    report.multipath.iter_mut().for_each(halve_multipath);
     halve_list(&mut report.workers);
     halve_list(&mut report.probe_workers);
     // The first tells of the shortening.
@@ -55,6 +59,28 @@ fn halve_goodput(report: &mut GoodputReport) {
 fn halve_latency(report: &mut LatencyReport) {
     [&mut report.rtt, &mut report.service, &mut report.send_lag, &mut report.server_residence]
         .into_iter()
+        .flatten()
+        .for_each(coarsen);
+}
+
+fn halve_media(report: &mut MediaReport) {
+    let streams = report.streams.len();
+    halve_list(&mut report.streams);
+    report.streams_omitted += (streams - report.streams.len()) as u64;
+    [&mut report.delay, &mut report.send_lag].into_iter().flatten().for_each(coarsen);
+}
+
+fn halve_multipath(report: &mut MultipathReport) {
+    let transitions = report.transitions.len();
+    halve_list(&mut report.transitions);
+    report.transitions_omitted += (transitions - report.transitions.len()) as u64;
+    report.paths.iter_mut().for_each(|path| halve_list(&mut path.gaps.told));
+    let paths = report.paths.iter_mut().map(|path| &mut path.latency);
+    let policies = report.policies.iter_mut().map(|policy| &mut policy.latency);
+    [&mut report.effective, &mut report.paired_effective, &mut report.send_lag]
+        .into_iter()
+        .chain(paths)
+        .chain(policies)
         .flatten()
         .for_each(coarsen);
 }

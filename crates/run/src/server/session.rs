@@ -63,7 +63,8 @@ fn talk(
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     driver.keep(&admission.sessions().journal);
     stop.tell(driver.mailbox());
-    let mut end = ServerEnd { admission, say, token: None, replaces: false, lingering: Vec::new() };
+    let mut end =
+        ServerEnd { admission, say, token: None, admits_later: false, lingering: Vec::new() };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -79,8 +80,8 @@ struct ServerEnd<'server> {
     admission: Admission,
     say: &'server (dyn Fn(&str) + Sync),
     token: Option<Token>,
-    /// Whether the test's connections are replaced as they end.
-    replaces: bool,
+    /// Whether sockets may come while the test runs.
+    admits_later: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
     /// ahead of its last FIN.
     lingering: Vec<Arc<Socket>>,
@@ -98,7 +99,7 @@ impl End for ServerEnd<'_> {
     fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
         self.admission.take_files(files_for(test))?;
-        self.replaces = test.groups().iter().any(Group::replaces);
+        self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         self.token = Some(token);
         self.admission.sessions().expect(token, test, mailbox.clone());
@@ -106,8 +107,8 @@ impl End for ServerEnd<'_> {
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
-        // Whoever presents the token from now on comes too late, unless connections are replaced.
-        if !self.replaces {
+        // Whoever presents the token from now on comes too late, unless sockets may still come.
+        if !self.admits_later {
             self.forget();
         }
     }
@@ -131,11 +132,11 @@ impl End for ServerEnd<'_> {
 fn files_for(test: &Test) -> u64 {
     let ahead = match &test.plan {
         Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) | Plan::Datagrams(_) => 0,
+        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => 0,
     };
     let of = |group: &Group| {
         let ahead = if group.replaces() { group.flows.min(ahead) } else { 0 };
-        u64::from(group.flows) + u64::from(ahead)
+        (u64::from(group.flows) + u64::from(ahead)) * u64::from(group.lanes)
     };
     test.groups().iter().map(of).sum()
 }

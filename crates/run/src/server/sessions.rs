@@ -6,7 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use pathscope_core::id::{Role, Token};
+use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::GroupId;
 use pathscope_modes::registry::Test;
@@ -102,6 +102,10 @@ struct Expected {
     settings: Settings,
     mailbox: Mailbox,
     datagrams: HashSet<SocketAddr>,
+    /// Whether lanes may come late, and again from other addresses.
+    roams: bool,
+    /// Who sits on them now.
+    lanes: HashMap<(FlowId, Lane), SocketAddr>,
 }
 
 impl Sessions {
@@ -164,6 +168,8 @@ impl Sessions {
             test: test.clone(),
             mailbox,
             datagrams: HashSet::new(),
+            roams: test.groups().iter().any(|group| group.roams),
+            lanes: HashMap::new(),
         };
         self.state().tests.insert(token, expected);
     }
@@ -221,9 +227,19 @@ impl Sessions {
             return AttachCode::UNKNOWN_SESSION;
         };
         let code = expected.seats.claim_datagram(seat, remote);
-        if code == AttachCode::ATTACHED && expected.datagrams.insert(remote) {
+        let is_new = if expected.roams {
+            expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote)
+        } else {
+            expected.datagrams.insert(remote)
+        };
+        if code == AttachCode::ATTACHED && is_new {
+            let Seat { group, flow, lane, .. } = seat;
             let socket = FlowSocket::Promised { local, remote };
-            expected.mailbox.post(Word::Attached { group: seat.group, flow: seat.flow, socket });
+            expected.mailbox.post(if expected.roams {
+                Word::Lane { group, flow, lane, socket: Some(socket) }
+            } else {
+                Word::Attached { group, flow, socket }
+            });
         }
         code
     }

@@ -1,6 +1,8 @@
 //! The columns of each table, and the cells of a row: names and values, whatever they are written as.
 
-use pathscope_core::journal::{Connection, Entry, KernelView, Status, Trouble};
+use pathscope_core::journal::{
+    Connection, Entry, KernelView, Status, Stream, StreamStatus, Trouble,
+};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use super::Table;
@@ -48,6 +50,45 @@ pub fn of(table: Table) -> &'static [&'static str] {
             "DeliveryBps",
             "Session",
         ],
+        Table::StreamStatus => &[
+            "TimeSlice",
+            "Bits/Sec",
+            "Streams",
+            "Completed",
+            "Dropped",
+            "Repeated",
+            "Errors",
+            "Late",
+            "SliceMs",
+            "FramesSent",
+            "SendBytes",
+            "RecvBytes",
+            "Session",
+        ],
+        Table::Streams => &[
+            "TimeSlice",
+            "LocalAddress",
+            "RemoteAddress",
+            "Bits/Sec",
+            "Completed",
+            "Dropped",
+            "Repeated",
+            "Errors",
+            "Result",
+            "ConnectionId",
+            "Late",
+            "LostDatagrams",
+            "LongestFreezeMs",
+            "BufferNeededMs",
+            "FramesSent",
+            "SendBytes",
+            "RecvBytes",
+            "TimeMs",
+            "ErrorKind",
+            "Errno",
+            "Session",
+            "Stream",
+        ],
         Table::Errors => &[
             "TimeSlice",
             "ErrorKind",
@@ -69,6 +110,18 @@ pub fn cells(table: Table, entry: &Entry) -> Option<Vec<String>> {
         (Table::Connections, Entry::Closed(connection)) => Some(connection_cells(connection)),
         (Table::Errors, Entry::Closed(connection)) => {
             connection.facts.error.as_ref().map(|error| error_cells(connection, error))
+        }
+        (Table::Status, Entry::StreamStatus(status)) => {
+            Some(status_cells(&status.as_connections()))
+        }
+        (Table::Connections, Entry::StreamClosed(stream)) => {
+            Some(connection_cells(&stream.as_connection()))
+        }
+        (Table::StreamStatus, Entry::StreamStatus(status)) => Some(stream_status_cells(status)),
+        (Table::Streams, Entry::StreamClosed(stream)) => Some(stream_cells(stream)),
+        (Table::Errors, Entry::StreamClosed(stream)) => {
+            let error = stream.facts.error.as_ref();
+            error.map(|error| error_cells(&stream.as_connection(), error))
         }
         (Table::Errors, Entry::Trouble(trouble)) => Some(trouble_cells(trouble)),
         _ => None,
@@ -94,6 +147,62 @@ fn status_cells(status: &Status) -> Vec<String> {
     cells.extend(kernel_cells(&status.tcp));
     cells.push(status.session.clone());
     cells
+}
+
+/// Bits a second of what is received, or else of what is sent.
+pub fn bits_per_second(receives: bool, (received, sent): (u64, u64), length_ns: u64) -> u64 {
+    let bytes = if receives { received } else { sent };
+    per_second(bytes.saturating_mul(8), length_ns)
+}
+
+fn stream_status_cells(status: &StreamStatus) -> Vec<String> {
+    let bytes = (status.received_bytes, status.sent_bytes);
+    let frames = &status.frames;
+    vec![
+        seconds(status.at_ns),
+        bits_per_second(status.receives, bytes, status.length_ns).to_string(),
+        status.streams.to_string(),
+        frames.completed.to_string(),
+        frames.missed.to_string(),
+        frames.repeated.to_string(),
+        frames.erroneous.to_string(),
+        frames.late.to_string(),
+        milliseconds(status.length_ns),
+        frames.sent.to_string(),
+        status.sent_bytes.to_string(),
+        status.received_bytes.to_string(),
+        status.session.clone(),
+    ]
+}
+
+fn stream_cells(stream: &Stream) -> Vec<String> {
+    let facts = &stream.facts;
+    let frames = &stream.frames;
+    let bytes = (facts.received_bytes, facts.sent_bytes);
+    vec![
+        seconds(stream.at_ns),
+        facts.local.clone().unwrap_or_default(),
+        facts.remote.clone().unwrap_or_default(),
+        bits_per_second(stream.receives, bytes, stream.streamed_ns).to_string(),
+        frames.completed.to_string(),
+        frames.missed.to_string(),
+        frames.repeated.to_string(),
+        frames.erroneous.to_string(),
+        facts.error.as_ref().map_or_else(|| "Succeeded".to_owned(), |error| error.text.clone()),
+        facts.connection_id.clone().unwrap_or_default(),
+        frames.late.to_string(),
+        stream.lost_datagrams.to_string(),
+        milliseconds(stream.longest_freeze_ns),
+        stream.needed_depth_ns.map_or_else(String::new, milliseconds),
+        frames.sent.to_string(),
+        facts.sent_bytes.to_string(),
+        facts.received_bytes.to_string(),
+        (stream.time_ns / 1_000_000).to_string(),
+        facts.error.as_ref().map_or("", kind).to_owned(),
+        facts.error.as_ref().and_then(|error| error.errno.clone()).unwrap_or_default(),
+        stream.session.clone(),
+        facts.flow.to_string(),
+    ]
 }
 
 fn connection_cells(connection: &Connection) -> Vec<String> {

@@ -24,7 +24,9 @@ fn record<T: AsRef<[u8]>>(cells: &[T]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::journal::{Connection, Ended, KernelView, Status, Trouble};
+    use pathscope_core::journal::{
+        Connection, Ended, Frames, KernelView, Status, Stream, StreamStatus, Trouble,
+    };
     use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
 
     use super::*;
@@ -55,6 +57,48 @@ mod tests {
                 "5.002,2635357062,124,8,3,1,5,1,1000.000,2635357062,124,2,1234,,,10,[::1]:4000\r\n"
             )
         );
+    }
+
+    #[test]
+    fn streams_begin_with_the_columns_that_other_tools_read() {
+        assert!(
+            header(Table::StreamStatus)
+                .starts_with("TimeSlice,Bits/Sec,Streams,Completed,Dropped,Repeated,Errors,Late,")
+        );
+        assert!(header(Table::Streams).starts_with(
+            "TimeSlice,LocalAddress,RemoteAddress,Bits/Sec,Completed,Dropped,Repeated,Errors,Result,ConnectionId,"
+        ));
+        assert!(header(Table::Streams).ends_with(",Stream\r\n"));
+        let frames =
+            Frames { completed: 297, missed: 2, repeated: 1, erroneous: 4, late: 1, sent: 0 };
+        let status = StreamStatus {
+            at_ns: 5_000_000_000,
+            length_ns: 5_000_000_000,
+            received_bytes: 15_624_900,
+            receives: true,
+            streams: 1,
+            frames,
+            ..StreamStatus::default()
+        };
+        let entry = Entry::StreamStatus(Box::new(status));
+        assert_eq!(
+            row(Table::StreamStatus, &entry).as_deref(),
+            Some("5.000,24999840,1,297,2,1,4,1,5000.000,0,0,15624900,\r\n")
+        );
+        // In the file of a server, which serves connections, too.
+        assert!(
+            row(Table::Status, &entry).is_some_and(|row| row.starts_with("5.000,0,3124980,1,"))
+        );
+        let facts = FlowFacts { received_bytes: 1_000, sent_bytes: 7, ..FlowFacts::default() };
+        let stream = Stream {
+            streamed_ns: 1_000_000_000,
+            facts,
+            receives: true,
+            frames,
+            ..Stream::default()
+        };
+        let row = row(Table::Streams, &Entry::StreamClosed(Box::new(stream))).expect("it has one");
+        assert!(row.starts_with("0.000,,,8000,297,2,1,4,Succeeded,,1,0,0.000,,0,7,1000,0,,,,0"));
     }
 
     #[test]
@@ -98,9 +142,17 @@ mod tests {
         let trouble = Entry::Trouble(Box::new(trouble));
         let status = Entry::Status(Box::default());
         let closed = Entry::Closed(Box::default());
-        for (table, entry) in
-            [(Table::Status, &status), (Table::Connections, &closed), (Table::Errors, &trouble)]
-        {
+        let streams = Entry::StreamStatus(Box::default());
+        let stream = Entry::StreamClosed(Box::default());
+        for (table, entry) in [
+            (Table::Status, &status),
+            (Table::Status, &streams),
+            (Table::StreamStatus, &streams),
+            (Table::Streams, &stream),
+            (Table::Connections, &stream),
+            (Table::Connections, &closed),
+            (Table::Errors, &trouble),
+        ] {
             let text = header(table) + &row(table, entry).expect("it has a row");
             let mut reader = csv::Reader::from_reader(text.as_bytes());
             let records: Vec<_> = reader.records().collect();

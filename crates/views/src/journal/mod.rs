@@ -21,6 +21,10 @@ pub enum Table {
     Status,
     /// A row for each connection that has ended.
     Connections,
+    /// Rates and frames of streams, a row for each report interval.
+    StreamStatus,
+    /// A row for each stream that has ended.
+    Streams,
     /// A row for each error, of a connection or outside of any.
     Errors,
 }
@@ -47,6 +51,8 @@ impl fmt::Display for Table {
         formatter.write_str(match self {
             Self::Status => "status",
             Self::Connections => "connections",
+            Self::StreamStatus => "status of streams",
+            Self::Streams => "streams",
             Self::Errors => "errors",
         })
     }

@@ -2,29 +2,34 @@
 
 use std::fmt::Write as _;
 
-use pathscope_core::journal::{Connection, Entry};
+use pathscope_core::journal::{Connection, Entry, Stream};
 
 use super::{Table, columns};
 
 /// The width of each column of status; what does not fit pushes the rest to the right.
 const WIDTHS: [usize; 17] = [10, 13, 13, 11, 11, 10, 11, 14, 10, 13, 13, 12, 9, 10, 13, 13, 24];
 
+/// The same of the status of streams; the first seven are where ctsTraffic has them.
+const STREAM_WIDTHS: [usize; 13] = [10, 15, 11, 12, 10, 11, 10, 9, 10, 12, 13, 13, 24];
+
 /// What stands at the top of a table.
 pub fn header(table: Table) -> String {
     match table {
-        Table::Status => aligned(columns::of(table)),
-        Table::Connections | Table::Errors => String::new(),
+        Table::Status => aligned(columns::of(table), &WIDTHS),
+        Table::StreamStatus => aligned(columns::of(table), &STREAM_WIDTHS),
+        Table::Connections | Table::Streams | Table::Errors => String::new(),
     }
 }
 
 /// The line of an entry, if the table has one.
 pub fn row(table: Table, entry: &Entry) -> Option<String> {
     match (table, entry) {
-        (Table::Status, Entry::Status(_)) => columns::cells(table, entry).map(|cells| {
-            let cells: Vec<&str> =
-                cells.iter().map(|cell| if cell.is_empty() { "-" } else { cell }).collect();
-            aligned(&cells)
-        }),
+        (Table::Status, Entry::Status(_) | Entry::StreamStatus(_)) => status(table, entry, &WIDTHS),
+        (Table::StreamStatus, Entry::StreamStatus(_)) => status(table, entry, &STREAM_WIDTHS),
+        (Table::Connections | Table::Streams, Entry::StreamOpened(_) | Entry::StreamClosed(_)) => {
+            line(entry)
+        }
+        (Table::Errors, Entry::StreamClosed(stream)) if stream.facts.error.is_some() => line(entry),
         (Table::Connections, Entry::Opened(_) | Entry::Closed(_))
         | (Table::Errors, Entry::Trouble(_)) => line(entry),
         (Table::Errors, Entry::Closed(connection)) if connection.facts.error.is_some() => {
@@ -34,10 +39,24 @@ pub fn row(table: Table, entry: &Entry) -> Option<String> {
     }
 }
 
+fn status(table: Table, entry: &Entry, widths: &[usize]) -> Option<String> {
+    columns::cells(table, entry).map(|cells| {
+        let cells: Vec<&str> =
+            cells.iter().map(|cell| if cell.is_empty() { "-" } else { cell }).collect();
+        aligned(&cells, widths)
+    })
+}
+
 /// An entry as one line, whatever table it stands in.
 pub fn line(entry: &Entry) -> Option<String> {
     let text = match entry {
         Entry::Status(_) => return row(Table::Status, entry),
+        Entry::StreamStatus(_) => return row(Table::StreamStatus, entry),
+        Entry::StreamOpened(stream) => {
+            let at = columns::seconds(stream.at_ns);
+            format!("[{at}] UDP connection established {}\n", ends(&stream.as_connection()))
+        }
+        Entry::StreamClosed(stream) => stream_closed(stream),
         Entry::Opened(connection) => {
             let at = columns::seconds(connection.at_ns);
             format!("[{at}] TCP connection established {}\n", ends(connection))
@@ -53,6 +72,28 @@ pub fn line(entry: &Entry) -> Option<String> {
         }
     };
     Some(text)
+}
+
+fn stream_closed(stream: &Stream) -> String {
+    let facts = &stream.facts;
+    let result = match &facts.error {
+        None => "succeeded".to_owned(),
+        Some(error) => format!("failed with a {} error, {}", columns::kind(error), error.text),
+    };
+    let bytes = (facts.received_bytes, facts.sent_bytes);
+    format!(
+        "[{}] UDP connection {result} : {} [{}]: BitsPerSecond[{}] Completed[{}] Dropped[{}] Repeated[{}] Errors[{}] Late[{}] LostDatagrams[{}]\n",
+        columns::seconds(stream.at_ns),
+        ends(&stream.as_connection()),
+        facts.connection_id.as_deref().unwrap_or_default(),
+        columns::bits_per_second(stream.receives, bytes, stream.streamed_ns),
+        stream.frames.completed,
+        stream.frames.missed,
+        stream.frames.repeated,
+        stream.frames.erroneous,
+        stream.frames.late,
+        stream.lost_datagrams
+    )
 }
 
 fn closed(connection: &Connection) -> String {
@@ -86,9 +127,9 @@ fn ends(connection: &Connection) -> String {
     format!("[{} - {}]", address(&connection.facts.local), address(&connection.facts.remote))
 }
 
-fn aligned(cells: &[impl AsRef<str>]) -> String {
+fn aligned(cells: &[impl AsRef<str>], widths: &[usize]) -> String {
     let mut line = String::new();
-    for (cell, width) in cells.iter().zip(WIDTHS) {
+    for (cell, width) in cells.iter().zip(widths) {
         let _ = write!(line, " {:>width$}", cell.as_ref(), width = width - 1);
     }
     line.push('\n');
@@ -146,6 +187,22 @@ mod tests {
         failed.facts.error = Some(error);
         let failed = row(Table::Errors, &Entry::Closed(Box::new(failed))).expect("it has a line");
         assert!(failed.contains("failed with a data error, it is wrong"), "{failed}");
+    }
+
+    #[test]
+    fn the_status_of_streams_has_the_columns_where_others_have_them() {
+        let header = header(Table::StreamStatus);
+        for (name, end) in [
+            ("TimeSlice", 10),
+            ("Bits/Sec", 25),
+            ("Streams", 36),
+            ("Completed", 48),
+            ("Dropped", 58),
+            ("Repeated", 69),
+            ("Errors", 79),
+        ] {
+            assert!(header[..end].ends_with(name), "{name} ends at {end}: {header}");
+        }
     }
 
     #[test]

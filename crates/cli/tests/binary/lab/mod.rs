@@ -12,6 +12,8 @@ mod fragments;
 mod interfaces;
 mod kernel_shaped;
 mod leftovers;
+mod media;
+mod multipath;
 mod portfolio;
 mod ports;
 mod presence;

@@ -1,0 +1,187 @@
+//! One stream at either end: a half that sends, a half that receives, or both.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::record::{FlowError, FlowErrorKind};
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals, Want,
+};
+
+use super::receive::Receiving;
+use super::send::{Sending, Wish};
+use super::{MediaPlan, MediaShared, StreamFacts};
+use crate::pattern::SessionKey;
+
+/// One stream at one end.
+#[derive(Debug)]
+pub struct MediaFlow {
+    flow: FlowId,
+    sending: Option<Box<Sending>>,
+    receiving: Option<Box<Receiving>>,
+    is_started: bool,
+    /// Counted among the streams that are under way.
+    is_open: bool,
+    error: Option<Box<FlowError>>,
+}
+
+impl MediaFlow {
+    /// Flow number `flow` of a session, at the end of this role.
+    pub fn new(plan: &MediaPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
+        let is_client = role == Role::Client;
+        let sending = plan.sends(role).then(|| Sending::new(session, flow, is_client));
+        let receiving =
+            plan.sends(role.peer()).then(|| Receiving::new(plan, session, flow, !is_client));
+        Self {
+            flow,
+            sending: sending.map(Box::new),
+            receiving: receiving.map(Box::new),
+            is_started: false,
+            is_open: false,
+            error: None,
+        }
+    }
+
+    /// What the stream came to so far; where it went is known to others.
+    pub fn facts(&self) -> StreamFacts {
+        let sent = self.sending.as_ref().map(|half| half.stats).unwrap_or_default();
+        let received = self.receiving.as_ref().map(|half| half.stats).unwrap_or_default();
+        StreamFacts {
+            flow: self.flow,
+            frames_sent: sent.frames,
+            sent_datagrams: sent.datagrams,
+            sent_bytes: sent.bytes,
+            received_datagrams: received.datagrams,
+            received_bytes: received.bytes,
+            lost_datagrams: received.lost,
+            frames: received.frames,
+            longest_freeze_ns: received.longest_freeze_ns,
+            needed_depth_ns: received.needed_depth_ns,
+            error: self.error(),
+            ..StreamFacts::default()
+        }
+    }
+
+    fn wants(&mut self, shared: &mut MediaShared, now: Tick) -> Want {
+        if !self.is_started || self.error.is_some() {
+            return Want::NOTHING;
+        }
+        let mut want = Want::NOTHING;
+        match self.sending.as_mut().map(|half| half.wish(shared, now)) {
+            Some(Wish::Send(send)) => want.send = send,
+            Some(Wish::Wait(due)) => want.wake = Some(due),
+            Some(Wish::Over) | None => {}
+        }
+        let wake = self.receiving.as_mut().filter(|half| !half.is_done());
+        if let Some(wake) = wake.and_then(|half| half.next_wake(shared, now)) {
+            want.recv = RecvWant::Any;
+            want.wake = Some(want.wake.map_or(wake, |due| due.min(wake)));
+        }
+        want
+    }
+
+    fn has_sent_all(&self) -> bool {
+        self.sending.as_ref().is_none_or(|half| half.is_over())
+    }
+
+    fn has_received_all(&self) -> bool {
+        self.receiving.as_ref().is_none_or(|half| half.is_done())
+    }
+
+    fn fail(&mut self, text: String, errno: i32) {
+        let (kind, errno) = (FlowErrorKind::Network, Some(errno.to_string()));
+        self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno }));
+    }
+}
+
+impl Machine for MediaFlow {
+    type Shared = MediaShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryOperation;
+
+    fn id(&self) -> FlowId {
+        self.flow
+    }
+
+    fn want(&mut self, shared: &mut MediaShared, now: Tick) -> Want {
+        let want = self.wants(shared, now);
+        if self.is_open && self.phase().is_over() {
+            self.is_open = false;
+            shared.open -= 1;
+        }
+        want
+    }
+
+    fn gather<'data>(&'data self, _: &'data MediaShared, _: Lane, _: &mut Gather<'data>) {
+        debug_assert!(false, "a stream of frames wants datagrams alone");
+    }
+    fn fill(&mut self, shared: &mut MediaShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
+        self.sending.iter_mut().for_each(|half| half.fill(shared, batch, now));
+    }
+
+    fn sent(&mut self, shared: &mut MediaShared, _: Lane, amount: usize, _: Tick) {
+        self.sending.iter_mut().for_each(|half| half.sent(shared, amount));
+    }
+
+    fn received(
+        &mut self,
+        shared: &mut MediaShared,
+        _: Lane,
+        bytes: &[u8],
+        meta: RecvMeta,
+        now: Tick,
+    ) -> Consumed {
+        let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZeroUsize::get);
+        if let Some(half) = &mut self.receiving {
+            if bytes.is_empty() {
+                half.datagram(shared, bytes, now);
+            }
+            bytes.chunks(stride).for_each(|datagram| half.datagram(shared, datagram, now));
+        }
+        Consumed(bytes.len())
+    }
+
+    fn event(&mut self, shared: &mut MediaShared, event: Event, now: Tick) {
+        match event {
+            Event::Start => {
+                self.is_started = true;
+                self.is_open = true;
+                shared.open += 1;
+                self.sending.iter_mut().for_each(|half| half.start(shared, now));
+                self.receiving.iter_mut().for_each(|half| half.start(now));
+            }
+            Event::Stop => {
+                self.sending.iter_mut().for_each(|half| half.stop());
+                self.receiving.iter_mut().for_each(|half| half.stop(now));
+            }
+            Event::PeerTotal(total) => {
+                self.receiving.iter_mut().for_each(|half| half.sender_is_done(shared, total));
+            }
+            Event::Reset { errno, .. } if !self.phase().is_over() => {
+                self.fail(format!("its socket failed (error {errno})"), errno);
+            }
+            // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
+            Event::Unreachable { .. } => shared.tally.unreachable += 1,
+            _ => {}
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (&self.error, self.has_sent_all(), self.has_received_all()) {
+            (Some(_), ..) => Phase::Failed,
+            (None, true, true) => Phase::Done,
+            (None, true, false) if self.sending.is_some() => Phase::SendingDone,
+            (None, ..) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals {
+            sent: self.sending.as_ref().map_or(0, |half| half.stats.datagrams),
+            received: self.receiving.as_ref().map_or(0, |half| half.stats.datagrams),
+        }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        self.error.as_deref().cloned()
+    }
+}

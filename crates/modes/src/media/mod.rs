@@ -1,0 +1,37 @@
+//! Can this path carry this stream: frames on a schedule over UDP, and whether each was there when it was to
+//! be played.
+
+mod args;
+mod delay;
+mod flow;
+mod frame;
+mod header;
+mod layout;
+mod ledger;
+mod plan;
+mod profiles;
+mod receive;
+mod send;
+mod shared;
+pub mod sheet;
+mod summary;
+mod tally;
+mod verdict;
+
+#[cfg(test)]
+mod tests;
+
+pub use args::MediaArgs;
+pub use flow::MediaFlow;
+pub use frame::{FrameCounts, FrameRow, Outcome};
+pub use header::HEADER_BYTES;
+pub use layout::Layout;
+pub use plan::{Direction, MediaPlan, Pacing};
+pub use profiles::{PROFILES, Profile};
+pub use shared::MediaShared;
+pub use summary::{
+    DamagedDatagram, FrameJitter, MediaDirection, MediaInterval, MediaReport, MediaSummary,
+    StreamFacts,
+};
+pub use tally::MediaTally;
+pub use verdict::verdict;

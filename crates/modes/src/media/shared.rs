@@ -1,0 +1,46 @@
+//! What the streams of one worker have in common.
+
+use pathscope_core::Tick;
+use pathscope_flow::Shared;
+
+use super::{FrameRow, Layout, MediaPlan, MediaTally};
+use crate::latency::SampleBuffer;
+
+/// Layout, counts and histograms of one worker.
+#[derive(Debug)]
+pub struct MediaShared {
+    pub(super) layout: Layout,
+    pub(super) streams: u32,
+    /// Streams under way.
+    pub(super) open: u64,
+    pub(super) tally: MediaTally,
+    pub(super) rows: Option<SampleBuffer<FrameRow>>,
+}
+
+impl MediaShared {
+    /// For streams of `plan`.
+    pub fn new(plan: &MediaPlan) -> Self {
+        let layout = Layout::of(plan);
+        Self { layout, streams: plan.streams, open: 0, tally: MediaTally::default(), rows: None }
+    }
+
+    /// The same, with each frame that has ended handed to `rows`.
+    #[must_use]
+    pub fn with_rows(mut self, rows: SampleBuffer<FrameRow>) -> Self {
+        self.rows = Some(rows);
+        self
+    }
+}
+
+impl Shared for MediaShared {
+    type Report = MediaTally;
+
+    fn report(&mut self, _now: Tick) -> MediaTally {
+        if let Some(rows) = &mut self.rows {
+            rows.hand_over();
+        }
+        self.tally.streams = self.open;
+        // Fresh histograms are untouched zero pages: a few microseconds once a report.
+        std::mem::take(&mut self.tally)
+    }
+}

@@ -1,0 +1,112 @@
+//! What has to hold of a multipath test, and what to mind before believing its figures.
+
+use pathscope_core::quantity::{count, counted, duration_ns};
+use pathscope_core::record::{Caveat, Check};
+
+use super::{MultipathPlan, MultipathReport, MultipathSummary};
+
+/// Every datagram that came at either end was as it was sent.
+pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> Check {
+    let paths = || client.paths.iter().chain(server.iter().flat_map(|server| &server.paths));
+    let (came, corrupt): (u64, u64) =
+        paths().fold((0, 0), |sum, path| (sum.0 + path.received, sum.1 + path.corrupt));
+    let text = if corrupt == 0 {
+        format!("all {} datagrams that came at either end are as they were sent", count(came))
+    } else {
+        format!("{} came with other bytes than were sent", counted(corrupt, "datagram"))
+    };
+    Check { name: "verified".to_owned(), passed: corrupt == 0, text }
+}
+
+/// What to mind.
+pub fn caveats(
+    plan: &MultipathPlan,
+    summary: &MultipathSummary,
+    client: &MultipathReport,
+    server: Option<&MultipathReport>,
+) -> Vec<Caveat> {
+    [late_sender(plan, summary), unsent(plan, summary), late(summary), drops(client, server)]
+        .into_iter()
+        .flatten()
+        .collect()
+}
+
+/// A sender that lags behind its schedule makes its groups longer than they are meant to be.
+fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
+    let lag = summary.send_lag.median_ns()?;
+    let median = summary.effective.median_ns()?;
+    (lag * 10 > plan.interval_ns().min(median)).then(|| {
+        let text = format!(
+            "half of the datagrams left {} or more after their time: this machine kept the schedule no better",
+            duration_ns(lag)
+        );
+        Caveat::new("send_lag", text)
+    })
+}
+
+/// What was due and never left.
+fn unsent(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
+    (summary.unsent > 0).then(|| {
+        let text = format!(
+            "{} of {} datagrams that were due never left: this machine cannot keep {} on so many paths",
+            count(summary.unsent),
+            count(summary.scheduled.saturating_add(summary.unsent)),
+            plan.rate_bps
+        );
+        Caveat::new("datagrams_unsent", text)
+    })
+}
+
+/// Answers that came when their numbers had been given up count as losses.
+fn late(summary: &MultipathSummary) -> Option<Caveat> {
+    let late: u64 = summary.paths.iter().map(|path| path.late).sum();
+    (late > 0).then(|| {
+        let text = format!(
+            "{} came after their numbers had been given up: they count as lost",
+            counted(late, "answer")
+        );
+        Caveat::new("late_echoes", text)
+    })
+}
+
+/// What an end's own socket dropped is no fault of the path.
+fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
+    let of = |end: &MultipathReport| end.paths.iter().map(|path| path.socket_drops).sum::<u64>();
+    let (near, far) = (of(client), server.map_or(0, of));
+    (near + far > 0).then(|| {
+        let text = format!(
+            "the sockets of the ends themselves dropped {} datagrams at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
+            count(far),
+            count(near)
+        );
+        Caveat::new("socket_drops", text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::PathReport;
+    use super::super::tests::plan;
+    use super::*;
+
+    #[test]
+    fn wrong_bytes_fail_the_check_and_drops_are_told() {
+        let path = |received, corrupt, socket_drops| PathReport {
+            received,
+            corrupt,
+            socket_drops,
+            ..PathReport::default()
+        };
+        let end = |paths| MultipathReport { paths, ..MultipathReport::default() };
+        let (client, server) = (end(vec![path(5, 0, 2)]), end(vec![path(6, 1, 0)]));
+        assert!(verified(&client, None).passed);
+        let check = verified(&client, Some(&server));
+        assert!(!check.passed && check.text.starts_with("1 datagram came"), "{}", check.text);
+        let summary = MultipathSummary { unsent: 3, scheduled: 7, ..MultipathSummary::default() };
+        let names: Vec<String> = caveats(&plan(2), &summary, &client, Some(&server))
+            .into_iter()
+            .map(|caveat| caveat.name)
+            .collect();
+        assert_eq!(names, ["datagrams_unsent", "socket_drops"]);
+    }
+}

@@ -1,0 +1,203 @@
+//! A datagram of a multipath test and its echo, on the wire.
+//!
+//! ```text
+//!  0       4     5     6        8         16        24         32                40               48
+//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
+//!  | PSMP  |kind |lane | flow   | token   | number  | sent     | server received | server sent    | filler
+//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
+//! ```
+//!
+//! All numbers little-endian. `kind`: 1 data, 2 its echo, 3 a check of a lane that is about to be used, 4 its
+//! echo. The number is the same on every lane. `sent` is of the client's clock, the other two stamps of the
+//! server's; what comes from the client has zeros there. The filler is the flow's stream at position
+//! number × size + 48; an echo has it, too.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+
+use super::MultipathPlan;
+use crate::pattern::{SessionKey, StreamKey};
+
+/// Length of the header, and so of the smallest datagram.
+pub const HEADER_BYTES: usize = 48;
+
+/// First four bytes of every datagram.
+const MAGIC: [u8; 4] = *b"PSMP";
+
+/// What a datagram is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    Data,
+    Echo,
+    Check,
+    CheckEcho,
+}
+
+impl Kind {
+    const fn code(self) -> u8 {
+        match self {
+            Self::Data => 1,
+            Self::Echo => 2,
+            Self::Check => 3,
+            Self::CheckEcho => 4,
+        }
+    }
+
+    /// What the server sends back; nothing where it came from a server.
+    pub const fn echo(self) -> Option<Self> {
+        match self {
+            Self::Data => Some(Self::Echo),
+            Self::Check => Some(Self::CheckEcho),
+            Self::Echo | Self::CheckEcho => None,
+        }
+    }
+}
+
+/// What stands before the filler.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Header {
+    pub kind: Kind,
+    pub lane: Lane,
+    pub number: u64,
+    pub sent: Tick,
+    pub server_received: Tick,
+    pub server_sent: Tick,
+}
+
+/// How the datagrams of one flow are written and known again.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Content {
+    stream: StreamKey,
+    token: u64,
+    flow: u16,
+    pub size: usize,
+    /// Numbers are below this.
+    datagrams: u64,
+}
+
+/// What was found in bytes that came.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Found {
+    /// A datagram of this flow, every byte as it was sent.
+    Whole(Header),
+    /// One of this flow that is not as it was sent.
+    Corrupt,
+    /// Nothing of this flow.
+    Foreign,
+}
+
+impl Content {
+    pub fn of(plan: &MultipathPlan, session: SessionKey, flow: FlowId) -> Self {
+        Self {
+            stream: session.stream(flow.0, true),
+            token: session.token(),
+            flow: flow.0 as u16,
+            size: plan.datagram_bytes.0 as usize,
+            datagrams: plan.datagrams(),
+        }
+    }
+
+    /// Writes a datagram, which has room for all of it.
+    pub fn write(&self, header: &Header, datagram: &mut [u8]) {
+        let (head, filler) = datagram.split_at_mut(HEADER_BYTES);
+        head[..4].copy_from_slice(&MAGIC);
+        head[4] = header.kind.code();
+        head[5] = header.lane.0;
+        head[6..8].copy_from_slice(&self.flow.to_le_bytes());
+        let words = [
+            self.token,
+            header.number,
+            header.sent.as_nanos(),
+            header.server_received.as_nanos(),
+            header.server_sent.as_nanos(),
+        ];
+        for (bytes, word) in head[8..].chunks_exact_mut(8).zip(words) {
+            bytes.copy_from_slice(&word.to_le_bytes());
+        }
+        self.stream.copy_to(self.position(header.number), filler);
+    }
+
+    /// Judges a datagram that came on `lane`.
+    pub fn read(&self, datagram: &[u8], lane: Lane) -> Found {
+        let Some(head) = datagram.first_chunk::<HEADER_BYTES>() else { return Found::Foreign };
+        let word = |index: usize| {
+            let mut bytes = [0; 8];
+            bytes.copy_from_slice(&head[8 + 8 * index..16 + 8 * index]);
+            u64::from_le_bytes(bytes)
+        };
+        let is_ours =
+            head[..4] == MAGIC && head[6..8] == self.flow.to_le_bytes() && word(0) == self.token;
+        if !is_ours {
+            return Found::Foreign;
+        }
+        let kinds = [Kind::Data, Kind::Echo, Kind::Check, Kind::CheckEcho];
+        let Some(kind) = kinds.into_iter().find(|kind| kind.code() == head[4]) else {
+            return Found::Corrupt;
+        };
+        let number = word(1);
+        let is_whole = datagram.len() == self.size
+            && number < self.datagrams
+            && head[5] == lane.0
+            && self.stream.first_wrong(self.position(number), &datagram[HEADER_BYTES..]).is_none();
+        if !is_whole {
+            return Found::Corrupt;
+        }
+        let tick = |index| Tick::from_nanos(word(index));
+        let [sent, server_received, server_sent] = [tick(2), tick(3), tick(4)];
+        Found::Whole(Header { kind, lane, number, sent, server_received, server_sent })
+    }
+
+    /// Where the filler of a datagram stands in the flow's stream. A number may be a stranger's.
+    fn position(&self, number: u64) -> u64 {
+        number.wrapping_mul(self.size as u64).wrapping_add(HEADER_BYTES as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::id::Token;
+    use proptest::prelude::*;
+
+    use super::super::tests::plan;
+    use super::*;
+
+    fn content() -> Content {
+        Content::of(&plan(2), SessionKey::from(Token([3; 16])), FlowId(0))
+    }
+
+    fn header(kind: Kind, number: u64) -> Header {
+        let [sent, server_received, server_sent] = [1, 2, 3].map(Tick::from_nanos);
+        Header { kind, lane: Lane(1), number, sent, server_received, server_sent }
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_written_is_read(number in 0_u64..10_000, code in 0_usize..4) {
+            let kind = [Kind::Data, Kind::Echo, Kind::Check, Kind::CheckEcho][code];
+            let (content, header) = (content(), header(kind, number));
+            let mut datagram = vec![0; content.size];
+            content.write(&header, &mut datagram);
+            prop_assert_eq!(content.read(&datagram, Lane(1)), Found::Whole(header));
+            prop_assert_eq!(content.read(&datagram, Lane(0)), Found::Corrupt);
+        }
+
+        #[test]
+        fn no_changed_byte_goes_unseen(number in 0_u64..10_000, place in 0_usize..1_024, mask in 1_u8..) {
+            let content = content();
+            let mut datagram = vec![0; content.size];
+            let header = header(Kind::Data, number);
+            content.write(&header, &mut datagram);
+            datagram[place] ^= mask;
+            match content.read(&datagram, Lane(1)) {
+                // Stamps are not of the pattern, and the kind may become another.
+                Found::Whole(read) => prop_assert!((24..48).contains(&place) || place == 4, "{read:?}"),
+                Found::Corrupt | Found::Foreign => {}
+            }
+        }
+
+        #[test]
+        fn any_bytes_are_judged(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
+            prop_assert_eq!(content().read(&bytes, Lane(0)), Found::Foreign);
+        }
+    }
+}

@@ -1,0 +1,426 @@
+//! The client's end: every number leaves on every path that can be used, on schedule; the first answer counts.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::FlowError;
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Totals, Want,
+};
+
+use super::datagram::{Content, Found, Header, Kind};
+use super::ring::Stamps;
+use super::shared::{ANSWER_WITHIN_NS, MultipathShared};
+use super::{MOST_PATHS, MultipathPlan, SendOrder};
+use crate::pattern::SessionKey;
+
+/// After the end of its time a sender that lags may catch up for so long.
+const CATCH_UP_NS: u64 = 1_000_000_000;
+/// The least and the most that is waited after the last number.
+const DRAIN_NS: std::ops::RangeInclusive<u64> = 1_000_000_000..=ANSWER_WITHIN_NS;
+/// When every number is answered: a copy that was made on the way is waited for so long.
+const COPIES_NS: std::ops::RangeInclusive<u64> = 10_000_000..=1_000_000_000;
+/// What the system does not take in this time is left out, so that no path delays another.
+const PATIENCE_NS: u64 = 2_000_000;
+/// And then nothing is offered to that path for so long.
+const REST_NS: u64 = 50_000_000;
+/// From one check of a new path to the next, at first and at most.
+const CHECK_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
+
+/// How far a path is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Standing {
+    /// There is no socket.
+    Absent,
+    /// There is one, and the server has not answered on it yet.
+    Checking { at: Tick, wait_ns: u64 },
+    /// It carries every number.
+    Usable,
+    /// It does, but what was offered last was not taken: it rests.
+    Resting { until: Tick },
+}
+
+/// What is offered to the system.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Offer {
+    lane: Lane,
+    is_check: bool,
+    /// When it was first offered; [`Tick::NEVER`]: not yet.
+    at: Tick,
+}
+
+/// The client's machine.
+#[derive(Debug)]
+pub struct MultipathFlow {
+    flow: FlowId,
+    content: Content,
+    standings: [Standing; MOST_PATHS as usize],
+    /// Paths that were there at the start and have not come up yet: the schedule begins when they have.
+    awaited: u8,
+    started: bool,
+    /// When the schedule began.
+    begun: Option<Tick>,
+    /// The number that is leaving, or is to leave next.
+    number: u64,
+    /// How many paths it was offered to; none: it has not begun.
+    turn: Option<u8>,
+    offer: Option<Offer>,
+    stamp: Tick,
+    /// Numbers from here on do not leave.
+    end: u64,
+    stop_at: Tick,
+    last_sent: Tick,
+    longest_ns: u64,
+    received: u64,
+    all_back_at: Option<Tick>,
+    is_over: bool,
+}
+
+impl MultipathFlow {
+    /// A machine that finds these of its paths at the start.
+    pub fn new(
+        plan: &MultipathPlan,
+        session: SessionKey,
+        flow: FlowId,
+        present: impl IntoIterator<Item = Lane>,
+    ) -> Self {
+        Self {
+            flow,
+            content: Content::of(plan, session, flow),
+            standings: [Standing::Absent; MOST_PATHS as usize],
+            awaited: present.into_iter().fold(0, |set, lane| set | 1 << lane.0),
+            started: false,
+            begun: None,
+            number: 0,
+            turn: None,
+            offer: None,
+            stamp: Tick::ZERO,
+            end: plan.datagrams(),
+            stop_at: Tick::NEVER,
+            last_sent: Tick::ZERO,
+            longest_ns: 0,
+            received: 0,
+            all_back_at: None,
+            is_over: false,
+        }
+    }
+
+    fn is_usable(&self, lane: Lane) -> bool {
+        matches!(self.standings[lane.index()], Standing::Usable | Standing::Resting { .. })
+    }
+
+    fn came_up(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
+        let bit = 1 << lane.0;
+        let was_awaited = self.awaited & bit != 0;
+        self.awaited &= !bit;
+        shared.came_up(lane, now);
+        self.standings[lane.index()] = if was_awaited {
+            // The server has its socket, too: that was agreed on before the start.
+            Standing::Usable
+        } else {
+            Standing::Checking { at: now, wait_ns: *CHECK_NS.start() }
+        };
+        self.begin_if_complete(shared, now);
+    }
+
+    fn begin_if_complete(&mut self, shared: &mut MultipathShared, now: Tick) {
+        if self.started && self.awaited == 0 && self.begun.is_none() {
+            self.begun = Some(now);
+            self.last_sent = now;
+            self.stop_at = now.plus_nanos(shared.plan.duration_ns.0).plus_nanos(CATCH_UP_NS);
+            shared.ledger.start(now);
+        }
+    }
+
+    fn went_down(&mut self, lane: Lane) {
+        self.awaited &= !(1 << lane.0);
+        self.standings[lane.index()] = Standing::Absent;
+        self.offer.take_if(|offer| offer.lane == lane);
+    }
+
+    /// The system refused what was offered on this path, or did not take it in time.
+    fn refused(&mut self, shared: &mut MultipathShared, lane: Lane) {
+        let Some(offer) = self.offer.take_if(|it| it.lane == lane && it.at != Tick::NEVER) else {
+            return;
+        };
+        shared.ledger.paths[lane.index()].refused += u64::from(!offer.is_check);
+        if !offer.is_check {
+            self.turn = self.turn.map(|turn| turn + 1);
+        }
+    }
+
+    /// What was offered and not taken for too long is left out.
+    fn lose_patience(&mut self, shared: &mut MultipathShared, now: Tick) {
+        let Some(Offer { lane, at, .. }) = self.offer else { return };
+        if at != Tick::NEVER && now.nanos_since(at) >= PATIENCE_NS {
+            self.refused(shared, lane);
+            let standing = &mut self.standings[lane.index()];
+            if *standing == Standing::Usable {
+                *standing = Standing::Resting { until: now.plus_nanos(REST_NS) };
+            }
+        }
+    }
+
+    /// A check that is due on a path that is new; when the next will be.
+    fn next_check(&mut self, now: Tick) -> Result<Lane, Tick> {
+        let mut next = Tick::NEVER;
+        for (lane, standing) in (0..).map(Lane).zip(&mut self.standings) {
+            match *standing {
+                Standing::Checking { at, .. } if at <= now => return Ok(lane),
+                Standing::Checking { at, .. } => next = next.min(at),
+                Standing::Resting { until } if until <= now => *standing = Standing::Usable,
+                _ => {}
+            }
+        }
+        Err(next)
+    }
+
+    /// The path that the number which is leaving is offered to next; `None` when it has left.
+    fn next_path(&mut self, shared: &MultipathShared) -> Option<Lane> {
+        let lanes = shared.plan.lanes;
+        while let Some(turn) = self.turn.filter(|&turn| turn < lanes) {
+            let first = match shared.plan.order {
+                SendOrder::PrimaryFirst => 0,
+                SendOrder::Alternate => (self.number % u64::from(lanes)) as u8,
+            };
+            let lane = Lane((first + turn) % lanes);
+            match self.standings[lane.index()] {
+                Standing::Usable => return Some(lane),
+                _ => self.turn = Some(turn + 1),
+            }
+        }
+        None
+    }
+
+    /// The path to send a number on now; or when the next number is due.
+    fn next_send(&mut self, shared: &mut MultipathShared, now: Tick) -> Result<Lane, Tick> {
+        let Some(begun) = self.begun else { return Err(Tick::NEVER) };
+        loop {
+            if self.turn.is_some() {
+                if let Some(lane) = self.next_path(shared) {
+                    return Ok(lane);
+                }
+                self.turn = None;
+                self.number += 1;
+            }
+            if self.number >= self.end {
+                return Err(Tick::NEVER);
+            }
+            if now >= self.stop_at {
+                shared.unsent = self.end - self.number;
+                self.end = self.number;
+                return Err(Tick::NEVER);
+            }
+            let due = begun.plus_nanos(shared.plan.due_ns(self.number));
+            if now < due {
+                return Err(due);
+            }
+            shared.begin(due, |lane| self.is_usable(lane), now);
+            self.turn = Some(0);
+        }
+    }
+
+    fn is_sending_over(&self) -> bool {
+        self.begun.is_some() && self.number >= self.end && self.turn.is_none()
+    }
+
+    /// Until when answers are awaited after the last number.
+    fn drain_end(&self) -> Tick {
+        if let Some(at) = self.all_back_at {
+            return at.plus_nanos(self.longest_ns.clamp(*COPIES_NS.start(), *COPIES_NS.end()));
+        }
+        let wait = self.longest_ns.saturating_mul(3);
+        self.last_sent.plus_nanos(wait.clamp(*DRAIN_NS.start(), *DRAIN_NS.end()))
+    }
+
+    fn want_drained(&mut self, shared: &mut MultipathShared, now: Tick) -> Want {
+        if shared.ring.is_empty() {
+            self.all_back_at.get_or_insert(now);
+        }
+        let end = self.drain_end();
+        if now < end {
+            return Want { recv: RecvWant::Any, wake: Some(end), ..Want::NOTHING };
+        }
+        shared.settle(Tick::NEVER, None);
+        if let Some(begun) = self.begun {
+            let ends = begun.plus_nanos(shared.plan.due_ns(self.end)).max(self.last_sent);
+            shared.sending_ns = ends.nanos_since(begun);
+            shared.ledger.finish(ends);
+        }
+        self.is_over = true;
+        Want::NOTHING
+    }
+
+    fn echo(&mut self, shared: &mut MultipathShared, lane: Lane, header: Header, now: Tick) {
+        match header.kind {
+            Kind::Echo => {
+                let (sent, echoed) = (header.sent, header.server_sent);
+                shared.arrived(header.number, lane, Stamps { sent, echoed, received: now });
+                self.received += 1;
+                self.longest_ns =
+                    self.longest_ns.max(now.nanos_since(header.sent).min(ANSWER_WITHIN_NS));
+            }
+            Kind::CheckEcho => {
+                if let Standing::Checking { .. } = self.standings[lane.index()] {
+                    self.standings[lane.index()] = Standing::Usable;
+                    shared.came_into_use(lane, now);
+                }
+            }
+            Kind::Data | Kind::Check => shared.foreign += 1,
+        }
+    }
+}
+
+impl Machine for MultipathFlow {
+    type Shared = MultipathShared;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryOperation;
+
+    fn id(&self) -> FlowId {
+        self.flow
+    }
+
+    fn want(&mut self, shared: &mut MultipathShared, now: Tick) -> Want {
+        if self.is_over || !self.started {
+            return Want::NOTHING;
+        }
+        self.lose_patience(shared, now);
+        let before = Tick::from_nanos(now.as_nanos().saturating_sub(ANSWER_WITHIN_NS - 1));
+        shared.settle(before, self.turn.map(|_| self.number));
+        let mut wake = match self.next_check(now) {
+            Ok(lane) => return self.want_send(lane, true, now),
+            Err(next) => next,
+        };
+        match self.next_send(shared, now) {
+            Ok(lane) => return self.want_send(lane, false, now),
+            Err(next) => wake = wake.min(next),
+        }
+        if self.is_sending_over() {
+            return self.want_drained(shared, now);
+        }
+        if let Some(left) = shared.oldest_left() {
+            wake = wake.min(left.plus_nanos(ANSWER_WITHIN_NS));
+        }
+        let wake = (wake != Tick::NEVER).then_some(wake);
+        Want { recv: RecvWant::Any, wake, ..Want::NOTHING }
+    }
+
+    /// Never asked: there is no stream.
+    fn gather<'data>(&'data self, _: &'data MultipathShared, _: Lane, _: &mut Gather<'data>) {}
+
+    fn fill(&mut self, shared: &mut MultipathShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
+        let Some(offer) = self.offer.as_mut().filter(|offer| offer.lane == lane) else { return };
+        let Some(datagram) = batch.datagram(shared.plan.datagram_bytes.0 as usize) else { return };
+        if offer.at == Tick::NEVER {
+            offer.at = now;
+        }
+        let kind = if offer.is_check { Kind::Check } else { Kind::Data };
+        let number = if offer.is_check { 0 } else { self.number };
+        let (server_received, server_sent) = (Tick::ZERO, Tick::ZERO);
+        let header = Header { kind, lane, number, sent: now, server_received, server_sent };
+        self.content.write(&header, datagram);
+        self.stamp = now;
+    }
+
+    fn sent(&mut self, shared: &mut MultipathShared, lane: Lane, _: usize, _: Tick) {
+        let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
+        if offer.is_check {
+            if let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
+                *at = self.stamp.plus_nanos(*wait_ns);
+                *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
+            }
+            return;
+        }
+        // The stamp in the datagram is the one to compare with.
+        shared.sent(self.number, lane, self.stamp);
+        self.last_sent = self.stamp;
+        self.turn = self.turn.map(|turn| turn + 1);
+    }
+
+    fn received(
+        &mut self,
+        shared: &mut MultipathShared,
+        lane: Lane,
+        bytes: &[u8],
+        meta: RecvMeta,
+        now: Tick,
+    ) -> Consumed {
+        let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZeroUsize::get);
+        for datagram in bytes.chunks(stride) {
+            match self.content.read(datagram, lane) {
+                Found::Whole(header) => self.echo(shared, lane, header, now),
+                Found::Corrupt => shared.ledger.paths[lane.index()].corrupt += 1,
+                Found::Foreign => shared.foreign += 1,
+            }
+        }
+        Consumed(bytes.len())
+    }
+
+    fn event(&mut self, shared: &mut MultipathShared, event: Event, now: Tick) {
+        match event {
+            Event::Start => {
+                self.started = true;
+                self.begin_if_complete(shared, now);
+            }
+            Event::LaneUp(lane) => self.came_up(shared, lane, now),
+            Event::LaneDown(lane) => {
+                self.went_down(lane);
+                self.begin_if_complete(shared, now);
+            }
+            Event::Reset { lane, .. } => self.went_down(lane),
+            Event::Unreachable { lane, .. } => {
+                if let Some(offer) = self.offer
+                    && offer.is_check
+                    && offer.lane == lane
+                    && let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()]
+                {
+                    *at = now.plus_nanos(*wait_ns);
+                    *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
+                }
+                self.refused(shared, lane);
+            }
+            Event::Stop => {
+                // The number that is leaving may leave.
+                self.end = self.end.min(self.number + u64::from(self.turn.is_some()));
+                self.begun.get_or_insert(now);
+            }
+            Event::Wake | Event::PeerClosed(_) | Event::PeerTotal(_) | Event::HandedOver { .. } => {
+            }
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        match (self.is_over, self.is_sending_over()) {
+            (true, _) => Phase::Done,
+            (false, true) => Phase::SendingDone,
+            (false, false) => Phase::Running,
+        }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: self.number.min(self.end), received: self.received }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        None
+    }
+}
+
+impl MultipathFlow {
+    fn want_send(&mut self, lane: Lane, is_check: bool, now: Tick) -> Want {
+        let offer = match self.offer {
+            Some(offer) if offer.lane == lane && offer.is_check == is_check => offer,
+            _ => Offer { lane, is_check, at: Tick::NEVER },
+        };
+        self.offer = Some(offer);
+        // Told again even if the system never takes it.
+        let from = if offer.at == Tick::NEVER { now } else { offer.at };
+        Want {
+            send: SendWant::Datagrams { stride: self.content.size, max: 1 },
+            send_lane: lane,
+            recv: RecvWant::Any,
+            wake: Some(from.plus_nanos(PATIENCE_NS)),
+            close: None,
+        }
+    }
+}

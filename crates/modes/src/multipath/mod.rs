@@ -1,0 +1,38 @@
+//! How much a second path to a server helps: every datagram goes out on every path, and the first answer counts.
+//!
+//! Not here: sockets, interfaces and routes; `run` brings paths up and takes them down, and a machine hears of
+//! it as lanes.
+
+mod args;
+mod caveats;
+mod datagram;
+mod echo;
+mod flow;
+mod gaps;
+mod ledger;
+mod plan;
+mod policies;
+mod report;
+mod ring;
+mod sample;
+mod shared;
+pub mod sheet;
+mod summary;
+
+#[cfg(test)]
+mod tests;
+
+pub use args::MultipathArgs;
+pub use caveats::{caveats, verified};
+pub use datagram::HEADER_BYTES;
+pub use echo::MultipathEcho;
+pub use flow::MultipathFlow;
+pub use gaps::{GapReport, Outage};
+pub use plan::{MOST_PATHS, MultipathPlan, SendOrder};
+pub use policies::{Policy, PolicyReport};
+pub use report::{
+    LossPair, MultipathInterval, MultipathReport, PathFacts, PathInterval, PathReport, Transition,
+};
+pub use sample::{MultipathSample, MultipathSampleSink, MultipathSamples};
+pub use shared::{MultipathEchoShared, MultipathShared};
+pub use summary::{MultipathSummary, PathSummary, PolicySummary};

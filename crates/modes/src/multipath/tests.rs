@@ -1,0 +1,365 @@
+//! Multipath in virtual time: exact latencies and counts, whatever happens to the paths.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_flow::sim::{Action, Conditions, Ended, Ends, Fate, Link, Passing, Sim};
+use pathscope_flow::{Event, Shared, Transport};
+
+use super::*;
+use crate::pattern::SessionKey;
+
+const FLOW: FlowId = FlowId(0);
+const LATE: Tick = Tick::from_nanos(7_200_000_000_000);
+const MS: u64 = 1_000_000;
+
+/// Ten seconds of a thousand datagrams a second on so many paths.
+pub(super) fn plan(lanes: u8) -> MultipathPlan {
+    MultipathPlan {
+        rate_bps: BitRate(8_192_000),
+        grouping: 10,
+        datagram_bytes: Bytes(1_024),
+        duration_ns: Period::from_secs(10),
+        paths: Vec::new(),
+        lanes,
+        order: SendOrder::PrimaryFirst,
+        late_by_ns: Period::from_millis(50),
+    }
+}
+
+type Multipath = Sim<MultipathFlow, MultipathEcho>;
+
+/// Paths of these delays one way, all there at the start.
+fn sim(plan: &MultipathPlan, delays_ms: &[u64]) -> Multipath {
+    let lanes = (0..delays_ms.len() as u8).map(Lane);
+    let mut sim = without_paths(plan, delays_ms, lanes.clone());
+    lanes.for_each(|lane| tell(&mut sim, 0, Event::LaneUp(lane)));
+    sim
+}
+
+/// The same; these of them are known of at the start.
+fn without_paths(
+    plan: &MultipathPlan,
+    delays_ms: &[u64],
+    known: impl Iterator<Item = Lane>,
+) -> Multipath {
+    let session = SessionKey::from(Token([3; 16]));
+    let mut conditions = Conditions::over(Link::new(MS));
+    conditions.max_steps = u64::MAX;
+    let mut sim = Sim::new(conditions, MultipathShared::new(plan), MultipathEchoShared::new(plan));
+    let client = MultipathFlow::new(plan, session, FLOW, known);
+    let server = MultipathEcho::new(plan, session, FLOW);
+    let links: Vec<_> = delays_ms.iter().map(|delay| Ends::both(Link::new(delay * MS))).collect();
+    sim.connect_lanes(client, server, Transport::Datagram, &links);
+    sim.tell_totals(MS);
+    sim
+}
+
+fn tell(sim: &mut Multipath, at_ms: u64, event: Event) {
+    sim.at(Tick::from_nanos(at_ms * MS), Action::Tell { flow: FLOW, role: Role::Client, event });
+}
+
+/// Runs to the end of both and takes what they say.
+fn run(mut sim: Multipath) -> (MultipathReport, MultipathReport) {
+    let outcome = sim.run(LATE);
+    assert_eq!(outcome.ended, Ended::Over, "{outcome}");
+    (sim.client_shared().report_all(), sim.server_shared().report_all())
+}
+
+fn summary(
+    plan: &MultipathPlan,
+    (client, server): &(MultipathReport, MultipathReport),
+) -> MultipathSummary {
+    MultipathSummary::of(plan, client, Some(server))
+}
+
+/// Datagrams of a client on one lane whose position there is among these are lost.
+fn lose(lane: u8, which: impl Fn(u64) -> bool + 'static) -> impl FnMut(&mut Passing<'_>) -> Fate {
+    move |passing| {
+        let is_it =
+            passing.from == Role::Client && passing.lane == Lane(lane) && which(passing.position);
+        if is_it { Fate::Lose } else { Fate::Deliver }
+    }
+}
+
+#[test]
+fn each_path_has_its_own_round_trip_and_the_first_answer_counts() {
+    let plan = plan(3);
+    let ends = run(sim(&plan, &[5, 9, 20]));
+    let summary = summary(&plan, &ends);
+    assert_eq!((summary.scheduled, summary.sent, summary.received), (10_000, 10_000, 10_000));
+    assert_eq!((summary.lost, summary.prevented, summary.first_elsewhere), (0, 0, 0));
+    for (path, round_trip) in summary.paths.iter().zip([10, 18, 40]) {
+        assert_eq!((path.sent, path.received, path.lost), (10_000, 10_000, 0));
+        let extremes = (path.latency.min_ns, path.latency.max_ns);
+        assert_eq!(extremes, (Some(round_trip * MS), Some(round_trip * MS)));
+    }
+    assert_eq!(summary.effective.max_ns, Some(10 * MS));
+    assert_eq!((summary.waiting_saved_ns, summary.mean_improvement), (0, Some(0.0)));
+    assert_eq!(summary.sending_ns, 10_000 * MS);
+    assert_eq!(summary.rate_bps, Some(8_192_000.0));
+}
+
+#[test]
+fn a_slow_primary_shows_what_the_second_path_saves() {
+    let plan = plan(2);
+    let ends = run(sim(&plan, &[10, 5]));
+    let summary = summary(&plan, &ends);
+    assert_eq!((summary.first_elsewhere, summary.first_elsewhere_ratio), (10_000, Some(1.0)));
+    assert_eq!(summary.waiting_saved_ns, 10_000 * 10 * MS as i64);
+    assert_eq!(summary.waiting_saved_ratio, Some(0.5));
+    assert_eq!(summary.mean_improvement, Some(0.5));
+    assert_eq!(summary.effective.max_ns, Some(10 * MS));
+    assert_eq!(summary.paths[1].first, 10_000);
+    assert_eq!(summary.paths[0].latency.min_ns, Some(20 * MS));
+}
+
+#[test]
+fn losses_are_counted_where_they_happen_and_to_the_datagram() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    // One in ten on the primary, one in four on the other: one in twenty on both.
+    simulator.datagrams(|passing| {
+        let every = if passing.lane == Lane(0) { 10 } else { 4 };
+        let is_lost = passing.from == Role::Client && passing.position % every == 0;
+        if is_lost { Fate::Lose } else { Fate::Deliver }
+    });
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    let lost: Vec<_> =
+        summary.paths.iter().map(|it| (it.lost, it.lost_forward, it.lost_return)).collect();
+    assert_eq!(lost, [(1_000, Some(1_000), Some(0)), (2_500, Some(2_500), Some(0))]);
+    assert_eq!((summary.lost, summary.prevented, summary.received), (500, 500, 9_500));
+    let pair = summary.losses[0].pair;
+    assert_eq!(
+        (pair.neither, pair.one_lost, pair.other_lost, pair.both_lost),
+        (7_000, 500, 2_000, 500)
+    );
+    assert_eq!(summary.losses[0].expected_both, Some(250.0));
+    let policy = |policy| {
+        let found = summary.policies.iter().find(|it| it.policy == policy).expect("all are there");
+        (found.sent, found.lost)
+    };
+    assert_eq!(policy(Policy::PrimaryOnly), (10_000, 1_000));
+    assert_eq!(policy(Policy::DuplicateLate), (11_000, 500));
+    assert_eq!(policy(Policy::DuplicateAlways), (20_000, 500));
+    assert_eq!(policy(Policy::FailOver), (10_000, 1_000), "it never was silent for long");
+}
+
+#[test]
+fn what_the_way_back_loses_is_told_from_what_the_way_there_loses() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    simulator.datagrams(|passing| {
+        let is_lost = match (passing.from, passing.lane) {
+            (Role::Client, Lane(0)) => passing.position < 7,
+            (Role::Server, Lane(0)) => (100..111).contains(&passing.position),
+            _ => false,
+        };
+        if is_lost { Fate::Lose } else { Fate::Deliver }
+    });
+    let ends = run(simulator);
+    let primary = &summary(&plan, &ends).paths[0];
+    assert_eq!((primary.lost, primary.lost_forward, primary.lost_return), (18, Some(7), Some(11)));
+}
+
+#[test]
+fn copies_corruption_and_overtaking_are_counted_by_path() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    simulator.datagrams(|passing| match (passing.from, passing.lane, passing.position) {
+        (Role::Server, Lane(1), 10..20) | (Role::Client, Lane(1), 50..53) => {
+            Fate::Duplicate { after_ns: MS }
+        }
+        (Role::Server, Lane(0), 30) => {
+            passing.bytes[700] ^= 1;
+            Fate::Deliver
+        }
+        // Its own stamp is not of the pattern, and is compared all the same.
+        (Role::Server, Lane(0), 31) => {
+            passing.bytes[25] ^= 1;
+            Fate::Deliver
+        }
+        (Role::Client, Lane(0), 40) => {
+            passing.bytes[900] ^= 0x80;
+            Fate::Deliver
+        }
+        // Later than the next group.
+        (Role::Server, Lane(0), 60) => Fate::Delay { by_ns: 15 * MS },
+        _ => Fate::Deliver,
+    });
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    let [primary, other] = &summary.paths[..] else { panic!("two paths") };
+    assert_eq!((primary.corrupt, primary.lost, primary.reordered), (3, 3, 1));
+    assert_eq!((other.duplicates, other.corrupt, other.lost), (13, 0, 0));
+    assert_eq!(ends.1.paths[1].duplicates, 3);
+    assert_eq!((summary.prevented, summary.lost, summary.foreign), (3, 0, 0));
+}
+
+#[test]
+fn a_path_that_falls_silent_has_one_outage_and_the_others_lose_nothing() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    simulator.datagrams(lose(0, |position| (2_000..3_000).contains(&position)));
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    let gaps = &summary.paths[0].gaps;
+    assert_eq!((gaps.outages, gaps.most_in_a_row, gaps.longest_ns), (1, 1_000, 1_000 * MS));
+    let outage = Outage { start_ns: 2_000 * MS, duration_ns: 1_000 * MS, datagrams: 1_000 };
+    assert_eq!(gaps.told, [outage]);
+    assert_eq!((summary.effective_gaps.outages, summary.lost, summary.prevented), (0, 0, 1_000));
+    // One that fails over notices after half a second, and comes back with the first answer.
+    let fail_over =
+        summary.policies.iter().find(|it| it.policy == Policy::FailOver).expect("there");
+    assert_eq!(fail_over.lost, 510);
+}
+
+#[test]
+fn a_path_that_goes_takes_no_datagram_of_the_others_and_comes_back() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    tell(&mut simulator, 3_005, Event::LaneDown(Lane(0)));
+    tell(&mut simulator, 6_005, Event::LaneUp(Lane(0)));
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    let [primary, other] = &summary.paths[..] else { panic!("two paths") };
+    // Groups leave each 10 ms; after a check of 10 ms the path is used from 6.02 s on.
+    assert_eq!(primary.sent, 10_000 - 3_010);
+    assert_eq!((other.sent, other.lost, summary.lost), (10_000, 0, 0));
+    assert_eq!((primary.gaps.outages, primary.gaps.told[0].start_ns), (1, 3_010 * MS));
+    assert_eq!(primary.gaps.longest_ns, 3_010 * MS);
+    assert_eq!(summary.sent, 10_000);
+}
+
+#[test]
+fn ten_seconds_without_any_path_are_an_outage_and_no_end() {
+    let plan = MultipathPlan { duration_ns: Period::from_secs(30), ..plan(2) };
+    let mut simulator = sim(&plan, &[5, 9]);
+    for lane in [Lane(0), Lane(1)] {
+        tell(&mut simulator, 10_005, Event::LaneDown(lane));
+        tell(&mut simulator, 20_005, Event::LaneUp(lane));
+    }
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    assert_eq!(summary.scheduled, 30_000);
+    assert_eq!(summary.sent + summary.without_path, 30_000);
+    // From 10.01 s on, until the faster path was checked: used from 20.02 s on.
+    assert_eq!((summary.without_path, summary.lost), (10_010, 0));
+    assert_eq!(summary.effective_gaps.outages, 1);
+    assert_eq!(summary.effective_gaps.outage_ns, 10_010 * MS);
+    assert_eq!(summary.paths.iter().map(|path| path.lost).sum::<u64>(), 0);
+}
+
+#[test]
+fn a_path_is_not_used_before_the_server_has_answered_on_it() {
+    let plan = plan(2);
+    let mut simulator = without_paths(&plan, &[5, 9], [Lane(0)].into_iter());
+    tell(&mut simulator, 0, Event::LaneUp(Lane(0)));
+    tell(&mut simulator, 1_005, Event::LaneUp(Lane(1)));
+    // Its first five checks are lost.
+    simulator.datagrams(lose(1, |position| position < 5));
+    let outcome = simulator.run(LATE);
+    assert_eq!(outcome.ended, Ended::Over, "{outcome}");
+    let shared = simulator.client_shared();
+    // 20, 40, 80, 160 and 320 ms later the sixth is answered.
+    let begun = Tick::from_nanos(1_000 * MS);
+    let used: Vec<_> =
+        shared.used().iter().map(|(lane, at)| (*lane, at.nanos_since(begun))).collect();
+    assert_eq!(used, [(Lane(1), (1_005 + 620 + 18) * MS)]);
+    let report = shared.report_all();
+    assert_eq!(report.paths[1].sent, 10_000 - 1_650);
+    assert_eq!((report.paths[1].lost, report.paths[0].lost), (0, 0));
+}
+
+#[test]
+fn a_socket_that_dies_is_a_path_that_is_gone() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    tell(&mut simulator, 5_005, Event::Reset { lane: Lane(1), errno: 19 });
+    let ends = run(simulator);
+    assert_eq!((ends.0.paths[1].sent, ends.0.paths[0].sent), (5_010, 10_000));
+}
+
+#[test]
+fn sending_in_turns_gives_no_path_the_advantage() {
+    let plan = MultipathPlan { order: SendOrder::Alternate, ..plan(2) };
+    let ends = run(sim(&plan, &[5, 5]));
+    let summary = summary(&plan, &ends);
+    // Both answer at one time; what is as early counts for the first.
+    assert_eq!(summary.received, 10_000);
+    assert_eq!(summary.effective.max_ns, Some(10 * MS));
+}
+
+#[test]
+fn a_stop_ends_the_schedule_and_loses_nothing() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    simulator.at(Tick::from_nanos(4_005 * MS), Action::Stop { role: Role::Client });
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    assert_eq!((summary.sent, summary.received, summary.unsent), (4_010, 4_010, 0));
+}
+
+#[test]
+fn a_machine_that_cannot_keep_up_says_what_it_did_not_send() {
+    let plan = plan(1);
+    let mut simulator = sim(&plan, &[5]);
+    let pause = Action::Pause { role: Role::Client, for_ns: 60_000 * MS };
+    simulator.at(Tick::from_nanos(9_005 * MS), pause);
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    assert_eq!((summary.sent, summary.unsent), (9_010, 990));
+    assert_eq!(summary.scheduled, 9_010);
+}
+
+#[test]
+fn an_answer_that_comes_after_five_seconds_is_late() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    simulator.datagrams(|passing| match (passing.from, passing.position) {
+        (Role::Server, 5) => Fate::Delay { by_ns: 6_000 * MS },
+        _ => Fate::Deliver,
+    });
+    let (client, _) = run(simulator);
+    let paths: Vec<_> = client.paths.iter().map(|it| (it.received, it.lost, it.late)).collect();
+    assert_eq!(paths, [(9_999, 1, 1), (9_999, 1, 1)]);
+    assert_eq!((client.lost, client.received), (1, 9_999));
+}
+
+#[test]
+fn an_hour_at_hd_keeps_every_count_and_its_memory() {
+    let plan = MultipathPlan {
+        rate_bps: BitRate(5_000_000),
+        grouping: 30,
+        duration_ns: Period::from_secs(3_600),
+        ..plan(2)
+    };
+    let mut simulator = sim(&plan, &[4, 7]);
+    simulator.datagrams(lose(0, |position| position % 1_000 == 999));
+    // Reports are taken as an engine takes them: nothing gathers.
+    let ends = run(simulator);
+    let summary = summary(&plan, &ends);
+    assert_eq!(summary.scheduled, 2_197_265);
+    assert_eq!((summary.received, summary.lost), (2_197_265, 0));
+    assert_eq!((summary.prevented, summary.paths[0].lost), (2_197, 2_197));
+    assert_eq!(summary.paths[1].latency.count, 2_197_265);
+    let text = serde_json::to_string(&ends.0).expect("plain data");
+    assert!(text.len() < 100_000, "{}", text.len());
+}
+
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let plan = plan(2);
+    let mut simulator = sim(&plan, &[5, 9]);
+    simulator.datagrams(lose(0, |position| position % 10 == 0));
+    let mut sums = (0, 0, 0);
+    for second in 1..=12 {
+        simulator.run(Tick::from_nanos(second * 1_000 * MS));
+        let interval = simulator.client_shared().report(Tick::ZERO);
+        sums.0 += interval.sent;
+        sums.1 += interval.received;
+        sums.2 += interval.paths[0].received;
+    }
+    assert_eq!(sums, (10_000, 10_000, 9_000));
+}

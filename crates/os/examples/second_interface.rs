@@ -1,0 +1,108 @@
+//! A program that uses every interface that reaches a server: finds them, binds a socket to each, sees that it is used,
+//! and follows their coming and going. What each step is for stands in docs/second-interface.md.
+//!
+//! `cargo run -p pathscope-os --example second_interface -- HOST:PORT` for any UDP server that answers; it runs until
+//! it is ended.
+
+#![expect(clippy::print_stdout, reason = "it is a program to look at")]
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use pathscope_os::OsError;
+use pathscope_os::readiness::{Interest, Poller};
+use pathscope_os::routes::{self, Asked, Interface, Monitor};
+use socket2::{Domain, SockRef, Socket, Type};
+
+/// How long an answer may take before a path counts as not working.
+const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let Some(server) = std::env::args().nth(1) else {
+        return Err("give the server as HOST:PORT, with HOST as an address".into());
+    };
+    let server: SocketAddr = server.parse()?;
+    // Changes are listened to first: what changes while we look is not missed then.
+    let mut monitor = Monitor::open()?;
+    let poller = Poller::new()?;
+    poller.add(&monitor, 0, Interest::INPUT)?;
+    let mut paths: BTreeMap<String, UdpSocket> = BTreeMap::new();
+    loop {
+        let candidates = find(server)?;
+        // Gone: without a link, an address or a route. Its socket is of no use any more.
+        paths.retain(|name, _| {
+            let stays = candidates.iter().any(|candidate| candidate.name == *name);
+            if !stays {
+                println!("{name}: gone");
+            }
+            stays
+        });
+        for candidate in &candidates {
+            if !paths.contains_key(&candidate.name) {
+                match open(candidate, server) {
+                    Ok(socket) => drop(paths.insert(candidate.name.clone(), socket)),
+                    Err(error) => println!("{}: not used, since {error}", candidate.name),
+                }
+            }
+        }
+        // Nothing to do until something changes; a path that did not answer is tried again all the same.
+        poller.wait(&mut Vec::new(), Some(Duration::from_secs(5)))?;
+        let disturbed = monitor.drain();
+        // An address that was taken and given again looks the same, and its socket may be dead.
+        for interface in candidates.iter().filter(|it| disturbed.holds(it.index)) {
+            paths.remove(&interface.name);
+        }
+    }
+}
+
+/// The interfaces that could be used: up, with a link, an address of the server's family, and a route.
+fn find(server: SocketAddr) -> Result<Vec<Interface>, OsError> {
+    let mut found = Vec::new();
+    for interface in routes::interfaces()? {
+        let has_address =
+            interface.addresses.iter().any(|address| address.is_ipv4() == server.is_ipv4());
+        let asked = Asked { interface: Some(interface.index), source: None };
+        if interface.is_up
+            && interface.has_link
+            && has_address
+            && routes::route(server.ip(), asked)?.is_some()
+        {
+            found.push(interface);
+        }
+    }
+    Ok(found)
+}
+
+/// A socket on this interface that the server has answered on.
+fn open(interface: &Interface, server: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = Socket::new(Domain::for_address(server), Type::DGRAM, None)?;
+    match socket.bind_device(Some(interface.name.as_bytes())) {
+        Ok(()) => {}
+        // Before Linux 5.7 this takes CAP_NET_RAW. A source address does where routes go by it.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            let alike = interface.addresses.iter().find(|it| it.is_ipv4() == server.is_ipv4());
+            let address = alike.ok_or(error)?;
+            socket.bind(&SocketAddr::new(*address, 0).into())?;
+        }
+        Err(error) => return Err(error),
+    }
+    socket.connect(&server.into())?;
+    let socket = UdpSocket::from(socket);
+    let (device, local) = (SockRef::from(&socket).device()?, socket.local_addr()?.ip());
+    let device = device.map(|name| String::from_utf8_lossy(&name).into_owned());
+    let is_ours = interface.addresses.contains(&local);
+    // An interface that looks right may lead nowhere: only an answer on this very socket proves it.
+    socket.set_read_timeout(Some(ANSWER_WITHIN))?;
+    socket.send(b"is anybody there?")?;
+    let mut answer = [0; 1_500];
+    let count = socket.recv(&mut answer)?;
+    let device = device.unwrap_or_else(|| "no device".to_owned());
+    println!(
+        "{}: used; bound to {device}, from {local} ({}), {count} bytes came back",
+        interface.name,
+        if is_ours { "its own address" } else { "an address of another interface" }
+    );
+    Ok(socket)
+}

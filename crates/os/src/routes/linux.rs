@@ -1,0 +1,266 @@
+//! Linux: netlink, one request at a time.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+use netlink_packet_core::{
+    NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+};
+use netlink_packet_route::address::{AddressAttribute, AddressMessage};
+use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
+use netlink_packet_route::route::{
+    RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteType,
+};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::protocols::NETLINK_ROUTE;
+use netlink_sys::{Socket, SocketAddr};
+
+use super::{Asked, Disturbed, Interface, Route};
+use crate::OsError;
+
+/// More than the kernel puts into one answer.
+const ANSWER_BYTES: usize = 1 << 16;
+
+/// Links, addresses and routes of both families: `RTNLGRP_LINK` and so on, of `linux/rtnetlink.h`.
+const GROUPS: [u32; 5] = [
+    libc::RTNLGRP_LINK,
+    libc::RTNLGRP_IPV4_IFADDR,
+    libc::RTNLGRP_IPV4_ROUTE,
+    libc::RTNLGRP_IPV6_IFADDR,
+    libc::RTNLGRP_IPV6_ROUTE,
+];
+
+pub fn interfaces() -> Result<Vec<Interface>, OsError> {
+    let failed = OsError::call("list the interfaces");
+    interfaces_of(&mut Kernel::open().map_err(OsError::call("open a netlink socket"))?)
+        .map_err(failed)
+}
+
+fn interfaces_of(kernel: &mut Kernel) -> io::Result<Vec<Interface>> {
+    let mut found = BTreeMap::new();
+    for answer in kernel.ask(RouteNetlinkMessage::GetLink(LinkMessage::default()), NLM_F_DUMP)? {
+        let RouteNetlinkMessage::NewLink(link) = answer else { continue };
+        let name = link.attributes.iter().find_map(|attribute| match attribute {
+            LinkAttribute::IfName(name) => Some(name.clone()),
+            _ => None,
+        });
+        let flags = link.header.flags;
+        let interface = Interface {
+            index: link.header.index,
+            name: name.unwrap_or_default(),
+            is_up: flags.contains(LinkFlags::Up),
+            has_link: flags.contains(LinkFlags::Running),
+            is_loopback: flags.contains(LinkFlags::Loopback),
+            addresses: Vec::new(),
+        };
+        found.insert(interface.index, interface);
+    }
+    let all = RouteNetlinkMessage::GetAddress(AddressMessage::default());
+    for answer in kernel.ask(all, NLM_F_DUMP)? {
+        let RouteNetlinkMessage::NewAddress(address) = answer else { continue };
+        // On a link between two, the address of this end is the local one.
+        let local = address.attributes.iter().find_map(|attribute| match attribute {
+            AddressAttribute::Local(local) => Some(*local),
+            _ => None,
+        });
+        let any = address.attributes.iter().find_map(|attribute| match attribute {
+            AddressAttribute::Address(address) => Some(*address),
+            _ => None,
+        });
+        let interface = found.get_mut(&address.header.index);
+        if let (Some(interface), Some(address)) = (interface, local.or(any)) {
+            interface.addresses.push(address);
+        }
+    }
+    Ok(found.into_values().collect())
+}
+
+pub fn route(destination: IpAddr, asked: Asked) -> Result<Option<Route>, OsError> {
+    let mut kernel = Kernel::open().map_err(OsError::call("open a netlink socket"))?;
+    match route_of(&mut kernel, destination, asked) {
+        Ok(route) => Ok(route),
+        Err(error) if is_no_way(&error) => Ok(None),
+        Err(error) => Err(OsError::call("ask for the way to an address")(error)),
+    }
+}
+
+fn route_of(kernel: &mut Kernel, destination: IpAddr, asked: Asked) -> io::Result<Option<Route>> {
+    let mut message = RouteMessage::default();
+    let (family, bits) = match destination {
+        IpAddr::V4(_) => (AddressFamily::Inet, 32),
+        IpAddr::V6(_) => (AddressFamily::Inet6, 128),
+    };
+    message.header.address_family = family;
+    message.header.destination_prefix_length = bits;
+    message.attributes.push(RouteAttribute::Destination(destination.into()));
+    if let Some(source) = asked.source {
+        message.header.source_prefix_length = bits;
+        message.attributes.push(RouteAttribute::Source(source.into()));
+    }
+    if let Some(interface) = asked.interface {
+        message.attributes.push(RouteAttribute::Oif(interface));
+        // The route itself, and not what the kernel makes up where there is none.
+        message.header.flags |= RouteFlags::FibMatch;
+    }
+    let answers = kernel.ask(RouteNetlinkMessage::GetRoute(message), 0)?;
+    let way = answers.into_iter().find_map(|answer| match answer {
+        RouteNetlinkMessage::NewRoute(route) => Some(route),
+        _ => None,
+    });
+    let Some(way) = way else { return Ok(None) };
+    let leads = matches!(way.header.kind, RouteType::Unicast | RouteType::Local);
+    let (mut interface, mut gateway, mut source) = (asked.interface, None, None);
+    for attribute in way.attributes {
+        match attribute {
+            RouteAttribute::Oif(index) => interface = Some(index),
+            RouteAttribute::Gateway(address) => gateway = ip(&address),
+            RouteAttribute::PrefSource(address) => source = ip(&address),
+            _ => {}
+        }
+    }
+    Ok(interface.filter(|_| leads).map(|interface| Route { interface, gateway, source }))
+}
+
+/// What the kernel answers where no route leads there, or the interface is not there, or down.
+fn is_no_way(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(
+            libc::ENETUNREACH
+                | libc::EHOSTUNREACH
+                | libc::ENETDOWN
+                | libc::ENODEV
+                | libc::EINVAL
+                | libc::EACCES
+                | libc::ENOENT
+        )
+    )
+}
+
+fn ip(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some((*address).into()),
+        RouteAddress::Inet6(address) => Some((*address).into()),
+        _ => None,
+    }
+}
+
+/// A connection to the kernel that asks.
+struct Kernel {
+    socket: Socket,
+    sequence: u32,
+}
+
+impl Kernel {
+    fn open() -> io::Result<Self> {
+        let mut socket = Socket::new(NETLINK_ROUTE)?;
+        socket.bind_auto()?;
+        socket.connect(&SocketAddr::new(0, 0))?;
+        Ok(Self { socket, sequence: 0 })
+    }
+
+    /// The answers to one request.
+    fn ask(
+        &mut self,
+        message: RouteNetlinkMessage,
+        flags: u16,
+    ) -> io::Result<Vec<RouteNetlinkMessage>> {
+        self.sequence = self.sequence.wrapping_add(1);
+        let mut header = NetlinkHeader::default();
+        header.flags = NLM_F_REQUEST | flags;
+        header.sequence_number = self.sequence;
+        let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
+        request.finalize();
+        let mut bytes = vec![0; request.buffer_len()];
+        request.serialize(&mut bytes);
+        self.socket.send(&bytes, 0)?;
+        let mut answers = Vec::new();
+        while !self.take(flags == NLM_F_DUMP, &mut answers)? {}
+        Ok(answers)
+    }
+
+    /// Reads one packet; true when it was the last of the answer.
+    fn take(&self, is_list: bool, answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
+        let garbled = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
+        let mut packet = Vec::with_capacity(ANSWER_BYTES);
+        let len = self.socket.recv(&mut packet, 0)?;
+        let mut rest = packet.get(..len).ok_or_else(|| garbled("it is too long".to_owned()))?;
+        while !rest.is_empty() {
+            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
+                .map_err(|error| garbled(error.to_string()))?;
+            // Padded to four bytes, but for the last.
+            let len = (message.header.length as usize).next_multiple_of(4).max(4);
+            rest = rest.get(len..).unwrap_or_default();
+            match message.payload {
+                NetlinkPayload::InnerMessage(answer) => answers.push(answer),
+                NetlinkPayload::Done(_) => return Ok(true),
+                NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
+                _ => {}
+            }
+        }
+        Ok(!is_list)
+    }
+}
+
+#[derive(Debug)]
+pub struct Monitor(Socket);
+
+impl Monitor {
+    pub fn open() -> Result<Self, OsError> {
+        let open = || -> io::Result<Socket> {
+            let mut socket = Socket::new(NETLINK_ROUTE)?;
+            socket.bind_auto()?;
+            GROUPS.into_iter().try_for_each(|group| socket.add_membership(group))?;
+            socket.set_non_blocking(true)?;
+            Ok(socket)
+        };
+        open().map(Self).map_err(OsError::call("listen to changes of interfaces and routes"))
+    }
+
+    pub fn drain(&mut self) -> Disturbed {
+        let mut disturbed = Disturbed::default();
+        let mut packet = Vec::with_capacity(ANSWER_BYTES);
+        loop {
+            packet.clear();
+            match self.0.recv(&mut packet, 0) {
+                Ok(len) => note(packet.get(..len).unwrap_or_default(), &mut disturbed),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                // Some were too many to be kept.
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => disturbed.any = true,
+                Err(_) => return disturbed,
+            }
+        }
+    }
+}
+
+/// Notes which interfaces lost something by what the kernel tells.
+fn note(mut rest: &[u8], disturbed: &mut Disturbed) {
+    while !rest.is_empty() {
+        let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest) else {
+            disturbed.any = true;
+            return;
+        };
+        let len = (message.header.length as usize).next_multiple_of(4).max(4);
+        rest = rest.get(len..).unwrap_or_default();
+        let NetlinkPayload::InnerMessage(message) = message.payload else { continue };
+        let lost = match message {
+            RouteNetlinkMessage::DelAddress(address) => Some(address.header.index),
+            RouteNetlinkMessage::DelLink(link) => Some(link.header.index),
+            RouteNetlinkMessage::NewLink(link) => {
+                let flags = link.header.flags;
+                let is_there = flags.contains(LinkFlags::Up) && flags.contains(LinkFlags::Running);
+                (!is_there).then_some(link.header.index)
+            }
+            _ => None,
+        };
+        disturbed.interfaces.extend(lost);
+    }
+}
+
+impl AsFd for Monitor {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}

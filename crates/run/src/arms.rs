@@ -1,0 +1,194 @@
+//! The one place where modes meet engines: which machine, which shared state, which report. Each pair is one arm,
+//! monomorphised.
+
+use pathscope_core::Wait;
+use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_engines::{
+    Batches, EngineError, EngineKind, Finished, Kernel, Succession as EngineSuccession, Worker,
+    plain, registry,
+};
+use pathscope_flow::{Machine, Phase, Split, Totals};
+use pathscope_modes::datagrams::{DatagramFlow, DatagramShared, DatagramsPlan, Offload};
+use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
+use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow, Timestamps};
+use pathscope_modes::media::{MediaFlow, MediaPlan, MediaShared};
+use pathscope_modes::multipath::{
+    MultipathEcho, MultipathEchoShared, MultipathFlow, MultipathPlan, MultipathShared,
+};
+use pathscope_modes::registry::Plan;
+
+use crate::error::RunError;
+use crate::mail::{Part, WorkerOutcome};
+use crate::worker::{Crew, RunningWorker};
+
+/// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
+/// was copied is still there, beside the table, when it is compared: of 64, 128, 256 and 512 KiB it took
+/// the least processor time a gigabyte where it was tried (AMD EPYC, loopback; medians of 9: 367, 350, 328
+/// and 344 ms).
+const TAKEN_AT_ONCE: usize = 256 << 10;
+
+/// Room for a datagram of any size.
+const LARGEST_DATAGRAM: usize = 64 << 10;
+
+/// Starts one worker of a group.
+pub(crate) fn start(crew: Crew, plan: Plan) -> Result<RunningWorker, RunError> {
+    match (plan, crew.setting.role) {
+        (Plan::Goodput(plan), _) => goodput(crew, plan),
+        (Plan::Datagrams(plan), _) => datagrams(crew, plan),
+        (Plan::Latency(plan), Role::Client) => pings(crew, plan),
+        (Plan::Latency(plan), Role::Server) => echoes(crew, plan),
+        (Plan::Media(plan), _) => streams(crew, plan),
+        (Plan::Multipath(plan), Role::Client) => paths(crew, plan),
+        (Plan::Multipath(plan), Role::Server) => path_echoes(crew, plan),
+    }
+}
+
+fn goodput(crew: Crew, plan: GoodputPlan) -> Result<RunningWorker, RunError> {
+    let (role, key) = (crew.setting.role, crew.setting.key);
+    let (buffer, shared) = (receive_room(&plan), GoodputShared::new(&plan));
+    // Blocking calls both ways need a thread for each.
+    let splits = crew.engine == EngineKind::Plain
+        && crew.wait == Wait::Sleep
+        && plan.pattern == Pattern::Duplex
+        && !plan.replaces();
+    let (entrance, succession) = crew.succession(&plan);
+    let told = plan.clone();
+    // Of flows that are replaced, only what was not agreed on before need be told.
+    let tells = move |flow, phase, totals: Totals| {
+        !told.replaces()
+            || phase != Phase::Failed && GoodputFlow::is_short(&told, role, flow, totals.sent)
+    };
+    let flow = move |id| GoodputFlow::new(&plan, role, key, id);
+    let engine = if splits { Run::HALVES } else { Run::WHOLE };
+    let shape = Shape { shared, buffer, batches: Batches::One, engine, succession, stamps: false };
+    let running = crew.spawn(flow, shape, tells, Part::Goodput, WorkerOutcome::Goodput)?;
+    Ok(running.with_entrance(entrance))
+}
+
+fn datagrams(crew: Crew, plan: DatagramsPlan) -> Result<RunningWorker, RunError> {
+    let (role, key) = (crew.setting.role, crew.setting.key);
+    let longest = plan.datagram_bytes.0 as usize;
+    let batches = match plan.offload {
+        Offload::Auto => Batches::Joined { longest },
+        Offload::Off => Batches::Several { longest },
+    };
+    let buffer = batches.room_bytes();
+    let shape =
+        Shape { batches, ..Shape::of_single_datagrams(DatagramShared::new(&plan), buffer, false) };
+    let flow = move |id| DatagramFlow::new(&plan, role, key, id);
+    let part = |tally| Part::Datagrams(Box::new(tally));
+    crew.spawn(flow, shape, always, part, WorkerOutcome::Datagrams)
+}
+
+fn pings(mut crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
+    let key = crew.setting.key;
+    let mut shared = LatencyShared::new(&plan);
+    if let Some(samples) = crew.samples.take() {
+        shared = shared.with_samples(samples);
+    }
+    let shape = Shape::of_latency(shared, &plan);
+    let flow = move |id| PingFlow::new(&plan, key, id);
+    let part = |tally| Part::Latency(Box::new(tally));
+    crew.spawn(flow, shape, always, part, WorkerOutcome::Ping)
+}
+
+fn echoes(crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
+    let key = crew.setting.key;
+    let shape = Shape::of_latency(LatencyShared::new(&plan), &plan);
+    let flow = move |id| EchoFlow::new(&plan, key, id);
+    let part = |tally| Part::Latency(Box::new(tally));
+    crew.spawn(flow, shape, always, part, WorkerOutcome::Echo)
+}
+
+fn streams(mut crew: Crew, plan: MediaPlan) -> Result<RunningWorker, RunError> {
+    let (role, key) = (crew.setting.role, crew.setting.key);
+    let mut shared = MediaShared::new(&plan);
+    if let Some(rows) = crew.rows.take() {
+        shared = shared.with_rows(rows);
+    }
+    let shape = Shape::of_single_datagrams(shared, LARGEST_DATAGRAM, false);
+    let flow = move |id| MediaFlow::new(&plan, role, key, id);
+    let part = |tally| Part::Media(Box::new(tally));
+    crew.spawn(flow, shape, always, part, WorkerOutcome::Media)
+}
+
+fn paths(mut crew: Crew, plan: MultipathPlan) -> Result<RunningWorker, RunError> {
+    let key = crew.setting.key;
+    let mut shared = MultipathShared::new(&plan);
+    if let Some(stamps) = crew.stamps.take() {
+        shared = shared.with_samples(stamps);
+    }
+    let shape = Shape::of_single_datagrams(shared, LARGEST_DATAGRAM, false);
+    let lanes: Vec<Lane> = crew.lanes.iter().map(|(lane, _)| *lane).collect();
+    let flow = move |id| MultipathFlow::new(&plan, key, id, lanes.iter().copied());
+    let part = |part| Part::Multipath(Box::new(part));
+    let outcome = |finished| WorkerOutcome::Multipath(Box::new(finished));
+    crew.spawn(flow, shape, always, part, outcome)
+}
+
+fn path_echoes(crew: Crew, plan: MultipathPlan) -> Result<RunningWorker, RunError> {
+    let key = crew.setting.key;
+    let shared = MultipathEchoShared::new(&plan);
+    let shape = Shape::of_single_datagrams(shared, LARGEST_DATAGRAM, false);
+    let flow = move |id| MultipathEcho::new(&plan, key, id);
+    let part = |part| Part::Multipath(Box::new(part));
+    crew.spawn(flow, shape, always, part, WorkerOutcome::MultipathEcho)
+}
+
+/// The session hears of each change of phase.
+fn always(_: FlowId, _: Phase, _: Totals) -> bool {
+    true
+}
+
+/// What tells workers of one kind of flow apart from those of another.
+pub(crate) struct Shape<M: Machine> {
+    pub shared: M::Shared,
+    /// The most that is received at once.
+    pub buffer: usize,
+    /// How datagrams are handed over.
+    pub batches: Batches,
+    pub engine: Run<M>,
+    pub succession: Option<EngineSuccession<M>>,
+    /// Whether the kernel stamps datagrams.
+    pub stamps: bool,
+}
+
+impl<M: Machine<Shared = LatencyShared>> Shape<M> {
+    /// A ping or its echo, and successors: never so small that a batch does not fit.
+    fn of_latency(shared: LatencyShared, plan: &LatencyPlan) -> Self {
+        let buffer = plan.size_bytes.max(plan.reply_bytes()).0 as usize;
+        let stamps = plan.timestamps == Timestamps::Kernel;
+        Self::of_single_datagrams(shared, buffer.max(LARGEST_DATAGRAM), stamps)
+    }
+}
+
+impl<M: Machine> Shape<M> {
+    /// One datagram with each receive, so that each has a time of its own.
+    fn of_single_datagrams(shared: M::Shared, buffer: usize, stamps: bool) -> Self {
+        Self { shared, buffer, batches: Batches::One, engine: Run::WHOLE, succession: None, stamps }
+    }
+}
+
+/// How a worker is run, and the reports it then makes of each interval.
+pub(crate) struct Run<M: Machine> {
+    pub run: fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>,
+    pub reports: u8,
+}
+
+impl<M: Machine> Run<M> {
+    /// By an engine, flows as they are.
+    const WHOLE: Self =
+        Self { run: |engine, worker| registry::run(engine, worker, Kernel), reports: 1 };
+}
+
+impl<M: Split> Run<M> {
+    /// By blocking calls, a thread for each half.
+    const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
+}
+
+/// The most that a load takes from the kernel at once.
+fn receive_room(plan: &GoodputPlan) -> usize {
+    let BufferRange { low, high } = plan.buffers();
+    // What was asked for by a range is drawn from all of it.
+    if low == high { (low as usize).min(TAKEN_AT_ONCE) } else { high as usize }
+}
