@@ -16,6 +16,8 @@ use socket2::SockRef;
 use super::case::PING_BYTES;
 use super::relay::{self, Paced};
 
+mod datagrams;
+
 /// One end of a bare loop.
 #[derive(Clone, Debug, Subcommand)]
 pub enum Loop {
@@ -27,6 +29,10 @@ pub enum Loop {
     LatencyServer(Pings),
     /// Sends pings one at a time for the time given
     LatencyClient(Pings),
+    /// Takes datagrams until none come any more
+    DatagramsServer(datagrams::Flood),
+    /// Sends datagrams as fast as they go for the time given
+    DatagramsClient(datagrams::Flood),
     /// Sends datagrams at a steady rate for the time given
     Paced(Paced),
     /// Holds a port for datagrams and reads none
@@ -80,6 +86,8 @@ pub fn run(end: &Loop) -> Result<()> {
             let connect = || TcpStream::connect(("127.0.0.1", transfer.port)).context("connect");
             move_bytes(transfer, true, transfer.duplex, connect)
         }
+        Loop::DatagramsServer(flood) => datagrams::take(flood),
+        Loop::DatagramsClient(flood) => datagrams::send(flood),
         Loop::LatencyServer(pings) => bounce(pings),
         Loop::LatencyClient(pings) => ping(pings),
         Loop::Paced(paced) => relay::send(paced),
@@ -271,7 +279,7 @@ fn receive_ping(wire: &mut impl Wire, ping: &mut [u8]) -> Result<bool> {
     Ok(true)
 }
 
-fn print_json(value: &serde_json::Value) -> Result<()> {
+pub(super) fn print_json(value: &serde_json::Value) -> Result<()> {
     println!("{value}");
     std::io::stdout().flush().context("write to standard output")
 }

@@ -8,6 +8,9 @@ const WRITE_BYTES: [usize; 7] = [1_024, 4_096, 16_384, 65_536, 262_144, 524_288,
 /// Write sizes where many connections share the same two cores.
 const WRITE_BYTES_OF_MANY: [usize; 2] = [65_536, 524_288];
 
+/// Payload of a datagram.
+pub const DATAGRAM_BYTES: usize = 1_400;
+
 /// Length of a ping and of its echo.
 pub const PING_BYTES: usize = 64;
 
@@ -23,6 +26,11 @@ pub enum Case {
         direction: Direction,
         /// The most that is written or read at once.
         write_bytes: usize,
+    },
+    /// Bytes that applications receive, over UDP, one flow as fast as it goes.
+    Datagrams {
+        /// Whether many are handed over as one.
+        offload: bool,
     },
     /// Round trips, one at a time.
     Latency {
@@ -86,6 +94,7 @@ pub fn all() -> Vec<Case> {
             cases.extend(sizes.iter().map(case));
         }
     }
+    cases.extend([true, false].map(|offload| Case::Datagrams { offload }));
     for protocol in [Protocol::Tcp, Protocol::Udp] {
         cases.extend([Wait::Spin, Wait::Sleep].map(|wait| Case::Latency { protocol, wait }));
     }
@@ -100,6 +109,8 @@ impl Case {
                 let direction = direction.name();
                 format!("goodput-{connections}-{direction}-{}KiB", write_bytes / 1_024)
             }
+            Self::Datagrams { offload: true } => "datagrams-joined".to_owned(),
+            Self::Datagrams { offload: false } => "datagrams-single".to_owned(),
             Self::Latency { protocol, wait } => {
                 format!("latency-{}-{}", protocol.name(), wait.name())
             }
@@ -146,7 +157,7 @@ mod tests {
     #[test]
     fn every_case_has_a_name_of_its_own() {
         let names: BTreeSet<String> = all().iter().map(Case::name).collect();
-        assert_eq!((names.len(), all().len()), (36, 36));
+        assert_eq!((names.len(), all().len()), (38, 38));
         assert!(names.contains("goodput-8-duplex-64KiB") && names.contains("latency-udp-spin"));
     }
 }

@@ -1,4 +1,4 @@
-//! Linux: `epoll_pwait2`, whose timeouts are to the nanosecond.
+//! Linux: epoll, with timers to the nanosecond.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -8,13 +8,17 @@ use pathscope_core::id::Lane;
 use pathscope_flow::Machine;
 use pathscope_os::{OsError, Waker};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
+use rustix::event::{PollFd, PollFlags};
 
 use crate::calls::{Called, timespec};
 use crate::shift::{Awaited, Lingering, Pause, Shift, Visit, Wire};
-use crate::{EngineError, EngineKind, Finished, SystemCalls, Worker};
+use crate::{EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
 
 /// Ready sockets that one wait tells of.
 const EVENTS: usize = 256;
+
+/// From so long on, a wait may be cut into whole milliseconds and a rest.
+const COARSE: Duration = Duration::from_millis(2);
 
 /// The name of the waker among the sockets.
 const WAKER: u64 = u64::MAX;
@@ -148,6 +152,7 @@ impl Roster {
         let mut ready = 0;
         let Self { epoll, events, .. } = self;
         shift.wait(|_, _, _| {
+            let timeout = doze(epoll, timeout)?;
             ready = epoll::wait(&*epoll, &mut events[..], timeout.map(timespec).as_ref())?;
             let is_called = events[..ready].iter().any(|event| event.data.u64() == WAKER);
             Ok(if is_called { Called::Yes } else { Called::No })
@@ -192,6 +197,21 @@ impl Roster {
             self.enqueue(shift, place);
         }
     }
+}
+
+/// How long is left to wait for events. The call that waits for them counts in whole milliseconds, rounded up
+/// (`epoll_pwait2` does not, and is not in every kernel): what a timer has left below two of them is waited for in
+/// `ppoll`, for which an instance of epoll is readable when it has an event; and of a longer time the last
+/// millisecond is left for that.
+fn doze(epoll: &OwnedFd, timeout: Option<Duration>) -> Result<Option<Duration>, Trouble> {
+    let Some(left) = timeout.filter(|left| !left.is_zero()) else { return Ok(timeout) };
+    if left >= COARSE {
+        let whole = Duration::from_millis(u64::try_from(left.as_millis()).unwrap_or(u64::MAX) - 1);
+        return Ok(Some(whole));
+    }
+    let mut watched = [PollFd::new(epoll, PollFlags::IN)];
+    rustix::event::poll(&mut watched, Some(&timespec(left)))?;
+    Ok(Some(Duration::ZERO))
 }
 
 fn flags(wanted: u8) -> EventFlags {

@@ -263,7 +263,7 @@ mod tests {
             ("--rate-period 1s", &["--rate-period and no --rate"]),
             ("--rate [2Mbit,1Mbit]", &["--rate [", "[low,high]"]),
             ("--rate [1Mbit,2Pbit]", &["--rate"]),
-            ("--rate [1bit,2Mbit]", &["--rate 1 bit", "out of range"]),
+            ("--rate [1bit,2Mbit]", &["--rate 1.000 bit", "out of range"]),
             ("--rate fast", &["--rate", "fast"]),
             ("--rate 1Mbit --burst-count 1 --burst-delay 1s", &["--rate and --burst-count"]),
             ("--burst-count 0 --burst-delay 1s", &["--burst-count 0", "1 to"]),

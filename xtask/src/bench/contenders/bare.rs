@@ -13,7 +13,7 @@ pub const BARE: Contender = Contender {
     measure,
     server: |setting| command(setting, "server"),
     // The server of pings has nothing to say and hears of no end over UDP.
-    server_ends: |case| matches!(case, Case::Goodput { .. }),
+    server_ends: |case| !matches!(case, Case::Latency { .. }),
     controls_by_tcp: false,
     client: |setting| command(setting, "client"),
     figure,
@@ -22,7 +22,7 @@ pub const BARE: Contender = Contender {
 #[expect(clippy::unnecessary_wraps, reason = "the shape that every contender has")]
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     Some(match case {
-        Case::Goodput { .. } => Measure::GoodputBps,
+        Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
         Case::Latency { .. } => Measure::MedianRttNs,
     })
 }
@@ -37,6 +37,10 @@ fn command(setting: &Setting<'_>, end: &str) -> Vec<String> {
              --write-bytes {write_bytes} --congestion {} {}",
             conditions.congestion,
             if direction == Direction::Duplex { "--duplex" } else { "" },
+        )),
+        Case::Datagrams { offload } => words(&format!(
+            "bare-loop datagrams-{end} {common} {}",
+            if offload { "--offload" } else { "" },
         )),
         Case::Latency { protocol, wait } => words(&format!(
             "bare-loop latency-{end} {common} {} {}",

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::super::case::{Case, Direction, Measure};
+use super::super::case::{Case, DATAGRAM_BYTES, Direction, Measure};
 use super::super::conditions::Conditions;
 use super::super::ends::Outputs;
 use super::{Contender, Program, Setting, number_at, words};
@@ -21,11 +21,18 @@ pub const IPERF3: Contender = Contender {
 };
 
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
-    matches!(case, Case::Goodput { .. }).then_some(Measure::GoodputBps)
+    matches!(case, Case::Goodput { .. } | Case::Datagrams { .. }).then_some(Measure::GoodputBps)
 }
 
 fn client(setting: &Setting<'_>) -> Vec<String> {
     let Setting { conditions, port, .. } = setting;
+    if matches!(setting.case, Case::Datagrams { .. }) {
+        // It knows no offload: what it does is compared with both of ours.
+        return words(&format!(
+            "--client 127.0.0.1 --port {port} --time {} --udp --bitrate 0 --length {DATAGRAM_BYTES} --json",
+            conditions.seconds,
+        ));
+    }
     let Case::Goodput { connections, direction, write_bytes } = setting.case else {
         return Vec::new();
     };
@@ -40,6 +47,11 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
 
 /// What was received, both directions together.
 fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
+    if matches!(setting.case, Case::Datagrams { .. }) {
+        let of_all = number_at(&outputs.client, "/end/sum/bits_per_second")?;
+        let lost = number_at(&outputs.client, "/end/sum/lost_percent")?;
+        return Ok(of_all * (1.0 - lost / 100.0));
+    }
     let forward = number_at(&outputs.client, "/end/sum_received/bits_per_second")?;
     match setting.case {
         Case::Goodput { direction: Direction::Duplex, .. } => {

@@ -67,7 +67,11 @@ impl Contender {
     /// What its server listens on before it is ready.
     pub fn control_protocol(&self, case: &Case) -> Protocol {
         match case {
-            Case::Latency { protocol: Protocol::Udp, .. } if !self.controls_by_tcp => Protocol::Udp,
+            Case::Latency { protocol: Protocol::Udp, .. } | Case::Datagrams { .. }
+                if !self.controls_by_tcp =>
+            {
+                Protocol::Udp
+            }
             _ => Protocol::Tcp,
         }
     }

@@ -47,6 +47,7 @@ fn round_trip(case: &Case, own: Protocol) -> Option<Measure> {
 fn common(setting: &Setting<'_>) -> Vec<String> {
     let (control, data) = (setting.port, setting.port + 1);
     let test = match setting.case {
+        Case::Datagrams { .. } => return Vec::new(),
         Case::Goodput { connections, write_bytes, .. } => {
             format!("--num-flows {connections} --buffer-size {write_bytes}")
         }

@@ -5,7 +5,7 @@ use pathscope_core::stats::LatencyFigures;
 use pathscope_modes::document::Document;
 use pathscope_modes::goodput::GoodputSummary;
 
-use super::super::case::{Case, Measure, PING_BYTES};
+use super::super::case::{Case, DATAGRAM_BYTES, Measure, PING_BYTES};
 use super::super::conditions::Conditions;
 use super::super::ends::Outputs;
 use super::{Contender, Program, Setting, words};
@@ -24,7 +24,7 @@ pub const PATHSCOPE: Contender = Contender {
 #[expect(clippy::unnecessary_wraps, reason = "the shape that every contender has")]
 fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     Some(match case {
-        Case::Goodput { .. } => Measure::GoodputBps,
+        Case::Goodput { .. } | Case::Datagrams { .. } => Measure::GoodputBps,
         Case::Latency { .. } => Measure::MedianRttNs,
     })
 }
@@ -40,6 +40,10 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
             direction.name(),
             conditions.congestion,
         )),
+        Case::Datagrams { offload } => words(&format!(
+            "goodput {common} --protocol udp --datagram {DATAGRAM_BYTES} --offload {} --no-probe",
+            if offload { "auto" } else { "off" },
+        )),
         Case::Latency { protocol, wait } => words(&format!(
             "latency {common} --protocol {} --wait {} --size {PING_BYTES}B",
             protocol.name(),
@@ -54,7 +58,10 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     ensure!(measured.checks.iter().all(|check| check.passed), "hold its checks");
     let summary = &measured.summary;
     let figure = match setting.measure {
-        Measure::GoodputBps => summary.goodput.as_ref().and_then(both_directions),
+        Measure::GoodputBps => match &summary.datagrams {
+            Some(datagrams) => datagrams.up.as_ref().and_then(|up| up.goodput_bps),
+            None => summary.goodput.as_ref().and_then(both_directions),
+        },
         Measure::MedianRttNs => summary.latency.as_ref().and_then(|latency| median(&latency.rtt)),
         Measure::MeanRttNs => summary.latency.as_ref().and_then(|latency| latency.rtt.mean_ns),
     };
