@@ -51,8 +51,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         poller.wait(&mut Vec::new(), Some(Duration::from_secs(5)))?;
         let disturbed = monitor.drain();
         // An address that was taken and given again looks the same, and its socket may be dead.
-        for interface in candidates.iter().filter(|it| disturbed.holds(it.index)) {
-            paths.remove(&interface.name);
+        for interface in &candidates {
+            let is_dead = |socket: &UdpSocket| {
+                let local = socket.local_addr().map(|local| local.ip());
+                local.is_ok_and(|local| disturbed.concerns(interface.index, local))
+            };
+            if paths.get(&interface.name).is_some_and(is_dead) {
+                paths.remove(&interface.name);
+            }
         }
     }
 }

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio};
-use pathscope_core::record::{Caveat, Check};
+use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_engines::Finished;
+use pathscope_flow::Machine;
 use pathscope_modes::datagrams::{
     DatagramCorruption, DatagramFlow, DatagramTally, DatagramsPlan, DatagramsReport,
     DatagramsSummary,
@@ -88,15 +89,21 @@ impl DatagramFindings {
             // The first of them has none to be summed up with.
             let is_first = report.completed + report.failed == 0;
             let sum = if is_first { Some(0) } else { report.expected };
-            report.expected = sum.zip(facts.expected).map(|(sum, more)| sum + more);
-            report.lost += facts.lost;
+            report.expected = sum.zip(facts.expected).map(|(sum, more)| sum.saturating_add(more));
+            report.lost = report.lost.saturating_add(facts.lost);
             report.bursts.merge(&flow.bursts().cloned().unwrap_or_default());
+            if !flow.phase().is_over() {
+                let text = "ended before it was known what would still come".to_owned();
+                let unknown = FlowError { kind: FlowErrorKind::Unknown, text, errno: None };
+                facts.error.get_or_insert(unknown);
+            }
             match &mut facts.error {
                 Some(error) => {
                     report.failed += 1;
                     let longest =
                         sockets.first().and_then(|socket| batches::longest_payload(socket));
-                    if let Some(longest) = longest {
+                    if let Some(longest) = longest.filter(|_| error.kind == FlowErrorKind::Network)
+                    {
                         error.text =
                             format!("{}; its path takes {longest} bytes at most", error.text);
                     }
@@ -155,7 +162,7 @@ pub(crate) fn checks(
     server: Option<&DatagramsReport>,
 ) -> Vec<Check> {
     let ends = || [Some(client), server].into_iter().flatten();
-    let sum = |field: fn(&DatagramsReport) -> u64| ends().map(field).sum::<u64>();
+    let sum = |field: fn(&DatagramsReport) -> u64| ends().map(field).fold(0, u64::saturating_add);
     let (corrupt, received) = (sum(|end| end.corrupt), sum(|end| end.received));
     let first = ends().flat_map(|end| &end.corruptions).next();
     let verified = Check {
@@ -225,7 +232,7 @@ pub(crate) fn doubts(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Ca
         if let (Some(rate), Some(sent), Some(unsent)) = (plan.rate_bps, way.sent, way.unsent)
             && unsent > 0
         {
-            let reached = sent as f64 / (sent + unsent) as f64;
+            let reached = sent as f64 / sent.saturating_add(unsent) as f64;
             let text = format!(
                 "{rate} was asked for, and the sender of '{name}' reached {} of it: {} were due and never left",
                 ratio(reached),

@@ -242,6 +242,12 @@ where
                     self.abandon_at = Tick::NEVER;
                     end.test_over(sockets);
                     self.flush();
+                    // The server has its stop to say first.
+                    if self.role == Role::Client
+                        && let Some(error) = self.trouble.take()
+                    {
+                        return Some(Left::Ended(Err(error)));
+                    }
                     return Some(Left::TestOver);
                 }
                 Output::End(result) => {
@@ -308,7 +314,11 @@ where
                 }
                 end.started(now, chosen);
             }
-            Err(error) => self.give_up(error),
+            Err(error) => {
+                self.give_up(error);
+                // Where nothing runs, nothing will say that it is over.
+                self.check_over(end);
+            }
         }
     }
 

@@ -291,8 +291,9 @@ impl GroupState {
             }
             WorkerOutcome::Datagrams(finished) => {
                 self.datagrams.add(finished);
-                let drops = socket_drops(self.group, finished);
-                self.socket_drops = self.socket_drops.unwrap_or(0).checked_add(drops.unwrap_or(0));
+                self.socket_drops =
+                    added(self.socket_drops, socket_drops(self.group, finished), self.has_drops);
+                self.has_drops = true;
             }
             WorkerOutcome::Multipath(finished) => {
                 let mut multipath = finished.shared.report_all();
@@ -423,9 +424,12 @@ fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
 
 /// What the sockets dropped that the lanes have at the end; those before them are closed.
 fn add_socket_drops<M: Machine>(report: &mut MultipathReport, finished: &Finished<M>) {
-    let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
-    for (path, socket) in report.paths.iter_mut().zip(sockets) {
-        path.socket_drops = socket.receive_drops().map_or(0, u64::from);
+    let sockets: Vec<_> = finished.flows.iter().flat_map(|(_, sockets)| sockets).collect();
+    for (lane, (path, socket)) in report.paths.iter_mut().zip(&sockets).enumerate() {
+        // A lane that never came up holds its place with the socket of a later one.
+        let is_place = sockets[lane + 1..].iter().any(|later| Arc::ptr_eq(later, socket));
+        let drops = socket.receive_drops().filter(|_| !is_place);
+        path.socket_drops = drops.map_or(0, u64::from);
     }
 }
 

@@ -120,11 +120,16 @@ pub(crate) struct SessionJournal {
     frame_rate: u32,
     /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
     connections: HashMap<FlowId, Held>,
+    /// Of those that ended well, how many have waited for the other end's word.
+    waiting: usize,
     role: Option<Role>,
     peer: Peer,
     /// The last row of status, which waits for the other end as its connections do.
     last: Option<(Tick, EndInterval)>,
 }
+
+/// Connections that wait for word from an end that has not said any yet: memory is not theirs to use up.
+const UNCONFIRMED: usize = 10_000;
 
 /// A connection of the test that runs.
 #[derive(Debug)]
@@ -166,6 +171,7 @@ impl SessionJournal {
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
         self.peer = if says { Peer::Awaited } else { Peer::Silent };
+        self.waiting = 0;
         self.connections.clear();
         self.is_running = false;
         self.receives_streams = None;
@@ -319,7 +325,9 @@ impl SessionJournal {
 
     /// The other end was lost. What it received of connections that have not ended yet it will never say.
     pub fn alone(&mut self) {
-        self.peer = Peer::Gone;
+        if matches!(self.peer, Peer::Awaited | Peer::Heard) {
+            self.peer = Peer::Gone;
+        }
         self.write_unconfirmed(&mut |_| Some(unconfirmed()));
     }
 
@@ -426,6 +434,12 @@ impl SessionJournal {
         let awaits = matches!(self.peer, Peer::Awaited | Peer::Heard);
         if facts.error.is_none() && awaits && held.peer.is_none() {
             held.own = Some((facts, at));
+            self.waiting += 1;
+            if self.peer == Peer::Awaited && self.waiting > UNCONFIRMED {
+                // It says nothing of connections, whatever it might: these rows stand for themselves.
+                self.peer = Peer::Silent;
+                self.write_unconfirmed(&mut |_| None);
+            }
             return;
         }
         let peer = held.peer;

@@ -66,6 +66,7 @@ pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, R
         making: HashMap::new(),
         deadlines: VecDeque::new(),
         begin_until: Tick::NEVER,
+        pause_until: Tick::ZERO,
         is_stopped: false,
     };
     std::thread::Builder::new()
@@ -74,6 +75,9 @@ pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, R
         .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
     Ok(remote)
 }
+
+/// After a connection that could not be begun: so long until the next is.
+const PAUSE_NS: u64 = 1_000_000;
 
 /// Connections in the making.
 struct Opener {
@@ -90,6 +94,8 @@ struct Opener {
     /// In the order they were begun; may name connections that are made.
     deadlines: VecDeque<(Tick, u32)>,
     begin_until: Tick,
+    /// After one that could not even be begun, nothing is begun until then.
+    pause_until: Tick,
     is_stopped: bool,
 }
 
@@ -142,12 +148,15 @@ impl Opener {
             && self.next < self.numbers()
             && (self.making.len() as u64) < u64::from(self.orders.limit)
             && !self.begins_no_more()
+            && clock::now() >= self.pause_until
         {
             let number = self.next;
             self.next += 1;
             self.vacancies -= 1;
             if let Err(error) = self.begin(number) {
                 self.failed(number, error);
+                // What failed at once fails again at once: in between, word is heard.
+                self.pause_until = clock::now().plus_nanos(PAUSE_NS);
             }
         }
     }
@@ -175,7 +184,8 @@ impl Opener {
         }
         let first = self.deadlines.front().map_or(Tick::NEVER, |&(deadline, _)| deadline);
         let end = if self.is_stopped { Tick::NEVER } else { self.begin_until };
-        let until = first.min(end);
+        let pause = Some(self.pause_until).filter(|&until| until > clock::now());
+        let until = first.min(end).min(pause.unwrap_or(Tick::NEVER));
         let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
         Ok(self.poller.wait(ready, timeout)?)
     }
@@ -235,10 +245,11 @@ impl Opener {
     /// another is counted, and followed by the next.
     fn failed(&mut self, number: u32, error: RunError) {
         let address = self.orders.destinations.of(number);
-        if number < self.orders.group.flows {
+        let error = self.orders.foreign(address, error);
+        let is_another = matches!(error, RunError::OtherServer { .. });
+        if number < self.orders.group.flows || is_another {
             self.is_stopped = true;
             self.making.clear();
-            let error = self.orders.foreign(address, error);
             return self.mailbox.post(Word::AttachFailed(error));
         }
         let is_final = matches!(

@@ -5,8 +5,8 @@ use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Shared, Totals,
-    Want,
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Shared, Totals, Want,
 };
 
 use super::header::Identity;
@@ -21,6 +21,11 @@ use crate::pattern::SessionKey;
 const WINDOW: usize = 1 << 19;
 /// Of each flow at least so many.
 const LEAST_WINDOW: usize = 1 << 12;
+
+/// After the system has refused a datagram, nothing is offered for so long.
+const REST_NS: u64 = 1_000_000;
+/// A system that has taken nothing for so long takes nothing: the flow fails.
+const REFUSED_NS: u64 = 1_000_000_000;
 
 /// What the datagram flows of one worker have in common.
 #[derive(Debug)]
@@ -69,6 +74,9 @@ pub struct DatagramFlow {
     size: u64,
     sender: Sender,
     receiver: Receiver,
+    /// When the system first refused what it has not taken since.
+    refused: Option<Tick>,
+    rests_until: Tick,
     error: Option<Box<FlowError>>,
 }
 
@@ -94,6 +102,8 @@ impl DatagramFlow {
             size,
             sender: Sender::new(names(from_client), size, plan.rate_bps, (transfer, duration_ns)),
             receiver: Receiver::new(names(!from_client), size, window, plan.sends(other)),
+            refused: None,
+            rests_until: Tick::ZERO,
             error: None,
         }
     }
@@ -117,6 +127,16 @@ impl DatagramFlow {
         self.receiver.window()
     }
 
+    /// The system takes nothing any more.
+    fn fail(&mut self, errno: i32) {
+        if !self.phase().is_over() {
+            let size = count(self.size);
+            let text = format!("the system took no more datagrams of {size} bytes (error {errno})");
+            let errno = Some(errno.to_string());
+            self.error = Some(Box::new(FlowError { kind: FlowErrorKind::Network, text, errno }));
+        }
+    }
+
     /// Runs of numbers that are missing.
     pub fn bursts(&self) -> Option<&LossBursts> {
         self.receiver.outcome().map(|outcome| &outcome.bursts)
@@ -136,7 +156,12 @@ impl Machine for DatagramFlow {
         if self.error.is_some() {
             return Want::NOTHING;
         }
-        let (send, wake_to_send) = self.sender.offer(&mut shared.tally, now);
+        let (send, wake_to_send) = match self.sender.offer(&mut shared.tally, now) {
+            (send, _) if send != SendWant::Nothing && now < self.rests_until => {
+                (SendWant::Nothing, Some(self.rests_until))
+            }
+            offer => offer,
+        };
         let wake_to_end = self.receiver.wake(now);
         let recv = if self.receiver.is_done() { RecvWant::Nothing } else { RecvWant::Any };
         let wake = [wake_to_send, wake_to_end].into_iter().flatten().min();
@@ -150,6 +175,7 @@ impl Machine for DatagramFlow {
     }
 
     fn sent(&mut self, shared: &mut DatagramShared, _: Lane, amount: usize, at: Tick) {
+        self.refused = None;
         self.sender.took(&mut shared.tally, amount as u64, at);
     }
 
@@ -175,19 +201,21 @@ impl Machine for DatagramFlow {
             }
             Event::PeerTotal(total) => self.receiver.told(total, now),
             Event::Stop => {
-                self.sender.stop();
+                self.sender.stop(&mut shared.tally, now);
                 self.receiver.stop(now);
             }
-            // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
-            Event::Unreachable { .. } => shared.tally.unreachable += 1,
-            Event::Reset { errno, .. } if !self.phase().is_over() => {
-                let size = count(self.size);
-                let text =
-                    format!("the system took no more datagrams of {size} bytes (error {errno})");
-                let errno = Some(errno.to_string());
-                self.error =
-                    Some(Box::new(FlowError { kind: FlowErrorKind::Network, text, errno }));
+            Event::Unreachable { errno, .. } => {
+                shared.tally.unreachable += 1;
+                if self.sender.is_done() {
+                    return;
+                }
+                let since = *self.refused.get_or_insert(now);
+                self.rests_until = now.plus_nanos(REST_NS);
+                if now.nanos_since(since) >= REFUSED_NS {
+                    self.fail(errno);
+                }
             }
+            Event::Reset { errno, .. } => self.fail(errno),
             _ => {}
         }
     }

@@ -29,6 +29,8 @@ pub(super) struct Sender {
     stop_at: Tick,
     /// Number of the next datagram.
     next: u64,
+    /// Numbers below this have begun to leave, in as many batches as that takes.
+    burst_end: u64,
     is_stopped: bool,
     is_done: bool,
 }
@@ -66,6 +68,7 @@ impl Sender {
             started: None,
             stop_at: Tick::NEVER,
             next: 0,
+            burst_end: 0,
             is_stopped: false,
             is_done: false,
         }
@@ -79,8 +82,15 @@ impl Sender {
         }
     }
 
-    /// Sends nothing new. What was not due any more is not unsent.
-    pub fn stop(&mut self) {
+    /// Sends nothing new. What is not due yet is not unsent.
+    pub fn stop(&mut self, tally: &mut DatagramTally, now: Tick) {
+        if let (Some(started), Some(rate), false) = (self.started, self.rate, self.is_done) {
+            let due = rate.bytes_in(now.nanos_since(started)) / self.size + 1;
+            let due = self.total.map_or(due, |total| due.min(total));
+            // One burst may be due at any moment.
+            let missing = due.saturating_sub(self.next);
+            tally.unsent += if missing > self.at_once(rate) { missing } else { 0 };
+        }
         self.is_stopped = true;
     }
 
@@ -109,8 +119,12 @@ impl Sender {
         let Some(rate) = self.rate else { return (self.want(left), stop) };
         let at_once = self.at_once(rate).min(left);
         let due = rate.bytes_in(now.nanos_since(started)) / self.size + 1;
-        if due.saturating_sub(self.next) >= at_once {
-            return (self.want(at_once), stop);
+        if self.next >= self.burst_end && due.saturating_sub(self.next) >= at_once {
+            self.burst_end = self.next + at_once;
+        }
+        // What the system took only a part of, too.
+        if self.next < self.burst_end {
+            return (self.want(self.burst_end - self.next), stop);
         }
         let wake = started.plus_nanos(self.due_ns(rate, self.next + at_once - 1));
         (SendWant::Nothing, Some(wake.min(self.stop_at)))

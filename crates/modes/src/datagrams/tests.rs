@@ -256,6 +256,28 @@ fn a_batch_is_no_longer_than_a_quarter_of_a_millisecond_at_its_rate() {
 }
 
 #[test]
+fn a_system_that_keeps_refusing_is_not_asked_in_a_loop_and_ends_the_flow() {
+    let extent = Extent::TransferBytes(Bytes(SIZE * 1_000));
+    let plan = DatagramsPlan { rate_bps: None, extent, ..plan(Pattern::Push) };
+    let session = SessionKey::from(Token([3; 16]));
+    let mut flow = DatagramFlow::new(&plan, Role::Client, session, FLOW);
+    let mut shared = DatagramShared::new(&plan);
+    flow.event(&mut shared, Event::Start, Tick::ZERO);
+    let (mut now, mut asked) = (Tick::ZERO, 0);
+    while flow.phase() != Phase::Failed {
+        let want = flow.want(&mut shared, now);
+        if want.send == pathscope_flow::SendWant::Nothing {
+            now = want.wake.expect("it looks again");
+        } else {
+            asked += 1;
+            flow.event(&mut shared, Event::Unreachable { lane: Lane::ONLY, errno: 1 }, now);
+        }
+    }
+    assert_eq!((asked, now.as_nanos()), (1_001, 1_000_000_000));
+    assert!(flow.error().expect("failed").text.contains("error 1"));
+}
+
+#[test]
 fn what_a_rate_could_not_send_is_unsent_to_the_datagram() {
     let mut sim = sim(&plan(Pattern::Push), link());
     // It stands still until long after the end.

@@ -10,6 +10,7 @@ use pathscope_core::quantity::{count, ratio};
 use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
+use crate::goodput::Extent;
 use crate::registry::EndReport;
 
 /// A thread that used or awaited its processor for this share of the time has no more to give.
@@ -31,7 +32,7 @@ pub fn verdict(
     let facts = Facts {
         lost: way.lost.unwrap_or(0),
         lost_ratio: way.lost_ratio,
-        socket_drops: way.socket_drops.unwrap_or(0),
+        socket_drops: way.socket_drops,
         rate_share: rate_share(plan, way),
         sender_cpu: busiest(sender),
         receiver_cpu: busiest(receiver),
@@ -40,9 +41,13 @@ pub fn verdict(
     Some(Verdict { limit, text, evidence: facts.evidence() })
 }
 
-/// Sent of what was due by the rate.
+/// Sent of what was due by the rate. What is to be transferred is all due in the end: there it is how fast it came.
 fn rate_share(plan: &DatagramsPlan, way: &DatagramDirection) -> Option<f64> {
-    plan.rate_bps?;
+    let rate = plan.rate_bps?.0 as f64 * f64::from(plan.connections);
+    if let Extent::TransferBytes(_) = plan.extent {
+        let received = 1.0 - way.lost_ratio?;
+        return Some(way.goodput_bps? / (rate * received).max(1.0));
+    }
     let sent = way.sent? as f64;
     let due = sent + way.unsent? as f64;
     (due > 0.0).then(|| sent / due)
@@ -59,7 +64,7 @@ fn busiest(end: &EndReport) -> Option<f64> {
 struct Facts {
     lost: u64,
     lost_ratio: Option<f64>,
-    socket_drops: u64,
+    socket_drops: Option<u64>,
     rate_share: Option<f64>,
     sender_cpu: Option<f64>,
     receiver_cpu: Option<f64>,
@@ -70,14 +75,19 @@ impl Facts {
         let share = self.lost_ratio.map_or_else(String::new, |lost| format!(" ({})", ratio(lost)));
         let lost = format!("{} datagrams{share} were lost", count(self.lost));
         let is_busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_USED_UP);
-        if self.lost > 0 && self.socket_drops > 0 {
-            let drops = count(self.socket_drops);
+        if let Some(drops) = self.socket_drops.filter(|&drops| self.lost > 0 && drops > 0) {
+            let drops = count(drops);
             let why = if is_busy(self.receiver_cpu) { ", whose processor was used up" } else { "" };
             let text = format!("the receiver{why}: {lost}, and its socket dropped {drops} buffers");
             return (Limit::ReceiverCpu, text);
         }
         if self.lost > 0 {
-            let text = format!("the path: {lost}, and the receiver's socket dropped none");
+            let text = match self.socket_drops {
+                Some(_) => format!("the path: {lost}, and the receiver's socket dropped none"),
+                None => format!(
+                    "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
+                ),
+            };
             return (Limit::Network, text);
         }
         match self.rate_share {
@@ -121,12 +131,12 @@ impl Facts {
                 text: format!("{} {text}", ratio(value)),
             })
         });
-        let drops = Evidence {
+        let drops = self.socket_drops.map(|drops| Evidence {
             name: "receiver_socket_drops".to_owned(),
-            value: self.socket_drops as f64,
-            text: format!("{} buffers dropped by the receiver's socket", count(self.socket_drops)),
-        };
-        shares.chain([drops]).collect()
+            value: drops as f64,
+            text: format!("{} buffers dropped by the receiver's socket", count(drops)),
+        });
+        shares.chain(drops).collect()
     }
 }
 
@@ -138,7 +148,7 @@ mod tests {
     fn each_limit_is_named_by_its_evidence() {
         let lost = || Facts { lost: 7, lost_ratio: Some(0.01), ..Facts::default() };
         for (facts, limit) in [
-            (Facts { socket_drops: 3, rate_share: Some(1.0), ..lost() }, Limit::ReceiverCpu),
+            (Facts { socket_drops: Some(3), rate_share: Some(1.0), ..lost() }, Limit::ReceiverCpu),
             (Facts { rate_share: Some(1.0), ..lost() }, Limit::Network),
             (Facts { rate_share: Some(1.0), ..Facts::default() }, Limit::ConfiguredRate),
             (Facts { rate_share: Some(0.5), ..Facts::default() }, Limit::SenderCpu),

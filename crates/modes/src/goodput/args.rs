@@ -193,7 +193,16 @@ pub(crate) fn part_of(
 
 /// None where bytes are counted; half a second or a tenth of the run where it lasts a stated time.
 pub(crate) fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, PlanError> {
-    let Extent::DurationNs(duration) = extent else { return Ok(Period(0)) };
+    let Extent::DurationNs(duration) = extent else {
+        if asked.is_some_and(|asked| asked.0 > 0) {
+            return Err(PlanError::Contradiction {
+                one: "--warm-up",
+                other: "a transfer",
+                advice: "a transfer is measured from its first byte on: say with --duration how long to send",
+            });
+        }
+        return Ok(Period(0));
+    };
     limits::warm_up(asked, DEFAULT_WARM_UP, duration)
 }
 

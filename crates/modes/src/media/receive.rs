@@ -18,6 +18,8 @@ const LEAST_PATIENCE_NS: u64 = 1_000_000_000;
 const LOOK_EVERY_NS: u64 = 100_000_000;
 /// What never came is awaited for so long after the play-out of the last frame, or after a stop.
 const DRAIN_NS: u64 = 1_000_000_000;
+/// The same where it is not known yet how many were sent: a sender that fell behind may go on for a second.
+const UNTOLD_DRAIN_NS: u64 = 2_500_000_000;
 /// How long the socket is looked into once the time is over. Where this machine stood still meanwhile,
 /// datagrams wait there that the network brought in time.
 const LAST_LOOK_NS: u64 = 1_000_000;
@@ -150,7 +152,8 @@ impl Receiving {
         let all_came = self.total.is_some_and(|total| self.came >= total);
         let last = self.expected.saturating_sub(1);
         let played = anchor.plus_nanos(self.depth_ns).plus_nanos(shared.layout.frame_at_ns(last));
-        let natural = if all_came { played } else { played.plus_nanos(DRAIN_NS) };
+        let drain_ns = if self.total.is_some() { DRAIN_NS } else { UNTOLD_DRAIN_NS };
+        let natural = if all_came { played } else { played.plus_nanos(drain_ns) };
         natural.min(self.stop_at)
     }
 

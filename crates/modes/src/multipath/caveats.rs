@@ -8,8 +8,9 @@ use super::{MultipathPlan, MultipathReport, MultipathSummary};
 /// Every datagram that came at either end was as it was sent.
 pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> Check {
     let paths = || client.paths.iter().chain(server.iter().flat_map(|server| &server.paths));
-    let (came, corrupt): (u64, u64) =
-        paths().fold((0, 0), |sum, path| (sum.0 + path.received, sum.1 + path.corrupt));
+    let (came, corrupt): (u64, u64) = paths().fold((0, 0), |sum, path| {
+        (sum.0.saturating_add(path.received), sum.1.saturating_add(path.corrupt))
+    });
     let text = if corrupt == 0 {
         format!("all {} datagrams that came at either end are as they were sent", count(came))
     } else {
@@ -71,7 +72,9 @@ fn late(summary: &MultipathSummary) -> Option<Caveat> {
 
 /// What an end's own socket dropped is no fault of the path.
 fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
-    let of = |end: &MultipathReport| end.paths.iter().map(|path| path.socket_drops).sum::<u64>();
+    let of = |end: &MultipathReport| {
+        end.paths.iter().map(|path| path.socket_drops).fold(0, u64::saturating_add)
+    };
     let (near, far) = (of(client), server.map_or(0, of));
     (near + far > 0).then(|| {
         let text = format!(

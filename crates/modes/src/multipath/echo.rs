@@ -102,7 +102,6 @@ impl Machine for MultipathEcho {
     fn fill(&mut self, _: &mut MultipathEchoShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
         let Some((_, header)) = self.held.filter(|(held, _)| *held == lane) else { return };
         let Some(datagram) = batch.datagram(self.content.size) else { return };
-        self.offered_at.get_or_insert(now);
         self.content.write(&Header { server_sent: now, ..header }, datagram);
     }
 
@@ -135,6 +134,8 @@ impl Machine for MultipathEcho {
                         self.received += 1;
                     }
                     self.held = Some((lane, Header { kind, server_received: now, ..header }));
+                    // From here on, since the engine does not try where there is no room.
+                    self.offered_at = Some(now);
                 }
                 None => shared.foreign += 1,
             },

@@ -45,7 +45,9 @@ enum Standing {
 struct Offer {
     lane: Lane,
     is_check: bool,
-    /// When it was first offered; [`Tick::NEVER`]: not yet.
+    /// When it was named.
+    since: Tick,
+    /// When the system was first asked to take it; [`Tick::NEVER`]: not yet.
     at: Tick,
 }
 
@@ -71,6 +73,8 @@ pub struct MultipathFlow {
     stop_at: Tick,
     last_sent: Tick,
     longest_ns: u64,
+    /// Lanes, as bits, that have taken nothing since they were left out: their patience counts from the offer.
+    blocked: u8,
     received: u64,
     all_back_at: Option<Tick>,
     is_over: bool,
@@ -99,6 +103,7 @@ impl MultipathFlow {
             stop_at: Tick::NEVER,
             last_sent: Tick::ZERO,
             longest_ns: 0,
+            blocked: 0,
             received: 0,
             all_back_at: None,
             is_over: false,
@@ -138,22 +143,35 @@ impl MultipathFlow {
         self.offer.take_if(|offer| offer.lane == lane);
     }
 
-    /// The system refused what was offered on this path, or did not take it in time.
-    fn refused(&mut self, shared: &mut MultipathShared, lane: Lane) {
-        let Some(offer) = self.offer.take_if(|it| it.lane == lane && it.at != Tick::NEVER) else {
-            return;
-        };
+    /// The system refused what was offered on this path.
+    fn refused(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
+        if self.offer.is_some_and(|offer| offer.at != Tick::NEVER) {
+            self.leave_out(shared, lane, now);
+        }
+    }
+
+    /// What was offered on this path does not leave there.
+    fn leave_out(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
+        let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
+        if let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
+            // Data do not wait for a check that cannot leave.
+            *at = now.plus_nanos(*wait_ns);
+        }
         shared.ledger.paths[lane.index()].refused += u64::from(!offer.is_check);
         if !offer.is_check {
             self.turn = self.turn.map(|turn| turn + 1);
         }
     }
 
-    /// What was offered and not taken for too long is left out.
+    /// What was offered and not taken for too long is left out. Of a path that was left out before, the engine may
+    /// not even try until there is room: there it counts since it was named.
     fn lose_patience(&mut self, shared: &mut MultipathShared, now: Tick) {
-        let Some(Offer { lane, at, .. }) = self.offer else { return };
-        if at != Tick::NEVER && now.nanos_since(at) >= PATIENCE_NS {
-            self.refused(shared, lane);
+        let Some(Offer { lane, at, since, .. }) = self.offer else { return };
+        let is_blocked = self.blocked & 1 << lane.0 != 0;
+        let from = if at == Tick::NEVER && is_blocked { since } else { at };
+        if from != Tick::NEVER && now.nanos_since(from) >= PATIENCE_NS {
+            self.leave_out(shared, lane, now);
+            self.blocked |= 1 << lane.0;
             let standing = &mut self.standings[lane.index()];
             if *standing == Standing::Usable {
                 *standing = Standing::Resting { until: now.plus_nanos(REST_NS) };
@@ -176,7 +194,7 @@ impl MultipathFlow {
     }
 
     /// The path that the number which is leaving is offered to next; `None` when it has left.
-    fn next_path(&mut self, shared: &MultipathShared) -> Option<Lane> {
+    fn next_path(&mut self, shared: &mut MultipathShared) -> Option<Lane> {
         let lanes = shared.plan.lanes;
         while let Some(turn) = self.turn.filter(|&turn| turn < lanes) {
             let first = match shared.plan.order {
@@ -186,8 +204,10 @@ impl MultipathFlow {
             let lane = Lane((first + turn) % lanes);
             match self.standings[lane.index()] {
                 Standing::Usable => return Some(lane),
-                _ => self.turn = Some(turn + 1),
+                Standing::Resting { .. } => shared.ledger.paths[lane.index()].refused += 1,
+                Standing::Absent | Standing::Checking { .. } => {}
             }
+            self.turn = Some(turn + 1);
         }
         None
     }
@@ -243,7 +263,7 @@ impl MultipathFlow {
         }
         shared.settle(Tick::NEVER, None);
         if let Some(begun) = self.begun {
-            let ends = begun.plus_nanos(shared.plan.due_ns(self.end)).max(self.last_sent);
+            let ends = begun.plus_nanos(shared.plan.length_ns(self.end)).max(self.last_sent);
             shared.sending_ns = ends.nanos_since(begun);
             shared.ledger.finish(ends);
         }
@@ -324,6 +344,7 @@ impl Machine for MultipathFlow {
 
     fn sent(&mut self, shared: &mut MultipathShared, lane: Lane, _: usize, _: Tick) {
         let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
+        self.blocked &= !(1 << lane.0);
         if offer.is_check {
             if let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
                 *at = self.stamp.plus_nanos(*wait_ns);
@@ -377,7 +398,7 @@ impl Machine for MultipathFlow {
                     *at = now.plus_nanos(*wait_ns);
                     *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
                 }
-                self.refused(shared, lane);
+                self.refused(shared, lane, now);
             }
             Event::Stop => {
                 // The number that is leaving may leave.
@@ -410,11 +431,16 @@ impl MultipathFlow {
     fn want_send(&mut self, lane: Lane, is_check: bool, now: Tick) -> Want {
         let offer = match self.offer {
             Some(offer) if offer.lane == lane && offer.is_check == is_check => offer,
-            _ => Offer { lane, is_check, at: Tick::NEVER },
+            _ => Offer { lane, is_check, since: now, at: Tick::NEVER },
         };
         self.offer = Some(offer);
         // Told again even if the system never takes it.
-        let from = if offer.at == Tick::NEVER { now } else { offer.at };
+        let is_blocked = self.blocked & 1 << lane.0 != 0;
+        let from = match offer.at {
+            Tick::NEVER if is_blocked => offer.since,
+            Tick::NEVER => now,
+            at => at,
+        };
         Want {
             send: SendWant::Datagrams { stride: self.content.size, max: 1 },
             send_lane: lane,

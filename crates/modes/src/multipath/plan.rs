@@ -99,8 +99,12 @@ impl MultipathPlan {
 
     /// When a datagram is due, from the first on: those of one group together.
     pub fn due_ns(&self, number: u64) -> u64 {
-        let before = u128::from(number - number % u64::from(self.grouping.max(1)));
-        let bits = before * 8 * u128::from(self.datagram_bytes.0);
+        self.length_ns(number - number % u64::from(self.grouping.max(1)))
+    }
+
+    /// What so many numbers last at the rate.
+    pub fn length_ns(&self, numbers: u64) -> u64 {
+        let bits = u128::from(numbers) * 8 * u128::from(self.datagram_bytes.0);
         let rate = u128::from(self.rate_bps.0.max(1));
         (bits * 1_000_000_000 / rate).min(u128::from(u64::MAX)) as u64
     }

@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_flow::sim::{Action, Conditions, Ended, Ends, Fate, Link, Passing, Sim};
-use pathscope_flow::{Event, Shared, Transport};
+use pathscope_flow::{Batch, Event, Machine, SendWant, Shared, Transport};
 
 use super::*;
 use crate::pattern::SessionKey;
@@ -362,4 +362,37 @@ fn intervals_add_up_to_the_whole() {
         sums.2 += interval.paths[0].received;
     }
     assert_eq!(sums, (10_000, 10_000, 9_000));
+}
+
+#[test]
+fn a_path_that_stays_full_delays_the_other_by_no_more_than_its_patience() {
+    let plan = plan(2);
+    let lanes = [Lane(0), Lane(1)];
+    let mut flow = MultipathFlow::new(&plan, SessionKey::from(Token([7; 16])), FlowId(0), lanes);
+    let mut shared = MultipathShared::new(&plan);
+    flow.event(&mut shared, Event::Start, Tick::ZERO);
+    for lane in lanes {
+        flow.event(&mut shared, Event::LaneUp(lane), Tick::ZERO);
+    }
+    // As the engine has it: lane 0 takes nothing, is tried once, and then not asked any more.
+    let (mut now, mut was_tried, mut sent) = (Tick::ZERO, false, 0);
+    let end = Tick::from_nanos(1_000 * MS);
+    let mut room = vec![0; plan.datagram_bytes.0 as usize];
+    while now < end {
+        let want = flow.want(&mut shared, now);
+        let wants_other = want.send != SendWant::Nothing && want.send_lane == Lane(1);
+        if wants_other || want.send != SendWant::Nothing && !was_tried {
+            let mut batch = Batch::new(&mut room, plan.datagram_bytes.0 as usize, 1);
+            flow.fill(&mut shared, want.send_lane, &mut batch, now);
+            was_tried = true;
+        }
+        if wants_other {
+            flow.sent(&mut shared, Lane(1), 1, now);
+            sent += 1;
+        } else {
+            now = want.wake.expect("it never waits for a full path alone");
+        }
+    }
+    let due = (0..10_000).filter(|&number| plan.due_ns(number) < end.as_nanos() - 20 * MS).count();
+    assert!(sent >= due, "{sent} of {due}");
 }

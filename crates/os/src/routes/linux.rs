@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
 use netlink_packet_core::{
-    NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
+    NLM_F_DUMP, NLM_F_REQUEST, NetlinkBuffer, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
@@ -60,21 +60,25 @@ fn interfaces_of(kernel: &mut Kernel) -> io::Result<Vec<Interface>> {
     let all = RouteNetlinkMessage::GetAddress(AddressMessage::default());
     for answer in kernel.ask(all, NLM_F_DUMP)? {
         let RouteNetlinkMessage::NewAddress(address) = answer else { continue };
-        // On a link between two, the address of this end is the local one.
-        let local = address.attributes.iter().find_map(|attribute| match attribute {
-            AddressAttribute::Local(local) => Some(*local),
-            _ => None,
-        });
-        let any = address.attributes.iter().find_map(|attribute| match attribute {
-            AddressAttribute::Address(address) => Some(*address),
-            _ => None,
-        });
         let interface = found.get_mut(&address.header.index);
-        if let (Some(interface), Some(address)) = (interface, local.or(any)) {
+        if let (Some(interface), Some(address)) = (interface, address_of(&address)) {
             interface.addresses.push(address);
         }
     }
     Ok(found.into_values().collect())
+}
+
+/// The address that a message is about. On a link between two, the one of this end is the local one.
+fn address_of(message: &AddressMessage) -> Option<IpAddr> {
+    let local = message.attributes.iter().find_map(|attribute| match attribute {
+        AddressAttribute::Local(local) => Some(*local),
+        _ => None,
+    });
+    let any = message.attributes.iter().find_map(|attribute| match attribute {
+        AddressAttribute::Address(address) => Some(*address),
+        _ => None,
+    });
+    local.or(any)
 }
 
 pub fn route(destination: IpAddr, asked: Asked) -> Result<Option<Route>, OsError> {
@@ -227,8 +231,8 @@ impl Monitor {
             match self.0.recv(&mut packet, 0) {
                 Ok(len) => note(packet.get(..len).unwrap_or_default(), &mut disturbed),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                // Some were too many to be kept.
-                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => disturbed.any = true,
+                // Some were too many to be kept: what is there now is found by looking.
+                Err(error) if error.raw_os_error() == Some(libc::ENOBUFS) => {}
                 Err(_) => return disturbed,
             }
         }
@@ -238,15 +242,20 @@ impl Monitor {
 /// Notes which interfaces lost something by what the kernel tells.
 fn note(mut rest: &[u8], disturbed: &mut Disturbed) {
     while !rest.is_empty() {
-        let Ok(message) = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest) else {
-            disturbed.any = true;
-            return;
-        };
-        let len = (message.header.length as usize).next_multiple_of(4).max(4);
+        let Ok(header) = NetlinkBuffer::new_checked(rest) else { return };
+        let len = (header.length() as usize).next_multiple_of(4).max(4);
+        let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest);
         rest = rest.get(len..).unwrap_or_default();
+        // One that this library does not know says nothing of what is looked at here.
+        let Ok(message) = message else { continue };
         let NetlinkPayload::InnerMessage(message) = message.payload else { continue };
         let lost = match message {
-            RouteNetlinkMessage::DelAddress(address) => Some(address.header.index),
+            RouteNetlinkMessage::DelAddress(address) => {
+                let index = address.header.index;
+                let gone = address_of(&address).map(|address| (index, address));
+                disturbed.addresses.extend(gone);
+                None
+            }
             RouteNetlinkMessage::DelLink(link) => Some(link.header.index),
             RouteNetlinkMessage::NewLink(link) => {
                 let flags = link.header.flags;

@@ -82,19 +82,19 @@ impl Monitor {
     }
 }
 
-/// Interfaces that lost their link or an address.
+/// What went, though it may be there again.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Disturbed {
-    /// Their numbers.
+    /// Interfaces, by number, that lost their link.
     pub interfaces: Vec<u32>,
-    /// Changes were too many for the kernel to tell: it may have been any.
-    pub any: bool,
+    /// Addresses that were removed, each with its interface.
+    pub addresses: Vec<(u32, IpAddr)>,
 }
 
 impl Disturbed {
-    /// Whether it was this one.
-    pub fn holds(&self, interface: u32) -> bool {
-        self.any || self.interfaces.contains(&interface)
+    /// Whether a socket of this address lost what it stands on.
+    pub fn concerns(&self, interface: u32, local: IpAddr) -> bool {
+        self.interfaces.contains(&interface) || self.addresses.contains(&(interface, local))
     }
 }
 

@@ -3,7 +3,9 @@
 
 use std::io;
 use std::mem::MaybeUninit;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
+use std::time::Duration;
 
 use super::Handover;
 use crate::Socket;
@@ -26,8 +28,35 @@ struct Told {
     number: Option<u32>,
 }
 
+/// Datagrams that are tried until the kernel stamps.
+const TRIES: u32 = 1_000;
+
 pub fn enable(socket: &Socket) -> io::Result<()> {
-    set(socket, INCOMING | OUTGOING)
+    set(socket, INCOMING | OUTGOING)?;
+    // Whatever comes of it: where stamps fail to come, the result says so.
+    let _ = settle();
+    Ok(())
+}
+
+/// The kernel begins to stamp what comes in a moment after the first socket has asked for it: waits for that moment, with
+/// datagrams of our own over loopback.
+fn settle() -> io::Result<()> {
+    let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    let to = receiver.local_addr()?;
+    receiver.connect(sender.local_addr()?)?;
+    receiver.set_read_timeout(Some(Duration::from_millis(10)))?;
+    let receiver = Socket::from(receiver);
+    set(&receiver, INCOMING)?;
+    for _ in 0..TRIES {
+        sender.send_to(&[0], to)?;
+        let (_, stamp) = receive(&receiver, &mut [0], true)?;
+        if stamp.is_some() {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    Ok(())
 }
 
 pub fn restart(socket: &Socket) -> io::Result<()> {

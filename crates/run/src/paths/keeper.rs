@@ -54,6 +54,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         primary: None,
         begun: clock::now(),
         is_ready: false,
+        blind: None,
     };
     std::thread::Builder::new()
         .name("paths".to_owned())
@@ -78,6 +79,8 @@ struct Keeper {
     begun: Tick,
     /// Whether the test may start, as far as paths go.
     is_ready: bool,
+    /// Why nothing could be seen, as last told.
+    blind: Option<String>,
 }
 
 /// One path.
@@ -116,8 +119,13 @@ impl Keeper {
         let mut ready = Vec::new();
         let mut disturbed = Disturbed::default();
         while self.orders.mailbox.is_read() && !self.is_stopped.load(Ordering::Acquire) {
-            if let Err(error) = self.look(&disturbed) {
-                return self.orders.mailbox.post(Word::AttachFailed(error));
+            match self.look(&disturbed) {
+                Ok(()) => {}
+                Err(error) if !self.is_ready => {
+                    return self.orders.mailbox.post(Word::AttachFailed(error));
+                }
+                // Paths that work go on, and the next look may see again.
+                Err(error) => self.cannot_look(&error),
             }
             if let Err(error) = self.poller.wait(&mut ready, Some(LOOK_EVERY)) {
                 return self.orders.mailbox.post(Word::AttachFailed(error.into()));
@@ -175,6 +183,15 @@ impl Keeper {
         }
         self.tell_when_ready();
         Ok(())
+    }
+
+    /// Says once why nothing could be seen.
+    fn cannot_look(&mut self, error: &RunError) {
+        let why = error.to_string();
+        if self.blind.as_ref() != Some(&why) {
+            self.note(None, String::new(), "failed", why.clone());
+            self.blind = Some(why);
+        }
     }
 
     /// The system's own route may move. Paths stay as they are: each is an interface.
@@ -243,8 +260,8 @@ impl Keeper {
     /// Has a path come up or go down as its interface does.
     fn apply(&mut self, lane: Lane, judged: Result<Candidate, String>, disturbed: &Disturbed) {
         match (&self.paths[lane.index()].state, judged) {
-            (State::Up { index, .. }, Ok(_)) if disturbed.holds(*index) => {
-                self.drop_lane(lane, "its link or an address was gone for a moment".to_owned());
+            (State::Up { index, local }, Ok(_)) if disturbed.concerns(*index, *local) => {
+                self.drop_lane(lane, "its link or its address was gone for a moment".to_owned());
             }
             (State::Up { index, local }, Ok(candidate)) => {
                 if candidate.index != *index {
