@@ -95,7 +95,8 @@ impl Comparison {
     /// What both ends had resident at the most, medians of ours and of theirs.
     pub fn memory_row(&self) -> String {
         let (ours, theirs) = (self.median_of(|pair| &pair.0), self.median_of(|pair| &pair.1));
-        let bytes = quantity::bytes;
+        // Of a server that ended by itself nothing is left to look at.
+        let bytes = |seen| if seen == 0 { "-".to_owned() } else { quantity::bytes(seen) };
         format!(
             "{:<26} {:<10} {:>14} {:>14} {:>14} {:>14}",
             self.case.name(),
