@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::id::FlowId;
+use crate::quantity::ratio;
 
 /// The program that wrote a document.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -203,6 +204,13 @@ pub struct Evidence {
     pub value: f64,
     /// A few words for people.
     pub text: String,
+}
+
+impl Evidence {
+    /// A share of one, and of what.
+    pub fn share(name: &str, value: f64, of: &str) -> Self {
+        Self { name: name.to_owned(), value, text: format!("{} {of}", ratio(value)) }
+    }
 }
 
 /// How far the kernel's stamps of datagrams can be trusted at one end.

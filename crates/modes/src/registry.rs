@@ -222,3 +222,10 @@ pub struct EndReport {
     /// What a reader must know that this end noticed.
     pub caveats: Vec<Caveat>,
 }
+
+impl EndReport {
+    /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
+    pub fn waiting_workers(&self) -> impl Iterator<Item = &WorkerUsage> {
+        self.workers.iter().filter(|worker| worker.wait != "spin")
+    }
+}

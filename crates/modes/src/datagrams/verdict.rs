@@ -55,9 +55,8 @@ fn rate_share(plan: &DatagramsPlan, way: &DatagramDirection) -> Option<f64> {
 
 /// Of a worker that waits when there is nothing to do, the share of time that it used or awaited a processor.
 fn busiest(end: &EndReport) -> Option<f64> {
-    let waiting = end.workers.iter().filter(|worker| worker.wait != "spin");
     let share = |worker: &WorkerUsage| worker.cpu_share() + worker.cpu_wait_share().unwrap_or(0.0);
-    waiting.map(share).reduce(f64::max)
+    end.waiting_workers().map(share).reduce(f64::max)
 }
 
 #[derive(Debug, Default)]
@@ -123,14 +122,9 @@ impl Facts {
                 "of a processor, the receiver's busiest thread",
             ),
         ];
-        let shares = shares.into_iter().filter_map(|(name, value, text)| {
-            let value = value?;
-            Some(Evidence {
-                name: name.to_owned(),
-                value,
-                text: format!("{} {text}", ratio(value)),
-            })
-        });
+        let shares = shares
+            .into_iter()
+            .filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
         let drops = self.socket_drops.map(|drops| Evidence {
             name: "receiver_socket_drops".to_owned(),
             value: drops as f64,

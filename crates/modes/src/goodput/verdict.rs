@@ -263,14 +263,9 @@ impl Facts {
             ),
             ("sender_busy_share", self.busy, "of the time the sender had data in flight"),
         ];
-        let shares = shares.into_iter().filter_map(|(name, value, text)| {
-            let value = value?;
-            Some(Evidence {
-                name: name.to_owned(),
-                value,
-                text: format!("{} {text}", ratio(value)),
-            })
-        });
+        let shares = shares
+            .into_iter()
+            .filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
         let retransmits = self.retransmits.map(|segments| Evidence {
             name: "retransmits".to_owned(),
             value: segments as f64,
@@ -308,17 +303,12 @@ fn rate_share(plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
 
 /// The share of a processor that the busiest worker used.
 fn busiest(end: &EndReport) -> Option<f64> {
-    waiting(end).map(WorkerUsage::cpu_share).reduce(f64::max)
+    end.waiting_workers().map(WorkerUsage::cpu_share).reduce(f64::max)
 }
 
 /// How long the thread that waited longest for a processor did so.
 fn longest_wait(end: &EndReport) -> Option<f64> {
-    waiting(end).filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
-}
-
-/// Workers that wait when there is nothing to do: one that spins wants a processor all the time.
-fn waiting(end: &EndReport) -> impl Iterator<Item = &WorkerUsage> {
-    end.workers.iter().filter(|worker| worker.wait != "spin")
+    end.waiting_workers().filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
 }
 
 fn cpu_ns(end: &EndReport) -> u64 {
