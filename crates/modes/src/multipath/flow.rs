@@ -163,13 +163,17 @@ impl MultipathFlow {
         }
     }
 
-    /// What was offered and not taken for too long is left out. Of a path that was left out before, the engine may
-    /// not even try until there is room: there it counts since it was named.
-    fn lose_patience(&mut self, shared: &mut MultipathShared, now: Tick) {
-        let Some(Offer { lane, at, since, .. }) = self.offer else { return };
+    /// Since when an offer waits for the system. Of a path that was left out before, the engine may not even try until
+    /// there is room: there it is since the offer was named.
+    fn waits_since(&self, Offer { lane, since, at, .. }: Offer) -> Option<Tick> {
         let is_blocked = self.blocked & 1 << lane.0 != 0;
-        let from = if at == Tick::NEVER && is_blocked { since } else { at };
-        if from != Tick::NEVER && now.nanos_since(from) >= PATIENCE_NS {
+        if at == Tick::NEVER { is_blocked.then_some(since) } else { Some(at) }
+    }
+
+    /// What was offered and not taken for too long is left out.
+    fn lose_patience(&mut self, shared: &mut MultipathShared, now: Tick) {
+        let Some(offer @ Offer { lane, .. }) = self.offer else { return };
+        if self.waits_since(offer).is_some_and(|since| now.nanos_since(since) >= PATIENCE_NS) {
             self.leave_out(shared, lane, now);
             self.blocked |= 1 << lane.0;
             let standing = &mut self.standings[lane.index()];
@@ -435,12 +439,7 @@ impl MultipathFlow {
         };
         self.offer = Some(offer);
         // Told again even if the system never takes it.
-        let is_blocked = self.blocked & 1 << lane.0 != 0;
-        let from = match offer.at {
-            Tick::NEVER if is_blocked => offer.since,
-            Tick::NEVER => now,
-            at => at,
-        };
+        let from = self.waits_since(offer).unwrap_or(now);
         Want {
             send: SendWant::Datagrams { stride: self.content.size, max: 1 },
             send_lane: lane,
