@@ -5,6 +5,7 @@ use std::io;
 use std::mem::MaybeUninit;
 use std::net::{Ipv4Addr, UdpSocket};
 use std::os::fd::{AsFd, AsRawFd};
+use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::Handover;
@@ -34,13 +35,16 @@ const TRIES: u32 = 1_000;
 pub fn enable(socket: &Socket) -> io::Result<()> {
     set(socket, INCOMING | OUTGOING)?;
     // Whatever comes of it: where stamps fail to come, the result says so.
-    let _ = settle();
+    SETTLED.get_or_init(|| settle().ok());
     Ok(())
 }
 
+/// Stays, so that the kernel goes on to stamp and no later socket has to wait for it.
+static SETTLED: OnceLock<Option<Socket>> = OnceLock::new();
+
 /// The kernel begins to stamp what comes in a moment after the first socket has asked for it: waits for that moment, with
 /// datagrams of our own over loopback.
-fn settle() -> io::Result<()> {
+fn settle() -> io::Result<Socket> {
     let receiver = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let sender = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
     let to = receiver.local_addr()?;
@@ -56,7 +60,7 @@ fn settle() -> io::Result<()> {
         }
         std::thread::yield_now();
     }
-    Ok(())
+    Ok(receiver)
 }
 
 pub fn restart(socket: &Socket) -> io::Result<()> {
