@@ -1,7 +1,6 @@
 //! Clocks that jump while pings are on their way: the one that everything is measured by, which should not and does
 //! where a machine is suspended or moved, and the wall clock, by which the kernel stamps.
 
-use std::io::IoSlice;
 use std::net::UdpSocket;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -50,34 +49,6 @@ impl SystemCalls for Jumping {
         self.readings += 1;
         let by = if self.readings > self.after { self.clock_ns } else { 0 };
         Tick::from_nanos(Kernel.now().as_nanos().saturating_add_signed(by))
-    }
-
-    fn send(
-        &mut self,
-        socket: &Socket,
-        slices: &[IoSlice<'_>],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.send(socket, slices, blocking)
-    }
-
-    fn send_datagrams(
-        &mut self,
-        socket: &Socket,
-        bytes: &[u8],
-        stride: usize,
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.send_datagrams(socket, bytes, stride, blocking)
-    }
-
-    fn receive(
-        &mut self,
-        socket: &Socket,
-        room: &mut [u8],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.receive(socket, room, blocking)
     }
 
     fn receive_stamped(

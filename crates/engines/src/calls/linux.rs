@@ -4,14 +4,12 @@ use std::io::IoSlice;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use pathscope_core::Tick;
-use pathscope_os::batches::{self, Arrived, MOST};
-use pathscope_os::{Socket, Waker, clock};
+use pathscope_os::{Socket, Waker};
 use rustix::event::{PollFd, PollFlags, Timespec};
 use rustix::io::Errno;
 use rustix::net::{MMsgHdr, RecvFlags, SendAncillaryBuffer, SendFlags};
 
-use super::{Blocking, Called, Kernel, SystemCalls, Trouble, Watch};
+use super::{Blocking, Called, Trouble, Watch};
 
 /// Datagrams that leave with one call at most.
 const BATCH: usize = 64;
@@ -30,89 +28,38 @@ impl From<Errno> for Trouble {
     }
 }
 
-impl SystemCalls for Kernel {
-    #[inline]
-    fn now(&mut self) -> Tick {
-        clock::now()
-    }
+#[inline]
+pub fn send(socket: &Socket, slices: &[IoSlice<'_>], blocking: Blocking) -> Result<usize, Trouble> {
+    let flags = send_flags(blocking);
+    let sent = match slices {
+        [slice] => rustix::net::send(socket, slice, flags),
+        slices => rustix::net::sendmsg(socket, slices, &mut SendAncillaryBuffer::default(), flags),
+    };
+    Ok(sent?)
+}
 
-    #[inline]
-    fn send(
-        &mut self,
-        socket: &Socket,
-        slices: &[IoSlice<'_>],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        let flags = send_flags(blocking);
-        let sent = match slices {
-            [slice] => rustix::net::send(socket, slice, flags),
-            slices => {
-                rustix::net::sendmsg(socket, slices, &mut SendAncillaryBuffer::default(), flags)
-            }
-        };
-        Ok(sent?)
+#[inline]
+pub fn send_datagrams(
+    socket: &Socket,
+    bytes: &[u8],
+    stride: usize,
+    blocking: Blocking,
+) -> Result<usize, Trouble> {
+    if bytes.len() > stride {
+        return send_batch(socket, bytes, stride, blocking);
     }
+    rustix::net::send(socket, bytes, send_flags(blocking))?;
+    Ok(1)
+}
 
-    #[inline]
-    fn send_datagrams(
-        &mut self,
-        socket: &Socket,
-        bytes: &[u8],
-        stride: usize,
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        if bytes.len() > stride {
-            return send_batch(socket, bytes, stride, blocking);
-        }
-        rustix::net::send(socket, bytes, send_flags(blocking))?;
-        Ok(1)
-    }
-
-    #[inline]
-    fn receive(
-        &mut self,
-        socket: &Socket,
-        room: &mut [u8],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        let flags = match blocking {
-            Blocking::Never => RecvFlags::DONTWAIT,
-            Blocking::UntilTimeout => RecvFlags::empty(),
-        };
-        let (received, _) = rustix::net::recv(socket, room, flags)?;
-        Ok(received)
-    }
-
-    fn cut(&mut self, socket: &Socket, stride: usize) -> Result<(), Trouble> {
-        Ok(batches::cut(socket, stride)?)
-    }
-
-    #[inline]
-    fn send_cut(
-        &mut self,
-        socket: &Socket,
-        bytes: &[u8],
-        blocking: Blocking,
-    ) -> Result<(), Trouble> {
-        rustix::net::send(socket, bytes, send_flags(blocking))?;
-        Ok(())
-    }
-
-    fn join(&mut self, socket: &Socket) -> Result<(), Trouble> {
-        Ok(batches::join(socket)?)
-    }
-
-    #[inline]
-    fn receive_datagrams(
-        &mut self,
-        socket: &Socket,
-        (room, slot_bytes): (&mut [u8], usize),
-        arrived: &mut [Arrived; MOST],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        let waits = blocking == Blocking::UntilTimeout;
-        Ok(batches::receive(socket, room, slot_bytes, arrived, waits)?)
-    }
+#[inline]
+pub fn receive(socket: &Socket, room: &mut [u8], blocking: Blocking) -> Result<usize, Trouble> {
+    let flags = match blocking {
+        Blocking::Never => RecvFlags::DONTWAIT,
+        Blocking::UntilTimeout => RecvFlags::empty(),
+    };
+    let (received, _) = rustix::net::recv(socket, room, flags)?;
+    Ok(received)
 }
 
 fn send_flags(blocking: Blocking) -> SendFlags {

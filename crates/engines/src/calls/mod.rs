@@ -16,40 +16,53 @@ use std::io::{self, IoSlice};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_os::batches::{Arrived, MOST};
+use pathscope_os::batches::{self, Arrived, MOST};
 use pathscope_os::stamps::{self, Handover};
-use pathscope_os::{Socket, Waker};
+use pathscope_os::{Socket, Waker, clock};
 
-/// What an engine asks of the system while flows run.
+/// What an engine asks of the system while flows run: the kernel's own answers, but for those that an implementation
+/// gives itself.
 pub trait SystemCalls {
     /// The monotonic clock.
-    fn now(&mut self) -> Tick;
+    #[inline]
+    fn now(&mut self) -> Tick {
+        clock::now()
+    }
 
     /// Sends slices of a stream; returns how many bytes the kernel took.
+    #[inline]
     fn send(
         &mut self,
         socket: &Socket,
         slices: &[IoSlice<'_>],
         blocking: Blocking,
-    ) -> Result<usize, Trouble>;
+    ) -> Result<usize, Trouble> {
+        imp::send(socket, slices, blocking)
+    }
 
     /// Sends datagrams of `stride` bytes, the last one perhaps shorter, on a connected socket; returns
     /// how many of them the kernel took.
+    #[inline]
     fn send_datagrams(
         &mut self,
         socket: &Socket,
         bytes: &[u8],
         stride: usize,
         blocking: Blocking,
-    ) -> Result<usize, Trouble>;
+    ) -> Result<usize, Trouble> {
+        imp::send_datagrams(socket, bytes, stride, blocking)
+    }
 
     /// Receives into `room`: of a stream what is there, or one datagram.
+    #[inline]
     fn receive(
         &mut self,
         socket: &Socket,
         room: &mut [u8],
         blocking: Blocking,
-    ) -> Result<usize, Trouble>;
+    ) -> Result<usize, Trouble> {
+        imp::receive(socket, room, blocking)
+    }
 
     /// Has the kernel stamp the datagrams of a socket; those that leave are numbered from 0.
     fn stamp(&mut self, socket: &Socket) -> Result<(), Trouble> {
@@ -80,25 +93,27 @@ pub trait SystemCalls {
 
     /// From now on what is sent with one call on this socket leaves as datagrams of so many bytes.
     fn cut(&mut self, socket: &Socket, stride: usize) -> Result<(), Trouble> {
-        Kernel.cut(socket, stride)
+        Ok(batches::cut(socket, stride)?)
     }
 
     /// Sends datagrams with one call, as [`cut`](Self::cut) had it: all of them or none.
+    #[inline]
     fn send_cut(
         &mut self,
         socket: &Socket,
         bytes: &[u8],
         blocking: Blocking,
     ) -> Result<(), Trouble> {
-        Kernel.send_cut(socket, bytes, blocking)
+        imp::send(socket, &[IoSlice::new(bytes)], blocking).map(drop)
     }
 
     /// From now on datagrams that come together may be received as one on this socket.
     fn join(&mut self, socket: &Socket) -> Result<(), Trouble> {
-        Kernel.join(socket)
+        Ok(batches::join(socket)?)
     }
 
     /// Receives datagrams into slots of so many bytes of `room`; returns how many slots are filled.
+    #[inline]
     fn receive_datagrams(
         &mut self,
         socket: &Socket,
@@ -106,7 +121,8 @@ pub trait SystemCalls {
         arrived: &mut [Arrived; MOST],
         blocking: Blocking,
     ) -> Result<usize, Trouble> {
-        Kernel.receive_datagrams(socket, (room, slot_bytes), arrived, blocking)
+        let waits = blocking == Blocking::UntilTimeout;
+        Ok(batches::receive(socket, room, slot_bytes, arrived, waits)?)
     }
 
     /// Makes a call that waits for sockets.
@@ -149,6 +165,8 @@ impl From<io::Error> for Trouble {
 /// The kernel itself.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kernel;
+
+impl SystemCalls for Kernel {}
 
 /// A socket to wait for, and what came of it.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,5 @@
 //! Several datagrams at once: whatever the system refuses of it, each leaves once and arrives once.
 
-use std::io::IoSlice;
-
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{BatchUse, FlowError};
@@ -145,19 +143,6 @@ struct Refusing {
 }
 
 impl SystemCalls for Refusing {
-    fn now(&mut self) -> Tick {
-        Kernel.now()
-    }
-
-    fn send(
-        &mut self,
-        socket: &Socket,
-        slices: &[IoSlice<'_>],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.send(socket, slices, blocking)
-    }
-
     fn send_datagrams(
         &mut self,
         socket: &Socket,
@@ -194,15 +179,6 @@ impl SystemCalls for Refusing {
             Refusal::Joining(errno) => Err(Trouble::Failed(errno)),
             _ => Kernel.join(socket),
         }
-    }
-
-    fn receive(
-        &mut self,
-        socket: &Socket,
-        room: &mut [u8],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.receive(socket, room, blocking)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use pathscope_core::{Tick, Wait};
+use pathscope_core::Wait;
 use pathscope_engines::{Blocking, EngineKind, Kernel, SystemCalls, Trouble};
 use pathscope_flow::Transport;
 use pathscope_os::Socket;
@@ -57,10 +57,6 @@ impl Faulty {
 }
 
 impl SystemCalls for Faulty {
-    fn now(&mut self) -> Tick {
-        Kernel.now()
-    }
-
     fn send(
         &mut self,
         socket: &Socket,
@@ -184,10 +180,6 @@ impl Broken {
 }
 
 impl SystemCalls for Broken {
-    fn now(&mut self) -> Tick {
-        Kernel.now()
-    }
-
     fn send(
         &mut self,
         socket: &Socket,

@@ -1,7 +1,5 @@
 //! Kernel stamps: told by the right number, on this end's clock; and flows that go without where they are refused.
 
-use std::io::IoSlice;
-
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::FlowError;
 use pathscope_core::{Tick, Wait};
@@ -116,19 +114,6 @@ struct Calls {
 const ENOPROTOOPT: i32 = 92;
 
 impl SystemCalls for Calls {
-    fn now(&mut self) -> Tick {
-        Kernel.now()
-    }
-
-    fn send(
-        &mut self,
-        socket: &Socket,
-        slices: &[IoSlice<'_>],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.send(socket, slices, blocking)
-    }
-
     fn send_datagrams(
         &mut self,
         socket: &Socket,
@@ -141,15 +126,6 @@ impl SystemCalls for Calls {
             return Err(Trouble::Interrupted);
         }
         Kernel.send_datagrams(socket, bytes, stride, blocking)
-    }
-
-    fn receive(
-        &mut self,
-        socket: &Socket,
-        room: &mut [u8],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.receive(socket, room, blocking)
     }
 
     fn stamp(&mut self, socket: &Socket) -> Result<(), Trouble> {

@@ -2,7 +2,6 @@
 
 use std::io::IoSlice;
 
-use pathscope_core::Tick;
 use pathscope_engines::{Blocking, Command, Kernel, Notice, SystemCalls, Trouble};
 use pathscope_flow::{Machine as _, Transport};
 use pathscope_os::sockets::Settings;
@@ -16,10 +15,6 @@ use crate::toys::{Bench, Stream};
 struct Bottomless;
 
 impl SystemCalls for Bottomless {
-    fn now(&mut self) -> Tick {
-        Kernel.now()
-    }
-
     fn send(&mut self, _: &Socket, slices: &[IoSlice<'_>], _: Blocking) -> Result<usize, Trouble> {
         Ok(slices.iter().map(|slice| slice.len()).sum())
     }
@@ -32,19 +27,6 @@ impl SystemCalls for Bottomless {
         _: Blocking,
     ) -> Result<usize, Trouble> {
         Ok(bytes.len() / stride)
-    }
-
-    fn receive(
-        &mut self,
-        socket: &Socket,
-        room: &mut [u8],
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        Kernel.receive(socket, room, blocking)
-    }
-
-    fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
-        Kernel.wait(call)
     }
 }
 
