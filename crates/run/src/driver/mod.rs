@@ -3,8 +3,11 @@
 //! One thread waits for the control connection, for word from the workers and for deadlines. Nothing
 //! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
 
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+mod control;
+#[cfg(test)]
+mod tests;
+
+use std::net::TcpStream;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,11 +17,11 @@ use pathscope_core::record::Substitution;
 use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Phase, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
-use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
 
+use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::ledger::named;
@@ -39,15 +42,8 @@ const DESERTED: Duration = Duration::from_secs(4);
 /// ends to report.
 const STOPPING: Duration = Duration::from_secs(12);
 
-/// What is read from the control connection at once.
-const CONTROL_BUFFER_BYTES: usize = 64 << 10;
-
-/// What may wait for the control connection to take it. An end that reads nothing while it is told this
-/// much is gone.
-const OUTGOING_MOST_BYTES: usize = 64 << 20;
-
-const CONTROL: u64 = 0;
-const WORD: u64 = 1;
+/// How often a control connection that takes nothing any more is read: more than its buffer holds.
+const LAST_READS: u32 = 256;
 
 /// What each end does in its own way.
 pub(crate) trait End {
@@ -67,14 +63,9 @@ pub(crate) trait End {
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
-    control: TcpStream,
-    poller: Poller,
-    waker: Waker,
+    control: Control,
     mailbox: Mailbox,
     inbox: Letters,
-    incoming: Box<[u8]>,
-    outgoing: Vec<u8>,
-    wants_output: bool,
     test: Option<RunningTest>,
     journal: SessionJournal,
     /// Where the pings of the next test are written one by one.
@@ -108,26 +99,15 @@ where
 {
     /// A session over a control connection that is established.
     pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
-        let system = |what| move |source| RunError::System { what, source };
-        control.set_nonblocking(true).map_err(system("cannot set up the control connection"))?;
-        // Messages are small and each is awaited.
-        control.set_nodelay(true).map_err(system("cannot set up the control connection"))?;
         let waker = Waker::new()?;
-        let poller = Poller::new()?;
-        poller.add(&control, CONTROL, Interest::INPUT)?;
-        poller.add(&waker, WORD, Interest::INPUT)?;
-        let (mailbox, inbox) = Mailbox::new(waker.clone());
+        let control = Control::new(control, waker.clone())?;
+        let (mailbox, inbox) = Mailbox::new(waker);
         Ok(Self {
             dialogue,
             role,
             control,
-            poller,
-            waker,
             mailbox,
             inbox,
-            incoming: vec![0; CONTROL_BUFFER_BYTES].into_boxed_slice(),
-            outgoing: Vec::new(),
-            wants_output: false,
             test: None,
             journal: SessionJournal::default(),
             samples: None,
@@ -142,8 +122,7 @@ where
 
     /// Writes down from now on what happens.
     pub fn keep(&mut self, journal: &Journal) {
-        let session = self.control.peer_addr().map(|address| address.to_string());
-        self.journal = SessionJournal::new(journal.clone(), session.unwrap_or_default());
+        self.journal = SessionJournal::new(journal.clone(), self.control.remote());
     }
 
     /// Where word for this session is left.
@@ -153,16 +132,16 @@ where
 
     /// Goes on until a test is over or the dialogue has ended.
     pub fn drive(&mut self, end: &mut impl End) -> Left {
-        let mut ready = Vec::new();
         loop {
             if let Some(left) = self.carry_out(end) {
                 return left;
             }
-            if let Err(error) = self.wait(&mut ready) {
-                return Left::Ended(Err(error));
-            }
+            let heard = match self.wait() {
+                Ok(heard) => heard,
+                Err(error) => return Left::Ended(Err(error)),
+            };
             self.hear(end);
-            if ready.iter().any(|ready| ready.key == CONTROL && ready.input) {
+            if heard {
                 self.listen();
             }
             self.keep_time();
@@ -199,11 +178,20 @@ where
         }
     }
 
-    /// Carries out everything that the dialogue asks for.
+    /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
     fn carry_out(&mut self, end: &mut impl End) -> Option<Left> {
+        loop {
+            let left = self.carry_out_what_is_asked(end);
+            if left.is_some() || self.flush() {
+                return left;
+            }
+        }
+    }
+
+    fn carry_out_what_is_asked(&mut self, end: &mut impl End) -> Option<Left> {
         while let Some(output) = self.dialogue.output() {
             match output {
-                Output::Send(bytes) => self.outgoing.extend_from_slice(&bytes),
+                Output::Send(bytes) => self.control.say(&bytes),
                 Output::Open { token, plan, substitutions } => {
                     self.there = substitutions;
                     if let Err(error) = self.provide(token, plan, end) {
@@ -258,7 +246,6 @@ where
                 }
             }
         }
-        self.flush();
         None
     }
 
@@ -285,11 +272,8 @@ where
 
     /// Processors for the workers of this end: half of them where the other end is on this machine.
     fn cpus(&self) -> usize {
-        let address = |of: io::Result<SocketAddr>| of.ok().map(|address| address.ip());
-        let here = address(self.control.local_addr());
-        let shares = here.is_some() && here == address(self.control.peer_addr());
         let cpus = cpus::allowed().len();
-        (if shares { cpus / 2 } else { cpus }).max(1)
+        (if self.control.is_within_one_host() { cpus / 2 } else { cpus }).max(1)
     }
 
     fn start(&mut self, end: &mut impl End) {
@@ -346,17 +330,12 @@ where
         self.abandon_at = self.abandon_at.min(at);
     }
 
-    fn wait(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
-        let wants_output = !self.outgoing.is_empty();
-        if wants_output != self.wants_output {
-            let interest = if wants_output { Interest::BOTH } else { Interest::INPUT };
-            self.poller.change(&self.control, CONTROL, interest)?;
-            self.wants_output = wants_output;
-        }
+    /// Waits for the control connection, word or a deadline. Whether the connection is to be listened to.
+    fn wait(&mut self) -> Result<bool, RunError> {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
         let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
         let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
-        Ok(self.poller.wait(ready, timeout)?)
+        self.control.wait(timeout)
     }
 
     /// A connection that follows another is about to begin.
@@ -370,7 +349,6 @@ where
 
     /// Takes all word that has been left.
     fn hear(&mut self, end: &mut impl End) {
-        self.waker.drain();
         while let Ok(word) = self.inbox.receiver.try_recv() {
             self.take(word, end);
         }
@@ -495,24 +473,33 @@ where
         }
     }
 
-    /// Reads what the other end says.
-    fn listen(&mut self) {
-        match self.control.read(&mut self.incoming) {
-            Ok(0) => self.closed(),
-            Ok(count) => {
-                self.dialogue.input(Input::Received(&self.incoming[..count]), clock::now());
+    /// Reads what the other end says. Whether it said anything.
+    fn listen(&mut self) -> bool {
+        match self.control.hear() {
+            Heard::Bytes(bytes) => {
+                self.dialogue.input(Input::Received(bytes), clock::now());
+                true
             }
-            Err(error) if is_temporary(&error) => {}
-            Err(_) => self.closed(),
+            Heard::Nothing => false,
+            Heard::Closed => {
+                self.dialogue.input(Input::ControlClosed, clock::now());
+                false
+            }
         }
     }
 
-    /// The control connection is gone. It must not wake this thread again.
-    fn closed(&mut self) {
-        let _ = self.poller.remove(&self.control);
-        self.wants_output = false;
-        self.outgoing.clear();
-        self.dialogue.input(Input::ControlClosed, clock::now());
+    /// Sends what the connection takes now. Whether it still takes any; if not, the dialogue knows.
+    fn flush(&mut self) -> bool {
+        let stands = self.control.flush();
+        if !stands {
+            // What the other end said before it went comes first; but it may still speak, and only not listen.
+            let mut last_reads = 0..LAST_READS;
+            while last_reads.next().is_some() && self.listen() {}
+            if self.control.close() == Heard::Closed {
+                self.dialogue.input(Input::ControlClosed, clock::now());
+            }
+        }
+        stands
     }
 
     fn keep_time(&mut self) {
@@ -525,22 +512,6 @@ where
         } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(RunningTest::abandon);
-        }
-    }
-
-    /// Sends what the connection takes now.
-    fn flush(&mut self) {
-        while !self.outgoing.is_empty() {
-            match self.control.write(&self.outgoing) {
-                Ok(count) => drop(self.outgoing.drain(..count)),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error)
-                    if is_temporary(&error) && self.outgoing.len() <= OUTGOING_MOST_BYTES =>
-                {
-                    return;
-                }
-                Err(_) => return self.closed(),
-            }
         }
     }
 }
@@ -557,8 +528,4 @@ fn both_ends(role: Role, here: &[Substitution], there: &[Substitution]) -> Vec<S
     let only_there =
         there.iter().filter(|other| !here.contains(other)).map(|other| at(role.peer(), other));
     alike.chain(only_here).chain(only_there).collect()
-}
-
-fn is_temporary(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }

@@ -1,0 +1,148 @@
+//! The control connection at one end: what is said leaves as the connection takes it, what is heard is handed on.
+//!
+//! It knows nothing of messages: those are the dialogue's. Nothing in it blocks but [`Control::wait`].
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use pathscope_os::readiness::{Interest, Poller, Ready};
+use pathscope_os::wake::Waker;
+
+use crate::error::RunError;
+
+/// What is read at once.
+const INCOMING_BYTES: usize = 64 << 10;
+
+/// What may wait for the connection to take it. An end that reads nothing while it is told this much is gone.
+const OUTGOING_MOST_BYTES: usize = 64 << 20;
+
+const CONTROL: u64 = 0;
+const WORD: u64 = 1;
+
+/// A control connection, and word from other threads that is waited for with it.
+#[derive(Debug)]
+pub(crate) struct Control {
+    stream: TcpStream,
+    poller: Poller,
+    ready: Vec<Ready>,
+    waker: Waker,
+    incoming: Box<[u8]>,
+    outgoing: Vec<u8>,
+    wants_output: bool,
+    is_closed: bool,
+}
+
+/// What there is to be heard.
+#[derive(Debug, Eq, PartialEq)]
+pub(crate) enum Heard<'bytes> {
+    /// The other end said this.
+    Bytes(&'bytes [u8]),
+    /// Nothing now.
+    Nothing,
+    /// The other end closed the connection, or it broke. Said once.
+    Closed,
+}
+
+impl Control {
+    /// A connection that is established; `waker` ends a wait.
+    pub fn new(stream: TcpStream, waker: Waker) -> Result<Self, RunError> {
+        let system =
+            |source| RunError::System { what: "cannot set up the control connection", source };
+        stream.set_nonblocking(true).map_err(system)?;
+        // Messages are small and each is awaited.
+        stream.set_nodelay(true).map_err(system)?;
+        let poller = Poller::new()?;
+        poller.add(&stream, CONTROL, Interest::INPUT)?;
+        poller.add(&waker, WORD, Interest::INPUT)?;
+        Ok(Self {
+            stream,
+            poller,
+            ready: Vec::new(),
+            waker,
+            incoming: vec![0; INCOMING_BYTES].into_boxed_slice(),
+            outgoing: Vec::new(),
+            wants_output: false,
+            is_closed: false,
+        })
+    }
+
+    /// The address of the other end, if it is still known.
+    pub fn remote(&self) -> String {
+        self.stream.peer_addr().map(|address| address.to_string()).unwrap_or_default()
+    }
+
+    /// Whether both ends are on one machine, as far as addresses tell.
+    pub fn is_within_one_host(&self) -> bool {
+        let address = |of: io::Result<SocketAddr>| of.ok().map(|address| address.ip());
+        let here = address(self.stream.local_addr());
+        here.is_some() && here == address(self.stream.peer_addr())
+    }
+
+    /// These bytes are to leave. After the end of the connection, nothing does.
+    pub fn say(&mut self, bytes: &[u8]) {
+        if !self.is_closed {
+            self.outgoing.extend_from_slice(bytes);
+        }
+    }
+
+    /// Sends what the connection takes now. Whether it still takes any: if not, hear what was said before its end.
+    pub fn flush(&mut self) -> bool {
+        while !self.outgoing.is_empty() {
+            match self.stream.write(&self.outgoing) {
+                Ok(count) => drop(self.outgoing.drain(..count)),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error)
+                    if is_temporary(&error) && self.outgoing.len() <= OUTGOING_MOST_BYTES =>
+                {
+                    return true;
+                }
+                Err(_) => {
+                    self.outgoing.clear();
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Reads what the other end says.
+    pub fn hear(&mut self) -> Heard<'_> {
+        if self.is_closed {
+            return Heard::Nothing;
+        }
+        match self.stream.read(&mut self.incoming) {
+            Ok(count @ 1..) => Heard::Bytes(&self.incoming[..count]),
+            Err(error) if is_temporary(&error) => Heard::Nothing,
+            Ok(0) | Err(_) => self.close(),
+        }
+    }
+
+    /// It is of no use any more. It must not end a wait again.
+    pub fn close(&mut self) -> Heard<'static> {
+        if std::mem::replace(&mut self.is_closed, true) {
+            return Heard::Nothing;
+        }
+        let _ = self.poller.remove(&self.stream);
+        self.outgoing.clear();
+        Heard::Closed
+    }
+
+    /// Waits until there is something to hear, room for what is to leave, or word; or for `timeout` (`None`: for
+    /// ever). Whether there is something to hear.
+    pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool, RunError> {
+        let wants_output = !self.outgoing.is_empty();
+        if wants_output != self.wants_output && !self.is_closed {
+            let interest = if wants_output { Interest::BOTH } else { Interest::INPUT };
+            self.poller.change(&self.stream, CONTROL, interest)?;
+            self.wants_output = wants_output;
+        }
+        self.poller.wait(&mut self.ready, timeout)?;
+        self.waker.drain();
+        Ok(self.ready.iter().any(|ready| ready.key == CONTROL && ready.input))
+    }
+}
+
+fn is_temporary(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
