@@ -68,7 +68,8 @@ impl<'data> Gather<'data> {
     }
 }
 
-/// The datagrams of one send: segments of one buffer, all of one length but for a shorter last one.
+/// The datagrams of one send: segments of one buffer, all of one length but for a shorter last one. The buffer is the
+/// engine's, or the machine's own.
 /// The engine decides whether they leave one by one or as one offloaded batch.
 #[derive(Debug)]
 pub struct Batch<'buffer> {
@@ -103,7 +104,15 @@ impl<'buffer> Batch<'buffer> {
         Some(&mut self.buffer[start..start + len])
     }
 
-    /// Datagrams written.
+    /// Datagrams that lie in `bytes` already, instead of any written: each as long as the stride but for the last.
+    /// What is over the room is left out.
+    pub fn lend(&mut self, bytes: &'buffer mut [u8]) {
+        let len = bytes.len().min(self.max * self.stride);
+        (self.count, self.len) = (len.div_ceil(self.stride.max(1)), len);
+        self.buffer = bytes;
+    }
+
+    /// Datagrams written or lent.
     pub fn count(&self) -> usize {
         self.count
     }
@@ -159,5 +168,22 @@ mod tests {
     #[test]
     fn a_batch_without_length_holds_nothing() {
         assert_eq!(Batch::new(&mut [0; 8], 0, 4).room(), 0);
+    }
+
+    #[test]
+    fn what_is_lent_takes_the_place_of_what_is_written() {
+        let (mut buffer, mut lent) = ([0; 32], [7; 21]);
+        let mut batch = Batch::new(&mut buffer, 8, 3);
+        batch.lend(&mut lent);
+        assert_eq!((batch.count(), batch.bytes()), (3, &[7; 21][..]));
+        assert_eq!((batch.room(), batch.datagram(1)), (0, None));
+
+        let mut longer = [9; 40];
+        batch.lend(&mut longer);
+        assert_eq!(
+            (batch.count(), batch.bytes().len()),
+            (3, 24),
+            "what is over the room is left out"
+        );
     }
 }

@@ -40,8 +40,15 @@ pub trait Machine: Send + Sized {
         gather: &mut Gather<'data>,
     );
 
-    /// The next datagrams on `lane`. `now` is the last clock reading before the system call.
-    fn fill(&mut self, shared: &mut Self::Shared, lane: Lane, batch: &mut Batch<'_>, now: Tick);
+    /// The next datagrams on `lane`, written to the batch or lent to it. `now` is the last clock reading before the
+    /// system call.
+    fn fill<'data>(
+        &'data mut self,
+        shared: &'data mut Self::Shared,
+        lane: Lane,
+        batch: &mut Batch<'data>,
+        now: Tick,
+    );
 
     /// The kernel took `amount` bytes of a stream, or as many datagrams, of those asked for last.
     /// `at` is the clock reading before the system call.

@@ -15,7 +15,7 @@ use super::send::Sender;
 use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan};
 use crate::arrivals::LossBursts;
 use crate::goodput::{Extent, ReceiveWindow};
-use crate::pattern::SessionKey;
+use crate::pattern::{SessionKey, StreamImage};
 
 /// Numbers remembered of all flows together: of one flow at a million a second, more than half a second.
 const WINDOW: usize = 1 << 19;
@@ -31,6 +31,7 @@ const REFUSED_NS: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct DatagramShared {
     receive: ReceiveShared,
+    image: StreamImage,
     tally: DatagramTally,
 }
 
@@ -44,7 +45,7 @@ impl DatagramShared {
             window: ReceiveWindow::default(),
             corruptions: Vec::new(),
         };
-        Self { receive, tally: DatagramTally::default() }
+        Self { receive, image: StreamImage::default(), tally: DatagramTally::default() }
     }
 
     /// What all of them received in the window that counts.
@@ -170,8 +171,14 @@ impl Machine for DatagramFlow {
 
     fn gather<'data>(&'data self, _: &'data DatagramShared, _: Lane, _: &mut Gather<'data>) {}
 
-    fn fill(&mut self, _: &mut DatagramShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
-        self.sender.fill(batch, now);
+    fn fill<'data>(
+        &'data mut self,
+        shared: &'data mut DatagramShared,
+        _: Lane,
+        batch: &mut Batch<'data>,
+        now: Tick,
+    ) {
+        self.sender.fill(&mut shared.image, batch, now);
     }
 
     fn sent(&mut self, shared: &mut DatagramShared, _: Lane, amount: usize, at: Tick) {
@@ -188,7 +195,7 @@ impl Machine for DatagramFlow {
         now: Tick,
     ) -> Consumed {
         let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZero::get);
-        let DatagramShared { receive, tally } = shared;
+        let DatagramShared { receive, tally, .. } = shared;
         self.receiver.take(bytes, stride, (tally, receive), now);
         Consumed(bytes.len())
     }

@@ -6,7 +6,7 @@ use pathscope_flow::{Batch, SendWant};
 
 use super::header::{Header, Identity};
 use super::{DatagramTally, HEADER_BYTES};
-use crate::pattern::StreamKey;
+use crate::pattern::{StreamImage, StreamKey};
 
 /// What leaves at once is not more than the rate allows in so long, or one datagram: a burst is no longer than
 /// a queue of that much, and there are no more wake-ups than 4,000 a second.
@@ -152,15 +152,19 @@ impl Sender {
         if is_last { self.last_bytes } else { self.size }
     }
 
-    pub fn fill(&self, batch: &mut Batch<'_>, now: Tick) {
-        let mut number = self.next;
-        while let Some(datagram) = batch.datagram(self.len_of(number) as usize) {
-            let header = Header { sequence: number, sent: now, length: datagram.len() as u32 };
-            header.write(self.identity, datagram);
-            let position = number.wrapping_mul(self.size).wrapping_add(HEADER_BYTES as u64);
-            self.key.copy_to(position, &mut datagram[HEADER_BYTES..]);
-            number += 1;
+    pub fn fill<'data>(&self, image: &'data mut StreamImage, batch: &mut Batch<'data>, now: Tick) {
+        let count = batch.room() as u64;
+        if count == 0 {
+            return;
         }
+        let len = (count - 1) * self.size + self.len_of(self.next + count - 1);
+        let (stride, position) = (self.size as usize, self.next * self.size);
+        let datagrams = image.stretch(self.key, position, len as usize, (stride, HEADER_BYTES));
+        for (sequence, datagram) in (self.next..).zip(datagrams.chunks_mut(stride)) {
+            let header = Header { sequence, sent: now, length: datagram.len() as u32 };
+            header.write(self.identity, datagram);
+        }
+        batch.lend(datagrams);
     }
 
     /// The kernel took `count` of them.

@@ -114,8 +114,17 @@ impl Machine for MediaFlow {
     fn gather<'data>(&'data self, _: &'data MediaShared, _: Lane, _: &mut Gather<'data>) {
         debug_assert!(false, "a stream of frames wants datagrams alone");
     }
-    fn fill(&mut self, shared: &mut MediaShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
-        self.sending.iter_mut().for_each(|half| half.fill(shared, batch, now));
+
+    fn fill<'data>(
+        &'data mut self,
+        shared: &'data mut MediaShared,
+        _: Lane,
+        batch: &mut Batch<'data>,
+        now: Tick,
+    ) {
+        if let Some(half) = &mut self.sending {
+            half.fill(shared, batch, now);
+        }
     }
 
     fn sent(&mut self, shared: &mut MediaShared, _: Lane, amount: usize, _: Tick) {

@@ -65,6 +65,21 @@ impl Layout {
         bytes as usize
     }
 
+    /// Of the datagrams from `index` on, as many as are of one length but for a shorter last one, and at most `most`:
+    /// that length, and the bytes of all of them.
+    pub fn stretch(&self, index: u32, most: usize) -> (usize, usize) {
+        let stride = self.len(index);
+        let left = (self.datagrams - index) as usize;
+        let (before_last, last) = (self.before_last as usize, self.last as usize);
+        // The last one leaves by itself where the one before it is a short one already.
+        let is_apart = left > 1 && (before_last < stride || last > stride);
+        let count = most.min(left - usize::from(is_apart));
+        let bytes = count
+            .checked_sub(1)
+            .map_or(0, |before| before * stride + self.len(index + before as u32));
+        (stride, bytes)
+    }
+
     /// From the begin of a stream to the time that frame `frame` is due.
     pub fn frame_at_ns(&self, frame: u64) -> u64 {
         let at = u128::from(frame) * SECOND_NS / u128::from(self.frame_rate);

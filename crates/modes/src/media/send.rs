@@ -4,8 +4,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_flow::{Batch, SendWant};
 
-use super::MediaShared;
 use super::header::{HEADER_BYTES, Header};
+use super::{Layout, MediaShared};
 use crate::pattern::{SessionKey, StreamKey};
 
 /// A sender that fell behind its schedule sends the rest of it late, for at most so long after its end.
@@ -95,7 +95,7 @@ impl Sending {
         if self.is_over {
             return Wish::Over;
         }
-        let due = self.due(shared, self.frame, self.index);
+        let due = self.due(&shared.layout, self.frame, self.index);
         if now < due {
             return Wish::Wait(due);
         }
@@ -106,35 +106,37 @@ impl Sending {
         Wish::Send(SendWant::Datagrams { stride, max })
     }
 
-    pub fn fill(&mut self, shared: &MediaShared, batch: &mut Batch<'_>, now: Tick) {
-        let layout = &shared.layout;
+    pub fn fill<'data>(
+        &mut self,
+        shared: &'data mut MediaShared,
+        batch: &mut Batch<'data>,
+        now: Tick,
+    ) {
         self.stamp = now;
-        let mut index = self.index;
-        while index < layout.datagrams {
-            let Some(datagram) = batch.datagram(layout.len(index)) else { return };
+        let MediaShared { layout, image, .. } = shared;
+        let (stride, len) = layout.stretch(self.index, batch.room());
+        let first = self.frame * u64::from(layout.datagrams) + u64::from(self.index);
+        let position = first * u64::from(layout.datagram_bytes);
+        let datagrams = image.stretch(self.key, position, len, (stride, HEADER_BYTES));
+        for (index, datagram) in (self.index..).zip(datagrams.chunks_mut(stride)) {
             let header = Header {
                 flow: self.flow.0,
                 token: self.token,
                 frame: self.frame,
                 index,
-                due: self.due(shared, self.frame, index),
+                due: self.due(layout, self.frame, index),
                 sent: now,
             };
             header.write(datagram);
-            let sequence = self.frame * u64::from(layout.datagrams) + u64::from(index);
-            let position = sequence
-                .wrapping_mul(layout.datagram_bytes.into())
-                .wrapping_add(HEADER_BYTES as u64);
-            self.key.copy_to(position, &mut datagram[HEADER_BYTES..]);
-            index += 1;
         }
+        batch.lend(datagrams);
     }
 
     /// The kernel took so many of those that were filled.
     pub fn sent(&mut self, shared: &mut MediaShared, amount: usize) {
         for _ in 0..amount {
             if self.index == 0 || shared.layout.is_spread() {
-                let due = self.due(shared, self.frame, self.index);
+                let due = self.due(&shared.layout, self.frame, self.index);
                 shared.tally.send_lag.record(self.stamp.nanos_since(due));
             }
             let bytes = shared.layout.len(self.index) as u64;
@@ -152,7 +154,7 @@ impl Sending {
         }
     }
 
-    fn due(&self, shared: &MediaShared, frame: u64, index: u32) -> Tick {
-        self.begin.plus_nanos(shared.layout.due_ns(frame, index))
+    fn due(&self, layout: &Layout, frame: u64, index: u32) -> Tick {
+        self.begin.plus_nanos(layout.due_ns(frame, index))
     }
 }

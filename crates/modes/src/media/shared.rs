@@ -5,11 +5,13 @@ use pathscope_flow::Shared;
 
 use super::{FrameRow, Layout, MediaPlan, MediaTally};
 use crate::latency::SampleBuffer;
+use crate::pattern::StreamImage;
 
 /// Layout, counts and histograms of one worker.
 #[derive(Debug)]
 pub struct MediaShared {
     pub(super) layout: Layout,
+    pub(super) image: StreamImage,
     pub(super) streams: u32,
     /// Streams under way.
     pub(super) open: u64,
@@ -21,7 +23,14 @@ impl MediaShared {
     /// For streams of `plan`.
     pub fn new(plan: &MediaPlan) -> Self {
         let layout = Layout::of(plan);
-        Self { layout, streams: plan.streams, open: 0, tally: MediaTally::default(), rows: None }
+        Self {
+            layout,
+            image: StreamImage::default(),
+            streams: plan.streams,
+            open: 0,
+            tally: MediaTally::default(),
+            rows: None,
+        }
     }
 
     /// The same, with each frame that has ended handed to `rows`.

@@ -119,6 +119,18 @@ fn a_path_of_ten_milliseconds_plays_every_frame() {
 }
 
 #[test]
+fn frames_that_end_in_a_splinter_are_played_as_others() {
+    // What is left for the last datagram would hold no header: the one before it gives up some bytes.
+    for splinter in [1, 30, 999] {
+        let plan = MediaPlan { rate_bps: BitRate((3_000 + splinter) * 8 * 50), ..plan() };
+        let (client, server, _) = run(sim(&plan));
+        assert_eq!(counts(&client), (100, 0, 0, 0, 0), "{splinter}");
+        assert_eq!((server.sent_datagrams, server.sent_bytes), (400, 100 * (3_000 + splinter)));
+        conserved(&server, &client);
+    }
+}
+
+#[test]
 fn a_lost_datagram_drops_its_frame_and_no_other() {
     let mut sim = sim(&plan());
     // The second of frame 3, all of frames 10 and 11, and the last of all.

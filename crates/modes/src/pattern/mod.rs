@@ -15,12 +15,14 @@
 //! tag: session (32 bits), client's direction (1 bit), flow (31 bits); tag and lap little-endian
 //! ```
 //!
-//! Sent without being filled: the sender hands out slices of the table. Checked by comparing slices,
-//! which the C library does at the speed of memory. What it cannot see is a stretch shorter than a
+//! Sent without being filled: the sender hands out slices of the table, or of an image of it on which only
+//! the headers of datagrams are written. Checked by comparing slices, which the C library does at the speed of memory. What it cannot see is a stretch shorter than a
 //! lap, without a mark in it, that is replaced by the same stretch of another lap.
 
 mod examine;
+mod image;
 mod table;
 
 pub use examine::{Corruption, Examination, Nature};
+pub use image::StreamImage;
 pub use table::{LAP_BYTES, MARK_BYTES, SAMPLE_BYTES, SessionKey, StreamKey};

@@ -263,6 +263,11 @@ impl StreamKey {
         (index as u64 + LAP_BYTES - u64::from(self.phase)) % LAP_BYTES
     }
 
+    /// The table, twice in a row.
+    pub(super) fn table_twice() -> &'static [u8] {
+        TABLE.twice()
+    }
+
     /// Where the table holds `pattern`, as an index below the period.
     pub(super) fn find_in_table(pattern: &[u8]) -> Option<usize> {
         TABLE.twice()[..LAP + pattern.len()]
@@ -270,7 +275,8 @@ impl StreamKey {
             .position(|window| window == pattern)
     }
 
-    fn mark(self, lap: u64) -> [u8; MARK] {
+    /// What opens a lap.
+    pub(super) fn mark(self, lap: u64) -> [u8; MARK] {
         let mut mark = [0; MARK];
         mark[..8].copy_from_slice(&self.tag.to_le_bytes());
         mark[8..].copy_from_slice(&lap.to_le_bytes());
@@ -292,7 +298,8 @@ impl StreamKey {
         &copy[index..index + LAP - offset.max(index)]
     }
 
-    fn index(self, offset: usize) -> usize {
+    /// Where in the table a lap of this stream shows what it does at `offset`.
+    pub(super) fn index(self, offset: usize) -> usize {
         (self.phase as usize + offset) % LAP
     }
 }
