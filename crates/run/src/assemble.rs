@@ -1,5 +1,8 @@
 //! What both ends said, as one measurement: summary, checks, caveats, verdict.
 
+#[cfg(test)]
+mod tests;
+
 use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::record::{Caveat, Check, Host, Substitution};
 use pathscope_core::stats::Trend;
@@ -221,8 +224,11 @@ fn verified(
 ) -> Option<Check> {
     let corruptions: usize =
         [Some(client), server].into_iter().flatten().map(|end| end.corruptions.len()).sum();
-    let received: u64 =
-        [Some(client), server].into_iter().flatten().map(|end| end.received_bytes).sum();
+    let received: u64 = [Some(client), server]
+        .into_iter()
+        .flatten()
+        .map(|end| end.received_bytes)
+        .fold(0, u64::saturating_add);
     let text = if corruptions == 0 && plan.verify == Verify::Sampled {
         format!("of {} received bytes one in 16 was checked, and none was wrong", count(received))
     } else if corruptions == 0 {
@@ -231,7 +237,7 @@ fn verified(
         let connections = counted(corruptions as u64, "connection");
         format!("wrong data on {connections}: see the errors")
     };
-    (plan.verify != Verify::Off && received + corruptions as u64 > 0).then(|| Check {
+    (plan.verify != Verify::Off && (received > 0 || corruptions > 0)).then(|| Check {
         name: "verified".to_owned(),
         passed: corruptions == 0,
         text,
@@ -241,11 +247,11 @@ fn verified(
 /// Every connection came to its planned end at both ends.
 fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
     let failed = client.failed.max(server.map_or(0, |server| server.failed));
-    let ended = client.completed + client.cut;
+    let ended = client.completed.saturating_add(client.cut);
     // Where a time limit or nothing ends the run, there are as many as were made.
     let is_open = plan.shape.time_limit_ns.is_some();
     let planned = plan.connections_in_all().filter(|_| !is_open);
-    let total = planned.unwrap_or(ended + client.failed);
+    let total = planned.unwrap_or(ended.saturating_add(client.failed));
     let failed = failed.max(total.saturating_sub(ended));
     let first =
         [Some(client), server].into_iter().flatten().flat_map(|end| &end.flows).find_map(|flow| {
@@ -405,7 +411,7 @@ fn drifted(summary: &LatencySummary) -> Option<Caveat> {
 fn socket_drops(summary: &LatencySummary) -> Option<Caveat> {
     let SocketDrops { client, server } = summary.socket_drops;
     let (client, server) = (client.unwrap_or(0), server.unwrap_or(0));
-    (client + server > 0).then(|| {
+    (client > 0 || server > 0).then(|| {
         let text = format!(
             "the sockets of the ends themselves dropped {} pings at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
             count(server),
@@ -432,7 +438,7 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
             "of no ping did all stamps of both kernels come, so the round trip is not split{refused}"
         );
         caveats.push(Caveat::new("kernel_stamps_missing", text));
-    } else if parts.pings * 10 < parts.of * 9 {
+    } else if parts.pings < parts.of - parts.of / 10 {
         let text = format!(
             "all stamps of both kernels came of {} of {} pings: the parts stand for those alone{refused}",
             count(parts.pings),
@@ -440,13 +446,18 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
         );
         caveats.push(Caveat::new("kernel_stamps_missing", text));
     }
-    let steps: u64 =
-        ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)).sum();
-    if steps + parts.implausible > 0 {
+    let steps: u64 = ends
+        .iter()
+        .filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps))
+        .fold(0, u64::saturating_add);
+    if steps > 0 || parts.implausible > 0 {
+        let stepped = match steps {
+            0 => "was not seen to step".to_owned(),
+            steps => format!("was stepped {}", counted(steps, "time")),
+        };
         let text = format!(
-            "a wall clock, by which kernels stamp, was stepped {}; the stamps of {} could not be and are left out, and \
+            "a wall clock, by which kernels stamp, {stepped}; the stamps of {} could not be and are left out, and \
              others of the tenth of a second before may be wrong by as much",
-            counted(steps, "time"),
             counted(parts.implausible, "ping")
         );
         caveats.push(Caveat::new("wall_clock_stepped", text));
@@ -470,7 +481,7 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
     let LoadModel::Open { period_ns, .. } = plan.load_model else { return None };
     let lag = summary.send_lag.as_ref()?.median_ns()?;
     let median = summary.rtt.median_ns()?;
-    (lag * 10 > period_ns.0.min(median)).then(|| {
+    (lag > period_ns.0.min(median) / 10).then(|| {
         Caveat::new(
             "send_lag",
             format!(

@@ -5,16 +5,28 @@
 //! that is known exactly. Source: David and Nagaraja, "Order Statistics", 3rd ed., section 7.1.
 //! Samples of a path are correlated, which makes the interval optimistic; the docs say so.
 
+/// Of more samples than this the interval is that of the normal distribution with the same mean and variance (de Moivre
+/// and Laplace), which is then within a thousandth of their deviation of the exact one. That takes steps by the square root of
+/// their number, and a number may be anything that somebody else reports.
+const EXACT_MOST: u64 = 1_000_000_000;
+
 /// Ranks (l, u), 1-based, of the order statistics that bracket the `quantile` of `samples`
 /// independent samples with a probability of at least 0.95, at most 0.025 on either side.
 /// `None` where the samples are too few for such an interval to exist.
 pub fn quantile_ranks(samples: u64, quantile: f64) -> Option<(u64, u64)> {
     const TAIL: f64 = 0.025;
+    /// Where the standard normal distribution leaves that much.
+    const DEVIATES: f64 = 1.959_963_984_540_054;
     if samples == 0 || !(quantile > 0.0 && quantile < 1.0) {
         return None;
     }
     let n = samples as f64;
     let deviation = (n * quantile * (1.0 - quantile)).sqrt();
+    if samples > EXACT_MOST {
+        let (middle, half) = (n * quantile, DEVIATES * deviation);
+        let upper = ((middle + half).ceil() as u64).saturating_add(1).min(samples);
+        return Some((((middle - half).floor() as u64).max(1), upper));
+    }
     let start = (n * quantile - 12.0 * deviation - 40.0).floor().max(0.0);
     let odds = quantile / (1.0 - quantile);
 
@@ -121,5 +133,20 @@ mod tests {
         let expected = 1.96 * (1e9_f64 * 0.25).sqrt();
         assert!((500_000_000.0 - lower as f64 - expected).abs() < 20.0, "{lower}");
         assert!((upper as f64 - 500_000_000.0 - expected).abs() < 20.0, "{upper}");
+    }
+
+    #[test]
+    fn any_number_of_samples_has_its_interval_at_once() {
+        for quantile in [0.5, 0.99, 0.999_99] {
+            let deviation = (EXACT_MOST as f64 * quantile * (1.0 - quantile)).sqrt();
+            let exact = quantile_ranks(EXACT_MOST, quantile).expect("many");
+            let normal = quantile_ranks(EXACT_MOST + 1, quantile).expect("more");
+            let near =
+                |one: u64, other: u64| (one.abs_diff(other) as f64) < 2.0 + deviation / 1_000.0;
+            assert!(near(exact.0, normal.0) && near(exact.1, normal.1), "{exact:?} {normal:?}");
+        }
+        let (lower, upper) = quantile_ranks(u64::MAX, 0.5).expect("plenty of samples");
+        assert!(lower < u64::MAX / 2 && u64::MAX / 2 < upper);
+        assert!(quantile_ranks(u64::MAX, 1e-30).is_some());
     }
 }

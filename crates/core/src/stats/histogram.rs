@@ -64,9 +64,9 @@ impl LatencyHistogram {
         self.buckets.add(&other.buckets).expect("both histograms have the same constant bounds");
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
-        self.sum_ns += other.sum_ns;
+        self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
         self.sum_squares += other.sum_squares;
-        self.clipped += other.clipped;
+        self.clipped = self.clipped.saturating_add(other.clipped);
     }
 
     /// Forgets everything, keeps the memory.
@@ -156,7 +156,8 @@ impl LatencyHistogram {
             self.buckets.saturating_record_n(from, samples);
             self.min_ns = self.min_ns.min(last);
             let middle = f64::midpoint(from as f64, last as f64);
-            self.sum_ns += (u128::from(from) + u128::from(last)) * u128::from(samples) / 2;
+            let twice_ns = (u128::from(from) + u128::from(last)).saturating_mul(samples.into());
+            self.sum_ns = self.sum_ns.saturating_add(twice_ns / 2);
             self.sum_squares += samples as f64 * middle * middle;
             let Some(next) = last.checked_sub(interval_ns) else { return };
             from = next;

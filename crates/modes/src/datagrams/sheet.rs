@@ -57,7 +57,7 @@ pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
         }
     }
     if summary.failed > 0 {
-        let note = format!("of {} failed", count(summary.completed + summary.failed));
+        let note = format!("of {} failed", count(summary.completed.saturating_add(summary.failed)));
         figures.push(Figure::new("flows", Value::Count(summary.failed)).with_note(note));
     }
     figures

@@ -29,11 +29,11 @@ pub struct DatagramsInterval {
 impl DatagramsInterval {
     /// Adds what other flows did in it.
     pub fn add(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.sent_bytes += other.sent_bytes;
-        self.received += other.received;
-        self.received_bytes += other.received_bytes;
-        self.expected += other.expected;
+        self.sent = self.sent.saturating_add(other.sent);
+        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
+        self.received = self.received.saturating_add(other.received);
+        self.received_bytes = self.received_bytes.saturating_add(other.received_bytes);
+        self.expected = self.expected.saturating_add(other.expected);
     }
 }
 

@@ -56,9 +56,10 @@ impl FailureCounts {
             };
             client.flows.iter().filter(is_data).filter(|flow| found(flow)).count() as u64
         });
-        let data = (here.data + there.data).saturating_sub(both).min(failed);
+        let data = here.data.saturating_add(there.data).saturating_sub(both).min(failed);
         let silent = server.map_or(0, |server| disagreements(client, server).silent);
-        let protocol = (here.protocol + there.protocol + silent).min(failed - data);
+        let protocol =
+            here.protocol.saturating_add(there.protocol).saturating_add(silent).min(failed - data);
         Self { network: failed - data - protocol, data, protocol }
     }
 }

@@ -83,7 +83,8 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
         .completed_per_second
         .map_or_else(String::new, |rate| format!("; {} a second", count(rate.round() as u64)));
     // Results of the first version do not say how many were attempted.
-    let attempted = summary.attempted.max(summary.completed + summary.failed + summary.cut);
+    let told = summary.completed.saturating_add(summary.failed).saturating_add(summary.cut);
+    let attempted = summary.attempted.max(told);
     let note = format!("of {} completed{failed}{cut}{rate}", count(attempted));
     figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
     figures.extend(failure_times(summary));
@@ -139,7 +140,7 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
 fn starved(summary: &GoodputSummary) -> Option<Figure> {
     use pathscope_core::quantity::bit_rate;
     let directions = [summary.up, summary.down].into_iter().flatten();
-    let all: u64 = directions.map(|direction| direction.starved).sum();
+    let all: u64 = directions.map(|direction| direction.starved).fold(0, u64::saturating_add);
     let both = summary.up.is_some() && summary.down.is_some();
     let names = summary.starved.iter().take(STARVED_SHOWN).map(|starved| {
         let way = match (both, starved.is_up) {
@@ -211,7 +212,7 @@ fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
         .into_iter()
         .flatten()
         .filter_map(|flow| flow.tcp?.retransmits)
-        .reduce(|sum, more| sum + more);
+        .reduce(u64::saturating_add);
     let error = flow.error.as_ref().or_else(|| there?.error.as_ref());
     vec![
         Value::Count(u64::from(flow.flow.0)),

@@ -129,23 +129,24 @@ impl GoodputSummary {
         let up = plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server));
         let down = plan.is_down().then(|| DirectionSummary::of(plan, server, Some(client)));
         let short = server.map_or(0, |server| super::disagreements(client, server).silent);
-        let failed = client.failed.max(server.map_or(0, |server| server.failed)) + short;
+        let failed =
+            client.failed.max(server.map_or(0, |server| server.failed)).saturating_add(short);
         let retransmits = [Some(client), server]
             .into_iter()
             .flatten()
             .flat_map(|report| &report.flows)
             .filter_map(|flow| flow.tcp?.retransmits)
-            .reduce(|sum, more| sum + more);
+            .reduce(u64::saturating_add);
         let cut = client.cut.max(server.map_or(0, |server| server.cut));
         let attempted = if plan.replaces() {
-            client.completed + client.failed + client.cut
+            client.completed.saturating_add(client.failed).saturating_add(client.cut)
         } else {
             u64::from(plan.connections)
         };
         Self {
             up,
             down,
-            completed: attempted.saturating_sub(failed + cut).min(client.completed),
+            completed: attempted.saturating_sub(failed.saturating_add(cut)).min(client.completed),
             failed,
             failures: FailureCounts::of_both(client, server, failed),
             cut,

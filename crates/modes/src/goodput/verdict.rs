@@ -312,7 +312,8 @@ fn longest_wait(end: &EndReport) -> Option<f64> {
 }
 
 fn cpu_ns(end: &EndReport) -> u64 {
-    end.workers.iter().map(|worker| worker.user_ns + worker.system_ns).sum()
+    let used = end.workers.iter().flat_map(|worker| [worker.user_ns, worker.system_ns]);
+    used.fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

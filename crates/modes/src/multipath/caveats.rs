@@ -36,7 +36,7 @@ pub fn caveats(
 fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
     let lag = summary.send_lag.median_ns()?;
     let median = summary.effective.median_ns()?;
-    (lag * 10 > plan.interval_ns().min(median)).then(|| {
+    (lag > plan.interval_ns().min(median) / 10).then(|| {
         let text = format!(
             "half of the datagrams left {} or more after their time: this machine kept the schedule no better",
             duration_ns(lag)
@@ -60,7 +60,7 @@ fn unsent(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
 
 /// Answers that came when their numbers had been given up count as losses.
 fn late(summary: &MultipathSummary) -> Option<Caveat> {
-    let late: u64 = summary.paths.iter().map(|path| path.late).sum();
+    let late: u64 = summary.paths.iter().map(|path| path.late).fold(0, u64::saturating_add);
     (late > 0).then(|| {
         let text = format!(
             "{} came after their numbers had been given up: they count as lost",
@@ -76,7 +76,7 @@ fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<C
         end.paths.iter().map(|path| path.socket_drops).fold(0, u64::saturating_add)
     };
     let (near, far) = (of(client), server.map_or(0, of));
-    (near + far > 0).then(|| {
+    (near > 0 || far > 0).then(|| {
         let text = format!(
             "the sockets of the ends themselves dropped {} datagrams at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
             count(far),

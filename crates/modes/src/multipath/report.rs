@@ -183,9 +183,17 @@ impl LossPair {
 
     /// How many would be lost on both by chance, were the losses independent.
     pub fn expected_both(&self) -> Option<f64> {
-        let sum = self.neither + self.one_lost + self.other_lost + self.both_lost;
-        let [one, other] = [self.one_lost, self.other_lost].map(|it| (it + self.both_lost) as f64);
+        let sum = self.judged();
+        let [one, other] =
+            [self.one_lost, self.other_lost].map(|it| it.saturating_add(self.both_lost) as f64);
         (sum > 0).then(|| one * other / sum as f64)
+    }
+
+    /// How many were judged on both.
+    pub fn judged(&self) -> u64 {
+        [self.neither, self.one_lost, self.other_lost, self.both_lost]
+            .into_iter()
+            .fold(0, u64::saturating_add)
     }
 }
 

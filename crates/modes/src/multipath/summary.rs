@@ -157,7 +157,8 @@ impl MultipathSummary {
         let median = |figures: &LatencyFigures| figures.median_ns().map(|median| median as f64);
         let saved =
             i128::from(client.paired_primary_wait_ns) - i128::from(client.paired_effective_wait_ns);
-        let first_elsewhere: u64 = client.paths.iter().skip(1).map(|path| path.first).sum();
+        let first_elsewhere: u64 =
+            client.paths.iter().skip(1).map(|path| path.first).fold(0, u64::saturating_add);
         let sent_bytes = client.sent.saturating_mul(plan.datagram_bytes.0);
         Self {
             scheduled: client.scheduled,
@@ -185,14 +186,14 @@ impl MultipathSummary {
             losses: client
                 .losses
                 .iter()
-                .filter(|pair| pair.neither + pair.one_lost + pair.other_lost + pair.both_lost > 0)
+                .filter(|pair| pair.judged() > 0)
                 .map(|&pair| LossSummary {
                     pair,
                     correlation: pair.correlation(),
                     expected_both: pair.expected_both(),
                 })
                 .collect(),
-            foreign: client.foreign + server.map_or(0, |server| server.foreign),
+            foreign: client.foreign.saturating_add(server.map_or(0, |server| server.foreign)),
         }
     }
 }
@@ -215,8 +216,8 @@ fn paths(client: &MultipathReport, server: Option<&MultipathReport>) -> Vec<Path
                 received: path.received,
                 lost: path.lost,
                 lost_forward,
-                lost_return: lost_forward.map(|forward| path.lost - forward),
-                corrupt: path.corrupt + far.map_or(0, |far| far.corrupt),
+                lost_return: lost_forward.map(|forward| path.lost.saturating_sub(forward)),
+                corrupt: path.corrupt.saturating_add(far.map_or(0, |far| far.corrupt)),
                 duplicates: path.duplicates,
                 reordered: path.reordered,
                 late: path.late,
