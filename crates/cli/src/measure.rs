@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
 use pathscope_core::record::{Caveat, Host, Tool};
+use pathscope_modes::datagrams::search::Search;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::media;
 use pathscope_modes::registry::{Plan, Test};
@@ -49,6 +50,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     if mode.seed.is_none() {
         mode.seed = Some(fresh_seed()?);
     }
+    let find_rate = args.datagrams.find_rate;
     let plan = if args.datagrams.is_udp().map_err(Trouble::usage)? {
         args.datagrams.into_plan(mode).map(Plan::Datagrams)
     } else {
@@ -61,7 +63,12 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         usual: Talk::Connections,
         ..Files::result(args.run.output.output.clone())
     };
-    let tests = Tests::list(vec![("goodput".to_owned(), test)]);
+    let tests = if find_rate {
+        let (search, first) = Search::begin(&test).map_err(Trouble::usage)?;
+        Tests { list: vec![first], sequel: Some(Box::new(search)) }
+    } else {
+        Tests::list(vec![("goodput".to_owned(), test)])
+    };
     measure("goodput", args.hosts, tests, &args.run, &files)
 }
 
