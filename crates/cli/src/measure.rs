@@ -7,9 +7,11 @@ use std::path::PathBuf;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
 use pathscope_core::record::{Caveat, Host, Tool};
+use pathscope_modes::datagrams::search::Search;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::media;
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::sequel::Sequel;
 use pathscope_os::{OsError, host, routes};
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
@@ -37,7 +39,7 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         congestion_control: args.congestion,
     });
     let file = args.run.output.output.clone().unwrap_or_else(default_file);
-    measure("survey", args.host, tests, &args.run, &Files::result(Some(file)))
+    measure("survey", args.host, Tests::list(tests), &args.run, &Files::result(Some(file)))
 }
 
 /// `pathscope goodput`.
@@ -48,6 +50,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     if mode.seed.is_none() {
         mode.seed = Some(fresh_seed()?);
     }
+    let find_rate = args.datagrams.find_rate;
     let plan = if args.datagrams.is_udp().map_err(Trouble::usage)? {
         args.datagrams.into_plan(mode).map(Plan::Datagrams)
     } else {
@@ -60,7 +63,13 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         usual: Talk::Connections,
         ..Files::result(args.run.output.output.clone())
     };
-    measure("goodput", args.hosts, vec![("goodput".to_owned(), test)], &args.run, &files)
+    let tests = if find_rate {
+        let (search, first) = Search::begin(&test).map_err(Trouble::usage)?;
+        Tests { list: vec![first], sequel: Some(Box::new(search)) }
+    } else {
+        Tests::list(vec![("goodput".to_owned(), test)])
+    };
+    measure("goodput", args.hosts, tests, &args.run, &files)
 }
 
 /// `pathscope latency`.
@@ -76,7 +85,8 @@ pub fn latency(mut args: LatencyCommand) -> Result<(), Trouble> {
         frequencies: args.frequency_file,
         ..Files::result(args.run.output.output.clone())
     };
-    measure("latency", Some(args.host), vec![("latency".to_owned(), test)], &args.run, &files)
+    let tests = Tests::list(vec![("latency".to_owned(), test)]);
+    measure("latency", Some(args.host), tests, &args.run, &files)
 }
 
 /// `pathscope media`.
@@ -104,7 +114,7 @@ pub fn media(args: MediaCommand) -> Result<(), Trouble> {
         jitter: args.jitter_file,
         ..Files::result(args.run.output.output.clone())
     };
-    measure("media", Some(args.host), tests, &args.run, &files)
+    measure("media", Some(args.host), Tests::list(tests), &args.run, &files)
 }
 
 /// `pathscope multipath`.
@@ -116,7 +126,8 @@ pub fn multipath(args: MultipathCommand) -> Result<(), Trouble> {
     let test =
         Test { plan: Plan::Multipath(plan), probe: None, report_every_ns: args.run.report_every };
     let files = Files { samples: args.samples, ..Files::result(args.run.output.output.clone()) };
-    measure("multipath", Some(args.host), vec![("multipath".to_owned(), test)], &args.run, &files)
+    let tests = Tests::list(vec![("multipath".to_owned(), test)]);
+    measure("multipath", Some(args.host), tests, &args.run, &files)
 }
 
 /// A seed that reads well in a document: 32 bits.
@@ -126,16 +137,30 @@ fn random_seed() -> Result<u64, Trouble> {
     Ok(u32::from_ne_bytes(bytes).into())
 }
 
+/// What is measured: the tests that are known when it begins, and what follows from them.
+struct Tests {
+    list: Vec<(String, Test)>,
+    sequel: Option<Box<dyn Sequel>>,
+}
+
+impl Tests {
+    /// Nothing follows.
+    fn list(list: Vec<(String, Test)>) -> Self {
+        Self { list, sequel: None }
+    }
+}
+
 fn measure(
     kind: &str,
     hosts: impl IntoIterator<Item = String>,
-    tests: Vec<(String, Test)>,
+    tests: Tests,
     args: &RunArgs,
     files: &Files,
 ) -> Result<(), Trouble> {
+    let Tests { list: tests, sequel } = tests;
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
-        return show_plan(&tests);
+        return show_plan(&tests, sequel.map(|sequel| sequel.ahead()));
     }
     files.must_hold_a_result(&args.daemon)?;
     if daemon::enter(&args.daemon, &files.named())? == Role::Ends {
@@ -162,6 +187,7 @@ fn measure(
         hosts: hosts.into_iter().collect(),
         port: args.port,
         tests,
+        sequel,
         afterwards,
         journal: kept.journal(),
         samples,
@@ -205,7 +231,7 @@ fn conclude(measuring: Option<Trouble>, writing: Option<Trouble>) -> Result<(), 
 }
 
 /// `--dry-run`: the tests as they would run, as JSON.
-fn show_plan(tests: &[(String, Test)]) -> Result<(), Trouble> {
+fn show_plan(tests: &[(String, Test)], ahead: Option<String>) -> Result<(), Trouble> {
     use pathscope_core::event::{Layout, Record};
     let mut stdout = io::stdout().lock();
     let written = tests.iter().try_for_each(|(name, test)| {
@@ -216,7 +242,8 @@ fn show_plan(tests: &[(String, Test)]) -> Result<(), Trouble> {
             test.to_json(Layout::Indented)?
         )
     });
-    match written {
+    let ahead = ahead.map_or_else(String::new, |ahead| format!("{ahead}\n"));
+    match written.and_then(|()| write!(stdout, "{ahead}")) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Trouble::new(Failure::Output, format!("cannot write to standard output: {error}")))
         }

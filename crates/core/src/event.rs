@@ -23,6 +23,13 @@ pub enum Event<'event> {
         /// The same as data.
         record: &'event dyn Record,
     },
+    /// A measurement of a run that is made of trials has been judged.
+    Trial {
+        /// What it came to.
+        row: &'event Row,
+        /// The same as data.
+        record: &'event dyn Record,
+    },
     /// Something to mind, known while it runs.
     Note(&'event Caveat),
     /// The document so far, for whoever keeps it safe while the run goes on.

@@ -180,6 +180,8 @@ pub enum Limit {
     Network,
     /// The sender: frames left late, or not at all.
     SenderLate,
+    /// The sender, whatever it is there that goes no faster.
+    Sender,
     /// The receiver's socket, which had no room for what the network brought.
     ReceiverSocket,
     /// Loss on the path.

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::datagrams::DatagramsSummary;
+use crate::datagrams::search::RateSearch;
 use crate::goodput::GoodputSummary;
 use crate::latency::LatencySummary;
 use crate::media::MediaSummary;
@@ -45,6 +46,8 @@ pub struct Document {
     pub hosts: Hosts,
     /// What was measured, in order.
     pub measurements: Vec<Measurement>,
+    /// The highest rate without loss, where that was asked for; the measurements are its trials.
+    pub rate_search: Option<RateSearch>,
     /// What to mind in all of it.
     pub caveats: Vec<Caveat>,
 }

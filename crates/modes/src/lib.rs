@@ -20,6 +20,7 @@ pub mod media;
 pub mod multipath;
 pub mod pattern;
 pub mod registry;
+pub mod sequel;
 pub mod sheet;
 pub mod sockets;
 pub mod span;

@@ -16,13 +16,24 @@ pub fn sheet(document: &Document) -> Sheet {
     // Several measurements are looked at side by side; their connections stand in the document.
     let detail =
         if document.measurements.len() > 1 { Detail::Failures } else { Detail::Everything };
-    sections.extend(document.measurements.iter().map(|measurement| section(measurement, detail)));
+    sections.extend(shown(document).map(|measurement| section(measurement, detail)));
     Sheet {
         title: title(&document.kind, document.target.as_deref()),
         context: context(document),
         sections,
         caveats: document.caveats.clone(),
     }
+}
+
+/// The measurements that are told in full: of a search, the trial that shows what was found, and those in which
+/// something was wrong.
+fn shown(document: &Document) -> impl Iterator<Item = &Measurement> {
+    let found = document.rate_search.as_ref().map(|search| search.found.map(|found| found.trial));
+    let is_shown = move |(number, measurement): &(u64, &Measurement)| {
+        let has_failed = || measurement.checks.iter().any(|check| !check.passed);
+        found.is_none_or(|found| found == Some(*number) || has_failed())
+    };
+    (1..).zip(&document.measurements).filter(is_shown).map(|(_, measurement)| measurement)
 }
 
 /// What is said before anything is measured.
@@ -130,6 +141,9 @@ fn host(host: &Host) -> String {
 
 /// Several measurements side by side.
 fn overview(document: &Document) -> Option<Section> {
+    if let Some(search) = &document.rate_search {
+        return Some(datagrams::search::sheet::section(search));
+    }
     if document.measurements.len() < 2 {
         return None;
     }

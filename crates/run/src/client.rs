@@ -16,6 +16,7 @@ use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::goodput::disagreements;
 use pathscope_modes::latency::Protocol;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::sequel::{Sequel, Step};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
@@ -51,8 +52,10 @@ pub struct Request {
     pub hosts: Vec<String>,
     /// Its port, where a name has none.
     pub port: u16,
-    /// The tests with their names, in order.
+    /// The tests with their names, in order, as far as they are known when it begins.
     pub tests: Vec<(String, Test)>,
+    /// Asked after each of them what follows from it; none: nothing does.
+    pub sequel: Option<Box<dyn Sequel>>,
     /// Asked once everything was measured: what else there is to mind.
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
     /// What is written down while it runs.
@@ -81,10 +84,11 @@ pub fn run(
         started_at: crate::wall::rfc3339((request.wall_unix_ns)()),
         ..Document::default()
     };
-    let Request { journal, samples, .. } = request;
+    let Request { sequel, journal, samples, .. } = request;
     let tests = request.tests.into();
     let destinations = None;
-    let mut run = ClientRun { document, began, sink, tests, journal, samples, destinations };
+    let mut run =
+        ClientRun { document, began, sink, tests, sequel, journal, samples, destinations };
     run.document.hosts.client = request.here;
     let result = run.everything(&request.hosts, request.port, stop);
     run.document.caveats.extend((request.afterwards)());
@@ -98,6 +102,7 @@ struct ClientRun<'sink> {
     sink: &'sink mut dyn FnMut(Event<'_>),
     /// Those that are left, in order.
     tests: VecDeque<(String, Test)>,
+    sequel: Option<Box<dyn Sequel>>,
     journal: Journal,
     samples: Option<SampleFile>,
     /// Where data connections go, once that is known.
@@ -218,11 +223,16 @@ impl ClientRun<'_> {
                 driver.salvage(&mut end);
             }
             let findings = end.into_findings();
+            let is_whole = findings.is_some()
+                && matches!(left, Left::TestOver)
+                && driver.dialogue.stopped_by_server().is_none()
+                && stop.reason().is_none();
             findings.iter().for_each(|findings| self.tell_disagreements(findings, server));
             self.document.hosts.server = driver.dialogue.server().map(|server| server.host.clone());
             self.document.measurements.extend(
                 findings.map(|findings| assemble::measurement(findings, &self.document.hosts)),
             );
+            let next = if is_whole { self.follow() } else { None };
             if !self.document.measurements.is_empty() {
                 (self.sink)(Event::Checkpoint { record: &self.document });
             }
@@ -230,11 +240,19 @@ impl ClientRun<'_> {
                 return result.and(Err(RunError::LeftEarly));
             }
             self.tests.pop_front();
+            self.tests.extend(next);
             if let (Some(reason), None) = (driver.dialogue.stopped_by_server(), stop.reason()) {
                 return Err(RunError::CutShort { reason: reason.to_owned() });
             }
         }
         Ok(())
+    }
+
+    /// What follows from the measurement that has just come to its planned end: word of it, and the next test.
+    fn follow(&mut self) -> Option<(String, Test)> {
+        let Step { row, record, next } = self.sequel.as_mut()?.follow(&mut self.document);
+        (self.sink)(Event::Trial { row: &row, record: &*record });
+        next
     }
 
     /// A connection whose ends do not count the same is an error that only both reports together show.
@@ -368,15 +386,17 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
 
     fn show_due(&mut self) {
         let Some(test) = &self.test else { return };
+        let told = Told::by(self.run);
         while let Some(interval) = self.pairs.take_shown() {
-            show(self.run.sink, &self.name, test, interval);
+            show(self.run.sink, &self.name, test, interval, told);
         }
     }
 
     fn show_rest(&mut self) {
         let Some(test) = &self.test else { return };
+        let told = Told::by(self.run);
         for interval in self.pairs.rest() {
-            show(self.run.sink, &self.name, test, interval);
+            show(self.run.sink, &self.name, test, interval, told);
         }
     }
 
@@ -413,13 +433,28 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
     }
 }
 
+/// What has a row of its own.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Told {
+    Intervals,
+    /// Of a run with a sequel.
+    Measurements,
+}
+
+impl Told {
+    fn by(run: &ClientRun<'_>) -> Self {
+        if run.sequel.is_some() { Self::Measurements } else { Self::Intervals }
+    }
+}
+
 /// Tells of an interval. The last one, cut short by the end, has no row where it is a splinter: its rates
 /// say little.
-fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Interval) {
+fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Interval, told: Told) {
     let end = interval.client.as_ref().or(interval.server.as_ref());
     let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
     let is_splinter = interval.index > 0 && length_ns < test.report_every_ns.0 / 10;
-    let row = if is_splinter { Row::default() } else { sheet::row(name, test, interval) };
+    let has_row = told == Told::Intervals && !is_splinter;
+    let row = if has_row { sheet::row(name, test, interval) } else { Row::default() };
     sink(Event::Interval { row: &row, record: interval });
 }
 

@@ -54,6 +54,7 @@ mod tests {
             hosts: Vec::new(),
             port: 5210,
             tests,
+            sequel: None,
             afterwards: Box::new(Vec::new),
             journal: Journal::default(),
             samples: None,

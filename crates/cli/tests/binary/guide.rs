@@ -1,14 +1,16 @@
-//! The commands of the guide to goodput, each as it stands there: understood in full, and run with sizes and times cut.
+//! The commands of the guides to goodput, each as it stands there: understood in full, and those of the first run with
+//! sizes and times cut.
 
 use crate::common::{Running, Server, pathscope, run};
 
 const PAGE: &str = include_str!("../../../../docs/guide/goodput.md");
+const FIND_RATE: &str = include_str!("../../../../docs/guide/find-rate.md");
 
 /// The commands of each block of commands, without comments.
-fn blocks() -> Vec<Vec<String>> {
+fn blocks(page: &str) -> Vec<Vec<String>> {
     let mut blocks = Vec::new();
     let mut block: Option<Vec<String>> = None;
-    for line in PAGE.lines() {
+    for line in page.lines() {
         match (&mut block, line.strip_prefix("```")) {
             (None, Some("")) => block = Some(Vec::new()),
             // A block of output: its end is no begin.
@@ -50,8 +52,9 @@ fn cut(mut words: Vec<String>) -> Vec<String> {
 
 #[test]
 fn each_command_of_the_guide_is_understood_as_it_stands() {
-    let commands: Vec<String> = blocks().concat();
-    assert!(commands.len() >= 20, "{commands:?}");
+    let (goodput, find_rate) = (blocks(PAGE).concat(), blocks(FIND_RATE).concat());
+    assert!(goodput.len() >= 20 && find_rate.len() >= 5, "{goodput:?} {find_rate:?}");
+    let commands = [goodput, find_rate].concat();
     for command in commands.iter().filter(|command| command.starts_with("pathscope goodput ")) {
         let mut words = words(command);
         words.push("--dry-run".to_owned());
@@ -65,7 +68,7 @@ fn each_command_of_the_guide_is_understood_as_it_stands() {
 fn each_command_of_the_guide_does_what_it_says() {
     let usual = Server::start();
     let folder = tempfile::tempdir().expect("a folder");
-    for block in blocks() {
+    for block in blocks(PAGE) {
         // A server that stands above a client is the one that it asks.
         let mut own: Option<Server> = None;
         let mut code = 0;

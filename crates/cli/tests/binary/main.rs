@@ -4,6 +4,7 @@ mod closing;
 mod common;
 mod daemon;
 mod datagrams;
+mod find_rate;
 mod guide;
 mod journal;
 #[cfg(test)]

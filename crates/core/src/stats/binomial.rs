@@ -50,6 +50,13 @@ pub fn quantile_ranks(samples: u64, quantile: f64) -> Option<(u64, u64)> {
     None
 }
 
+/// The highest probability of an event of which none in `trials` independent trials is still seen one time in twenty:
+/// above it, 95 % see at least one. For many trials about 3 / `trials`. 1 where there are none.
+pub fn bound_of_none(trials: u64) -> f64 {
+    const MISSED: f64 = 0.05;
+    if trials == 0 { 1.0 } else { -(MISSED.ln() / trials as f64).exp_m1() }
+}
+
 /// ln P(B = k) for B binomial (n, q).
 fn ln_probability(n: f64, k: f64, quantile: f64) -> f64 {
     ln_gamma(n + 1.0) - ln_gamma(k + 1.0) - ln_gamma(n - k + 1.0)
@@ -117,6 +124,17 @@ mod tests {
         assert_eq!(quantile_ranks(10, 0.5), Some((2, 9)));
         assert_eq!(quantile_ranks(20, 0.5), Some((6, 15)));
         assert_eq!(quantile_ranks(5, 0.5), None);
+    }
+
+    #[test]
+    fn none_of_many_bounds_a_probability_by_the_rule_of_three() {
+        assert!((bound_of_none(0) - 1.0).abs() < f64::EPSILON);
+        assert!((bound_of_none(1) - 0.95).abs() < 1e-12);
+        for trials in [10, 1_000, 1_000_000_000] {
+            let bound = bound_of_none(trials);
+            assert!(((1.0 - bound).ln() * trials as f64 - 0.05_f64.ln()).abs() < 1e-6, "{trials}");
+        }
+        assert!((bound_of_none(1_000_000) - 2.9957e-6).abs() < 1e-9);
     }
 
     #[test]

@@ -7,7 +7,7 @@ mod percentile;
 mod summary;
 mod trend;
 
-pub use binomial::quantile_ranks;
+pub use binomial::{bound_of_none, quantile_ranks};
 pub use histogram::{Bucket, Distribution, LatencyHistogram};
 pub use linear::{LinearHistogram, LinearRanges};
 pub use percentile::{Percentile, STANDARD_PERCENTILES, samples_needed};

@@ -27,14 +27,20 @@ pub struct DatagramArgs {
     /// Many datagrams at once through kernel and interface, with --protocol udp: auto or off [default: auto]
     #[arg(long, value_name = "HOW")]
     pub offload: Option<String>,
+    /// Find the highest rate without loss by trials, with --protocol udp; --rate is then the most that is tried
+    #[arg(long)]
+    pub find_rate: bool,
 }
 
 impl DatagramArgs {
     /// Whether datagrams were asked for. Words of theirs that were typed without that are refused.
     pub fn is_udp(&self) -> Result<bool, PlanError> {
         let protocol = limits::choice("--protocol", &self.protocol, &Protocol::ALL)?;
-        let stray =
-            [("--datagram", self.datagram.is_some()), ("--offload", self.offload.is_some())];
+        let stray = [
+            ("--datagram", self.datagram.is_some()),
+            ("--offload", self.offload.is_some()),
+            ("--find-rate", self.find_rate),
+        ];
         match stray.into_iter().find(|(_, is_typed)| *is_typed) {
             Some((one, _)) if protocol == Protocol::Tcp => Err(PlanError::Contradiction {
                 one,

@@ -6,6 +6,7 @@ mod flow;
 mod header;
 mod plan;
 mod receive;
+pub mod search;
 mod send;
 pub mod sheet;
 mod summary;

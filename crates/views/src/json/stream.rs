@@ -1,5 +1,5 @@
-//! One JSON object a line, each with `event` as its first member: `started`, `interval`, `note`,
-//! `finished`. The members of the record follow in the same object; the line `finished` is the
+//! One JSON object a line, each with `event` as its first member: `started`, `interval`, `trial`,
+//! `note`, `finished`. The members of the record follow in the same object; the line `finished` is the
 //! document with `event` in front.
 
 use std::io::{self, Write};
@@ -25,6 +25,7 @@ impl View for Stream<'_> {
         let line = match event {
             Event::Started { record, .. } => line("started", record),
             Event::Interval { record, .. } => line("interval", record),
+            Event::Trial { record, .. } => line("trial", record),
             Event::Note(caveat) => line("note", caveat),
             Event::Checkpoint { .. } => return Ok(()),
             Event::Finished { record, .. } => line("finished", record),

@@ -30,6 +30,7 @@ fn run(format: Format, record: &dyn Record) -> String {
     for event in [
         Event::Started { sheet: &sheet, record: &Empty {} },
         Event::Interval { row: &row, record: &INTERVAL },
+        Event::Trial { row: &row, record: &Empty {} },
         Event::Note(&note),
         Event::Finished { sheet: &sheet, record, failure },
     ] {
@@ -57,6 +58,7 @@ fn the_stream_has_one_object_for_each_event() {
         [
             json!({ "event": "started" }),
             json!({ "event": "interval", "goodput_bps": 72.15e9, "host": "a\nb\u{1b}[31m\"" }),
+            json!({ "event": "trial" }),
             json!({ "event": "note", "name": "loopback", "text": "no network was crossed" }),
             json!({ "event": "finished", "schema": 1 }),
         ]

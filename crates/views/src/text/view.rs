@@ -45,12 +45,15 @@ impl View for Text<'_> {
         let is_live = self.options.live == Live::Shown;
         match event {
             Event::Started { sheet, .. } if is_live => self.started(sheet),
-            Event::Interval { row, .. } if is_live && !row.cells.is_empty() => {
+            Event::Interval { row, .. } | Event::Trial { row, .. }
+                if is_live && !row.cells.is_empty() =>
+            {
                 self.live.row(&mut self.page, row);
             }
             Event::Note(caveat) if is_live => findings::caveat(&mut self.page, caveat),
             Event::Started { .. }
             | Event::Interval { .. }
+            | Event::Trial { .. }
             | Event::Note(_)
             | Event::Checkpoint { .. } => {}
             Event::Finished { sheet, failure, .. } => {

@@ -8,6 +8,7 @@ mod claims;
 mod datagrams;
 mod delays;
 mod ends;
+mod find_rate;
 mod fragments;
 mod interfaces;
 mod kernel_shaped;

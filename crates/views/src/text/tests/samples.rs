@@ -247,3 +247,25 @@ pub fn rows() -> Vec<Row> {
         up(10, 812e6, percentile(50.0, 790.1), 0),
     ]
 }
+
+/// Trials of a search for a rate.
+pub fn trials() -> Vec<Row> {
+    let trial = |number: u64, asked: Value, sent: f64, received: f64, lost: u64, word: &str| Row {
+        section: "highest rate without loss".to_owned(),
+        cells: vec![
+            Figure::new("trial", Value::Count(number)),
+            Figure::new("asked", asked),
+            Figure::new("sent", Value::BitRate(sent)),
+            Figure::new("received", Value::BitRate(received)),
+            Figure::new("lost", Value::Count(lost)),
+            Figure::new("what became of it", text(word)),
+        ],
+    };
+    let rate = Value::BitRate;
+    vec![
+        trial(1, Value::Absent, 2.763e9, 97.19e6, 476_086, "lost on the path"),
+        trial(2, rate(97.19e6), 97.19e6, 96.5e6, 51, "lost; once more"),
+        trial(3, rate(97.19e6), 97.19e6, 97.19e6, 0, "passed"),
+        trial(4, rate(97.19e6), 97.19e6, 97.18e6, 0, "held"),
+    ]
+}

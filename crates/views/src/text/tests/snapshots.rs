@@ -304,6 +304,22 @@ fn rows_as_they_pass() {
 }
 
 #[test]
+fn trials_as_they_are_judged() {
+    let rows = samples::trials();
+    let events: Vec<_> = rows.iter().map(|row| Event::Trial { row, record: &() }).collect();
+    assert_eq!(show(RESULT_ONLY, &events), "");
+    let options = Options { live: Live::Shown, ..RESULT_ONLY };
+    assert_snapshot!(show(options, &events), @r"
+    highest rate without loss
+       trial         asked           sent       received    lost  what became of it
+           1             –   2.763 Gbit/s   97.19 Mbit/s  476,086   lost on the path
+           2  97.19 Mbit/s   97.19 Mbit/s   96.50 Mbit/s      51    lost; once more
+           3  97.19 Mbit/s   97.19 Mbit/s   97.19 Mbit/s       0             passed
+           4  97.19 Mbit/s   97.19 Mbit/s   97.18 Mbit/s       0               held
+    ");
+}
+
+#[test]
 fn color_marks_what_must_not_be_missed() {
     let sheet = samples::corrupted();
     let plain = show(RESULT_ONLY, &[finished(&sheet, None)]);
