@@ -32,6 +32,7 @@ pub mod stamps;
 pub mod tcp_facts;
 pub mod terminal;
 pub mod wake;
+pub mod wireless;
 
 pub use error::OsError;
 pub use sockets::Socket;

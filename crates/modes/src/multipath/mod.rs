@@ -18,6 +18,7 @@ mod sample;
 mod shared;
 pub mod sheet;
 mod summary;
+mod wireless;
 
 #[cfg(test)]
 mod tests;
@@ -36,3 +37,4 @@ pub use report::{
 pub use sample::{MultipathSample, MultipathSampleSink, MultipathSamples};
 pub use shared::{MultipathEchoShared, MultipathShared};
 pub use summary::{MultipathSummary, PathSummary, PolicySummary};
+pub use wireless::{WirelessChange, WirelessReport, WirelessTally};

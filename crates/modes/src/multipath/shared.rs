@@ -197,7 +197,8 @@ pub(super) struct EchoedPath {
     reordered: u64,
     late: u64,
     pub refused: u64,
-    told: PathInterval,
+    /// Echoed and received as last told.
+    told: [u64; 2],
 }
 
 impl EchoedPath {
@@ -226,7 +227,7 @@ impl MultipathEchoShared {
             reordered: 0,
             late: 0,
             refused: 0,
-            told: PathInterval::default(),
+            told: [0; 2],
         };
         Self { paths: (0..plan.lanes).map(|_| path()).collect(), foreign: 0 }
     }
@@ -256,9 +257,9 @@ impl Shared for MultipathEchoShared {
 
     fn report(&mut self, _now: Tick) -> MultipathInterval {
         let since = |path: &mut EchoedPath| {
-            let sum = PathInterval { sent: path.echoed, received: path.received };
-            let told = std::mem::replace(&mut path.told, sum);
-            PathInterval { sent: sum.sent - told.sent, received: sum.received - told.received }
+            let [sent, received] = std::mem::replace(&mut path.told, [path.echoed, path.received]);
+            let (sent, received) = (path.echoed - sent, path.received - received);
+            PathInterval { sent, received, ..PathInterval::default() }
         };
         let paths = self.paths.iter_mut().map(since).collect();
         MultipathInterval { paths, ..MultipathInterval::default() }
