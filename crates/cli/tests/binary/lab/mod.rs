@@ -15,6 +15,7 @@ mod kernel_shaped;
 mod leftovers;
 mod media;
 mod multipath;
+mod multipath_faults;
 mod portfolio;
 mod ports;
 mod presence;
