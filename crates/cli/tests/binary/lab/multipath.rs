@@ -98,12 +98,12 @@ pub fn has_ip() -> bool {
 }
 
 /// The routes by an interface, as `ip route` takes them again.
-fn routes(stand: &Stand, interface: &str) -> Vec<String> {
+pub fn routes(stand: &Stand, interface: &str) -> Vec<String> {
     let listed = ip(stand, &["-4", "route", "show", "dev", interface]).stdout;
     listed.lines().filter(|line| line.contains(" via ")).map(|it| it.trim().to_owned()).collect()
 }
 
-fn put_back(stand: &Stand, interface: &str, routes: &[String]) {
+pub fn put_back(stand: &Stand, interface: &str, routes: &[String]) {
     for route in routes {
         let words: Vec<&str> =
             route.split_whitespace().filter(|word| *word != "linkdown").collect();

@@ -57,14 +57,6 @@ fn dropped(stand: &Stand, node: &str) -> u64 {
     words.nth(1).and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{listed}"))
 }
 
-/// The address of an interface.
-fn address(stand: &Stand, node: &str, interface: &str) -> String {
-    let words = ["ip", "-4", "-o", "address", "show", "dev", interface];
-    let listed = stand.start(node, &words).finish().exits(0).stdout;
-    let address = listed.split_whitespace().skip_while(|word| *word != "inet").nth(1);
-    address.and_then(|it| it.split('/').next()).expect("it has one").to_owned()
-}
-
 #[test]
 fn a_firewall_on_the_way_costs_its_path_what_it_drops_and_the_other_nothing() {
     let Some(stand) = Stand::up(TWO_WAYS) else { return };
@@ -131,7 +123,7 @@ fn an_answer_that_takes_another_way_home_is_an_answer() {
     }
     let Some(stand) = Stand::up(DETOUR) else { return };
     let _server = stand.server("server");
-    let (home, detour) = (address(&stand, "laptop", "to-ap"), address(&stand, "sky", "to-core"));
+    let (home, detour) = (stand.address("laptop", "to-ap"), stand.address("sky", "to-core"));
     let words = ["ip", "route", "replace", &home, "via", &detour];
     stand.start("core", &words).finish().exits(0);
     let before = stand.settled();
@@ -158,9 +150,8 @@ fn an_answer_that_comes_home_by_another_interface_is_lost_on_the_way_back() {
     }
     let Some(stand) = Stand::up(TWO_WAYS) else { return };
     let _server = stand.server("server");
-    let home = address(&stand, "laptop", "to-ap");
-    let (modem, laptop) =
-        (address(&stand, "modem", "to-isp"), address(&stand, "laptop", "to-modem"));
+    let home = stand.address("laptop", "to-ap");
+    let (modem, laptop) = (stand.address("modem", "to-isp"), stand.address("laptop", "to-modem"));
     let mut course =
         Course::start(&stand, &[&PATHS[..], &["-t", "10s", "--rate", "2Mbit"]].concat());
     course.await_intervals(5);
