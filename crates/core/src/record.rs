@@ -310,6 +310,28 @@ pub struct TcpFacts {
     pub segment_bytes: Option<u64>,
 }
 
+/// What the driver of a Wi-Fi interface says of its association; what it does not say is absent.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct WirelessFacts {
+    /// The network's name; bytes that are no printable text are replaced.
+    pub ssid: Option<String>,
+    /// `2.4 GHz`, `5 GHz`, `6 GHz`, `60 GHz`.
+    pub band: Option<String>,
+    /// The primary channel's number in its band.
+    pub channel: Option<u32>,
+    /// The primary channel's frequency.
+    pub frequency_mhz: Option<u32>,
+    /// The width of what is sent on.
+    pub width_mhz: Option<u32>,
+    /// How strong the access point's last frame was.
+    pub signal_dbm: Option<i32>,
+    /// The radio's rate of what is sent: of bits in the air, not of payload.
+    pub send_bps: Option<u64>,
+    /// The same of what is received.
+    pub receive_bps: Option<u64>,
+}
+
 /// What the kernel says of the settings of a socket; what it does not say is absent. Linux counts its own
 /// overhead into buffers: twice what was asked for is what was asked for.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

@@ -126,6 +126,8 @@ pub struct Finished<M: Machine> {
     /// Each flow with its sockets, still open unless the flow had them reset. Where flows are replaced, what
     /// departed is left, without sockets.
     pub flows: Vec<(M, Vec<Arc<Socket>>)>,
+    /// Of each flow whose lanes came and went: what all sockets dropped that each lane had, for want of room.
+    pub lane_drops: Vec<Vec<u64>>,
     /// What they have in common.
     pub shared: M::Shared,
     /// What each thread used.

@@ -1,8 +1,8 @@
 //! A program that uses every interface that reaches a server: finds them, binds a socket to each, sees that it is used,
 //! and follows their coming and going. What each step is for stands in docs/second-interface.md.
 //!
-//! `cargo run -p pathscope-os --example second_interface -- HOST:PORT` for any UDP server that answers; it runs until
-//! it is ended.
+//! `cargo run -p pathscope-os --example second_interface -- ADDRESS:PORT` for any UDP server that answers; `--echo
+//! ADDRESS:PORT` is such a server. Both run until they are ended.
 
 #![expect(clippy::print_stdout, reason = "it is a program to look at")]
 
@@ -13,27 +13,50 @@ use std::time::Duration;
 
 use pathscope_os::OsError;
 use pathscope_os::readiness::{Interest, Poller};
-use pathscope_os::routes::{self, Asked, Interface, Monitor};
+use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use socket2::{Domain, SockRef, Socket, Type};
 
 /// How long an answer may take before a path counts as not working.
 const ANSWER_WITHIN: Duration = Duration::from_secs(1);
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let Some(server) = std::env::args().nth(1) else {
-        return Err("give the server as HOST:PORT, with HOST as an address".into());
-    };
-    let server: SocketAddr = server.parse()?;
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    match words.as_slice() {
+        [server] => follow(server.parse()?),
+        [word, here] if word == "--echo" => Ok(echo(here.parse()?)?),
+        _ => Err("give the server as ADDRESS:PORT, or --echo ADDRESS:PORT to be one".into()),
+    }
+}
+
+/// Sends back whatever comes.
+fn echo(here: SocketAddr) -> io::Result<()> {
+    let socket = UdpSocket::bind(here)?;
+    println!("echoing on {}", socket.local_addr()?);
+    let mut room = [0; 1_500];
+    loop {
+        let (count, from) = socket.recv_from(&mut room)?;
+        // One that cannot be answered is no reason not to answer others.
+        let _ = socket.send_to(&room[..count], from);
+    }
+}
+
+/// Uses every interface that reaches the server, for as long as it does.
+fn follow(server: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
     // Changes are listened to first: what changes while we look is not missed then.
     let mut monitor = Monitor::open()?;
     let poller = Poller::new()?;
     poller.add(&monitor, 0, Interest::INPUT)?;
     let mut paths: BTreeMap<String, UdpSocket> = BTreeMap::new();
+    let mut disturbed = Disturbed::default();
     loop {
         let candidates = find(server)?;
-        // Gone: without a link, an address or a route. Its socket is of no use any more.
-        paths.retain(|name, _| {
-            let stays = candidates.iter().any(|candidate| candidate.name == *name);
+        // Gone: without a link, an address or a route. One that was gone for a moment looks as before, and its socket
+        // may be dead.
+        paths.retain(|name, socket| {
+            let local = socket.local_addr().map(|local| local.ip());
+            let lasts =
+                |it: &Interface| local.as_ref().is_ok_and(|&ip| !disturbed.concerns(it.index, ip));
+            let stays = candidates.iter().any(|it| it.name == *name && lasts(it));
             if !stays {
                 println!("{name}: gone");
             }
@@ -49,17 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         }
         // Nothing to do until something changes; a path that did not answer is tried again all the same.
         poller.wait(&mut Vec::new(), Some(Duration::from_secs(5)))?;
-        let disturbed = monitor.drain();
-        // An address that was taken and given again looks the same, and its socket may be dead.
-        for interface in &candidates {
-            let is_dead = |socket: &UdpSocket| {
-                let local = socket.local_addr().map(|local| local.ip());
-                local.is_ok_and(|local| disturbed.concerns(interface.index, local))
-            };
-            if paths.get(&interface.name).is_some_and(is_dead) {
-                paths.remove(&interface.name);
-            }
-        }
+        disturbed = monitor.drain();
     }
 }
 
@@ -103,7 +116,10 @@ fn open(interface: &Interface, server: SocketAddr) -> io::Result<UdpSocket> {
     socket.set_read_timeout(Some(ANSWER_WITHIN))?;
     socket.send(b"is anybody there?")?;
     let mut answer = [0; 1_500];
-    let count = socket.recv(&mut answer)?;
+    let count = socket.recv(&mut answer).map_err(|error| match error.kind() {
+        io::ErrorKind::WouldBlock => io::Error::other("nobody answered on it within a second"),
+        _ => error,
+    })?;
     let device = device.unwrap_or_else(|| "no device".to_owned());
     println!(
         "{}: used; bound to {device}, from {local} ({}), {count} bytes came back",

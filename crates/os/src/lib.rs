@@ -18,6 +18,8 @@ mod error;
 pub mod host;
 pub mod limits;
 pub mod namespaces;
+#[cfg(all(target_os = "linux", not(pathscope_other)))]
+mod netlink;
 pub mod offloads;
 pub mod packets;
 pub mod random;
@@ -30,6 +32,7 @@ pub mod stamps;
 pub mod tcp_facts;
 pub mod terminal;
 pub mod wake;
+pub mod wireless;
 
 pub use error::OsError;
 pub use sockets::Socket;

@@ -422,14 +422,10 @@ fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
     }
 }
 
-/// What the sockets dropped that the lanes have at the end; those before them are closed.
+/// What the sockets of each lane dropped, those that were replaced among them. A multipath test has one flow.
 fn add_socket_drops<M: Machine>(report: &mut MultipathReport, finished: &Finished<M>) {
-    let sockets: Vec<_> = finished.flows.iter().flat_map(|(_, sockets)| sockets).collect();
-    for (lane, (path, socket)) in report.paths.iter_mut().zip(&sockets).enumerate() {
-        // A lane that never came up holds its place with the socket of a later one.
-        let is_place = sockets[lane + 1..].iter().any(|later| Arc::ptr_eq(later, socket));
-        let drops = socket.receive_drops().filter(|_| !is_place);
-        path.socket_drops = drops.map_or(0, u64::from);
+    for (path, drops) in report.paths.iter_mut().zip(finished.lane_drops.iter().flatten()) {
+        path.socket_drops = *drops;
     }
 }
 

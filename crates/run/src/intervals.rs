@@ -7,7 +7,6 @@ use pathscope_modes::datagrams::DatagramsInterval;
 use pathscope_modes::document::Interval;
 use pathscope_modes::goodput::GoodputInterval;
 use pathscope_modes::media::MediaInterval;
-use pathscope_modes::multipath::MultipathInterval;
 use pathscope_modes::registry::EndInterval;
 
 use crate::mail::Part;
@@ -73,8 +72,9 @@ impl Collector {
                 sum.sent_bytes += part.sent_bytes;
                 sum.received_bytes += part.received_bytes;
             }
-            // One worker carries the pings of a test.
+            // One worker carries the pings of a test, and one its paths.
             Part::Latency(tally) => interval.latency = Some(tally.interval()),
+            Part::Multipath(tally) => interval.multipath = Some(tally.interval()),
             Part::Datagrams(tally) => {
                 let sum = interval.datagrams.get_or_insert_with(DatagramsInterval::default);
                 sum.add(&tally.interval());
@@ -82,7 +82,6 @@ impl Collector {
             Part::Media(tally) => {
                 interval.media.get_or_insert_with(MediaInterval::default).add(&tally.interval());
             }
-            Part::Multipath(part) => interval.multipath = Some(MultipathInterval::clone(part)),
         }
         if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
             *came = came.saturating_add(1);

@@ -13,7 +13,7 @@ use pathscope_modes::datagrams::{DatagramFlow, DatagramTally};
 use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
 use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
 use pathscope_modes::media::{MediaFlow, MediaTally};
-use pathscope_modes::multipath::{MultipathEcho, MultipathFlow, MultipathInterval};
+use pathscope_modes::multipath::{MultipathEcho, MultipathFlow, MultipathTally};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
@@ -88,7 +88,7 @@ pub(crate) enum Part {
     Latency(Box<LatencyTally>),
     Datagrams(Box<DatagramTally>),
     Media(Box<MediaTally>),
-    Multipath(Box<MultipathInterval>),
+    Multipath(Box<MultipathTally>),
 }
 
 /// What a worker came to: a variant for each kind of flow.

@@ -345,7 +345,8 @@ impl RunningTest {
         }
     }
 
-    /// These intervals, the first of them with the connections that ended since the last.
+    /// These intervals, the first of them with the connections that ended since the last, and those of paths with what
+    /// their radios say.
     fn with_ended(&mut self, mut whole: Vec<EndInterval>) -> Vec<EndInterval> {
         if let Some(first) = whole.first_mut() {
             let mut all = self.over;
@@ -362,6 +363,10 @@ impl RunningTest {
                 failed: all.failed - before.failed,
             };
             first.ended = (since != EndedConnections::default()).then_some(since);
+        }
+        for multipath in whole.iter_mut().filter_map(|interval| interval.multipath.as_mut()) {
+            let paths = self.groups.iter().filter_map(|state| state.paths.as_ref());
+            paths.for_each(|paths| paths.tell_interval(multipath));
         }
         whole
     }

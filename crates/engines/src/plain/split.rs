@@ -158,6 +158,8 @@ fn join<M: Split>(sent: Finished<M::Sender>, received: Finished<M::Receiver>) ->
         shared: M::join_shared(sent.shared, received.shared),
         usage: sent.usage.into_iter().chain(received.usage).collect(),
         ended,
+        // Halves have streams, and their lanes stay.
+        lane_drops: Vec::new(),
         stamps: sent.stamps.or(received.stamps),
     }
 }

@@ -193,10 +193,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             return;
         }
         for wire in self.seats.iter_mut().flat_map(|seat| &mut seat.wires) {
-            if let Some(drops) = wire.socket.receive_drops() {
-                // The kernel counts in 32 bits.
-                wire.drops += u64::from(drops.wrapping_sub(wire.drops as u32));
-            }
+            wire.count_drops();
         }
     }
 }

@@ -209,6 +209,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         self.dismiss_all();
         let usage = self.usage();
         Finished {
+            lane_drops: self.seats.iter_mut().map(Seat::lane_drops).collect(),
             flows: self.seats.into_iter().map(Seat::leave).collect(),
             shared: self.shared,
             usage: vec![usage],

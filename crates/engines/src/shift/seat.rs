@@ -64,6 +64,9 @@ pub(crate) struct Wire {
     pub starved: bool,
     /// Datagrams dropped for want of room, when last asked.
     pub drops: u64,
+    /// The same of the sockets that this lane had before; `None` where it stands for a lane that has not come yet, with
+    /// the socket of another.
+    drops_before: Option<u64>,
     /// When the kernel got what was received last, where it says so.
     pub stamp: Option<Tick>,
     /// Where what leaves is stamped: how it is numbered.
@@ -111,10 +114,37 @@ impl Wire {
             batching: None,
             starved: false,
             drops: 0,
+            drops_before: Some(0),
             stamp: None,
             numbers: None,
             registered: 0,
         }
+    }
+
+    /// A lane that has not come yet; a socket it has to have.
+    pub fn place(socket: Arc<Socket>) -> Self {
+        Self { state: WireState::Dead, drops_before: None, ..Self::new(socket) }
+    }
+
+    /// The same lane with another socket.
+    pub fn replaced_by(&mut self, socket: Arc<Socket>) {
+        let drops_before = Some(self.all_drops());
+        *self = Self { drops_before, ..Self::new(socket) };
+    }
+
+    /// Asks the kernel what the socket dropped.
+    pub fn count_drops(&mut self) {
+        if let Some(drops) = self.socket.receive_drops() {
+            // The kernel counts in 32 bits.
+            self.drops += u64::from(drops.wrapping_sub(self.drops as u32));
+        }
+    }
+
+    /// What all sockets dropped that this lane ever had.
+    pub fn all_drops(&mut self) -> u64 {
+        let Some(before) = self.drops_before else { return 0 };
+        self.count_drops();
+        before + self.drops
     }
 
     /// Whether the kernel may be asked for more.
@@ -139,6 +169,11 @@ impl<M: Machine> Seat<M> {
             closed: None,
             armed: Tick::NEVER,
         }
+    }
+
+    /// Where lanes came and went: what the sockets of each dropped.
+    pub fn lane_drops(&mut self) -> Vec<u64> {
+        if self.roams { self.wires.iter_mut().map(Wire::all_drops).collect() } else { Vec::new() }
     }
 
     /// The flow and its sockets again.

@@ -148,6 +148,7 @@ fn lanes_join_in_any_order_and_are_replaced_and_leave() {
             (&[Lane(2)][..], 3),
             "{engine} {wait:?}"
         );
+        assert_eq!(finished.lane_drops, [[0, 0, 0]], "{engine} {wait:?}");
         // What was sent on the lane that was replaced may have been lost with it; then it waits no longer.
         assert!(greeter.came.contains(&Lane(0)) && greeter.came.contains(&Lane(2)));
     });

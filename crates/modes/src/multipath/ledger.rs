@@ -3,12 +3,13 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_core::stats::{Distribution, LatencyFigures, LatencyHistogram};
+use pathscope_core::stats::{Distribution, LatencyHistogram};
 
 use super::gaps::Gaps;
 use super::policies::Policies;
-use super::report::{LossPair, MultipathInterval, MultipathReport, PathInterval, PathReport};
+use super::report::{LossPair, MultipathReport, PathReport};
 use super::ring::{Head, Stamps};
+use super::tally::MultipathTally;
 
 /// One path.
 #[derive(Debug)]
@@ -92,16 +93,7 @@ pub(super) struct Ledger {
     policies: Policies,
     losses: Vec<LossPair>,
     fail_over_after_ns: u64,
-    interval: Interval,
-}
-
-/// What happened since the last report.
-#[derive(Debug)]
-struct Interval {
-    sent: u64,
-    received: u64,
-    effective: LatencyHistogram,
-    paths: Vec<PathInterval>,
+    interval: MultipathTally,
 }
 
 impl Ledger {
@@ -128,12 +120,7 @@ impl Ledger {
                 .map(|(one, other)| LossPair { one, other, ..LossPair::default() })
                 .collect(),
             fail_over_after_ns,
-            interval: Interval {
-                sent: 0,
-                received: 0,
-                effective: LatencyHistogram::new(),
-                paths: vec![PathInterval::default(); usize::from(lanes)],
-            },
+            interval: MultipathTally::new(lanes),
         }
     }
 
@@ -230,17 +217,9 @@ impl Ledger {
     }
 
     /// What happened since the last call.
-    pub fn take_interval(&mut self) -> MultipathInterval {
-        let interval = &mut self.interval;
-        let effective = std::mem::take(&mut interval.effective);
-        let paths = interval.paths.clone();
-        interval.paths.fill(PathInterval::default());
-        MultipathInterval {
-            sent: std::mem::take(&mut interval.sent),
-            received: std::mem::take(&mut interval.received),
-            effective: (!effective.is_empty()).then(|| LatencyFigures::of(&effective)),
-            paths,
-        }
+    pub fn take_interval(&mut self) -> MultipathTally {
+        let lanes = self.interval.paths.len() as u8;
+        std::mem::replace(&mut self.interval, MultipathTally::new(lanes))
     }
 
     pub fn report(&self) -> MultipathReport {

@@ -18,6 +18,8 @@ mod sample;
 mod shared;
 pub mod sheet;
 mod summary;
+mod tally;
+mod wireless;
 
 #[cfg(test)]
 mod tests;
@@ -36,3 +38,5 @@ pub use report::{
 pub use sample::{MultipathSample, MultipathSampleSink, MultipathSamples};
 pub use shared::{MultipathEchoShared, MultipathShared};
 pub use summary::{MultipathSummary, PathSummary, PolicySummary};
+pub use tally::MultipathTally;
+pub use wireless::{WirelessChange, WirelessReport, WirelessTally};

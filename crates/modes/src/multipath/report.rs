@@ -1,11 +1,13 @@
 //! What one end of a multipath test says: in each interval, and at the end.
 
+use pathscope_core::record::WirelessFacts;
 use pathscope_core::stats::{Distribution, LatencyFigures};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gaps::GapReport;
 use super::policies::PolicyReport;
+use super::wireless::WirelessReport;
 
 /// What one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -22,13 +24,15 @@ pub struct MultipathInterval {
 }
 
 /// What one path did in one interval.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct PathInterval {
     /// Datagrams sent (client) or echoed (server).
     pub sent: u64,
     /// First echoes (client) or datagrams (server) received.
     pub received: u64,
+    /// Its radio at the end of it, where it is one of Wi-Fi; the client's alone.
+    pub wireless: Option<WirelessFacts>,
 }
 
 /// What one end came to.
@@ -117,6 +121,8 @@ pub struct PathReport {
     pub gaps: GapReport,
     /// Datagrams that this end's own sockets dropped.
     pub socket_drops: u64,
+    /// Its radio, where it is one of Wi-Fi; the client's alone.
+    pub wireless: Option<WirelessReport>,
 }
 
 /// How a path was set up, as last seen.
@@ -147,7 +153,7 @@ pub struct Transition {
     pub path: Option<u8>,
     /// The interface.
     pub interface: String,
-    /// `up`, `used`, `down`, `failed`, `route`.
+    /// `up`, `used`, `down`, `failed`, `route`, `network`, `channel`.
     pub what: String,
     /// A few words why.
     pub why: String,

@@ -6,9 +6,10 @@ use pathscope_core::id::Lane;
 use pathscope_flow::Shared;
 
 use super::ledger::Ledger;
-use super::report::{MultipathInterval, MultipathReport, PathInterval, PathReport};
+use super::report::{MultipathReport, PathReport};
 use super::ring::{Arrival, Head, Ring, Stamps};
 use super::sample::{MultipathSample, MultipathSamples};
+use super::tally::{MultipathTally, PathCounts};
 use super::{MOST_PATHS, MultipathPlan};
 use crate::arrivals::{Seen, Sight};
 
@@ -169,9 +170,9 @@ impl MultipathShared {
 }
 
 impl Shared for MultipathShared {
-    type Report = MultipathInterval;
+    type Report = MultipathTally;
 
-    fn report(&mut self, _now: Tick) -> MultipathInterval {
+    fn report(&mut self, _now: Tick) -> MultipathTally {
         if let Some(samples) = &mut self.samples {
             samples.hand_over();
         }
@@ -197,7 +198,8 @@ pub(super) struct EchoedPath {
     reordered: u64,
     late: u64,
     pub refused: u64,
-    told: PathInterval,
+    /// Echoed and received as last told.
+    told: PathCounts,
 }
 
 impl EchoedPath {
@@ -226,7 +228,7 @@ impl MultipathEchoShared {
             reordered: 0,
             late: 0,
             refused: 0,
-            told: PathInterval::default(),
+            told: PathCounts::default(),
         };
         Self { paths: (0..plan.lanes).map(|_| path()).collect(), foreign: 0 }
     }
@@ -252,15 +254,15 @@ impl MultipathEchoShared {
 }
 
 impl Shared for MultipathEchoShared {
-    type Report = MultipathInterval;
+    type Report = MultipathTally;
 
-    fn report(&mut self, _now: Tick) -> MultipathInterval {
+    fn report(&mut self, _now: Tick) -> MultipathTally {
         let since = |path: &mut EchoedPath| {
-            let sum = PathInterval { sent: path.echoed, received: path.received };
+            let sum = PathCounts { sent: path.echoed, received: path.received };
             let told = std::mem::replace(&mut path.told, sum);
-            PathInterval { sent: sum.sent - told.sent, received: sum.received - told.received }
+            PathCounts { sent: sum.sent - told.sent, received: sum.received - told.received }
         };
         let paths = self.paths.iter_mut().map(since).collect();
-        MultipathInterval { paths, ..MultipathInterval::default() }
+        MultipathTally { paths, ..MultipathTally::default() }
     }
 }

@@ -65,7 +65,15 @@ pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
             count(losses.pair.both_lost)
         )))
     }));
+    figures.extend(summary.paths.iter().filter_map(radio));
     figures
+}
+
+/// What the radio of a path said.
+fn radio(path: &PathSummary) -> Option<Figure> {
+    let wireless = path.wireless.as_ref()?;
+    let label = format!("Wi-Fi {}", path.interface);
+    Some(Figure::new(label, Value::Text(wireless.signal())).with_note(wireless.association()))
 }
 
 fn sent(summary: &MultipathSummary) -> Figure {
@@ -292,4 +300,31 @@ pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
         Figure::new("RTT max", duration(effective.and_then(|effective| effective.max_ns))),
         Figure::new("each path", answered.map_or(Value::Absent, Value::Text)),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{WirelessReport, WirelessTally};
+    use super::*;
+
+    #[test]
+    fn a_path_by_wifi_has_a_line_and_a_wire_has_none() {
+        let mut tally = WirelessTally::default();
+        tally.saw(&pathscope_core::record::WirelessFacts {
+            ssid: Some("home".to_owned()),
+            signal_dbm: Some(-61),
+            ..Default::default()
+        });
+        let path = |interface: &str, wireless: Option<WirelessReport>| PathSummary {
+            interface: interface.to_owned(),
+            wireless,
+            ..PathSummary::default()
+        };
+        let paths = vec![path("eth0", None), path("wlan0", tally.report())];
+        let figures = figures(&MultipathSummary { paths, ..MultipathSummary::default() });
+        let radios: Vec<_> = figures.iter().filter(|it| it.label.starts_with("Wi-Fi")).collect();
+        let expected =
+            Figure::new("Wi-Fi wlan0", Value::Text("-61 dBm, -61 at the weakest".to_owned()));
+        assert_eq!(radios, [&expected.with_note("'home'")]);
+    }
 }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     GapReport, LossPair, MultipathPlan, MultipathReport, PathReport, Policy, PolicyReport,
+    WirelessReport,
 };
 
 /// All of it.
@@ -99,6 +100,8 @@ pub struct PathSummary {
     pub latency: LatencyFigures,
     /// Stretches in which nothing came through on it.
     pub gaps: GapReport,
+    /// Its radio, where it is one of Wi-Fi.
+    pub wireless: Option<WirelessReport>,
 }
 
 /// One policy.
@@ -226,6 +229,7 @@ fn paths(client: &MultipathReport, server: Option<&MultipathReport>) -> Vec<Path
                 only: path.only,
                 latency: figures(path.latency.as_ref()),
                 gaps: path.gaps.clone(),
+                wireless: path.wireless.clone(),
             }
         })
         .collect()

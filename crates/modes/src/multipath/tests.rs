@@ -353,15 +353,16 @@ fn intervals_add_up_to_the_whole() {
     let plan = plan(2);
     let mut simulator = sim(&plan, &[5, 9]);
     simulator.datagrams(lose(0, |position| position % 10 == 0));
-    let mut sums = (0, 0, 0);
+    let (mut sums, mut latencies) = ((0, 0, 0), 0);
     for second in 1..=12 {
         simulator.run(Tick::from_nanos(second * 1_000 * MS));
-        let interval = simulator.client_shared().report(Tick::ZERO);
+        let interval = simulator.client_shared().report(Tick::ZERO).interval();
         sums.0 += interval.sent;
         sums.1 += interval.received;
         sums.2 += interval.paths[0].received;
+        latencies += interval.effective.map_or(0, |effective| effective.count);
     }
-    assert_eq!(sums, (10_000, 10_000, 9_000));
+    assert_eq!((sums, latencies), ((10_000, 10_000, 9_000), 10_000));
 }
 
 #[test]

@@ -5,23 +5,22 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use netlink_packet_core::{
-    NLM_F_DUMP, NLM_F_REQUEST, NetlinkBuffer, NetlinkHeader, NetlinkMessage, NetlinkPayload,
-};
+use netlink_packet_core::{NLM_F_DUMP, NetlinkBuffer, NetlinkMessage, NetlinkPayload};
 use netlink_packet_route::address::{AddressAttribute, AddressMessage};
 use netlink_packet_route::link::{LinkAttribute, LinkFlags, LinkMessage};
 use netlink_packet_route::route::{
     RouteAddress, RouteAttribute, RouteFlags, RouteMessage, RouteType,
 };
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use netlink_sys::Socket;
 use netlink_sys::protocols::NETLINK_ROUTE;
-use netlink_sys::{Socket, SocketAddr};
 
 use super::{Asked, Disturbed, Interface, Route};
 use crate::OsError;
+use crate::netlink::{self, ANSWER_BYTES};
 
-/// More than the kernel puts into one answer.
-const ANSWER_BYTES: usize = 1 << 16;
+/// What is asked about links, addresses and routes.
+type Kernel = netlink::Kernel<RouteNetlinkMessage>;
 
 /// Links, addresses and routes of both families: `RTNLGRP_LINK` and so on, of `linux/rtnetlink.h`.
 const GROUPS: [u32; 5] = [
@@ -34,7 +33,7 @@ const GROUPS: [u32; 5] = [
 
 pub fn interfaces() -> Result<Vec<Interface>, OsError> {
     let failed = OsError::call("list the interfaces");
-    interfaces_of(&mut Kernel::open().map_err(OsError::call("open a netlink socket"))?)
+    interfaces_of(&mut Kernel::open(NETLINK_ROUTE).map_err(OsError::call("open a netlink socket"))?)
         .map_err(failed)
 }
 
@@ -82,7 +81,7 @@ fn address_of(message: &AddressMessage) -> Option<IpAddr> {
 }
 
 pub fn route(destination: IpAddr, asked: Asked) -> Result<Option<Route>, OsError> {
-    let mut kernel = Kernel::open().map_err(OsError::call("open a netlink socket"))?;
+    let mut kernel = Kernel::open(NETLINK_ROUTE).map_err(OsError::call("open a netlink socket"))?;
     match route_of(&mut kernel, destination, asked) {
         Ok(route) => Ok(route),
         Err(error) if is_no_way(&error) => Ok(None),
@@ -148,63 +147,6 @@ fn ip(address: &RouteAddress) -> Option<IpAddr> {
         RouteAddress::Inet(address) => Some((*address).into()),
         RouteAddress::Inet6(address) => Some((*address).into()),
         _ => None,
-    }
-}
-
-/// A connection to the kernel that asks.
-struct Kernel {
-    socket: Socket,
-    sequence: u32,
-}
-
-impl Kernel {
-    fn open() -> io::Result<Self> {
-        let mut socket = Socket::new(NETLINK_ROUTE)?;
-        socket.bind_auto()?;
-        socket.connect(&SocketAddr::new(0, 0))?;
-        Ok(Self { socket, sequence: 0 })
-    }
-
-    /// The answers to one request.
-    fn ask(
-        &mut self,
-        message: RouteNetlinkMessage,
-        flags: u16,
-    ) -> io::Result<Vec<RouteNetlinkMessage>> {
-        self.sequence = self.sequence.wrapping_add(1);
-        let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | flags;
-        header.sequence_number = self.sequence;
-        let mut request = NetlinkMessage::new(header, NetlinkPayload::InnerMessage(message));
-        request.finalize();
-        let mut bytes = vec![0; request.buffer_len()];
-        request.serialize(&mut bytes);
-        self.socket.send(&bytes, 0)?;
-        let mut answers = Vec::new();
-        while !self.take(flags == NLM_F_DUMP, &mut answers)? {}
-        Ok(answers)
-    }
-
-    /// Reads one packet; true when it was the last of the answer.
-    fn take(&self, is_list: bool, answers: &mut Vec<RouteNetlinkMessage>) -> io::Result<bool> {
-        let garbled = |why: String| io::Error::new(io::ErrorKind::InvalidData, why);
-        let mut packet = Vec::with_capacity(ANSWER_BYTES);
-        let len = self.socket.recv(&mut packet, 0)?;
-        let mut rest = packet.get(..len).ok_or_else(|| garbled("it is too long".to_owned()))?;
-        while !rest.is_empty() {
-            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest)
-                .map_err(|error| garbled(error.to_string()))?;
-            // Padded to four bytes, but for the last.
-            let len = (message.header.length as usize).next_multiple_of(4).max(4);
-            rest = rest.get(len..).unwrap_or_default();
-            match message.payload {
-                NetlinkPayload::InnerMessage(answer) => answers.push(answer),
-                NetlinkPayload::Done(_) => return Ok(true),
-                NetlinkPayload::Error(error) if error.code.is_some() => return Err(error.to_io()),
-                _ => {}
-            }
-        }
-        Ok(!is_list)
     }
 }
 

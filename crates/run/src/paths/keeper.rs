@@ -14,6 +14,7 @@ use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
 use super::open::{self, Candidate, Opened};
+use super::radio::Radios;
 use super::{Happening, Log, Orders, PathsRemote, no_path};
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Word};
@@ -46,6 +47,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         monitor,
         poller,
         waker,
+        radios: Radios::open(),
         log,
         is_stopped,
         paths: Vec::new(),
@@ -68,6 +70,7 @@ struct Keeper {
     monitor: Monitor,
     poller: Poller,
     waker: Waker,
+    radios: Radios,
     log: Arc<Mutex<Log>>,
     is_stopped: Arc<AtomicBool>,
     /// By lane.
@@ -127,7 +130,8 @@ impl Keeper {
                 // Paths that work go on, and the next look may see again.
                 Err(error) => self.cannot_look(&error),
             }
-            if let Err(error) = self.poller.wait(&mut ready, Some(LOOK_EVERY)) {
+            let wait = self.radios.wait().map_or(LOOK_EVERY, |wait| wait.min(LOOK_EVERY));
+            if let Err(error) = self.poller.wait(&mut ready, Some(wait)) {
                 return self.orders.mailbox.post(Word::AttachFailed(error.into()));
             }
             self.waker.drain();
@@ -182,7 +186,18 @@ impl Keeper {
             self.apply(lane, judged, disturbed);
         }
         self.tell_when_ready();
+        self.read_radios(&interfaces);
         Ok(())
+    }
+
+    fn read_radios(&mut self, interfaces: &[Interface]) {
+        let index = |path: &Path| {
+            interfaces.iter().find(|it| it.name == path.name && it.is_up).map(|it| it.index)
+        };
+        let of_paths = (0..).map(Lane).zip(self.paths.iter().map(index));
+        let read = self.radios.read(of_paths);
+        let now = clock::now();
+        read.into_iter().for_each(|(lane, facts)| self.log().radio_says(lane, facts, now));
     }
 
     /// Says once why nothing could be seen.

@@ -6,6 +6,7 @@
 
 mod keeper;
 mod open;
+mod radio;
 mod stamps;
 
 use std::net::SocketAddr;
@@ -15,11 +16,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pathscope_core::Tick;
 use pathscope_core::id::{Lane, Token};
 use pathscope_flow::Group;
-use pathscope_modes::multipath::{MultipathPlan, MultipathReport, PathFacts, Transition};
+use pathscope_modes::multipath::{
+    MultipathInterval, MultipathPlan, MultipathReport, PathFacts, Transition,
+};
 use pathscope_os::Waker;
 
 use crate::error::RunError;
 use crate::mail::Mailbox;
+
+use radio::Radio;
 
 pub(crate) use keeper::start;
 pub(crate) use stamps::StampsRow;
@@ -50,6 +55,8 @@ pub(crate) struct PathsRemote {
 struct Log {
     /// By lane.
     facts: Vec<PathFacts>,
+    /// By lane, as far as there are any.
+    radios: Vec<Radio>,
     transitions: Vec<Happening>,
     omitted: u64,
 }
@@ -100,11 +107,21 @@ impl PathsRemote {
         log.transitions.sort_by_key(|happening| happening.at);
     }
 
+    /// Adds what the paths' radios say now to what was counted in an interval that has just ended.
+    pub fn tell_interval(&self, interval: &mut MultipathInterval) {
+        for (path, radio) in interval.paths.iter_mut().zip(&self.log().radios) {
+            path.wireless = radio.now().cloned();
+        }
+    }
+
     /// Adds what is known of the paths to what was counted on them.
     pub fn tell(&self, report: &mut MultipathReport, start: Tick) {
         let log = self.log();
         for (path, facts) in report.paths.iter_mut().zip(&log.facts) {
             path.facts = facts.clone();
+        }
+        for (path, radio) in report.paths.iter_mut().zip(&log.radios) {
+            path.wireless = radio.report();
         }
         report.transitions_omitted = log.omitted;
         report.transitions = log

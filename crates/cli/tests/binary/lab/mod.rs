@@ -15,9 +15,11 @@ mod kernel_shaped;
 mod leftovers;
 mod media;
 mod multipath;
+mod multipath_faults;
 mod portfolio;
 mod ports;
 mod presence;
+mod second_interface;
 mod truth;
 mod verdicts;
 mod without_root;
@@ -149,6 +151,14 @@ impl Stand {
         let mut server = self.pathscope(node, &["server"]);
         server.await_stderr("listening on");
         server
+    }
+
+    /// The IPv4 address of an interface.
+    fn address(&self, node: &str, interface: &str) -> String {
+        let words = ["ip", "-4", "-o", "address", "show", "dev", interface];
+        let listed = self.start(node, &words).finish().exits(0).stdout;
+        let address = listed.split_whitespace().skip_while(|word| *word != "inet").nth(1);
+        address.and_then(|it| it.split('/').next()).expect("it has one").to_owned()
     }
 
     fn account(&self) -> RelayAccount {

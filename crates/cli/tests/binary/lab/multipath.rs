@@ -24,7 +24,7 @@ routers = [\"ap\", \"modem\", \"mast\", \"isp\"]
 ";
 
 /// A host with two ways to one server.
-const TWO_WAYS: &str = "name = \"ways\"
+pub const TWO_WAYS: &str = "name = \"ways\"
 hosts = [\"laptop\", \"server\"]
 routers = [\"ap\", \"modem\", \"isp\"]
 [links]
@@ -36,7 +36,7 @@ routers = [\"ap\", \"modem\", \"isp\"]
 ";
 
 /// Of frames of datagrams of 1,024 bytes and of `other` bytes, how many are of 1,024.
-fn datagrams(tally: Tally, other: u64) -> u64 {
+pub fn datagrams(tally: Tally, other: u64) -> u64 {
     const HEADERS: u64 = 14 + 20 + 8;
     let bytes_more = tally.bytes - tally.frames * (HEADERS + other);
     assert_eq!(bytes_more % (1_024 - other), 0, "only two sizes in {tally:?}");
@@ -44,13 +44,13 @@ fn datagrams(tally: Tally, other: u64) -> u64 {
 }
 
 /// A test that runs, and the file of its result.
-struct Course {
+pub struct Course {
     running: Running,
     file: std::path::PathBuf,
 }
 
 impl Course {
-    fn start(stand: &Stand, words: &[&str]) -> Self {
+    pub fn start(stand: &Stand, words: &[&str]) -> Self {
         let file = stand.folder.path().join("run.json");
         let output = file.to_str().expect("plain").to_owned();
         let usual =
@@ -59,37 +59,37 @@ impl Course {
     }
 
     /// Until so many intervals more have passed.
-    fn await_intervals(&mut self, number: u32) {
+    pub fn await_intervals(&mut self, number: u32) {
         (0..number).for_each(|_| drop(self.running.await_stdout("\"event\":\"interval\"")));
     }
 
-    fn finish(self) -> (Ran, Document) {
+    pub fn finish(self) -> (Ran, Document) {
         let ran = self.running.finish();
         let document = document_in(&self.file);
         (ran, document)
     }
 }
 
-fn summary(document: &Document) -> &MultipathSummary {
+pub fn summary(document: &Document) -> &MultipathSummary {
     only(document).summary.multipath.as_ref().expect("it is multipath")
 }
 
-fn near(document: &Document) -> &MultipathReport {
+pub fn near(document: &Document) -> &MultipathReport {
     only(document).client.multipath.as_ref().expect("it reported")
 }
 
 /// What happened to a path, in order.
-fn story<'document>(document: &'document Document, interface: &str) -> Vec<&'document str> {
+pub fn story<'document>(document: &'document Document, interface: &str) -> Vec<&'document str> {
     let of = |it: &&Transition| it.path.is_some() && it.interface == interface;
     near(document).transitions.iter().filter(of).map(|it| it.what.as_str()).collect()
 }
 
 /// Whether the laptop can be given other routes; said where not.
-fn ip(stand: &Stand, words: &[&str]) -> Ran {
+pub fn ip(stand: &Stand, words: &[&str]) -> Ran {
     stand.start("laptop", &[&["ip"], words].concat()).finish().exits(0)
 }
 
-fn has_ip() -> bool {
+pub fn has_ip() -> bool {
     let found = std::process::Command::new("ip").arg("-V").output().is_ok();
     if !found {
         println!("skipped, because there is no ip here");
@@ -98,12 +98,12 @@ fn has_ip() -> bool {
 }
 
 /// The routes by an interface, as `ip route` takes them again.
-fn routes(stand: &Stand, interface: &str) -> Vec<String> {
+pub fn routes(stand: &Stand, interface: &str) -> Vec<String> {
     let listed = ip(stand, &["-4", "route", "show", "dev", interface]).stdout;
     listed.lines().filter(|line| line.contains(" via ")).map(|it| it.trim().to_owned()).collect()
 }
 
-fn put_back(stand: &Stand, interface: &str, routes: &[String]) {
+pub fn put_back(stand: &Stand, interface: &str, routes: &[String]) {
     for route in routes {
         let words: Vec<&str> =
             route.split_whitespace().filter(|word| *word != "linkdown").collect();
