@@ -1,6 +1,8 @@
 //! Workers on threads of their own, and sockets between them.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -144,8 +146,13 @@ fn stream_pair(settings: &Settings) -> (Socket, Socket) {
     panic!("the connection never reached the listener");
 }
 
+/// Each end is bound, closed and bound again with the other's address. So that nobody takes its port in between, each
+/// pair has an address of loopback of its own.
 fn datagram_pair(settings: &Settings) -> (Socket, Socket) {
-    let any = "127.0.0.1:0".parse().expect("an address");
+    static PAIRS: AtomicU8 = AtomicU8::new(1);
+    let [.., high, low] = std::process::id().to_be_bytes();
+    let own = Ipv4Addr::new(127, high, low, PAIRS.fetch_add(1, Ordering::Relaxed));
+    let any = SocketAddr::from((own, 0));
     let first = sockets::bind_udp(any).expect("loopback").local_addr().expect("bound");
     let at_first = Settings { local: Some(first), ..settings.clone() };
     let second = sockets::bind_udp(any).expect("loopback").local_addr().expect("bound");
