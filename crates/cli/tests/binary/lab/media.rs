@@ -1,6 +1,8 @@
 //! Known faults: what is found of streams is what the relay did, datagram by datagram.
 
 use pathscope_lab::link::Counts;
+use pathscope_lab::relay::RelayAccount;
+use pathscope_modes::document::Document;
 use pathscope_modes::media::{MediaReport, MediaSummary};
 
 use super::truth::pings;
@@ -15,23 +17,25 @@ struct Streamed {
     home: Counts,
 }
 
+const STREAM: [&str; 10] =
+    ["media", "b", "--rate", "320kbit", "--frame-rate", "50", "--datagram", "200", "-t", "4s"];
+
 /// Two hundred frames of four datagrams of 200 bytes, while the way home is like this.
 fn stream(stand: &Stand, home: &str, code: i32, more: &[&str]) -> Streamed {
-    try_stream(stand, home, code, more).expect("it reported")
-}
-
-/// The same; `None` where the server's report is missing.
-fn try_stream(stand: &Stand, home: &str, code: i32, more: &[&str]) -> Option<Streamed> {
     stand.set(&[(home, 0)], "a:b", Some("b"));
     let before = stand.settled();
-    let words = ["media", "b", "--rate", "320kbit", "--frame-rate", "50", "--datagram", "200"];
-    let words = [&words[..], &["-t", "4s", "--json"], more].concat();
+    let words = [&STREAM[..], &["--json"], more].concat();
     let ran = stand.pathscope("a", &words).finish().exits(code);
-    let account = stand.settled().since(&before);
     let document = ran.document();
-    let measurement = only(&document);
+    streamed(stand, ran, &document, &before)
+}
+
+/// What is known of such a stream, once it is over.
+fn streamed(stand: &Stand, ran: Ran, document: &Document, before: &RelayAccount) -> Streamed {
+    let account = stand.settled().since(before);
+    let measurement = only(document);
     let far = measurement.server.as_ref().and_then(|end| end.media.as_ref());
-    let far = far?;
+    let far = far.unwrap_or_else(|| panic!("the server reported: {}", ran.said()));
     let near = measurement.client.media.clone().expect("it reported");
     let link = account.link("a:b").expect("the only one");
     let home = only_flow(&link.backward, UDP, [PORT, 0]);
@@ -42,7 +46,7 @@ fn try_stream(stand: &Stand, home: &str, code: i32, more: &[&str]) -> Option<Str
     assert_eq!(far.sent_datagrams, sum);
     assert_eq!(near.frames.judged() + near.frames.cut, 200);
     let summary = measurement.summary.media.clone().expect("it is media");
-    Some(Streamed { ran, near, summary, home })
+    Streamed { ran, near, summary, home }
 }
 
 #[test]
@@ -69,11 +73,18 @@ fn every_datagram_that_the_path_lost_doubled_or_damaged_is_found() {
     assert_eq!((near.duplicates, near.lost_datagrams), (doubled, 0));
     assert!(near.frames.repeated > 0 && near.frames.repeated <= doubled);
 
-    let Some(Streamed { ran, near, home, .. }) = try_stream(&stand, "dup=0% corrupt=4%", 5, &[])
-    else {
-        eprintln!("skipped, because damage hit the control connection, too");
-        return;
-    };
+    stand.set(&[("dup=0%", 0)], "a:b", Some("b"));
+    let before = stand.settled();
+    let file = stand.folder.path().join("run.json");
+    let words = ["--report-every", "500ms", "-o", file.to_str().expect("plain")];
+    let mut client = stand.pathscope("a", &[&STREAM[..], &words].concat());
+    client.await_stdout("kbit/s    ");
+    // All frames of 60 ms, some twelve. What the server says to the client beside them it says twice a second, and has
+    // just said.
+    stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 60)], "a:b", Some("b"));
+    let ran = client.finish().exits(5);
+    let document = crate::common::document_in(&file);
+    let Streamed { ran, near, home, .. } = streamed(&stand, ran, &document, &before);
     let damaged = pings(home.corrupted, 32);
     assert!(damaged > 0, "{}", ran.said());
     assert_eq!(near.damaged_datagrams, damaged);
