@@ -2,10 +2,11 @@
 //! connection that carries no datagram. What each path is said to have lost is what was dropped there.
 
 use pathscope_lab::link::{Counts, FlowCounts};
-use pathscope_modes::document::OutcomeState;
+use pathscope_modes::document::{Document, OutcomeState};
 
 use super::multipath::{Course, TWO_WAYS, datagrams, has_ip, ip, near, story, summary};
 use super::{PORT, Stand, UDP, is_flow, only, only_flow, wait_until};
+use crate::common::Ran;
 
 /// A host with two ways to one server, and a detour back for one of them.
 const DETOUR: &str = "name = \"detour\"
@@ -57,29 +58,43 @@ fn dropped(stand: &Stand, node: &str) -> u64 {
     words.nth(1).and_then(|count| count.parse().ok()).unwrap_or_else(|| panic!("{listed}"))
 }
 
-#[test]
-fn a_firewall_on_the_way_costs_its_path_what_it_drops_and_the_other_nothing() {
-    let Some(stand) = Stand::up(TWO_WAYS) else { return };
-    let table =
-        "add table inet wall; add chain inet wall way { type filter hook forward priority 0; }";
-    if !firewall(&stand, "modem", table) {
-        return;
+/// A run over two paths, while a firewall where packets of this node take this hook drops for a while what this matches,
+/// until it has dropped so many; and how many it dropped in all. `None` where there is no firewall.
+fn walled(
+    stand: &Stand,
+    (node, hook): (&str, &str),
+    matching: &str,
+    least: u64,
+) -> Option<(Ran, Document, u64)> {
+    let table = format!(
+        "add table inet wall; add chain inet wall way {{ type filter hook {hook} priority 0; }}"
+    );
+    if !firewall(stand, node, &table) {
+        return None;
     }
     let _server = stand.server("server");
     let mut course =
-        Course::start(&stand, &[&PATHS[..], &["-t", "10s", "--rate", "2Mbit"]].concat());
+        Course::start(stand, &[&PATHS[..], &["-t", "10s", "--rate", "2Mbit"]].concat());
     course.await_intervals(5);
-    let rule = format!("add rule inet wall way udp dport {PORT} counter drop");
-    assert!(firewall(&stand, "modem", &rule));
-    wait_until("three groups were dropped", || dropped(&stand, "modem") >= 90);
+    let rule = format!("add rule inet wall way {matching} counter drop");
+    assert!(firewall(stand, node, &rule));
+    wait_until("enough groups were dropped", || dropped(stand, node) >= least);
     // Policies of the chain apply from here on, and the counter stays.
     let opened = format!("insert rule inet wall way udp dport {PORT} accept");
-    assert!(firewall(&stand, "modem", &opened));
+    assert!(firewall(stand, node, &opened));
     let (ran, document) = course.finish();
-    let ran = ran.exits(0);
+    Some((ran.exits(0), document, dropped(stand, node)))
+}
+
+#[test]
+fn a_firewall_on_the_way_costs_its_path_what_it_drops_and_the_other_nothing() {
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let matching = format!("udp dport {PORT}");
+    let Some((ran, document, dropped)) = walled(&stand, ("modem", "forward"), &matching, 90) else {
+        return;
+    };
     let summary = summary(&document);
     let [ap, modem] = &summary.paths[..] else { panic!("two paths: {}", ran.said()) };
-    let dropped = dropped(&stand, "modem");
     assert_eq!((modem.lost, modem.lost_forward), (dropped, Some(dropped)), "{}", ran.said());
     assert_eq!((ap.sent, ap.lost), (summary.scheduled, 0), "{}", ran.said());
     assert_eq!((summary.lost, summary.effective_gaps.outages), (0, 0), "{}", ran.said());
@@ -91,25 +106,12 @@ fn a_firewall_on_the_way_costs_its_path_what_it_drops_and_the_other_nothing() {
 #[test]
 fn a_firewall_of_this_machine_is_a_refusal_and_no_loss_of_the_path() {
     let Some(stand) = Stand::up(TWO_WAYS) else { return };
-    let table =
-        "add table inet wall; add chain inet wall out { type filter hook output priority 0; }";
-    if !firewall(&stand, "laptop", table) {
+    let matching = format!("oifname to-modem udp dport {PORT}");
+    let Some((ran, document, dropped)) = walled(&stand, ("laptop", "output"), &matching, 60) else {
         return;
-    }
-    let _server = stand.server("server");
-    let mut course =
-        Course::start(&stand, &[&PATHS[..], &["-t", "10s", "--rate", "2Mbit"]].concat());
-    course.await_intervals(5);
-    let rule = format!("add rule inet wall out oifname to-modem udp dport {PORT} counter drop");
-    assert!(firewall(&stand, "laptop", &rule));
-    wait_until("two groups were refused", || dropped(&stand, "laptop") >= 60);
-    let opened = format!("insert rule inet wall out udp dport {PORT} accept");
-    assert!(firewall(&stand, "laptop", &opened));
-    let (ran, document) = course.finish();
-    let ran = ran.exits(0);
+    };
     let summary = summary(&document);
     let [ap, modem] = &summary.paths[..] else { panic!("two paths: {}", ran.said()) };
-    let dropped = dropped(&stand, "laptop");
     // The system says so of each, and what never left is not lost.
     assert!(modem.refused >= dropped, "{} of {dropped}: {}", modem.refused, ran.said());
     assert_eq!((modem.sent + modem.refused, modem.lost), (summary.scheduled, 0), "{}", ran.said());
