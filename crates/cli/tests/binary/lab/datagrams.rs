@@ -78,12 +78,14 @@ fn damage_that_checksums_let_through_is_counted_datagram_by_datagram() {
     let _server = stand.server("b");
     let file = stand.folder.path().join("run.json");
     let words = ["goodput", "b", "--protocol", "udp", "--datagram", "200", "--rate", "4Mbit"];
-    let more = ["-t", "3s", "--no-probe", "--report-every", "500ms", "-o"];
+    // The first report would be due after the end, and the first sign of life a second after the start: 0.4 s after it
+    // the ends say nothing to each other.
+    let more = ["-t", "6s", "--no-probe", "--report-every", "60s", "-o"];
     let file_name = file.to_str().expect("plain");
-    let mut client = stand.pathscope("a", &[&words[..], &more, &[file_name]].concat());
-    client.await_stdout("Mbit/s");
-    // All frames of 20 ms, some fifty. What the client says to the server beside them it says twice a second, and has
-    // just said.
+    let before = stand.account();
+    let client = stand.pathscope("a", &[&words[..], &more, &[file_name]].concat());
+    stand.await_frames(&before, "a", (UDP, [0, PORT]), 1_000);
+    // All frames of 20 ms, some fifty.
     stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 20)], "a:b", Some("a"));
     let ran = client.finish().exits(5).complains(&["not what was sent"]);
     let account = stand.settled();

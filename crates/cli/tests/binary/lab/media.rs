@@ -76,11 +76,12 @@ fn every_datagram_that_the_path_lost_doubled_or_damaged_is_found() {
     stand.set(&[("dup=0%", 0)], "a:b", Some("b"));
     let before = stand.settled();
     let file = stand.folder.path().join("run.json");
-    let words = ["--report-every", "500ms", "-o", file.to_str().expect("plain")];
-    let mut client = stand.pathscope("a", &[&STREAM[..], &words].concat());
-    client.await_stdout("kbit/s    ");
-    // All frames of 60 ms, some twelve. What the server says to the client beside them it says twice a second, and has
-    // just said.
+    // The first report would be due after the end, and the first sign of life a second after the start: half a second
+    // after it the ends say nothing to each other.
+    let words = ["--report-every", "60s", "-o", file.to_str().expect("plain")];
+    let client = stand.pathscope("a", &[&STREAM[..], &words].concat());
+    stand.await_frames(&before, "b", (UDP, [PORT, 0]), 100);
+    // All frames of 60 ms, some twelve.
     stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 60)], "a:b", Some("b"));
     let ran = client.finish().exits(5);
     let document = crate::common::document_in(&file);

@@ -180,6 +180,22 @@ impl Stand {
         last
     }
 
+    /// Until one flow of this protocol between these ports, where 0 is any, has brought so many frames since then from
+    /// there to the other end of the only link.
+    ///
+    /// Unlike a row of the client's it needs nothing that the ends say to each other, so a test may damage all that is
+    /// on its way after it, as long as the control connection has nothing there.
+    fn await_frames(&self, since: &RelayAccount, from: &str, flow: (u8, [u16; 2]), frames: u64) {
+        let (protocol, ports) = flow;
+        wait_until("so many frames went over the link", || {
+            let account = self.account().since(since);
+            let link = account.links.first().expect("a link");
+            let direction = if from == "a" { &link.forward } else { &link.backward };
+            let mut flows = direction.truth.flows.iter();
+            flows.any(|it| is_flow(it, protocol, ports) && it.counts.delivered.frames >= frames)
+        });
+    }
+
     fn set(&self, orders: &[(&str, u64)], link: &str, from: Option<&str>) {
         let order = |(words, after_ms): &(&str, u64)| SetOrder {
             link: link.to_owned(),

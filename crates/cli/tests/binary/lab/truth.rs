@@ -92,15 +92,16 @@ fn damage_that_checksums_let_through_is_found_in_the_data() {
                 \"a:b\" = { rate = \"20Mbit\", delay = \"20ms\", queue = \"200p\" }\n";
     let Some(stand) = Stand::up(text) else { return };
     let _server = stand.server("b");
-    let words = ["goodput", "b", "-c", "1", "-t", "60s", "--no-probe", "--report-every", "100ms"];
+    let words = ["goodput", "b", "-c", "1", "-t", "60s", "--no-probe", "--report-every", "90s"];
     let folder = stand.folder.path().join("run.json");
     let output = ["-o", folder.to_str().expect("plain")];
-    let mut client = stand.pathscope("a", &[&words[..], &output[..]].concat());
-    // Five round trips: by now the link is full.
-    client.await_stdout("ms");
-    client.await_stdout("ms");
-    // All frames of five milliseconds, some eight. What the client says to the server beside the data
-    // it says once a second, and again at the earliest a round trip of 40 ms after the damage.
+    // The first report would be due after the end, and the first sign of life a second after the start: a third of a
+    // second after it the ends say nothing to each other.
+    let before = stand.account();
+    let client = stand.pathscope("a", &[&words[..], &output[..]].concat());
+    // The queue holds 200: by now the link is full.
+    stand.await_frames(&before, "a", (TCP, [0, PORT]), 500);
+    // All frames of five milliseconds, some eight.
     stand.set(&[("corrupt=100%", 0), ("corrupt=0%", 5)], "a:b", Some("a"));
     let ran = client.finish().exits(5).complains(&["wrong data on 1 connection"]);
     let account = stand.account();
