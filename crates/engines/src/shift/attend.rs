@@ -23,9 +23,19 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             self.hear();
         }
         if self.now >= self.due() {
-            self.report_what_is_due();
             self.fire_timers();
+            if !self.has_woken_somebody() || self.reports.presses(self.now) {
+                self.report_what_is_due();
+            }
         }
+    }
+
+    /// Whether a flow that a timer woke has not had its visit yet.
+    ///
+    /// Many timers are due when a report is: both count from the session's start. What they have sent goes first,
+    /// since a report takes longer to make than a punctual sender may be late.
+    fn has_woken_somebody(&self) -> bool {
+        self.last_woken.is_some_and(|place| self.seats[place].is_queued)
     }
 
     /// Waits for `begin`, then starts every flow. Told to stop before, they are started at once, so
@@ -143,6 +153,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             } else {
                 self.seats[place].disarm();
                 self.notify(place, Event::Wake);
+                self.last_woken = Some(place);
             }
         }
     }

@@ -71,6 +71,8 @@ pub(crate) struct Shift<M: Machine, S> {
     medium: Medium,
     lingering: Lingering,
     timers: Timers,
+    /// The last seat that a timer had visited.
+    last_woken: Option<usize>,
     inbox: Inbox,
     outbox: Outbox<ReportOf<M>>,
     reports: Reports,
@@ -156,6 +158,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             },
             lingering,
             timers: Timers::new(seats.len()),
+            last_woken: None,
             inbox: worker.inbox,
             outbox: worker.outbox,
             reports: Reports::new(terms.start, terms.report_every, terms.begin.max(now)),

@@ -45,6 +45,11 @@ impl Reports {
         }
     }
 
+    /// Whether the report must be made now to be in time. Until then what is more urgent may go first.
+    pub fn presses(&self, now: Tick) -> bool {
+        now.nanos_since(self.due()) > self.every_ns / 2_000
+    }
+
     /// When an interval ends that is cut now. What is late by a thousandth of the interval or less counts as
     /// in time: the figures change by no more, and the times stay round.
     pub fn cut_at(&self, now: Tick) -> Tick {
@@ -93,6 +98,15 @@ mod tests {
             (reports.index(), reports.begin(), reports.due()),
             (2, tick(2_500), tick(3_000))
         );
+    }
+
+    #[test]
+    fn a_report_can_wait_a_little_and_is_in_time_all_the_same() {
+        let tick = Tick::from_nanos;
+        let reports = Reports::new(tick(0), Duration::from_micros(2), tick(0));
+        let found = [1_999, 2_000, 2_001, 2_002].map(|now| reports.presses(tick(now)));
+        assert_eq!(found, [false, false, false, true]);
+        assert_eq!(reports.cut_at(tick(2_002)), reports.due());
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod faults;
 mod flows;
 mod harness;
 mod lanes;
+mod punctuality;
 mod split;
 mod stamps;
 mod starvation;
