@@ -39,6 +39,9 @@ pub fn run<M: Machine, S: SystemCalls>(
         roster.serve(&mut shift);
         if shift.is_open() {
             roster.wait(&mut shift)?;
+            if roster.queue.is_empty() {
+                shift.approach();
+            }
         }
     }
     Ok(shift.close())

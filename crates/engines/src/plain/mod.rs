@@ -89,7 +89,10 @@ fn rest<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> Result<(), Engin
     match shift.pause() {
         _ if !shift.is_open() || !shift.roused.is_empty() => Ok(()),
         // No hint to the processor: the next turn is a system call, and the hint would delay it.
-        Pause::Spin => Ok(()),
+        Pause::Spin => {
+            shift.approach();
+            Ok(())
+        }
         Pause::Sleep(_) if block(shift) => Ok(()),
         Pause::Sleep(timeout) => {
             shift.wait(|seats, waker, medium| watch(seats, waker, medium, timeout))

@@ -9,11 +9,15 @@ use crate::calls::poll;
 use crate::mailbox::{Command, Letter, Notice};
 use crate::{Ended, EngineError, SystemCalls, Trouble};
 
+/// The longest that a timer is waited for on the clock: an answer that comes meanwhile is read so much later.
+const APPROACH_NS: u64 = 3_000;
+
 impl<M: Machine, S: SystemCalls> Shift<M, S> {
     /// When the next timer or report is due.
     #[inline]
     pub fn due(&self) -> Tick {
-        self.timers.next().min(self.reports.due())
+        let timer = self.timers.next();
+        if timer <= self.reports.latest() { timer } else { self.reports.due() }
     }
 
     /// Attends to all there is, as of the last clock reading. No system call where there is nothing.
@@ -24,18 +28,35 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         }
         if self.now >= self.due() {
             self.fire_timers();
-            if !self.has_woken_somebody() || self.reports.presses(self.now) {
+            if self.now > self.reports.latest() || !self.is_expected_soon() {
                 self.report_what_is_due();
             }
         }
     }
 
-    /// Whether a flow that a timer woke has not had its visit yet.
+    /// Whether a timer is due before the report presses, or has woken a flow that had no visit yet.
     ///
-    /// Many timers are due when a report is: both count from the session's start. What they have sent goes first,
-    /// since a report takes longer to make than a punctual sender may be late.
-    fn has_woken_somebody(&self) -> bool {
-        self.last_woken.is_some_and(|place| self.seats[place].is_queued)
+    /// Many timers are due with a report, or a round trip after it: both count from the session's start. What they
+    /// have sent goes first, since a report takes longer to make, and its session to read, than a punctual sender may
+    /// be late.
+    fn is_expected_soon(&self) -> bool {
+        let is_awake = |place: usize| self.seats[place].is_queued;
+        self.timers.next() <= self.reports.latest() || self.last_woken.is_some_and(is_awake)
+    }
+
+    /// After a turn in which nothing moved: where the next timer is due before another such turn would end, waits for
+    /// it on the clock. A turn is a system call or two; half of one is what a timer would be late by on average.
+    #[inline]
+    pub fn approach(&mut self) {
+        let (began, due) = (self.now, self.timers.next());
+        if due.nanos_since(began) > 2 * APPROACH_NS {
+            return;
+        }
+        self.tick();
+        let turn_ns = self.now.nanos_since(began).min(APPROACH_NS);
+        while self.now < due && due.nanos_since(self.now) <= turn_ns {
+            self.tick();
+        }
     }
 
     /// Waits for `begin`, then starts every flow. Told to stop before, they are started at once, so

@@ -45,9 +45,9 @@ impl Reports {
         }
     }
 
-    /// Whether the report must be made now to be in time. Until then what is more urgent may go first.
-    pub fn presses(&self, now: Tick) -> bool {
-        now.nanos_since(self.due()) > self.every_ns / 2_000
+    /// Until when what is more urgent may go first: the report will be in time all the same.
+    pub fn latest(&self) -> Tick {
+        self.due().plus_nanos(self.every_ns / 2_000)
     }
 
     /// When an interval ends that is cut now. What is late by a thousandth of the interval or less counts as
@@ -104,9 +104,10 @@ mod tests {
     fn a_report_can_wait_a_little_and_is_in_time_all_the_same() {
         let tick = Tick::from_nanos;
         let reports = Reports::new(tick(0), Duration::from_micros(2), tick(0));
-        let found = [1_999, 2_000, 2_001, 2_002].map(|now| reports.presses(tick(now)));
-        assert_eq!(found, [false, false, false, true]);
-        assert_eq!(reports.cut_at(tick(2_002)), reports.due());
+        assert_eq!((reports.due(), reports.latest()), (tick(2_000), tick(2_001)));
+        assert_eq!(reports.cut_at(reports.latest()), reports.due());
+        let without = Reports::new(tick(0), Duration::ZERO, tick(0));
+        assert_eq!(without.latest(), Tick::NEVER);
     }
 
     #[test]

@@ -447,6 +447,8 @@ pub struct Clockwork {
     pub woken: u64,
     pub early: u64,
     pub lateness_ns: Vec<u64>,
+    /// Whether it waits for bytes as well.
+    pub listens: bool,
     started: Tick,
 }
 
@@ -454,7 +456,8 @@ impl Clockwork {
     pub fn new(flow: u32, period_ns: u64, times: u64) -> Self {
         let lateness_ns = Vec::with_capacity(times as usize);
         let flow = FlowId(flow);
-        Self { flow, period_ns, times, woken: 0, early: 0, lateness_ns, started: Tick::ZERO }
+        let (woken, early, listens) = (0, 0, false);
+        Self { flow, period_ns, times, woken, early, lateness_ns, listens, started: Tick::ZERO }
     }
 
     fn due(&self) -> Tick {
@@ -472,7 +475,8 @@ impl Machine for Clockwork {
     }
 
     fn want(&mut self, _: &mut Bench, _: Tick) -> Want {
-        Want { wake: Some(self.due()), ..Want::NOTHING }
+        let recv = if self.listens { RecvWant::Any } else { RecvWant::Nothing };
+        Want { recv, wake: Some(self.due()), ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
