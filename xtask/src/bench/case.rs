@@ -81,6 +81,8 @@ pub enum Measure {
     MedianRttNs,
     /// The mean round trip, for tools that tell no other.
     MeanRttNs,
+    /// Round trips that were made, one after the other: also what lies between them counts.
+    RoundTrips,
 }
 
 /// Every case.

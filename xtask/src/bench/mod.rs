@@ -40,7 +40,8 @@ pub struct Arguments {
     /// Only these opponents
     #[arg(long, value_delimiter = ',')]
     against: Vec<String>,
-    /// Who is compared with them: `pathscope`, or `bare` to judge the method itself
+    /// Who is compared with them: `pathscope`, `recording` (with a row for each ping), or `bare` to judge the method
+    /// itself
     #[arg(long, default_value = "pathscope")]
     subject: String,
     /// The binary to measure
@@ -122,7 +123,7 @@ fn planned(
     conditions: &Conditions,
 ) -> Result<Vec<(Case, &'static Contender)>> {
     let wanted: Vec<&Contender> = if arguments.against.is_empty() {
-        contenders::ALL.iter().filter(|other| other.name != "pathscope").collect()
+        contenders::ALL.iter().filter(|other| !other.program.is_pathscope()).collect()
     } else {
         arguments.against.iter().map(|name| contenders::named(name)).collect::<Result<_>>()?
     };
@@ -160,7 +161,9 @@ fn compare(
     conditions: &Conditions,
     pairs: usize,
 ) -> Result<Comparison> {
-    let measure = (opponent.measure)(case, conditions).context("find a figure both can tell")?;
+    // We tell whatever another tool tells; in two ways of running us, the subject says what differs.
+    let teller = if opponent.program.is_pathscope() { subject } else { opponent };
+    let measure = (teller.measure)(case, conditions).context("find a figure both can tell")?;
     let run = |contender: &Contender| ends::run(contender, case, measure, conditions);
     let mut runs: Vec<(Run, Run)> = Vec::with_capacity(pairs);
     for index in 0..pairs {

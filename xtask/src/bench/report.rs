@@ -110,7 +110,7 @@ impl Comparison {
 
     fn verdict(&self) -> &'static str {
         let holds = match self.measure {
-            Measure::GoodputBps => self.summary.is_at_least(1.0),
+            Measure::GoodputBps | Measure::RoundTrips => self.summary.is_at_least(1.0),
             Measure::MedianRttNs | Measure::MeanRttNs => self.summary.is_at_most(1.0),
         };
         match (self.subject == self.opponent, self.summary.pairs < PAIRS_FOR_A_CLAIM, holds) {
@@ -141,6 +141,7 @@ impl Measure {
     fn in_words(self, figure: f64) -> String {
         match self {
             Self::GoodputBps => quantity::bit_rate(figure),
+            Self::RoundTrips => quantity::count(figure as u64),
             Self::MedianRttNs | Self::MeanRttNs => quantity::duration_ns(figure as u64),
         }
     }

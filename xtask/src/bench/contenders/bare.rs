@@ -54,6 +54,7 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     match setting.measure {
         Measure::GoodputBps => Ok(number_at(&outputs.client, "/receive_bps")?
             + number_at(&outputs.server, "/receive_bps")?),
+        Measure::RoundTrips => number_at(&outputs.client, "/round_trips"),
         Measure::MedianRttNs => number_at(&outputs.client, "/median_rtt_ns"),
         Measure::MeanRttNs => number_at(&outputs.client, "/mean_rtt_ns"),
     }

@@ -6,6 +6,7 @@ mod neper;
 mod netperf;
 mod pathscope;
 mod qperf;
+mod recording;
 mod sockperf;
 
 use anyhow::{Context as _, Result, anyhow};
@@ -19,6 +20,7 @@ use crate::check;
 /// Everybody.
 pub const ALL: &[Contender] = &[
     pathscope::PATHSCOPE,
+    recording::RECORDING,
     bare::BARE,
     iperf3::IPERF3,
     sockperf::SOCKPERF,
@@ -96,6 +98,11 @@ pub enum Program {
 }
 
 impl Program {
+    /// Whether it is the binary that is measured, in one way of running it or another.
+    pub const fn is_pathscope(&self) -> bool {
+        matches!(self, Self::Pathscope)
+    }
+
     /// Whether it is on this machine.
     pub fn is_there(&self, conditions: &Conditions) -> bool {
         match self {

@@ -29,7 +29,7 @@ fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
     })
 }
 
-fn client(setting: &Setting<'_>) -> Vec<String> {
+pub(super) fn client(setting: &Setting<'_>) -> Vec<String> {
     let Setting { conditions, port, .. } = setting;
     let seconds = conditions.seconds;
     let common = format!("127.0.0.1 --port {port} --duration {seconds}s --json");
@@ -52,7 +52,7 @@ fn client(setting: &Setting<'_>) -> Vec<String> {
     }
 }
 
-fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
+pub(super) fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     let document = Document::from_json(&outputs.client).context("read the document")?;
     let measured = document.measurements.first().context("find a measurement")?;
     ensure!(measured.checks.iter().all(|check| check.passed), "hold its checks");
@@ -63,6 +63,7 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
             None => summary.goodput.as_ref().and_then(both_directions),
         },
         Measure::MedianRttNs => summary.latency.as_ref().and_then(|latency| median(&latency.rtt)),
+        Measure::RoundTrips => summary.latency.as_ref().map(|latency| latency.rtt.count as f64),
         Measure::MeanRttNs => summary.latency.as_ref().and_then(|latency| latency.rtt.mean_ns),
     };
     figure.context("find the figure in the document")
