@@ -30,8 +30,11 @@ impl LastTransit {
 /// What the flows of a worker found.
 #[derive(Debug, Default)]
 pub struct VariationTally {
-    /// |D| of neighbours.
+    /// |D| of neighbours, but for those where it is nothing.
     neighbours: Box<LatencyHistogram>,
+    /// Neighbours that took equally long: all that were sent joined and came joined, most of a fast flow's. A count
+    /// costs a tenth of a place in the histogram.
+    alike: u64,
     smoothed_last: f64,
     smoothed_sum: f64,
     smoothed_most: f64,
@@ -48,14 +51,16 @@ impl VariationTally {
         self.smoothed_sum += *smoothed;
         self.smoothed_most = self.smoothed_most.max(*smoothed);
         self.smoothed_count += 1;
-        if are_neighbours {
+        if are_neighbours && size > 0 {
             self.neighbours.record(size);
         }
+        self.alike += u64::from(are_neighbours && size == 0);
     }
 
     /// Adds what was found after this.
     pub fn merge(&mut self, later: &Self) {
         self.neighbours.merge(&later.neighbours);
+        self.alike += later.alike;
         if later.smoothed_count > 0 {
             self.smoothed_last = later.smoothed_last;
         }
@@ -66,13 +71,18 @@ impl VariationTally {
 
     /// What it comes to; nothing where fewer than two datagrams of a flow came.
     pub fn figures(&self) -> Option<VariationFigures> {
-        (self.smoothed_count > 0).then(|| VariationFigures {
-            rfc3550: InterarrivalJitter {
-                last_ns: self.smoothed_last,
-                mean_ns: self.smoothed_sum / self.smoothed_count as f64,
-                max_ns: self.smoothed_most,
-            },
-            ipdv: LatencyFigures::of(&self.neighbours),
+        (self.smoothed_count > 0).then(|| {
+            let mut neighbours = LatencyHistogram::new();
+            neighbours.merge(&self.neighbours);
+            neighbours.record_many(0, self.alike);
+            VariationFigures {
+                rfc3550: InterarrivalJitter {
+                    last_ns: self.smoothed_last,
+                    mean_ns: self.smoothed_sum / self.smoothed_count as f64,
+                    max_ns: self.smoothed_most,
+                },
+                ipdv: LatencyFigures::of(&neighbours),
+            }
         })
     }
 }
@@ -122,6 +132,18 @@ mod tests {
         // 2 is lost; 4 comes after 5.
         let ipdv = of(&[(0, 10), (1, 20), (3, 90), (5, 90), (4, 500), (6, 90), (7, 95)]).ipdv;
         assert_eq!((ipdv.count, ipdv.max_ns), (2, Some(10)));
+    }
+
+    #[test]
+    fn neighbours_that_took_equally_long_count_like_any() {
+        let (mut one, mut other) = (VariationTally::default(), VariationTally::default());
+        let mut last = LastTransit::default();
+        (0..30).for_each(|sequence| last.arrived(sequence, 10, &mut one));
+        (30..41).for_each(|sequence| last.arrived(sequence, 15, &mut other));
+        one.merge(&other);
+        let ipdv = one.figures().expect("41 arrivals").ipdv;
+        assert_eq!((ipdv.count, ipdv.min_ns, ipdv.max_ns), (40, Some(0), Some(5)));
+        assert_eq!((ipdv.mean_ns, ipdv.median_ns()), (Some(0.125), Some(0)));
     }
 
     #[test]
