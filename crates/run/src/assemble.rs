@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use pathscope_core::quantity::{count, counted, ratio};
+use pathscope_core::quantity::{count, counted, ratio, total};
 use pathscope_core::record::{Caveat, Check, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};
@@ -224,11 +224,8 @@ fn verified(
 ) -> Option<Check> {
     let corruptions: usize =
         [Some(client), server].into_iter().flatten().map(|end| end.corruptions.len()).sum();
-    let received: u64 = [Some(client), server]
-        .into_iter()
-        .flatten()
-        .map(|end| end.received_bytes)
-        .fold(0, u64::saturating_add);
+    let received =
+        total([Some(client), server].into_iter().flatten().map(|end| end.received_bytes));
     let text = if corruptions == 0 && plan.verify == Verify::Sampled {
         format!("of {} received bytes one in 16 was checked, and none was wrong", count(received))
     } else if corruptions == 0 {
@@ -446,10 +443,7 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
         );
         caveats.push(Caveat::new("kernel_stamps_missing", text));
     }
-    let steps: u64 = ends
-        .iter()
-        .filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps))
-        .fold(0, u64::saturating_add);
+    let steps = total(ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)));
     if steps > 0 || parts.implausible > 0 {
         let stepped = match steps {
             0 => "was not seen to step".to_owned(),

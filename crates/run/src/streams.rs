@@ -1,6 +1,6 @@
 //! What has to hold of streams of frames, and what to mind of them. The rest of a measurement is in `assemble`.
 
-use pathscope_core::quantity::{count, counted, duration_ns};
+use pathscope_core::quantity::{count, counted, duration_ns, total};
 use pathscope_core::record::{Caveat, Check};
 use pathscope_modes::document::Hosts;
 use pathscope_modes::media::{MediaPlan, MediaReport, MediaSummary};
@@ -23,8 +23,8 @@ pub(crate) fn checks(
 /// Every datagram was what was sent.
 fn verified(client: &MediaReport, server: Option<&MediaReport>) -> Option<Check> {
     let ends = || [Some(client), server].into_iter().flatten();
-    let damaged: u64 = ends().map(|end| end.damaged_datagrams).fold(0, u64::saturating_add);
-    let received: u64 = ends().map(|end| end.received_datagrams).fold(0, u64::saturating_add);
+    let damaged = total(ends().map(|end| end.damaged_datagrams));
+    let received = total(ends().map(|end| end.received_datagrams));
     let first = ends().find_map(|end| end.first_damaged).map_or_else(String::new, |first| {
         format!(
             "; the first is datagram {} of frame {} of stream {}, from byte {} on",

@@ -16,3 +16,8 @@ pub use number::QuantityError;
 pub use period::Period;
 pub use rate::{BitRate, Frequency};
 pub use scale::{Dimension, Scale};
+
+/// The sum of counts, at most the most there is: what a peer reports may be any number.
+pub fn total(counts: impl IntoIterator<Item = u64>) -> u64 {
+    counts.into_iter().fold(0, u64::saturating_add)
+}

@@ -1,6 +1,6 @@
 //! A goodput test as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bytes, count, duration_ns};
+use pathscope_core::quantity::{bit_rate, bytes, count, duration_ns, total};
 use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
@@ -122,7 +122,6 @@ fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
 }
 
 fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
-    use pathscope_core::quantity::bit_rate;
     let median = direction
         .median_bps
         .map_or_else(String::new, |median| format!("; median {}", bit_rate(median)));
@@ -138,9 +137,8 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
 
 /// Connections that got next to nothing, by name.
 fn starved(summary: &GoodputSummary) -> Option<Figure> {
-    use pathscope_core::quantity::bit_rate;
     let directions = [summary.up, summary.down].into_iter().flatten();
-    let all: u64 = directions.map(|direction| direction.starved).fold(0, u64::saturating_add);
+    let all = total(directions.map(|direction| direction.starved));
     let both = summary.up.is_some() && summary.down.is_some();
     let names = summary.starved.iter().take(STARVED_SHOWN).map(|starved| {
         let way = match (both, starved.is_up) {

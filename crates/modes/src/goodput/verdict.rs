@@ -9,7 +9,7 @@
 //! give no verdict rather than a guess.
 
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::ratio;
+use pathscope_core::quantity::{ratio, total};
 use pathscope_core::record::{Evidence, Limit, TcpFacts, Verdict, WorkerUsage};
 
 use super::{GoodputPlan, GoodputSummary, Pattern};
@@ -312,8 +312,7 @@ fn longest_wait(end: &EndReport) -> Option<f64> {
 }
 
 fn cpu_ns(end: &EndReport) -> u64 {
-    let used = end.workers.iter().flat_map(|worker| [worker.user_ns, worker.system_ns]);
-    used.fold(0, u64::saturating_add)
+    total(end.workers.iter().flat_map(|worker| [worker.user_ns, worker.system_ns]))
 }
 
 #[cfg(test)]

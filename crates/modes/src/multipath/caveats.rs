@@ -1,6 +1,6 @@
 //! What has to hold of a multipath test, and what to mind before believing its figures.
 
-use pathscope_core::quantity::{count, counted, duration_ns};
+use pathscope_core::quantity::{count, counted, duration_ns, total};
 use pathscope_core::record::{Caveat, Check};
 
 use super::{MultipathPlan, MultipathReport, MultipathSummary};
@@ -60,7 +60,7 @@ fn unsent(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
 
 /// Answers that came when their numbers had been given up count as losses.
 fn late(summary: &MultipathSummary) -> Option<Caveat> {
-    let late: u64 = summary.paths.iter().map(|path| path.late).fold(0, u64::saturating_add);
+    let late = total(summary.paths.iter().map(|path| path.late));
     (late > 0).then(|| {
         let text = format!(
             "{} came after their numbers had been given up: they count as lost",
@@ -72,9 +72,7 @@ fn late(summary: &MultipathSummary) -> Option<Caveat> {
 
 /// What an end's own socket dropped is no fault of the path.
 fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
-    let of = |end: &MultipathReport| {
-        end.paths.iter().map(|path| path.socket_drops).fold(0, u64::saturating_add)
-    };
+    let of = |end: &MultipathReport| total(end.paths.iter().map(|path| path.socket_drops));
     let (near, far) = (of(client), server.map_or(0, of));
     (near > 0 || far > 0).then(|| {
         let text = format!(

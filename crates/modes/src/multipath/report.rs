@@ -1,5 +1,6 @@
 //! What one end of a multipath test says: in each interval, and at the end.
 
+use pathscope_core::quantity::total;
 use pathscope_core::record::WirelessFacts;
 use pathscope_core::stats::{Distribution, LatencyFigures};
 use schemars::JsonSchema;
@@ -197,9 +198,7 @@ impl LossPair {
 
     /// How many were judged on both.
     pub fn judged(&self) -> u64 {
-        [self.neither, self.one_lost, self.other_lost, self.both_lost]
-            .into_iter()
-            .fold(0, u64::saturating_add)
+        total([self.neither, self.one_lost, self.other_lost, self.both_lost])
     }
 }
 

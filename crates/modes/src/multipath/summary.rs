@@ -1,5 +1,6 @@
 //! What a multipath test came to over both ends. Each figure's definition is in docs/method/multipath.md.
 
+use pathscope_core::quantity::total;
 use pathscope_core::stats::{Distribution, LatencyFigures};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -160,8 +161,7 @@ impl MultipathSummary {
         let median = |figures: &LatencyFigures| figures.median_ns().map(|median| median as f64);
         let saved =
             i128::from(client.paired_primary_wait_ns) - i128::from(client.paired_effective_wait_ns);
-        let first_elsewhere: u64 =
-            client.paths.iter().skip(1).map(|path| path.first).fold(0, u64::saturating_add);
+        let first_elsewhere = total(client.paths.iter().skip(1).map(|path| path.first));
         let sent_bytes = client.sent.saturating_mul(plan.datagram_bytes.0);
         Self {
             scheduled: client.scheduled,

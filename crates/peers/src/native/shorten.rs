@@ -1,6 +1,7 @@
 //! A report that fits into one message: lists are cut, distributions made coarser, and a caveat says so.
 //! The sender's own document keeps everything.
 
+use pathscope_core::quantity::total;
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution};
 use pathscope_modes::goodput::GoodputReport;
@@ -93,7 +94,7 @@ fn halve_list<T>(list: &mut Vec<T>) {
 fn coarsen(distribution: &mut Distribution) {
     let merged = distribution.buckets.chunks(2).map(|pair| Bucket {
         upper_ns: pair.iter().map(|bucket| bucket.upper_ns).max().unwrap_or(0),
-        count: pair.iter().map(|bucket| bucket.count).fold(0, u64::saturating_add),
+        count: total(pair.iter().map(|bucket| bucket.count)),
     });
     distribution.buckets = merged.collect();
 }

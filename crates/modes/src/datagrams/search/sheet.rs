@@ -1,6 +1,6 @@
 //! A search for the highest rate without loss as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Evidence, Limit, Verdict};
 use pathscope_core::sheet::{Figure, Row, Section, Table, Value};
 
@@ -50,7 +50,7 @@ fn word(trial: &RateTrial) -> &'static str {
 /// The search as a section of its own: what was found, and each trial.
 pub fn section(search: &RateSearch) -> Section {
     let whole = search.trials.iter().filter(|trial| trial.whole).count() as u64;
-    let seconds = search.trials.iter().map(|trial| trial.duration_ns).fold(0, u64::saturating_add);
+    let seconds = total(search.trials.iter().map(|trial| trial.duration_ns));
     let trials =
         Figure::new("trials", Value::Count(search.trials.len() as u64)).with_note(format!(
             "{} of them of the whole duration; {} of sending in all",
