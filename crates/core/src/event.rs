@@ -18,6 +18,8 @@ pub enum Event<'event> {
     },
     /// One report interval of one measurement has passed.
     Interval {
+        /// The measurement's name.
+        measurement: &'event str,
         /// Its figures; without cells where there is nothing to show.
         row: &'event Row,
         /// The same as data.

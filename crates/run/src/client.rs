@@ -455,7 +455,7 @@ fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Int
     let is_splinter = interval.index > 0 && length_ns < test.report_every_ns.0 / 10;
     let has_row = told == Told::Intervals && !is_splinter;
     let row = if has_row { sheet::row(name, test, interval) } else { Row::default() };
-    sink(Event::Interval { row: &row, record: interval });
+    sink(Event::Interval { measurement: name, row: &row, record: interval });
 }
 
 impl End for ClientEnd<'_, '_> {

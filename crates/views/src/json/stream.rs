@@ -1,6 +1,6 @@
 //! One JSON object a line, each with `event` as its first member: `started`, `interval`, `trial`,
 //! `note`, `finished`. The members of the record follow in the same object; the line `finished` is the
-//! document with `event` in front.
+//! document with `event` in front. An interval has the name of its measurement between the two.
 
 use std::io::{self, Write};
 
@@ -23,12 +23,14 @@ impl<'out> Stream<'out> {
 impl View for Stream<'_> {
     fn event(&mut self, event: Event<'_>) -> io::Result<()> {
         let line = match event {
-            Event::Started { record, .. } => line("started", record),
-            Event::Interval { record, .. } => line("interval", record),
-            Event::Trial { record, .. } => line("trial", record),
-            Event::Note(caveat) => line("note", caveat),
+            Event::Started { record, .. } => line(&[("event", "started")], record),
+            Event::Interval { measurement, record, .. } => {
+                line(&[("event", "interval"), ("measurement", measurement)], record)
+            }
+            Event::Trial { record, .. } => line(&[("event", "trial")], record),
+            Event::Note(caveat) => line(&[("event", "note")], caveat),
             Event::Checkpoint { .. } => return Ok(()),
-            Event::Finished { record, .. } => line("finished", record),
+            Event::Finished { record, .. } => line(&[("event", "finished")], record),
         }?;
         // One write a line: where several processes share a pipe, lines stay whole.
         self.out.write_all(line.as_bytes())?;
@@ -36,12 +38,17 @@ impl View for Stream<'_> {
     }
 }
 
-/// The record's object with `event` as its first member; what is no object becomes the member `record`.
-fn line(event: &str, record: &dyn Record) -> Result<String, serde_json::Error> {
+/// The record's object with these as its first members; what is no object becomes the member `record`.
+fn line(first: &[(&str, &str)], record: &dyn Record) -> Result<String, serde_json::Error> {
+    let mut members = Vec::with_capacity(first.len() + 1);
+    for (name, text) in first {
+        members.push(format!("\"{name}\":{}", serde_json::to_string(text)?));
+    }
     let json = record.to_json(Layout::Line)?;
-    Ok(match json.strip_prefix('{') {
-        Some("}") => format!("{{\"event\":\"{event}\"}}\n"),
-        Some(members) => format!("{{\"event\":\"{event}\",{members}\n"),
-        None => format!("{{\"event\":\"{event}\",\"record\":{json}}}\n"),
-    })
+    match json.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+        Some("") => {}
+        Some(own) => members.push(own.to_owned()),
+        None => members.push(format!("\"record\":{json}")),
+    }
+    Ok(format!("{{{}}}\n", members.join(",")))
 }

@@ -29,7 +29,7 @@ fn run(format: Format, record: &dyn Record) -> String {
     let failure = Some((Failure::Check, "a byte was wrong"));
     for event in [
         Event::Started { sheet: &sheet, record: &Empty {} },
-        Event::Interval { row: &row, record: &INTERVAL },
+        Event::Interval { measurement: "idle", row: &row, record: &INTERVAL },
         Event::Trial { row: &row, record: &Empty {} },
         Event::Note(&note),
         Event::Finished { sheet: &sheet, record, failure },
@@ -57,7 +57,12 @@ fn the_stream_has_one_object_for_each_event() {
         lines,
         [
             json!({ "event": "started" }),
-            json!({ "event": "interval", "goodput_bps": 72.15e9, "host": "a\nb\u{1b}[31m\"" }),
+            json!({
+                "event": "interval",
+                "measurement": "idle",
+                "goodput_bps": 72.15e9,
+                "host": "a\nb\u{1b}[31m\"",
+            }),
             json!({ "event": "trial" }),
             json!({ "event": "note", "name": "loopback", "text": "no network was crossed" }),
             json!({ "event": "finished", "schema": 1 }),

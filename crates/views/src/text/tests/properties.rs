@@ -177,7 +177,7 @@ fn show(columns: usize, sheet: &Sheet, rows: &[Row], failure: &str) -> String {
     let mut view = Format::Text.view(options, &mut out);
     let note = Caveat::new(failure, failure);
     let mut events = vec![Event::Started { sheet, record: &() }, Event::Note(&note)];
-    events.extend(rows.iter().map(|row| Event::Interval { row, record: &() }));
+    events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     let failure = Some((Failure::Peer, failure));
     events.push(Event::Finished { sheet, record: &(), failure });
     for event in events {

@@ -270,7 +270,7 @@ fn rows_as_they_pass() {
     let rows = samples::rows();
     let note = Caveat::new("loopback", "no network was crossed: both ends are one machine");
     let mut events = vec![Event::Started { sheet: &sheet, record: &() }];
-    events.extend(rows.iter().map(|row| Event::Interval { row, record: &() }));
+    events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     events.insert(3, Event::Note(&note));
     events.push(finished(&sheet, Some((Failure::Interrupted, "the first 10 s were saved"))));
     let options = Options { live: Live::Shown, ..RESULT_ONLY };
@@ -340,7 +340,7 @@ fn hidden_rows_leave_the_result_alone() {
     let note = Caveat::new("loopback", "no network was crossed");
     let events = [
         Event::Started { sheet: &sheet, record: &() },
-        Event::Interval { row: &rows[0], record: &() },
+        Event::Interval { measurement: "", row: &rows[0], record: &() },
         Event::Note(&note),
     ];
     assert_eq!(show(RESULT_ONLY, &events), "");
