@@ -19,6 +19,7 @@ use pathscope_modes::registry::Plan;
 
 use crate::error::RunError;
 use crate::mail::{Part, WorkerOutcome};
+use crate::samples::Rows;
 use crate::worker::{Crew, RunningWorker};
 
 /// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
@@ -83,7 +84,7 @@ fn datagrams(crew: Crew, plan: DatagramsPlan) -> Result<RunningWorker, RunError>
 fn pings(mut crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
     let key = crew.setting.key;
     let mut shared = LatencyShared::new(&plan);
-    if let Some(samples) = crew.samples.take() {
+    if let Some(Rows::Pings(samples)) = crew.rows.take() {
         shared = shared.with_samples(samples);
     }
     let shape = Shape::of_latency(shared, &plan);
@@ -103,7 +104,7 @@ fn echoes(crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
 fn streams(mut crew: Crew, plan: MediaPlan) -> Result<RunningWorker, RunError> {
     let (role, key) = (crew.setting.role, crew.setting.key);
     let mut shared = MediaShared::new(&plan);
-    if let Some(rows) = crew.rows.take() {
+    if let Some(Rows::Frames(rows)) = crew.rows.take() {
         shared = shared.with_rows(rows);
     }
     let shape = Shape::of_single_datagrams(shared, LARGEST_DATAGRAM, false);
@@ -115,7 +116,7 @@ fn streams(mut crew: Crew, plan: MediaPlan) -> Result<RunningWorker, RunError> {
 fn paths(mut crew: Crew, plan: MultipathPlan) -> Result<RunningWorker, RunError> {
     let key = crew.setting.key;
     let mut shared = MultipathShared::new(&plan);
-    if let Some(stamps) = crew.stamps.take() {
+    if let Some(Rows::Stamps(stamps)) = crew.rows.take() {
         shared = shared.with_samples(stamps);
     }
     let shape = Shape::of_single_datagrams(shared, LARGEST_DATAGRAM, false);

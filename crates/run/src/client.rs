@@ -60,7 +60,7 @@ pub struct Request {
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
     /// What is written down while it runs.
     pub journal: Journal,
-    /// Where the pings of the first test are written one by one.
+    /// Where what each test measures is written one by one.
     pub samples: Option<SampleFile>,
     /// What time people have, in nanoseconds since 1970. It may step: nothing is measured by it.
     pub wall_unix_ns: fn() -> u64,
@@ -149,7 +149,7 @@ impl ClientRun<'_> {
         let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
-        driver.samples = self.samples.take();
+        driver.samples.clone_from(&self.samples);
         stop.tell(driver.mailbox());
         let result = self.tests(&mut driver, server, stop);
         if result.is_ok() {

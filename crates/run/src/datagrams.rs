@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_engines::Finished;
 use pathscope_flow::Machine;
@@ -142,12 +142,15 @@ impl DatagramFindings {
         report
     }
 
-    /// What this end noticed.
-    pub fn caveats(&self, role: Role) -> Option<Caveat> {
+    /// Where the size was left to us and the kernel granted less. Of what the user asked for, the group tells.
+    pub fn caveat(&self, plan: &DatagramsPlan, role: Role) -> Option<Caveat> {
+        if plan.sockets.receive_buffer_bytes.is_some() {
+            return None;
+        }
         let (wanted, granted) = self.room_bytes.filter(|(wanted, granted)| granted < wanted)?;
         let end = if role == Role::Client { "client" } else { "server" };
         let text = format!(
-            "a receive buffer of {} was asked for, and the {end}'s kernel granted {}: raise net.core.rmem_max there",
+            "a receive buffer of {} is wanted, and the {end}'s kernel granted {}: raise net.core.rmem_max there",
             bytes(wanted),
             bytes(granted)
         );
@@ -162,7 +165,7 @@ pub(crate) fn checks(
     server: Option<&DatagramsReport>,
 ) -> Vec<Check> {
     let ends = || [Some(client), server].into_iter().flatten();
-    let sum = |field: fn(&DatagramsReport) -> u64| ends().map(field).fold(0, u64::saturating_add);
+    let sum = |field: fn(&DatagramsReport) -> u64| total(ends().map(field));
     let (corrupt, received) = (sum(|end| end.corrupt), sum(|end| end.received));
     let first = ends().flat_map(|end| &end.corruptions).next();
     let verified = Check {

@@ -166,9 +166,7 @@ impl GroupState {
             placement: self.placement.clone(),
             sockets,
             lanes: Vec::new(),
-            samples: None,
             rows: Vec::new(),
-            stamps: None,
             succession: replaces
                 .then(|| Succession { ledger: self.ledger.clone(), opener: self.opener.clone() }),
         })
@@ -183,9 +181,7 @@ impl GroupState {
             placement: self.placement.clone(),
             sockets: Vec::new(),
             lanes: lanes.into_iter().map(open).collect::<Result<_, RunError>>()?,
-            samples: None,
             rows: Vec::new(),
-            stamps: None,
             succession: None,
         })
     }

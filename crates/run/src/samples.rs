@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
 use std::time::Duration;
 
@@ -16,7 +16,9 @@ use pathscope_core::Tick;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Caveat;
 use pathscope_modes::latency::{BLOCK, Sample, SampleBuffer, SampleSink};
-use pathscope_modes::multipath::MultipathSample;
+use pathscope_modes::media::FrameRow;
+use pathscope_modes::multipath::MultipathSamples;
+use pathscope_modes::registry::Plan;
 
 use crate::error::RunError;
 use crate::paths::StampsRow;
@@ -41,49 +43,72 @@ pub(crate) trait Row: Copy + Send + 'static {
     fn write(&self, text: &mut Vec<u8>, start: Tick);
 }
 
-/// A file that is open before anything is measured.
+/// Where one worker's rows go.
 #[derive(Debug)]
+pub(crate) enum Rows {
+    /// Each ping.
+    Pings(SampleBuffer),
+    /// Each frame that has ended.
+    Frames(SampleBuffer<FrameRow>),
+    /// What became of each datagram on each path.
+    Stamps(MultipathSamples),
+}
+
+/// A file that is open before anything is measured. Those of one file write to it in turns, each test behind the one
+/// before it.
+#[derive(Clone, Debug)]
 pub struct SampleFile {
     path: PathBuf,
-    file: File,
+    file: Arc<File>,
+    /// Whether the first row is there.
+    is_begun: Arc<AtomicBool>,
 }
 
 impl SampleFile {
     /// Opens the file, and empties it.
     pub fn create(path: &Path) -> std::io::Result<Self> {
-        Ok(Self { path: path.to_owned(), file: File::create(path)? })
+        let file = Arc::new(File::create(path)?);
+        Ok(Self { path: path.to_owned(), file, is_begun: Arc::default() })
     }
 
-    /// Starts to write. Times are told since `start`.
-    pub(crate) fn write(self, start: Tick) -> Result<(SampleBuffer, SampleWriter), RunError> {
-        let (mut buffers, writer) = self.write_by(1, start)?;
-        // One was asked for.
-        let buffer = buffers.pop().expect("there is a buffer for each worker");
-        Ok((buffer, writer))
-    }
-
-    /// Starts to write what became of each datagram on so many paths. Times are told since `start`.
-    pub(crate) fn write_stamps(
+    /// Starts to write what so many workers of a plan measure, with a buffer for each. Times are told since `start`.
+    /// Nothing where the plan has nothing that is written one by one.
+    pub(crate) fn write(
         self,
+        plan: &Plan,
+        workers: usize,
         start: Tick,
-        lanes: u8,
-    ) -> Result<(SampleBuffer<MultipathSample>, SampleWriter), RunError> {
-        let mut row = StampsRow::new(lanes);
-        let head = StampsRow::head(lanes);
-        let (mut buffers, writer) =
-            self.write_rows(1, head, move |text, sample| row.add(text, sample, start))?;
-        // One was asked for.
-        let buffer = buffers.pop().expect("there is a buffer for each worker");
-        Ok((buffer, writer))
+    ) -> Result<Option<(Vec<Rows>, SampleWriter)>, RunError> {
+        let writing = match plan {
+            Plan::Latency(_) => self.write_each(workers, start, Rows::Pings),
+            Plan::Media(_) => self.write_each(workers, start, Rows::Frames),
+            Plan::Multipath(plan) => self.write_stamps(workers, start, plan.lanes),
+            Plan::Goodput(_) | Plan::Datagrams(_) => return Ok(None),
+        };
+        writing.map(Some)
     }
 
-    /// Starts to write rows that each stand for themselves, of several workers, with a buffer for each.
-    pub(crate) fn write_by<R: Row>(
+    /// Starts to write rows that each stand for themselves.
+    fn write_each<R: Row>(
         self,
         workers: usize,
         start: Tick,
-    ) -> Result<(Vec<SampleBuffer<R>>, SampleWriter), RunError> {
-        self.write_rows(workers, R::HEAD.to_owned(), move |text, row: &R| row.write(text, start))
+        rows: fn(SampleBuffer<R>) -> Rows,
+    ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
+        let head = R::HEAD.to_owned();
+        self.write_rows(workers, head, move |text, row: &R| row.write(text, start), rows)
+    }
+
+    /// Starts to write what became of each datagram on so many paths.
+    fn write_stamps(
+        self,
+        workers: usize,
+        start: Tick,
+        lanes: u8,
+    ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
+        let (mut row, head) = (StampsRow::new(lanes), StampsRow::head(lanes));
+        let row = move |text: &mut Vec<u8>, sample: &_| row.add(text, sample, start);
+        self.write_rows(workers, head, row, Rows::Stamps)
     }
 
     fn write_rows<S: Copy + Send + 'static>(
@@ -91,7 +116,8 @@ impl SampleFile {
         workers: usize,
         head: String,
         row: impl FnMut(&mut Vec<u8>, &S) + Send + 'static,
-    ) -> Result<(Vec<SampleBuffer<S>>, SampleWriter), RunError> {
+        rows: fn(SampleBuffer<S>) -> Rows,
+    ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
         let workers = workers.max(1);
         let each = (BLOCKS / workers).max(4);
         let (full, blocks) = mpsc::sync_channel(each * workers);
@@ -104,18 +130,20 @@ impl SampleFile {
                 let _ = give.send(Vec::with_capacity(BLOCK));
             }
             let (full, dropped) = (full.clone(), Arc::clone(&dropped));
-            buffers.push(SampleBuffer::new(Box::new(Ring { worker, full, empty, dropped })));
+            let ring = Box::new(Ring { worker, full, empty, dropped });
+            buffers.push(rows(SampleBuffer::new(ring)));
             spent.push(give);
         }
         // Only those of the workers are left, so that the thread ends when they have.
         drop(full);
         let (done, outcome) = mpsc::channel();
-        let Self { path, file } = self;
+        let Self { path, file, is_begun } = self;
+        let head = if is_begun.swap(true, Ordering::Relaxed) { String::new() } else { head };
         std::thread::Builder::new()
             .name("samples".to_owned())
             .spawn(move || {
                 // Where nobody waits for it any more, nobody needs to know.
-                let _ = done.send(write_all(file, head, row, (&blocks, &spent)));
+                let _ = done.send(write_all(&file, head, row, (&blocks, &spent)));
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
         let writer = SampleWriter { path, outcome, dropped };
@@ -202,7 +230,7 @@ impl SampleWriter {
 
 /// Writes blocks as they come, until no more can come or a write fails.
 fn write_all<S>(
-    mut file: File,
+    mut file: &File,
     head: String,
     mut row: impl FnMut(&mut Vec<u8>, &S),
     (blocks, spent): (&Receiver<Block<S>>, &[Sender<Vec<S>>]),
@@ -271,6 +299,7 @@ pub(crate) fn decimal(text: &mut Vec<u8>, mut value: u64) {
 #[cfg(test)]
 mod tests {
     use pathscope_core::id::{FlowId, Lane};
+    use pathscope_modes::multipath::MultipathSample;
 
     use super::*;
 
@@ -290,12 +319,18 @@ mod tests {
         folder
     }
 
+    fn write_pings(file: SampleFile) -> (SampleBuffer, SampleWriter) {
+        let (mut rows, writer) = file.write_each(1, START, Rows::Pings).expect("a thread");
+        let Some(Rows::Pings(buffer)) = rows.pop() else { panic!("{rows:?}") };
+        (buffer, writer)
+    }
+
     #[test]
     fn each_sample_is_a_row_in_order() {
         let folder = folder("samples");
         let path = folder.join("rows.csv");
         let file = SampleFile::create(&path).expect("a folder of ours");
-        let (mut buffer, writer) = file.write(START).expect("a thread");
+        let (mut buffer, writer) = write_pings(file);
         buffer.push(sample(7, Tick::from_nanos(1_030)));
         buffer.push(sample(u64::MAX, Tick::NEVER));
         drop(buffer);
@@ -310,11 +345,26 @@ mod tests {
     fn a_run_without_samples_leaves_the_head() {
         let folder = folder("no-samples");
         let path = folder.join("rows.csv");
-        let (buffer, writer) =
-            SampleFile::create(&path).expect("ours").write(START).expect("a thread");
+        let (buffer, writer) = write_pings(SampleFile::create(&path).expect("ours"));
         drop(buffer);
         assert_eq!(writer.finish(), None);
         assert_eq!(std::fs::read_to_string(&path).expect("it was written"), HEAD);
+        std::fs::remove_dir_all(folder).expect("it is ours");
+    }
+
+    #[test]
+    fn the_rows_of_one_test_follow_those_of_another_under_one_head() {
+        let folder = folder("samples-of-two");
+        let path = folder.join("rows.csv");
+        let file = SampleFile::create(&path).expect("a folder of ours");
+        for number in [1, 2] {
+            let (mut buffer, writer) = write_pings(file.clone());
+            buffer.push(sample(number, Tick::NEVER));
+            drop(buffer);
+            assert_eq!(writer.finish(), None);
+        }
+        let text = std::fs::read_to_string(&path).expect("it was written");
+        assert_eq!(text, format!("{HEAD}3,1,10,12,,,,lost\n3,2,10,12,,,,lost\n"));
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
@@ -325,7 +375,7 @@ mod tests {
             return;
         }
         let file = SampleFile::create(Path::new("/dev/full")).expect("it can be opened");
-        let (mut buffer, writer) = file.write(START).expect("a thread");
+        let (mut buffer, writer) = write_pings(file);
         (0..1_000_000).for_each(|sequence| buffer.push(sample(sequence, START)));
         drop(buffer);
         let caveat = writer.finish().expect("it is full");
@@ -355,7 +405,8 @@ mod tests {
         let folder = folder("stamps");
         let path = folder.join("stamps.csv");
         let file = SampleFile::create(&path).expect("a folder of ours");
-        let (mut buffer, writer) = file.write_stamps(START, 3).expect("a thread");
+        let (mut rows, writer) = file.write_stamps(1, START, 3).expect("a thread");
+        let Some(Rows::Stamps(mut buffer)) = rows.pop() else { panic!("{rows:?}") };
         let at = Tick::from_nanos;
         let sample = |number, lane, sent, echoed, received| MultipathSample {
             number,

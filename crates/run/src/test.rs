@@ -45,7 +45,7 @@ pub(crate) struct RunningTest {
     over: EndedConnections,
     told: EndedConnections,
     report: EndReport,
-    /// Client: where pings are written one by one, before the test starts and while it runs.
+    /// Client: where what is measured is written one by one.
     pub samples: Option<SampleFile>,
     /// Whether each flow that is replaced is told as it ends.
     pub tells_departures: bool,
@@ -189,20 +189,11 @@ impl RunningTest {
                     .extend(facts.iter().flat_map(|facts| cut_buffers(self.role, &asked, facts)));
                 self.report.sockets = facts;
             }
-            match (&ready.job, self.samples.take()) {
-                (Plan::Latency(_), Some(file)) => {
-                    let (samples, writer) = file.write(now)?;
-                    (ready.samples, self.writer) = (Some(samples), Some(writer));
-                }
-                (Plan::Media(_), Some(file)) => {
-                    let (rows, writer) = file.write_by(ready.placement.workers, now)?;
+            if let Some(file) = self.samples.clone().filter(|_| !state.is_probe()) {
+                let writing = file.write(&ready.job, ready.placement.workers, now)?;
+                if let Some((rows, writer)) = writing {
                     (ready.rows, self.writer) = (rows, Some(writer));
                 }
-                (Plan::Multipath(plan), Some(file)) => {
-                    let (stamps, writer) = file.write_stamps(now, plan.lanes)?;
-                    (ready.stamps, self.writer) = (Some(stamps), Some(writer));
-                }
-                (_, file) => self.samples = file,
             }
             let result = worker::start(ready, setting, &mut self.workers, mailbox);
             state.workers_running = self.workers.len() - before;
@@ -419,10 +410,9 @@ impl RunningTest {
             let latency = Some(latency);
             if state.is_probe() { report.probe = latency } else { report.latency = latency }
         }
-        for state in self.groups.iter_mut().filter(|state| matches!(state.job, Plan::Datagrams(_)))
-        {
-            let caveats = state.datagrams.caveats(self.role);
-            report.caveats.extend(caveats);
+        for state in &mut self.groups {
+            let Plan::Datagrams(plan) = &state.job else { continue };
+            report.caveats.extend(state.datagrams.caveat(plan, self.role));
             report.datagrams = Some(state.datagrams.report(state.socket_drops));
         }
         let token = self.token;

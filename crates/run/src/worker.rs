@@ -17,9 +17,6 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputPlan};
-use pathscope_modes::latency::SampleBuffer;
-use pathscope_modes::media::FrameRow;
-use pathscope_modes::multipath::MultipathSamples;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::Plan;
 use pathscope_os::cpus;
@@ -30,6 +27,7 @@ use crate::error::RunError;
 use crate::ledger::Ledger;
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
 use crate::placement::Placement;
+use crate::samples::Rows;
 use crate::vacancies::OpenerRemote;
 
 /// What all workers of a test have in common.
@@ -53,12 +51,8 @@ pub(crate) struct ReadyGroup {
     pub sockets: Vec<Arc<Socket>>,
     /// Those of the lanes of its one flow, where that roams.
     pub lanes: Vec<(Lane, Arc<Socket>)>,
-    /// Where each ping goes, if that is wanted. Pings have one worker.
-    pub samples: Option<SampleBuffer>,
-    /// Where each frame that has ended goes, if that is wanted: one for each worker.
-    pub rows: Vec<SampleBuffer<FrameRow>>,
-    /// Where the stamps of each datagram go, if that is wanted.
-    pub stamps: Option<MultipathSamples>,
+    /// Where each thing that is measured goes, if that is wanted: one for each worker.
+    pub rows: Vec<Rows>,
     /// Where flows are replaced.
     pub succession: Option<Succession>,
 }
@@ -153,17 +147,7 @@ pub(crate) fn start(
     running: &mut Vec<RunningWorker>,
     mailbox: &Mailbox,
 ) -> Result<(), RunError> {
-    let ReadyGroup {
-        group,
-        job,
-        placement,
-        sockets,
-        lanes,
-        mut samples,
-        rows,
-        mut stamps,
-        succession,
-    } = ready;
+    let ReadyGroup { group, job, placement, sockets, lanes, rows, succession } = ready;
     let mut rows = rows.into_iter();
     let first = running.len();
     for share in shares(group.flows, placement.workers) {
@@ -180,9 +164,7 @@ pub(crate) fn start(
             wait: placement.wait,
             number: running.len(),
             mailbox: mailbox.clone(),
-            samples: samples.take(),
             rows: rows.next(),
-            stamps: stamps.take(),
             succession: succession.clone(),
         };
         running.push(arms::start(crew, job.clone())?);
@@ -211,9 +193,7 @@ pub(crate) struct Crew {
     pub wait: Wait,
     number: usize,
     mailbox: Mailbox,
-    pub samples: Option<SampleBuffer>,
-    pub rows: Option<SampleBuffer<FrameRow>>,
-    pub stamps: Option<MultipathSamples>,
+    pub rows: Option<Rows>,
     succession: Option<Succession>,
 }
 

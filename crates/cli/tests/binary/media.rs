@@ -55,6 +55,23 @@ fn sum(table: &(Vec<String>, Vec<Vec<String>>), column: &str) -> u64 {
 }
 
 #[test]
+fn streams_come_from_the_addresses_that_were_given_in_turns() {
+    let server = Server::start();
+    let words = ["media", &server.host(), "--rate", "1Mbit", "-t", "500ms", "--streams", "4"];
+    let bind = ["--bind", "127.0.0.2", "--bind", "::1", "--bind", "127.0.0.3", "--json"];
+    let document = run(&[&words[..], &bind].concat()).exits(0).document();
+    let measurement = only(&document);
+    all_accounted(measurement);
+    let streams = &measurement.client.media.as_ref().expect("it reported").streams;
+    let from = ["127.0.0.2:", "127.0.0.3:", "127.0.0.2:", "127.0.0.3:"];
+    assert_eq!(streams.len(), from.len());
+    for (stream, from) in streams.iter().zip(from) {
+        assert!(stream.local.as_ref().is_some_and(|it| it.starts_with(from)), "{stream:?}");
+    }
+    run(&[&words[..], &["--bind", "::1"]].concat()).exits(2).complains(&["--bind"]);
+}
+
+#[test]
 fn streams_go_every_way_and_every_datagram_is_accounted_for() {
     let server = Server::start();
     for (direction, more) in [
@@ -147,12 +164,20 @@ fn iterations_follow_one_another_and_stand_side_by_side() {
     let server = Server::start();
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.json");
+    let jitter = folder.path().join("jitter.csv");
     let words = ["media", &server.host(), "--profile", "voice", "-t", "400ms", "--iterations", "3"];
-    let ran = run(&[&words[..], &["-o", file.to_str().expect("plain")]].concat()).exits(0);
+    let files = ["-o", file.to_str().expect("plain"), "--jitter-file"];
+    let ran = run(&[&words[..], &files, &[jitter.to_str().expect("plain")]].concat()).exits(0);
     assert!(ran.stdout.contains("media 3 of 3"), "{}", ran.said());
     let document = document_in(&file);
     assert_eq!(document.measurements.len(), 3);
     document.measurements.iter().for_each(all_accounted);
+    // The rows of all three, under one head.
+    let table = rows(&jitter);
+    let near = document.measurements.iter().filter_map(|it| it.client.media.as_ref());
+    let frames: Vec<u64> = near.map(|near| near.frames.judged()).collect();
+    assert_eq!((frames.len(), frames.iter().sum()), (3, table.1.len() as u64), "{frames:?}");
+    assert!(frames.iter().all(|&of_a_run| of_a_run > 0), "{frames:?}");
     let shown = run(&["show", file.to_str().expect("plain")]).exits(0);
     for words in ["media 1 of 3", "frames completed", "interarrival jitter", "buffer needed"] {
         assert!(shown.stdout.contains(words), "{words}: {}", shown.said());

@@ -1,5 +1,7 @@
 //! The words of a media test, and the plan they make or the reason they make none.
 
+use std::net::IpAddr;
+
 use clap::Args;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
@@ -58,6 +60,9 @@ pub struct MediaArgs {
     /// Interface of this end
     #[arg(long, value_name = "NAME")]
     pub interface: Option<String>,
+    /// Address of this end; may be given several times, and streams take them in turns
+    #[arg(long, value_name = "ADDRESS")]
+    pub bind: Vec<IpAddr>,
     /// How bytes move: epoll or plain [default: chosen, and told]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
@@ -95,6 +100,7 @@ impl MediaArgs {
                 receive_buffer_bytes: Some(self.receive_buffer),
                 dscp: self.dscp,
                 interface: self.interface,
+                bind: self.bind,
                 ..SocketPlan::default()
             },
             engine: self.engine,

@@ -68,7 +68,7 @@ pub(crate) struct Driver<D> {
     inbox: Letters,
     test: Option<RunningTest>,
     journal: SessionJournal,
-    /// Where the pings of the next test are written one by one.
+    /// Where what each test measures is written one by one.
     pub samples: Option<SampleFile>,
     /// What the other end runs otherwise than asked.
     there: Vec<Substitution>,
@@ -258,7 +258,7 @@ where
     ) -> Result<Vec<Substitution>, RunError> {
         self.journal.expect(token, self.role, &plan);
         let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
-        test.samples = self.samples.take();
+        test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
