@@ -35,12 +35,13 @@ pub fn run<M: Machine, S: SystemCalls>(
     let mut roster = Roster::new(shift.waker(), shift.seats.len())?;
     while shift.is_open() {
         shift.tick();
+        let began = shift.now;
         shift.attend();
         roster.serve(&mut shift);
         if shift.is_open() {
             roster.wait(&mut shift)?;
             if roster.queue.is_empty() {
-                shift.approach();
+                shift.approach(began);
             }
         }
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use arrayvec::ArrayVec;
-use pathscope_core::Wait;
+use pathscope_core::{Tick, Wait};
 use pathscope_flow::Machine;
 use pathscope_os::{OsError, Socket, Waker};
 
@@ -49,10 +49,11 @@ fn work<M: Machine, S: SystemCalls>(
     let mut shift = Shift::open(worker, calls, EngineKind::Plain, lingering)?;
     while shift.is_open() {
         shift.tick();
+        let began = shift.now;
         shift.attend();
         let has_moved = (sleeps && block(&mut shift)) || visit_all(&mut shift);
         if !has_moved {
-            rest(&mut shift)?;
+            rest(&mut shift, began)?;
         }
     }
     Ok(shift.close())
@@ -85,12 +86,15 @@ fn forget_roused<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) {
     }
 }
 
-fn rest<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> Result<(), EngineError> {
+fn rest<M: Machine, S: SystemCalls>(
+    shift: &mut Shift<M, S>,
+    began: Tick,
+) -> Result<(), EngineError> {
     match shift.pause() {
         _ if !shift.is_open() || !shift.roused.is_empty() => Ok(()),
         // No hint to the processor: the next turn is a system call, and the hint would delay it.
         Pause::Spin => {
-            shift.approach();
+            shift.approach(began);
             Ok(())
         }
         Pause::Sleep(_) if block(shift) => Ok(()),
@@ -125,6 +129,7 @@ fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
     }
     let wire = &mut shift.seats[0].wires[0];
     (wire.readable, wire.writable) = (true, true);
+    shift.visited(0);
     shift.step(0, Blocking::UntilTimeout);
     true
 }

@@ -1,5 +1,7 @@
 //! What is not bytes: the start, commands, timers, reports.
 
+use std::fmt;
+
 use pathscope_core::Tick;
 use pathscope_flow::{Event, Machine, Shared, Transport};
 use pathscope_os::Waker;
@@ -9,15 +11,37 @@ use crate::calls::poll;
 use crate::mailbox::{Command, Letter, Notice};
 use crate::{Ended, EngineError, SystemCalls, Trouble};
 
-/// The longest that a timer is waited for on the clock: an answer that comes meanwhile is read so much later.
+/// The longest that a timer is waited for on the clock. An answer that comes meanwhile is read so much later, and after
+/// what the timer calls for.
 const APPROACH_NS: u64 = 3_000;
 
+/// How long a report may be kept for what is more urgent than telling it.
+const KEPT_NS: u64 = 500_000;
+
+/// A report that was taken when it was due, and is to be told.
+pub(super) struct Kept<R> {
+    notice: Notice<R>,
+    /// Until when it may be kept.
+    latest: Tick,
+}
+
+/// Without the report, of which nothing is asked but that it can be sent.
+impl<R> fmt::Debug for Kept<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Kept").field("latest", &self.latest).finish_non_exhaustive()
+    }
+}
+
 impl<M: Machine, S: SystemCalls> Shift<M, S> {
-    /// When the next timer or report is due.
+    /// When the next timer or report is due, or one that is kept is to be told.
     #[inline]
     pub fn due(&self) -> Tick {
         let timer = self.timers.next();
-        if timer <= self.reports.latest() { timer } else { self.reports.due() }
+        match &self.kept {
+            None => timer.min(self.reports.due()),
+            Some(kept) if timer <= kept.latest => timer,
+            Some(_) => Tick::ZERO,
+        }
     }
 
     /// Attends to all there is, as of the last clock reading. No system call where there is nothing.
@@ -27,35 +51,29 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             self.hear();
         }
         if self.now >= self.due() {
+            self.take_reports_that_are_due();
             self.fire_timers();
-            if self.now > self.reports.latest() || !self.is_expected_soon() {
-                self.report_what_is_due();
-            }
+            self.tell_unless_somebody_is_expected();
         }
     }
 
-    /// Whether a timer is due before the report presses, or has woken a flow that had no visit yet.
-    ///
-    /// Many timers are due with a report, or a round trip after it: both count from the session's start. What they
-    /// have sent goes first, since a report takes longer to make, and its session to read, than a punctual sender may
-    /// be late.
-    fn is_expected_soon(&self) -> bool {
-        let is_awake = |place: usize| self.seats[place].is_queued;
-        self.timers.next() <= self.reports.latest() || self.last_woken.is_some_and(is_awake)
-    }
-
-    /// After a turn in which nothing moved: where the next timer is due before another such turn would end, waits for
-    /// it on the clock. A turn is a system call or two; half of one is what a timer would be late by on average.
+    /// After a turn since `began` in which nothing moved: where the next timer is due before another such turn would
+    /// end, waits for it on the clock. A turn is a system call or two; a timer would be late by half of one on average.
     #[inline]
-    pub fn approach(&mut self) {
-        let (began, due) = (self.now, self.timers.next());
+    pub fn approach(&mut self, began: Tick) {
+        let due = self.timers.next();
         if due.nanos_since(began) > 2 * APPROACH_NS {
             return;
         }
         self.tick();
         let turn_ns = self.now.nanos_since(began).min(APPROACH_NS);
         while self.now < due && due.nanos_since(self.now) <= turn_ns {
+            let last = self.now;
             self.tick();
+            if self.now <= last {
+                // It cannot be waited for on a clock that stands.
+                return;
+            }
         }
     }
 
@@ -198,25 +216,55 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         }
     }
 
-    fn report_what_is_due(&mut self) {
+    /// Reports hold what happened until they were due, and nothing of what happens after.
+    fn take_reports_that_are_due(&mut self) {
         while self.now >= self.reports.due() {
-            self.report();
+            self.take_report();
         }
     }
 
-    /// What happened since the last report was due, and an interval that ends with the worker.
+    /// Tells what happened since the last report was due, and an interval that ends with the worker.
     pub(super) fn report_the_rest(&mut self) {
-        self.report_what_is_due();
-        self.report();
+        self.take_reports_that_are_due();
+        self.take_report();
+        self.tell();
     }
 
-    fn report(&mut self) {
-        self.count_drops();
+    fn take_report(&mut self) {
+        self.tell();
         let report = self.shared.report(self.now);
         let (index, start) = (self.reports.index(), self.reports.begin());
         let end = self.reports.cut_at(self.now);
-        self.outbox.send(Notice::Report { index, start, end, report });
         self.reports.advance(end);
+        let notice = Notice::Report { index, start, end, report };
+        self.kept = Some(Kept { notice, latest: self.now.plus_nanos(KEPT_NS) });
+    }
+
+    /// Tells the report that was taken, unless a timer is due soon or has woken a flow that had no visit yet.
+    ///
+    /// Many timers are due with a report, or a round trip after it: both count from the session's start. What they send
+    /// goes first, since to tell a report wakes the session, which has more to do than a punctual sender may be late.
+    fn tell_unless_somebody_is_expected(&mut self) {
+        let Some(Kept { latest, .. }) = self.kept else { return };
+        let is_expected = self.timers.next() <= latest || self.last_woken.is_some();
+        if self.now > latest || !is_expected {
+            self.tell();
+        }
+    }
+
+    fn tell(&mut self) {
+        if let Some(Kept { notice, .. }) = self.kept.take() {
+            self.count_drops();
+            self.outbox.send(notice);
+        }
+    }
+
+    /// A flow has done what it could.
+    #[inline]
+    pub fn visited(&mut self, place: usize) {
+        if self.last_woken == Some(place) {
+            self.last_woken = None;
+        }
     }
 
     /// Asks each datagram socket what it dropped. Here, since it costs a call each, and no byte waits.

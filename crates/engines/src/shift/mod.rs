@@ -30,6 +30,7 @@ use crate::{
     Batches, Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker,
 };
 
+use attend::Kept;
 use batches::Batching;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
@@ -71,8 +72,10 @@ pub(crate) struct Shift<M: Machine, S> {
     medium: Medium,
     lingering: Lingering,
     timers: Timers,
-    /// The last seat that a timer had visited.
+    /// The last seat that a timer woke and that had no visit since.
     last_woken: Option<usize>,
+    /// A report to be told.
+    kept: Option<Kept<ReportOf<M>>>,
     inbox: Inbox,
     outbox: Outbox<ReportOf<M>>,
     reports: Reports,
@@ -159,6 +162,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             lingering,
             timers: Timers::new(seats.len()),
             last_woken: None,
+            kept: None,
             inbox: worker.inbox,
             outbox: worker.outbox,
             reports: Reports::new(terms.start, terms.report_every, terms.begin.max(now)),

@@ -45,11 +45,6 @@ impl Reports {
         }
     }
 
-    /// Until when what is more urgent may go first: the report will be in time all the same.
-    pub fn latest(&self) -> Tick {
-        self.due().plus_nanos(self.every_ns / 2_000)
-    }
-
     /// When an interval ends that is cut now. What is late by a thousandth of the interval or less counts as
     /// in time: the figures change by no more, and the times stay round.
     pub fn cut_at(&self, now: Tick) -> Tick {
@@ -98,16 +93,6 @@ mod tests {
             (reports.index(), reports.begin(), reports.due()),
             (2, tick(2_500), tick(3_000))
         );
-    }
-
-    #[test]
-    fn a_report_can_wait_a_little_and_is_in_time_all_the_same() {
-        let tick = Tick::from_nanos;
-        let reports = Reports::new(tick(0), Duration::from_micros(2), tick(0));
-        assert_eq!((reports.due(), reports.latest()), (tick(2_000), tick(2_001)));
-        assert_eq!(reports.cut_at(reports.latest()), reports.due());
-        let without = Reports::new(tick(0), Duration::ZERO, tick(0));
-        assert_eq!(without.latest(), Tick::NEVER);
     }
 
     #[test]

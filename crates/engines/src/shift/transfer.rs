@@ -45,7 +45,10 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let mut bytes = 0;
         for _ in 0..VISIT_OPERATIONS {
             match self.step(place, Blocking::Never) {
-                Step::Idle => return moved,
+                Step::Idle => {
+                    self.visited(place);
+                    return moved;
+                }
                 Step::Done(more) => bytes += more,
             }
             moved = Visit::Moved;

@@ -2,20 +2,27 @@
 //! report that is due at the same moment. Both count from the session's start, so a frame or a ping in each second would
 //! otherwise be late by the making of a report.
 
+use std::io::IoSlice;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::FlowError;
 use pathscope_core::{Tick, Wait};
-use pathscope_engines::{Blocking, Command, Notice, SystemCalls, Terms, Trouble};
+use pathscope_engines::{
+    Blocking, Command, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
+    mailbox, registry,
+};
 use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Shared, Totals,
     Transport, Want,
 };
+use pathscope_os::Socket;
 use pathscope_os::sockets::Settings;
-use pathscope_os::{Socket, clock};
 
-use crate::harness::{PATIENCE, everywhere, pair, start, start_on, terms};
+use crate::harness::{PATIENCE, everywhere, pair, start_on, terms};
 use crate::toys::{Bench, Clockwork};
 
 /// Reports how many bytes have gone.
@@ -33,6 +40,7 @@ impl Shared for Gone {
 /// Sends one byte when its time has come.
 #[derive(Debug)]
 struct Alarm {
+    flow: u32,
     due: Tick,
     rung: bool,
     sent: u64,
@@ -44,7 +52,7 @@ impl Machine for Alarm {
     const CLOCK: ClockNeed = ClockNeed::EveryTurn;
 
     fn id(&self) -> FlowId {
-        FlowId(0)
+        FlowId(self.flow)
     }
 
     fn want(&mut self, _: &mut Gone, _: Tick) -> Want {
@@ -87,33 +95,38 @@ impl Machine for Alarm {
     }
 }
 
-#[test]
-fn what_is_due_with_a_report_goes_before_it() {
-    goes_first(Duration::ZERO);
-}
-
-#[test]
-fn what_is_due_right_after_a_report_goes_before_it() {
-    goes_first(Duration::from_millis(5));
-}
-
 /// A machine where each call takes a microsecond, and reading the clock 50 ns.
-#[derive(Clone, Debug)]
-struct Slow(u64);
+#[derive(Clone, Debug, Default)]
+struct Slow {
+    now_ns: u64,
+    /// Sends that were made.
+    sent: Arc<AtomicU64>,
+}
 
 impl SystemCalls for Slow {
     fn now(&mut self) -> Tick {
-        self.0 += 50;
-        Tick::from_nanos(self.0)
+        self.now_ns += 50;
+        Tick::from_nanos(self.now_ns)
+    }
+
+    fn send(
+        &mut self,
+        socket: &Socket,
+        slices: &[IoSlice<'_>],
+        blocking: Blocking,
+    ) -> Result<usize, Trouble> {
+        self.now_ns += 1_000;
+        self.sent.fetch_add(1, Ordering::Relaxed);
+        Kernel.send(socket, slices, blocking)
     }
 
     fn receive(&mut self, _: &Socket, _: &mut [u8], _: Blocking) -> Result<usize, Trouble> {
-        self.0 += 1_000;
+        self.now_ns += 1_000;
         Err(Trouble::Blocked)
     }
 
     fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
-        self.0 += 1_000;
+        self.now_ns += 1_000;
         call()
     }
 }
@@ -125,32 +138,67 @@ fn a_spinning_worker_begins_no_call_that_would_end_after_the_next_timer() {
             return;
         }
         let (here, _there) = pair(Transport::Stream, &Settings::default());
+        let (other, _elsewhere) = pair(Transport::Stream, &Settings::default());
         let mut clock = Clockwork::new(0, 7_919, 200);
         clock.listens = true;
+        // Another that listens makes a turn longer.
+        let mut longer = Clockwork::new(1, 7_919 * 201, 1);
+        longer.listens = true;
         let report_every = Duration::from_secs(1);
         let terms = Terms { start: Tick::ZERO, report_every, ..terms(wait, Transport::Stream) };
-        let flows = vec![(clock, vec![here])];
-        let running = start_on(engine, terms, flows, Bench::new(), Slow(0));
-        let [(clock, _)] = &running.finish().flows[..] else { panic!("one flow came back") };
+        let flows = vec![(clock, vec![here]), (longer, vec![other])];
+        let finished = start_on(engine, terms, flows, Bench::new(), Slow::default()).finish();
+        let clock = &finished.flows[0].0;
         let latest = clock.lateness_ns.iter().max().copied();
         assert!(clock.woken == 200 && latest < Some(200), "{engine}: {latest:?} ns late");
     });
 }
 
-/// A timer that is due so long after the first report.
-fn goes_first(later: Duration) {
-    everywhere(|engine, wait| {
-        let (here, _there) = pair(Transport::Stream, &Settings::default());
-        // The only interval is as long as the clock has run, so that its report can wait for a two thousandth of that:
-        // where a machine is a minute up, 30 ms.
-        let due = clock::now() + Duration::from_millis(50);
-        let report_every = Duration::from_nanos(due.as_nanos());
-        let terms = Terms { start: Tick::ZERO, report_every, ..terms(wait, Transport::Stream) };
-        let alarm = Alarm { due: due + later, rung: false, sent: 0 };
-        let running = start(engine, terms, vec![(alarm, vec![here])], Gone(0));
-        let report = running.notices.recv_timeout(PATIENCE).expect("the first report");
-        assert!(matches!(report, Notice::Report { report: 1, .. }), "{engine} {wait}: {report:?}");
-        running.remote.send(Command::Abandon);
-        running.finish();
+#[test]
+fn what_is_due_with_a_report_or_right_after_it_leaves_before_it_is_told() {
+    for (later_ns, flows) in [(0, 1), (0, 3), (400_000, 1), (400_000, 3)] {
+        everywhere(|engine, wait| {
+            if wait == Wait::Spin {
+                leaves_first(engine, later_ns, flows);
+            }
+        });
+    }
+}
+
+/// Timers that are due so long after the first report.
+fn leaves_first(engine: EngineKind, later_ns: u64, flows: u32) {
+    const REPORT_EVERY: Duration = Duration::from_millis(2);
+    let due = Tick::ZERO + REPORT_EVERY;
+    let due = due.plus_nanos(later_ns);
+    let (ours, theirs): (Vec<_>, Vec<_>) =
+        (0..flows).map(|_| pair(Transport::Stream, &Settings::default())).unzip();
+    let alarms = ours.into_iter().zip(0..);
+    let alarms =
+        alarms.map(|(socket, flow)| (Alarm { flow, due, rung: false, sent: 0 }, vec![socket]));
+    let sent = Arc::new(AtomicU64::new(0));
+    let (remote, inbox) = mailbox().expect("a mailbox");
+    let (told, reports) = channel();
+    let seen = Arc::clone(&sent);
+    let outbox = Outbox::into_sink(move |notice| {
+        if let Notice::Report { report, .. } = notice {
+            // Nobody listens to the later ones.
+            let _ = told.send((seen.load(Ordering::Relaxed), report));
+        }
     });
+    let terms = Terms {
+        start: Tick::ZERO,
+        report_every: REPORT_EVERY,
+        ..terms(Wait::Spin, Transport::Stream)
+    };
+    let flows_of_worker = alarms.collect();
+    let worker =
+        Worker { flows: flows_of_worker, shared: Gone(0), terms, inbox, outbox, succession: None };
+    let calls = Slow { now_ns: 0, sent };
+    let running = std::thread::spawn(move || registry::run(engine, worker, calls));
+    // All had left when it was told, and none had when it was taken.
+    let first = reports.recv_timeout(PATIENCE).expect("the first report");
+    assert_eq!(first, (u64::from(flows), 0), "{engine}: {later_ns} ns after a report");
+    remote.send(Command::Abandon);
+    running.join().expect("no panic").expect("the engine runs");
+    drop(theirs);
 }
