@@ -167,7 +167,7 @@ pub struct MediaCommand {
         value_parser = clap::value_parser!(u32).range(1..=1_000)
     )]
     pub iterations: u32,
-    /// Also write each frame that this end received, as a row of CSV, to this file; of the first run
+    /// Also write each frame that this end received, as a row of CSV, to this file
     #[arg(long, value_name = "FILE")]
     pub jitter_file: Option<PathBuf>,
     /// What is written while it runs

@@ -7,9 +7,9 @@
 use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -59,16 +59,25 @@ pub(crate) enum Rows {
 #[derive(Clone, Debug)]
 pub struct SampleFile {
     path: PathBuf,
-    file: Arc<File>,
+    /// Held by the one that writes for as long as it does.
+    rows: Arc<Mutex<RowFile>>,
+}
+
+/// The file, and how far it is.
+#[derive(Debug)]
+struct RowFile {
+    file: File,
     /// Whether the first row is there.
-    is_begun: Arc<AtomicBool>,
+    is_begun: bool,
+    /// What could not be written: half a row may stand there, and nothing comes behind it.
+    broken: Option<String>,
 }
 
 impl SampleFile {
     /// Opens the file, and empties it.
     pub fn create(path: &Path) -> std::io::Result<Self> {
-        let file = Arc::new(File::create(path)?);
-        Ok(Self { path: path.to_owned(), file, is_begun: Arc::default() })
+        let rows = RowFile { file: File::create(path)?, is_begun: false, broken: None };
+        Ok(Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)) })
     }
 
     /// Starts to write what so many workers of a plan measure, with a buffer for each. Times are told since `start`.
@@ -137,13 +146,13 @@ impl SampleFile {
         // Only those of the workers are left, so that the thread ends when they have.
         drop(full);
         let (done, outcome) = mpsc::channel();
-        let Self { path, file, is_begun } = self;
-        let head = if is_begun.swap(true, Ordering::Relaxed) { String::new() } else { head };
+        let Self { path, rows: file } = self;
         std::thread::Builder::new()
             .name("samples".to_owned())
             .spawn(move || {
                 // Where nobody waits for it any more, nobody needs to know.
-                let _ = done.send(write_all(&file, head, row, (&blocks, &spent)));
+                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                let _ = done.send(write_all(&mut file, &head, row, (&blocks, &spent)));
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
         let writer = SampleWriter { path, outcome, dropped };
@@ -192,7 +201,7 @@ pub(crate) struct SampleWriter {
 #[derive(Debug)]
 struct Written {
     rows: u64,
-    error: Option<std::io::Error>,
+    error: Option<String>,
 }
 
 impl SampleWriter {
@@ -230,26 +239,38 @@ impl SampleWriter {
 
 /// Writes blocks as they come, until no more can come or a write fails.
 fn write_all<S>(
-    mut file: &File,
-    head: String,
+    rows: &mut RowFile,
+    head: &str,
     mut row: impl FnMut(&mut Vec<u8>, &S),
     (blocks, spent): (&Receiver<Block<S>>, &[Sender<Vec<S>>]),
 ) -> Written {
-    let mut rows = 0;
-    let mut text = head.into_bytes();
+    let mut written = 0;
+    let mut text = Vec::new();
     for (worker, mut block) in blocks {
         block.iter().for_each(|sample| row(&mut text, sample));
-        if let Err(error) = file.write_all(&text) {
-            return Written { rows, error: Some(error) };
+        if let Err(error) = rows.write(head, &text) {
+            return Written { rows: written, error: Some(error) };
         }
-        rows += block.len() as u64;
+        written += block.len() as u64;
         text.clear();
         block.clear();
         // A measurement that has ended needs no block back.
         let _ = spent[worker].send(block);
     }
     // Where no block came, the head is still to be written.
-    Written { rows, error: file.write_all(&text).err() }
+    Written { rows: written, error: rows.write(head, b"").err() }
+}
+
+impl RowFile {
+    /// Writes whole rows, behind the head if they are the first.
+    fn write(&mut self, head: &str, text: &[u8]) -> Result<(), String> {
+        if let Some(error) = &self.broken {
+            return Err(error.clone());
+        }
+        let head = if std::mem::replace(&mut self.is_begun, true) { "" } else { head };
+        let result = self.file.write_all(head.as_bytes()).and_then(|()| self.file.write_all(text));
+        result.map_err(|error| self.broken.insert(error.to_string()).clone())
+    }
 }
 
 impl Row for Sample {
