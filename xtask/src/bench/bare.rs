@@ -258,7 +258,6 @@ fn ping_on(mut wire: impl Wire, seconds: u64) -> Result<()> {
     round_trips_ns.sort_unstable();
     print_json(&json!({
         "mean_rtt_ns": sum as f64 / round_trips_ns.len() as f64,
-        "round_trips": round_trips_ns.len(),
         "median_rtt_ns": round_trips_ns.get(round_trips_ns.len() / 2),
     }))
 }

@@ -1,6 +1,6 @@
 //! Our own bare loops, which are run as any other tool is.
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 
 use super::super::case::{Case, Direction, Measure, Protocol, Wait};
 use super::super::conditions::Conditions;
@@ -54,7 +54,7 @@ fn figure(setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
     match setting.measure {
         Measure::GoodputBps => Ok(number_at(&outputs.client, "/receive_bps")?
             + number_at(&outputs.server, "/receive_bps")?),
-        Measure::RoundTrips => number_at(&outputs.client, "/round_trips"),
+        Measure::RoundTrips => bail!("count round trips: told by pathscope alone"),
         Measure::MedianRttNs => number_at(&outputs.client, "/median_rtt_ns"),
         Measure::MeanRttNs => number_at(&outputs.client, "/mean_rtt_ns"),
     }
