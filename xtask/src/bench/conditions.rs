@@ -36,7 +36,9 @@ pub struct Conditions {
 impl Conditions {
     /// As asked for; an error where this machine cannot keep them.
     pub fn of(root: &Path, arguments: &Arguments) -> Result<Self> {
-        ensure!(check::find_program("taskset").is_some(), "find taskset: install util-linux");
+        for tool in ["taskset", "setpriv"] {
+            ensure!(check::find_program(tool).is_some(), "find {tool}: install util-linux");
+        }
         ensure!(arguments.pairs > 0 && arguments.seconds > 0, "run at least one pair of a second");
         let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let congestion = arguments.congestion.clone();

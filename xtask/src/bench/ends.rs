@@ -118,8 +118,10 @@ struct End {
 
 impl End {
     fn start(core: usize, program: &str, words: &[String]) -> Result<Self> {
-        let mut command = Command::new("taskset");
-        command.args(["--cpu-list", &core.to_string(), program]).args(words);
+        // Nobody is left behind where this program is killed.
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "taskset", "--cpu-list", &core.to_string(), program]);
+        command.args(words);
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
         let words = crate::cargo::words(&command);
         let mut child = command.spawn().with_context(|| format!("run {words}"))?;
