@@ -26,16 +26,16 @@ pub struct Wire {
 pub struct Due {
     pub at: Tick,
     pub carried: Carried,
-    /// Whether later frames arrived before it.
+    /// Whether later frames of its flow arrived before it.
     pub was_passed: bool,
 }
 
 #[derive(Debug)]
 struct Held {
     carried: Carried,
-    /// What `passed` was when it was held back,
-    began: u64,
-    /// and what it has to be for it to go on;
+    /// Whether a later frame of its flow has arrived. Those of others change no order that an end could see.
+    was_passed: bool,
+    /// What `passed` has to be for it to go on;
     until: u64,
     /// or else this has to come.
     deadline: Tick,
@@ -47,13 +47,16 @@ impl Wire {
     pub fn carry(&mut self, due: Tick, carried: Carried, copy: Option<Carried>) {
         let due = due.max(self.last_due);
         self.release_by(due);
+        for held in self.held.iter_mut().filter(|held| held.carried.row == carried.row) {
+            held.was_passed = true;
+        }
         self.push(due, carried, false);
         if let Some(copy) = copy {
             self.push(due, copy, false);
         }
         self.passed += 1;
         while let Some(held) = pop_if(&mut self.held, |held| held.until <= self.passed) {
-            self.push(due, held.carried, true);
+            self.push(due, held.carried, held.was_passed);
         }
     }
 
@@ -65,8 +68,7 @@ impl Wire {
         // After a change of distance or patience they would overtake each other.
         let until = last.map_or(until, |last| last.until.max(until));
         let deadline = last.map_or(deadline, |last| last.deadline.max(deadline));
-        let began = self.passed;
-        let hold = |carried| Held { carried, began, until, deadline };
+        let hold = |carried| Held { carried, was_passed: false, until, deadline };
         self.held.push_back(hold(carried));
         self.held.extend(copy.map(hold));
     }
@@ -74,8 +76,7 @@ impl Wire {
     /// Lets those go on whose patience has ended by `now`.
     pub fn release_by(&mut self, now: Tick) {
         while let Some(held) = pop_if(&mut self.held, |held| held.deadline <= now) {
-            let was_passed = self.passed > held.began;
-            self.push(held.deadline, held.carried, was_passed);
+            self.push(held.deadline, held.carried, held.was_passed);
         }
     }
 

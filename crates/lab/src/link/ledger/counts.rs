@@ -52,7 +52,7 @@ pub struct Counts {
     pub corrupted: Tally,
     /// Were to be corrupted and had no payload that could be.
     pub spared: Tally,
-    /// Were passed by later ones.
+    /// Were passed by later ones of their flow.
     pub reordered: Tally,
 }
 

@@ -175,6 +175,22 @@ fn a_frame_that_nobody_passes_arrives_when_its_patience_ends() {
 }
 
 #[test]
+fn a_frame_that_only_others_pass_is_in_its_order() {
+    let mut direction = under("delay=1ms reorder=100%x1,50ms");
+    offer_numbered(&mut direction, 0, 1, 60);
+    direction.obey(Tick::ZERO, &Order::Change(change("reorder=none"))).expect("possible");
+    // Of another flow: its source port differs.
+    let mut other = samples::udp(Version::Four, &2_u32.to_be_bytes());
+    other[34] ^= 1;
+    let mut frame = direction.blank();
+    frame.fill(&other);
+    direction.offer(Tick::from_nanos(10), frame);
+    assert_eq!(all_arrivals(&mut direction), [(1_000_010, 2), (1_000_010, 1)]);
+    assert_eq!(direction.truth().flows.len(), 2);
+    assert_eq!(total(&direction).reordered.frames, 0);
+}
+
+#[test]
 fn patience_ends_before_a_frame_that_is_still_to_come() {
     let mut direction = under("delay=10ms reorder=100%x1,5ms");
     offer_numbered(&mut direction, 0, 1, 60);
