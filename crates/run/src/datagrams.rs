@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio, total};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_engines::Finished;
 use pathscope_flow::Machine;
@@ -17,6 +17,7 @@ use pathscope_os::batches;
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
+use crate::settings::buffer_cut;
 
 /// Flows that are told one by one.
 const FLOWS_TOLD: usize = 1_000;
@@ -148,13 +149,7 @@ impl DatagramFindings {
             return None;
         }
         let (wanted, granted) = self.room_bytes.filter(|(wanted, granted)| granted < wanted)?;
-        let end = if role == Role::Client { "client" } else { "server" };
-        let text = format!(
-            "a receive buffer of {} is wanted, and the {end}'s kernel granted {}: raise net.core.rmem_max there",
-            bytes(wanted),
-            bytes(granted)
-        );
-        Some(Caveat::new("buffer_cut", text))
+        Some(buffer_cut(role, ("receive", "net.core.rmem_max"), (wanted, granted)))
     }
 }
 

@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Lane, Role};
-use pathscope_core::quantity::bytes;
-use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, SocketFacts, StampFacts};
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
 use pathscope_engines::Finished;
 use pathscope_flow::{Event, Group, Machine, Transport};
 use pathscope_modes::goodput::GoodputReport;
@@ -322,30 +321,6 @@ impl GroupState {
             }
         }
     }
-}
-
-/// Buffers that the kernel made smaller than was asked for. It counts its own overhead in, as much again.
-pub(crate) fn cut_buffers(
-    role: Role,
-    asked: &Settings,
-    facts: &SocketFacts,
-) -> impl Iterator<Item = Caveat> + use<> {
-    let end = if role == Role::Client { "client" } else { "server" };
-    let buffers = [
-        ("send", asked.send_buffer_bytes, facts.send_buffer_bytes, "net.core.wmem_max"),
-        ("receive", asked.receive_buffer_bytes, facts.receive_buffer_bytes, "net.core.rmem_max"),
-    ];
-    buffers.into_iter().filter_map(move |(name, asked, granted, limit)| {
-        let (asked, granted) = (asked? as u64, granted? / 2);
-        (granted < asked).then(|| {
-            let text = format!(
-                "a {name} buffer of {} was asked for, and the {end}'s kernel granted {}: raise {limit} there",
-                bytes(asked),
-                bytes(granted)
-            );
-            Caveat::new("buffer_cut", text)
-        })
-    })
 }
 
 /// Streams that are told one by one.

@@ -150,8 +150,8 @@ impl SampleFile {
         std::thread::Builder::new()
             .name("samples".to_owned())
             .spawn(move || {
-                // Where nobody waits for it any more, nobody needs to know.
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+                // Where nobody waits for it any more, nobody needs to know.
                 let _ = done.send(write_all(&mut file, &head, row, (&blocks, &spent)));
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;

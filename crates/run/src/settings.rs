@@ -1,7 +1,9 @@
-//! What a plan asks of its sockets, as settings of the system. Where connections come from is `origins`'.
+//! What a plan asks of its sockets, as settings of the system, and what of that was cut. Where connections come from is
+//! `origins`'.
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{Bytes, Period, bytes};
+use pathscope_core::record::{Caveat, SocketFacts};
 use pathscope_flow::Group;
 use pathscope_modes::registry::{MAIN, Plan, Test};
 use pathscope_os::sockets::Settings;
@@ -41,6 +43,37 @@ pub(crate) fn settings(test: &Test) -> Settings {
         local: None,
         pacing_bytes_per_second: None,
     }
+}
+
+/// Buffers that the kernel made smaller than was asked for. It counts its own overhead in, as much again.
+pub(crate) fn cut_buffers(
+    role: Role,
+    asked: &Settings,
+    facts: &SocketFacts,
+) -> impl Iterator<Item = Caveat> + use<> {
+    let buffers = [
+        ("send", asked.send_buffer_bytes, facts.send_buffer_bytes, "net.core.wmem_max"),
+        ("receive", asked.receive_buffer_bytes, facts.receive_buffer_bytes, "net.core.rmem_max"),
+    ];
+    buffers.into_iter().filter_map(move |(name, asked, granted, limit)| {
+        let (asked, granted) = (asked? as u64, granted? / 2);
+        (granted < asked).then(|| buffer_cut(role, (name, limit), (asked, granted)))
+    })
+}
+
+/// A buffer of this name that the system's limit made smaller.
+pub(crate) fn buffer_cut(
+    role: Role,
+    (name, limit): (&str, &str),
+    (asked_bytes, granted_bytes): (u64, u64),
+) -> Caveat {
+    let end = if role == Role::Client { "client" } else { "server" };
+    let text = format!(
+        "a {name} buffer of {} was asked for, and the {end}'s kernel granted {}: raise {limit} there",
+        bytes(asked_bytes),
+        bytes(granted_bytes)
+    );
+    Caveat::new("buffer_cut", text)
 }
 
 /// Beyond this a kernel's pacing spreads nothing that its own batches do not gather again.

@@ -17,7 +17,7 @@ use pathscope_os::sockets::{self, Socket};
 use pathscope_peers::native::connection_id;
 
 use crate::error::RunError;
-use crate::group::{GroupState, cut_buffers};
+use crate::group::GroupState;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::paths::PathsRemote;
@@ -184,9 +184,9 @@ impl RunningTest {
             let mut ready = state.ready(self.role, &asked)?;
             if !state.is_probe() {
                 let facts = ready.sockets.first().map(|socket| socket.facts());
-                self.report
-                    .caveats
-                    .extend(facts.iter().flat_map(|facts| cut_buffers(self.role, &asked, facts)));
+                self.report.caveats.extend(
+                    facts.iter().flat_map(|facts| settings::cut_buffers(self.role, &asked, facts)),
+                );
                 self.report.sockets = facts;
             }
             if let Some(file) = self.samples.clone().filter(|_| !state.is_probe()) {

@@ -51,10 +51,11 @@ impl VariationTally {
         self.smoothed_sum += *smoothed;
         self.smoothed_most = self.smoothed_most.max(*smoothed);
         self.smoothed_count += 1;
-        if are_neighbours && size > 0 {
-            self.neighbours.record(size);
+        match (are_neighbours, size) {
+            (true, 0) => self.alike += 1,
+            (true, size) => self.neighbours.record(size),
+            (false, _) => {}
         }
-        self.alike += u64::from(are_neighbours && size == 0);
     }
 
     /// Adds what was found after this.
