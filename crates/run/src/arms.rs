@@ -3,11 +3,8 @@
 
 use pathscope_core::Wait;
 use pathscope_core::id::{FlowId, Lane, Role};
-use pathscope_engines::{
-    Batches, EngineError, EngineKind, Finished, Kernel, Succession as EngineSuccession, Worker,
-    plain, registry,
-};
-use pathscope_flow::{Machine, Phase, Split, Totals};
+use pathscope_engines::{Batches, EngineKind};
+use pathscope_flow::{Machine, Phase, Totals};
 use pathscope_modes::datagrams::{DatagramFlow, DatagramShared, DatagramsPlan, Offload};
 use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
 use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow, Timestamps};
@@ -20,7 +17,7 @@ use pathscope_modes::registry::Plan;
 use crate::error::RunError;
 use crate::mail::{Part, WorkerOutcome};
 use crate::samples::Rows;
-use crate::worker::{Crew, RunningWorker};
+use crate::worker::{Crew, Run, RunningWorker, Shape};
 
 /// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
 /// was copied is still there, beside the table, when it is compared: of 64, 128, 256 and 512 KiB it took
@@ -87,7 +84,7 @@ fn pings(mut crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
     if let Some(Rows::Pings(samples)) = crew.rows.take() {
         shared = shared.with_samples(samples);
     }
-    let shape = Shape::of_latency(shared, &plan);
+    let shape = shape_of_latency(shared, &plan);
     let flow = move |id| PingFlow::new(&plan, key, id);
     let part = |tally| Part::Latency(Box::new(tally));
     crew.spawn(flow, shape, always, part, WorkerOutcome::Ping)
@@ -95,7 +92,7 @@ fn pings(mut crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
 
 fn echoes(crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
     let key = crew.setting.key;
-    let shape = Shape::of_latency(LatencyShared::new(&plan), &plan);
+    let shape = shape_of_latency(LatencyShared::new(&plan), &plan);
     let flow = move |id| EchoFlow::new(&plan, key, id);
     let part = |tally| Part::Latency(Box::new(tally));
     crew.spawn(flow, shape, always, part, WorkerOutcome::Echo)
@@ -141,50 +138,14 @@ fn always(_: FlowId, _: Phase, _: Totals) -> bool {
     true
 }
 
-/// What tells workers of one kind of flow apart from those of another.
-pub(crate) struct Shape<M: Machine> {
-    pub shared: M::Shared,
-    /// The most that is received at once.
-    pub buffer: usize,
-    /// How datagrams are handed over.
-    pub batches: Batches,
-    pub engine: Run<M>,
-    pub succession: Option<EngineSuccession<M>>,
-    /// Whether the kernel stamps datagrams.
-    pub stamps: bool,
-}
-
-impl<M: Machine<Shared = LatencyShared>> Shape<M> {
-    /// A ping or its echo, and successors: never so small that a batch does not fit.
-    fn of_latency(shared: LatencyShared, plan: &LatencyPlan) -> Self {
-        let buffer = plan.size_bytes.max(plan.reply_bytes()).0 as usize;
-        let stamps = plan.timestamps == Timestamps::Kernel;
-        Self::of_single_datagrams(shared, buffer.max(LARGEST_DATAGRAM), stamps)
-    }
-}
-
-impl<M: Machine> Shape<M> {
-    /// One datagram with each receive, so that each has a time of its own.
-    fn of_single_datagrams(shared: M::Shared, buffer: usize, stamps: bool) -> Self {
-        Self { shared, buffer, batches: Batches::One, engine: Run::WHOLE, succession: None, stamps }
-    }
-}
-
-/// How a worker is run, and the reports it then makes of each interval.
-pub(crate) struct Run<M: Machine> {
-    pub run: fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>,
-    pub reports: u8,
-}
-
-impl<M: Machine> Run<M> {
-    /// By an engine, flows as they are.
-    const WHOLE: Self =
-        Self { run: |engine, worker| registry::run(engine, worker, Kernel), reports: 1 };
-}
-
-impl<M: Split> Run<M> {
-    /// By blocking calls, a thread for each half.
-    const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
+/// A ping or its echo, and successors: never so small that a batch does not fit.
+fn shape_of_latency<M: Machine<Shared = LatencyShared>>(
+    shared: LatencyShared,
+    plan: &LatencyPlan,
+) -> Shape<M> {
+    let buffer = plan.size_bytes.max(plan.reply_bytes()).0 as usize;
+    let stamps = plan.timestamps == Timestamps::Kernel;
+    Shape::of_single_datagrams(shared, buffer.max(LARGEST_DATAGRAM), stamps)
 }
 
 /// The most that a load takes from the kernel at once.

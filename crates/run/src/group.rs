@@ -17,6 +17,7 @@ use pathscope_os::OsError;
 use pathscope_os::cpus;
 use pathscope_os::sockets::{Settings, Socket};
 
+use crate::crews::ReadyGroup;
 use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
 use crate::ledger::{Ledger, error_of};
@@ -25,7 +26,7 @@ use crate::paths::PathsRemote;
 use crate::placement::{self, Placement, Spinning};
 use crate::settings::is_probe;
 use crate::vacancies::OpenerRemote;
-use crate::worker::{ReadyGroup, RunningWorker, Succession};
+use crate::worker::{RunningWorker, Succession};
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
 /// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.

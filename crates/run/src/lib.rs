@@ -2,7 +2,7 @@
 //! signals.
 //!
 //! A session is one thread at each end that carries out what a dialogue says (`driver`), and worker
-//! threads that run the flows (`worker`, the one place where modes meet engines). The threads talk
+//! threads that run the flows (`worker`; what runs on each by its plan is `arms`'). The threads talk
 //! through a mailbox. No figure is computed here that a mode could compute.
 
 #![forbid(unsafe_code)]
@@ -12,6 +12,7 @@ mod assemble;
 mod attach;
 pub mod client;
 mod confirmation;
+mod crews;
 mod datagrams;
 mod destinations;
 mod driver;

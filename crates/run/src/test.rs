@@ -6,7 +6,7 @@ use std::sync::Arc;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, Substitution};
-use pathscope_flow::{Event, GroupId, Phase};
+use pathscope_flow::{Event, GroupId, Phase, Transport};
 use pathscope_modes::goodput::{EndedConnections, GoodputReport, RateSpread, RemoteCounts};
 use pathscope_modes::media::MediaReport;
 use pathscope_modes::pattern::SessionKey;
@@ -16,6 +16,7 @@ use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_peers::native::connection_id;
 
+use crate::crews;
 use crate::error::RunError;
 use crate::group::GroupState;
 use crate::intervals::Collector;
@@ -24,7 +25,7 @@ use crate::paths::PathsRemote;
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
-use crate::worker::{self, RunningWorker, Setting};
+use crate::worker::{RunningWorker, Setting};
 
 /// One test at one end.
 #[derive(Debug)]
@@ -126,6 +127,15 @@ impl RunningTest {
         self.started.is_some()
     }
 
+    /// What carries a group's flows.
+    pub fn transport_of(&self, group: GroupId) -> Option<Transport> {
+        self.groups
+            .iter()
+            .map(|state| &state.group)
+            .find(|of| of.id == group)
+            .map(|of| of.transport)
+    }
+
     /// Whether this group is of goodput connections.
     pub fn is_goodput(&self, group: GroupId) -> bool {
         let found = self.groups.iter().find(|state| state.group.id == group);
@@ -195,7 +205,7 @@ impl RunningTest {
                     (ready.rows, self.writer) = (rows, Some(writer));
                 }
             }
-            let result = worker::start(ready, setting, &mut self.workers, mailbox);
+            let result = crews::start(ready, setting, &mut self.workers, mailbox);
             state.workers_running = self.workers.len() - before;
             result?;
         }

@@ -1,5 +1,5 @@
-//! Worker threads: started with their share of the flows of a group, told what to do, heard of when they end. What
-//! runs on each is `arms`'.
+//! Worker threads: started with flows of one kind, told what to do, heard of when they end. Which flows each has is
+//! `crews`', and what kind they are of is `arms`'.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,21 +12,18 @@ use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Command, EngineError, EngineKind, Finished, LaneChange, Notice, Outbox, Remote,
-    Succession as EngineSuccession, Terms, Worker, mailbox,
+    Batches, Command, EngineError, EngineKind, Finished, Kernel, LaneChange, Notice, Outbox,
+    Remote, Succession as EngineSuccession, Terms, Worker, mailbox, plain, registry,
 };
-use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Totals};
+use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Totals};
 use pathscope_modes::goodput::{GoodputFlow, GoodputPlan};
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::Plan;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
-use crate::arms::{self, Run, Shape};
 use crate::error::RunError;
 use crate::ledger::Ledger;
 use crate::mail::{Mailbox, Part, Word, WorkerOutcome};
-use crate::placement::Placement;
 use crate::samples::Rows;
 use crate::vacancies::OpenerRemote;
 
@@ -39,22 +36,6 @@ pub(crate) struct Setting {
     pub report_every: Period,
     /// Whether word is left of each flow that is replaced.
     pub tells_departures: bool,
-}
-
-/// A group of flows, ready to run.
-#[derive(Debug)]
-pub(crate) struct ReadyGroup {
-    pub group: Group,
-    pub job: Plan,
-    pub placement: Placement,
-    /// By flow, from the group's first on.
-    pub sockets: Vec<Arc<Socket>>,
-    /// Those of the lanes of its one flow, where that roams.
-    pub lanes: Vec<(Lane, Arc<Socket>)>,
-    /// Where each thing that is measured goes, if that is wanted: one for each worker.
-    pub rows: Vec<Rows>,
-    /// Where flows are replaced.
-    pub succession: Option<Succession>,
 }
 
 /// Where flows come in that replace others, and what is done as one goes.
@@ -140,61 +121,59 @@ impl RunningWorker {
     }
 }
 
-/// Starts the workers of a group, each in its place behind those that run already.
-pub(crate) fn start(
-    ready: ReadyGroup,
-    setting: Setting,
-    running: &mut Vec<RunningWorker>,
-    mailbox: &Mailbox,
-) -> Result<(), RunError> {
-    let ReadyGroup { group, job, placement, sockets, lanes, rows, succession } = ready;
-    let mut rows = rows.into_iter();
-    let first = running.len();
-    for share in shares(group.flows, placement.workers) {
-        let flows = group.first.0 + share.start..group.first.0 + share.end;
-        let list = job.cpus_of(setting.role);
-        let crew = Crew {
-            group,
-            cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
-            flows,
-            sockets: sockets.get(share.start as usize..share.end as usize).map(<[_]>::to_vec),
-            lanes: lanes.clone(),
-            setting,
-            engine: placement.engine,
-            wait: placement.wait,
-            number: running.len(),
-            mailbox: mailbox.clone(),
-            rows: rows.next(),
-            succession: succession.clone(),
-        };
-        running.push(arms::start(crew, job.clone())?);
-    }
-    Ok(())
+/// What tells workers of one kind of flow apart from those of another.
+pub(crate) struct Shape<M: Machine> {
+    pub shared: M::Shared,
+    /// The most that is received at once.
+    pub buffer: usize,
+    /// How datagrams are handed over.
+    pub batches: Batches,
+    pub engine: Run<M>,
+    pub succession: Option<EngineSuccession<M>>,
+    /// Whether the kernel stamps datagrams.
+    pub stamps: bool,
 }
 
-/// Flows 0..flows in as many nearly equal, contiguous shares.
-fn shares(flows: u32, workers: usize) -> Vec<Range<u32>> {
-    let workers = u32::try_from(workers).unwrap_or(u32::MAX).clamp(1, flows.max(1));
-    let border = |index: u32| (u64::from(flows) * u64::from(index) / u64::from(workers)) as u32;
-    (0..workers).map(|index| border(index)..border(index + 1)).collect()
+impl<M: Machine> Shape<M> {
+    /// One datagram with each receive, so that each has a time of its own.
+    pub fn of_single_datagrams(shared: M::Shared, buffer: usize, stamps: bool) -> Self {
+        Self { shared, buffer, batches: Batches::One, engine: Run::WHOLE, succession: None, stamps }
+    }
+}
+
+/// How a worker is run, and the reports it then makes of each interval.
+pub(crate) struct Run<M: Machine> {
+    pub run: fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>,
+    pub reports: u8,
+}
+
+impl<M: Machine> Run<M> {
+    /// By an engine, flows as they are.
+    pub const WHOLE: Self =
+        Self { run: |engine, worker| registry::run(engine, worker, Kernel), reports: 1 };
+}
+
+impl<M: Split> Run<M> {
+    /// By blocking calls, a thread for each half.
+    pub const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
 }
 
 /// One worker about to start.
 pub(crate) struct Crew {
     pub group: Group,
     /// The processor that it is kept on.
-    cpu: Option<u32>,
+    pub cpu: Option<u32>,
     pub flows: Range<u32>,
     /// A socket for each flow; none where their lanes roam.
-    sockets: Option<Vec<Arc<Socket>>>,
+    pub sockets: Option<Vec<Arc<Socket>>>,
     pub lanes: Vec<(Lane, Arc<Socket>)>,
     pub setting: Setting,
     pub engine: EngineKind,
     pub wait: Wait,
-    number: usize,
-    mailbox: Mailbox,
+    pub number: usize,
+    pub mailbox: Mailbox,
     pub rows: Option<Rows>,
-    succession: Option<Succession>,
+    pub succession: Option<Succession>,
 }
 
 impl Crew {
@@ -318,17 +297,5 @@ fn word<R>(group: GroupId, worker: usize, notice: Notice<R>, part: &impl Fn(R) -
         Notice::Report { index, start, end, report } => {
             Word::Part { group, worker, index, start, end, part: part(report) }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flows_are_shared_out_evenly_and_none_is_left_out() {
-        assert_eq!(shares(8, 3), [0..2, 2..5, 5..8]);
-        assert_eq!(shares(2, 4), [0..1, 1..2]);
-        assert_eq!(shares(1_000_000, 2), [0..500_000, 500_000..1_000_000]);
     }
 }

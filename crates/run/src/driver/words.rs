@@ -1,0 +1,158 @@
+//! What a session does with word that was left for it: of its workers, of those who make and keep its connections, and
+//! of who wants it to stop.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_flow::{Dialogue, GroupId, Input, Phase, Totals, Transport};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_os::clock;
+
+use super::{Driver, End, STOPPING};
+use crate::error::RunError;
+use crate::ledger::named;
+use crate::mail::{FlowSocket, Word, WorkerOutcome};
+use crate::test::RunningTest;
+
+impl<D> Driver<D>
+where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
+    RunError: From<D::Error>,
+{
+    /// Takes all word that has been left.
+    pub(super) fn hear(&mut self, end: &mut impl End) {
+        while let Ok(word) = self.inbox.receiver.try_recv() {
+            self.take(word, end);
+        }
+    }
+
+    pub(super) fn take(&mut self, word: Word, end: &mut impl End) {
+        let now = clock::now();
+        match word {
+            Word::Attached { group, flow, socket } => {
+                self.note_newcomer(group, flow, &socket, now);
+                let expected =
+                    self.test.as_mut().is_some_and(|test| test.attach(group, flow, socket));
+                if expected {
+                    self.dialogue.input(Input::Attached { group, flow }, now);
+                }
+            }
+            Word::AttachFailed(error) => self.give_up(error),
+            Word::Opens { group, opener } => {
+                self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
+            }
+            Word::Keeps { group, paths } => {
+                self.test.iter_mut().for_each(|test| test.keeps(group, paths.clone()));
+            }
+            Word::Lane { group, flow, lane, socket } => {
+                let Some(test) = &mut self.test else { return };
+                let is_first = test.change_lane(group, flow, lane, socket);
+                if is_first && self.role == Role::Server {
+                    self.dialogue.input(Input::Attached { group, flow }, now);
+                }
+            }
+            Word::LanesReady { group, flow } => {
+                self.dialogue.input(Input::Attached { group, flow }, now);
+            }
+            Word::ConnectFailed { group, flow, address, error } => {
+                self.test.iter().for_each(|test| test.not_made(group, flow, address, &error));
+                self.journal.not_made(flow, &error.to_string());
+            }
+            Word::NoMoreFlows { group } => {
+                self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
+            }
+            Word::Phase { group, flow, phase, totals, at, error } => {
+                let transport = self.test.as_ref().and_then(|test| test.transport_of(group));
+                self.journal.step(|| {
+                    let Totals { sent, received } = totals;
+                    let what =
+                        if transport == Some(Transport::Datagram) { "datagrams" } else { "bytes" };
+                    format!("flow {flow} is {phase:?}: {sent} {what} sent, {received} received")
+                });
+                self.test.iter_mut().for_each(|test| test.phase(group, phase));
+                if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
+                    let error = error.map(|error| named(*error));
+                    self.journal.phase(flow, phase, totals, at, error);
+                    self.tell_end(group, flow, phase, totals);
+                }
+                self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
+            }
+            Word::Departed { group, facts, at } => {
+                // The server has said what it counts on the connection itself.
+                if self.role == Role::Client {
+                    let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
+                    let (flow, failed) = (facts.flow, facts.error.is_some());
+                    self.dialogue.input(Input::Ended { group, flow, totals, failed }, now);
+                }
+                self.journal.departed(*facts, at);
+            }
+            Word::Part { group, worker, index, start, end: until, part } => {
+                let Some(test) = &mut self.test else { return };
+                let whole = test.part(group, worker, (index, start, until), &part);
+                self.intervals(whole, end);
+            }
+            Word::WorkerOver { group, worker, outcome } => {
+                let Some(test) = &mut self.test else { return };
+                if let Ok(WorkerOutcome::Goodput(finished)) = outcome.as_ref() {
+                    self.journal.worker_over(finished, now);
+                }
+                if let Ok(WorkerOutcome::Media(finished)) = outcome.as_ref() {
+                    self.journal.streams_over(finished, now);
+                }
+                let whole = test.worker_over(group, worker, *outcome, now);
+                self.intervals(whole, end);
+                self.check_over(end);
+            }
+            Word::Stop(reason) if self.stopping => {
+                // Asked twice: wait for nobody.
+                self.stop_by(now);
+                self.dialogue.input(Input::Stop(reason), now);
+            }
+            Word::Stop(reason) => {
+                self.stopping = true;
+                self.stop_by(now + STOPPING);
+                self.dialogue.input(Input::Stop(reason), now);
+            }
+        }
+    }
+
+    /// A connection that is not replaced, and is over: the other end may want to hear of it.
+    fn tell_end(&mut self, group: GroupId, flow: FlowId, phase: Phase, totals: Totals) {
+        let replaces = self.test.as_ref().is_none_or(RunningTest::replaces);
+        if phase.is_over() && !replaces {
+            let failed = phase == Phase::Failed;
+            self.dialogue.input(Input::Ended { group, flow, totals, failed }, clock::now());
+        }
+    }
+
+    fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
+        for interval in whole {
+            if interval.has_moved() {
+                self.moved_at = clock::now();
+            }
+            self.journal.interval(&interval);
+            self.dialogue.input(Input::Interval(interval.clone()), clock::now());
+            end.interval(self.role, interval);
+        }
+    }
+
+    pub(super) fn check_over(&mut self, end: &mut impl End) {
+        let over = self.test.as_mut().filter(|test| test.is_over());
+        if let Some(mut report) = over.and_then(RunningTest::take_report) {
+            if self.role == Role::Server {
+                report.caveats.extend(self.journal.caveats());
+            }
+            self.journal.step(|| "every flow is over; this end reports".to_owned());
+            self.dialogue.input(Input::Over(report.clone()), clock::now());
+            end.report(self.role, report);
+        }
+    }
+
+    /// A connection that follows another is about to begin.
+    fn note_newcomer(&mut self, group: GroupId, flow: FlowId, socket: &FlowSocket, now: Tick) {
+        let follows = |test: &RunningTest| test.is_started() && test.is_goodput(group);
+        if let (true, FlowSocket::Open(socket)) = (self.test.as_ref().is_some_and(follows), socket)
+        {
+            self.journal.opened(flow, socket, now);
+        }
+    }
+}
