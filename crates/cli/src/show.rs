@@ -5,7 +5,8 @@ use std::io;
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_modes::document::Document;
+use pathscope_core::sheet::Sheet;
+use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::sheet;
 
 use crate::args::ShowArgs;
@@ -22,7 +23,21 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
     let mut stdout = io::stdout().lock();
     let options = terminal::options(args.color.color, true);
     let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, None);
-    let failure = document.outcome.reason.as_deref().map(|reason| (Failure::Check, reason));
-    outputs.event(Event::Finished { sheet: &sheet::sheet(&document), record: &document, failure });
+    let sheet = sheet::sheet(&document);
+    let failure =
+        document.outcome.reason.as_deref().map(|reason| (failure(&document, &sheet), reason));
+    outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
     outputs.into_trouble().map_or(Ok(()), Err)
+}
+
+/// Why a run did not end as it should, as far as its result tells.
+fn failure(document: &Document, sheet: &Sheet) -> Failure {
+    let mut checks = sheet.sections.iter().flat_map(|section| &section.checks);
+    if document.outcome.state == OutcomeState::Interrupted {
+        Failure::Interrupted
+    } else if checks.any(|check| !check.passed) {
+        Failure::Check
+    } else {
+        Failure::Peer
+    }
 }

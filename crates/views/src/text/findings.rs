@@ -45,11 +45,12 @@ pub fn caveat(page: &mut Page, caveat: &Caveat) {
 }
 
 /// Adds how the run ended, if not well.
-pub fn failure(page: &mut Page, failure: Failure, sentence: &str) {
+pub fn failure(page: &mut Page, failure: Failure, sentence: &str, has_result: bool) {
     let (style, head) = match failure {
         Failure::Interrupted => (Style::Warning, "ended early"),
         Failure::Check => (Style::Bad, "check failed"),
-        Failure::Peer => (Style::Bad, "lost the peer"),
+        Failure::Peer if has_result => (Style::Bad, "lost the peer"),
+        Failure::Peer => (Style::Bad, "no result"),
         Failure::Output => (Style::Bad, "output not written"),
         Failure::Unsupported => (Style::Bad, "not possible on this machine"),
         Failure::Usage => (Style::Bad, "cannot be run"),

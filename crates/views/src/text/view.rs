@@ -2,8 +2,9 @@
 
 use std::io::{self, Write};
 
+use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::sheet::{Figure, Sheet};
+use pathscope_core::sheet::{Figure, Sheet, Value};
 
 use super::live::LiveTable;
 use super::page::Page;
@@ -33,10 +34,25 @@ impl<'out> Text<'out> {
         self.seen.clone_from(&sheet.context);
     }
 
-    fn finished(&mut self, sheet: &Sheet) {
-        self.page.gap();
-        result::title(&mut self.page, &sheet.title);
+    fn finished(&mut self, sheet: &Sheet, failure: Option<(Failure, &str)>) {
+        let is_told = |figure: &&Figure| match (&figure.value, failure) {
+            (Value::Text(text), Some((_, sentence))) => text == sentence,
+            _ => false,
+        };
+        // What stopped the run is said below.
+        self.seen.extend(sheet.context.iter().filter(is_told).cloned());
+        let has_result = !sheet.sections.is_empty();
+        // The title of a run that came to nothing stands above already.
+        let is_titled = self.options.live == Live::Shown && sheet.caveats.is_empty();
+        if has_result || failure.is_none() || !is_titled {
+            self.page.gap();
+            result::title(&mut self.page, &sheet.title);
+        }
         result::result(&mut self.page, sheet, &self.seen, self.options.detail);
+        if let Some((failure, sentence)) = failure {
+            self.page.gap();
+            findings::failure(&mut self.page, failure, sentence, has_result);
+        }
     }
 }
 
@@ -57,11 +73,7 @@ impl View for Text<'_> {
             | Event::Note(_)
             | Event::Checkpoint { .. } => {}
             Event::Finished { sheet, failure, .. } => {
-                self.finished(sheet);
-                if let Some((failure, sentence)) = failure {
-                    self.page.gap();
-                    findings::failure(&mut self.page, failure, sentence);
-                }
+                self.finished(sheet, failure);
             }
         }
         self.page.write_to(self.out)

@@ -4,7 +4,7 @@ use insta::assert_snapshot;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::record::Caveat;
-use pathscope_core::sheet::Sheet;
+use pathscope_core::sheet::{Figure, Sheet};
 
 use super::samples;
 use crate::registry::{Color, Detail, Format, Live, Options};
@@ -300,6 +300,35 @@ fn rows_as_they_pass() {
         under load includes waiting for a processor
 
     ended early: the first 10 s were saved
+    ");
+}
+
+#[test]
+fn a_run_that_came_to_nothing_says_why_once() {
+    let sentence = "cannot find the address of 10.0.0.2: it has none";
+    let mut after = Sheet { sections: Vec::new(), caveats: Vec::new(), ..samples::survey() };
+    let before = Sheet { title: after.title.clone(), ..Sheet::default() };
+    after.context.push(Figure::new("ended early", samples::text(sentence)));
+    let events = [
+        Event::Started { sheet: &before, record: &() },
+        finished(&after, Some((Failure::Peer, sentence))),
+    ];
+    let options = Options { live: Live::Shown, ..RESULT_ONLY };
+    assert_snapshot!(show(options, &events), @r"
+    survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    no result: cannot find the address of 10.0.0.2: it has none
+    ");
+    assert_snapshot!(show(RESULT_ONLY, &events), @r"
+    survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
+      server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
+      client  10.0.0.1 (pathscope 0.1.0, 2 processors)
+      clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
+
+    no result: cannot find the address of 10.0.0.2: it has none
     ");
 }
 
