@@ -5,8 +5,8 @@ use std::io::IoSlice;
 
 use arrayvec::ArrayVec;
 
-/// The most slices that one gathered send is made of.
-pub const MAX_SLICES: usize = 64;
+/// The most slices that one gathered send is made of. Kernels take 1,024.
+pub const MAX_SLICES: usize = 256;
 
 /// The slices of one stream send, in order. The engine hands them to the kernel as they are: what the
 /// machine borrows from its tables is never copied in user space.

@@ -11,7 +11,7 @@ use crate::pattern::{Corruption, LAP_BYTES, Nature, SAMPLE_BYTES};
 
 const TRANSFER: u64 = 3_000_000;
 /// Where the damage is done: well inside of a lap, outside of what is sampled.
-const AT: u64 = 20 * LAP_BYTES + 30_000;
+const AT: u64 = 80 * LAP_BYTES + 4_000;
 
 fn stream(flow: u32, from: u64, len: u64) -> Vec<u8> {
     let mut bytes = vec![0; len as usize];
@@ -99,10 +99,10 @@ fn a_sample_finds_all_damage_that_lasts_and_says_where_it_was_seen() {
         assert!((AT..=AT + LAP_BYTES + 16).contains(&found.offset_bytes), "{what}");
         assert!(found.offset_bytes % LAP_BYTES < SAMPLE_BYTES, "{what}");
     }
-    let (_, found) = damage(Verify::Sampled, Edit::Xor { offset: 20 * LAP_BYTES + 4_000, mask: 1 });
+    let (_, found) = damage(Verify::Sampled, Edit::Xor { offset: 80 * LAP_BYTES + 400, mask: 1 });
     let found = found.expect("the first sixteenth of a lap is looked at");
     assert_eq!(found.nature, Nature::BitFlip { bits: 1 });
-    assert_eq!(found.offset_bytes, 20 * LAP_BYTES + 4_000);
+    assert_eq!(found.offset_bytes, 80 * LAP_BYTES + 400);
 }
 
 #[test]

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::table::{LAP_BYTES, MARK_BYTES, StreamKey};
 
-/// Evidence is gathered until a whole lap and a mark are certain to be in it.
-const EVIDENCE_BYTES: usize = (LAP_BYTES + 2 * MARK_BYTES) as usize;
+/// Evidence is gathered until four laps and a mark are certain to be in it.
+const EVIDENCE_BYTES: usize = (4 * LAP_BYTES + 2 * MARK_BYTES) as usize;
 
 /// As long as this, a stretch of table is found nowhere else by chance.
 const TELLING_BYTES: usize = 24;
@@ -290,12 +290,12 @@ mod tests {
     #[test]
     fn a_block_swapped_in_has_its_extent() {
         let mut bytes = stream(key(), 0, 3 * LAP);
-        bytes[5_000..9_000].copy_from_slice(&stream(key(), 105_000, 4_000));
+        bytes[1_000..5_000].copy_from_slice(&stream(key(), 105_000, 4_000));
         // The block is shorter than a lap and holds no mark: it is placed in the nearest lap.
-        let nature = Nature::Shifted { by_bytes: 100_000 - LAP as i64 };
+        let nature = Nature::Shifted { by_bytes: 104_000 - 6 * LAP as i64 };
         assert_eq!(
             judge(0, &bytes),
-            Corruption { offset_bytes: 5_000, length_bytes: 4_000, nature }
+            Corruption { offset_bytes: 1_000, length_bytes: 4_000, nature }
         );
     }
 

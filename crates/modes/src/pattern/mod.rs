@@ -8,7 +8,7 @@
 //! phase. The lap is 32 times a prime, so no multiple of any buffer, page or segment.
 //!
 //! ```text
-//! position   0                16                          65,248             65,264
+//! position   0                16                          16,288             16,304
 //!            +----------------+---------------------------+------------------+----------
 //!            | tag   lap = 0  | table[phase + 16 ..]      | tag   lap = 1    | table ...
 //!            +----------------+---------------------------+------------------+----------
