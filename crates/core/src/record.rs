@@ -253,6 +253,46 @@ pub struct WorkerUsage {
     pub operations: u64,
     /// How datagrams were handed over, where it carried any and more than one at once was allowed.
     pub batches: Option<BatchUse>,
+    /// Where it never sleeps and moves messages or datagrams: when it was seen not to run.
+    pub off_cpu: Option<OffCpu>,
+}
+
+/// Stretches of more than [`OffCpu::SEEN_FROM_NS`] between two looks at the clock of a worker that never sleeps, moves
+/// messages or datagrams, and takes that long for nothing but thousands of flows that are due at once. Something else had its
+/// processor: another thread, an interrupt, or the hypervisor, of which [`WorkerUsage::waited_ns`] has the first alone.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct OffCpu {
+    /// How many there were.
+    pub times: u64,
+    /// All of them together.
+    pub total_ns: u64,
+    /// The longest.
+    pub longest_ns: u64,
+}
+
+impl OffCpu {
+    /// From how long on a stretch is one.
+    pub const SEEN_FROM_NS: u64 = 500_000;
+
+    /// Takes in that so long lay between two looks.
+    #[inline]
+    pub fn add(&mut self, stretch_ns: u64) {
+        if stretch_ns > Self::SEEN_FROM_NS {
+            self.times += 1;
+            self.total_ns += stretch_ns;
+            self.longest_ns = self.longest_ns.max(stretch_ns);
+        }
+    }
+
+    /// Those of two workers.
+    pub fn with(self, other: Self) -> Self {
+        Self {
+            times: self.times.saturating_add(other.times),
+            total_ns: self.total_ns.saturating_add(other.total_ns),
+            longest_ns: self.longest_ns.max(other.longest_ns),
+        }
+    }
 }
 
 /// How datagrams were handed over: many at once or one by one.

@@ -1,8 +1,8 @@
 //! A document as a sheet. Asks each mode for its figures; knows no view.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::quantity::{bytes, count, ratio};
-use pathscope_core::record::{Host, LabNode};
+use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio};
+use pathscope_core::record::{Host, LabNode, OffCpu, WorkerUsage};
 use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
 use pathscope_core::stats::LatencyFigures;
 
@@ -208,6 +208,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
     }
     figures.extend(summary.multipath.iter().flat_map(multipath::sheet::figures));
     figures.extend(machinery(measurement));
+    figures.extend(off_cpu(measurement));
     figures.extend(machines(measurement));
     Section {
         title: measurement.name.clone(),
@@ -265,7 +266,7 @@ fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
 
 /// How the bytes moved: engine and wait of each end, as they ran.
 fn machinery(measurement: &Measurement) -> Option<Figure> {
-    let end = |name: &str, workers: &[pathscope_core::record::WorkerUsage]| {
+    let end = |name: &str, workers: &[WorkerUsage]| {
         let first = workers.first()?;
         let threads =
             if workers.len() == 1 { String::new() } else { format!(" × {}", workers.len()) };
@@ -275,6 +276,21 @@ fn machinery(measurement: &Measurement) -> Option<Figure> {
     let ends: Vec<String> =
         end("client", &measurement.client.workers).into_iter().chain(server).collect();
     (!ends.is_empty()).then(|| Figure::new("engine, wait", Value::Text(ends.join("; "))))
+}
+
+/// When workers that never sleep were seen not to run: what is late by then is late by the host.
+fn off_cpu(measurement: &Measurement) -> Option<Figure> {
+    let end = |name: &str, workers: &[WorkerUsage]| {
+        let seen = workers.iter().filter_map(|worker| worker.off_cpu).reduce(OffCpu::with)?;
+        (seen.times > 0).then(|| {
+            let (times, longest) = (counted(seen.times, "time"), duration_ns(seen.longest_ns));
+            format!("{name} {times}, {} in all, {longest} at most", duration_ns(seen.total_ns))
+        })
+    };
+    let client = end("client", &measurement.client.workers);
+    let server = measurement.server.as_ref().and_then(|server| end("server", &server.workers));
+    let ends: Vec<String> = client.into_iter().chain(server).collect();
+    (!ends.is_empty()).then(|| Figure::new("spinning, off CPU", Value::Text(ends.join("; "))))
 }
 
 /// What the machines did meanwhile: each end's busiest processor, and what it dropped, if anything.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use pathscope_core::Wait;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
+use pathscope_modes::goodput::Pattern;
 use pathscope_modes::latency::{LatencyPlan, LoadModel};
 use pathscope_modes::media::{Layout, MediaPlan};
 use pathscope_modes::registry::Plan;
@@ -37,8 +38,13 @@ impl Drop for Spinning {
 /// How the flows of a plan are run by an end that may use so many processors.
 pub(crate) fn of(plan: &Plan, flows: u32, cpus: usize) -> Result<Placement, RunError> {
     match plan {
-        Plan::Goodput(plan) => of_load(flows, plan.engine.as_deref(), plan.wait, cpus),
-        Plan::Datagrams(plan) => of_load(flows, plan.engine.as_deref(), plan.wait, cpus),
+        Plan::Goodput(plan) => {
+            let ways = if plan.replaces() { Ways::Changing } else { Ways::of(plan.pattern) };
+            of_load((flows, ways), plan.engine.as_deref(), plan.wait, cpus)
+        }
+        Plan::Datagrams(plan) => {
+            of_load((flows, Ways::of(plan.pattern)), plan.engine.as_deref(), plan.wait, cpus)
+        }
         Plan::Latency(plan) => of_pings(plan, cpus),
         Plan::Media(plan) => of_streams(plan, cpus),
         Plan::Multipath(_) => Ok(of_paths()),
@@ -78,15 +84,38 @@ pub(crate) struct Placement {
     pub substitutions: Vec<Substitution>,
 }
 
-/// A load: as many threads as there are processors, each asleep while it cannot move bytes.
-pub(crate) fn of_load(
-    flows: u32,
+/// Which ways the flows of a load go.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Ways {
+    /// One, from the first byte to the last.
+    One,
+    /// Both, one after the other or at once; or others come in their place.
+    Changing,
+}
+
+impl Ways {
+    fn of(pattern: Pattern) -> Self {
+        match pattern {
+            Pattern::Push | Pattern::Pull => Self::One,
+            Pattern::Pushpull | Pattern::Duplex => Self::Changing,
+        }
+    }
+}
+
+/// A load: as many threads as there are processors, each asleep while it cannot move bytes. A thread whose only flow goes
+/// one way sleeps in the very call that moves its bytes: half as many calls.
+fn of_load(
+    (flows, ways): (u32, Ways),
     engine: Option<&str>,
     wait: Wait,
     cpus: usize,
 ) -> Result<Placement, RunError> {
-    let (engine, mut substitutions) =
-        choose_engine(engine, EngineKind::Epoll, "it carries any number of connections")?;
+    let (kind, why) = if ways == Ways::One && flows as usize <= cpus {
+        (EngineKind::Plain, "it does the least for a flow that has a thread to itself")
+    } else {
+        (EngineKind::Epoll, "it carries any number of connections")
+    };
+    let (engine, mut substitutions) = choose_engine(engine, kind, why)?;
     let wait = match wait {
         Wait::Auto => {
             chosen(&mut substitutions, Wait::Sleep, "a load has work to do whenever it is awake")
@@ -204,23 +233,35 @@ mod tests {
 
     #[test]
     fn what_was_asked_for_is_what_runs() {
-        let placement = of_load(8, Some("plain"), Wait::Spin, 4).expect("known engine");
+        let placement =
+            of_load((8, Ways::One), Some("plain"), Wait::Spin, 4).expect("known engine");
         assert_eq!(
             (placement.engine, placement.wait, placement.workers),
             (EngineKind::Plain, Wait::Spin, 4)
         );
         assert!(placement.substitutions.is_empty());
-        assert!(of_load(8, Some("warp"), Wait::Auto, 4).is_err());
+        assert!(of_load((8, Ways::One), Some("warp"), Wait::Auto, 4).is_err());
     }
 
     #[test]
     fn what_was_left_open_is_told() {
-        let placement = of_load(1, None, Wait::Auto, 4).expect("defaults exist");
+        let placement = of_load((5, Ways::One), None, Wait::Auto, 4).expect("defaults exist");
         assert_eq!(
             (placement.engine, placement.wait, placement.workers),
-            (EngineKind::Epoll, Wait::Sleep, 1)
+            (EngineKind::Epoll, Wait::Sleep, 4)
         );
         assert_eq!(placement.substitutions.len(), 2);
+    }
+
+    #[test]
+    fn a_flow_that_goes_one_way_and_has_a_thread_to_itself_sleeps_in_its_calls() {
+        let engine = |flows, ways| of_load((flows, ways), None, Wait::Auto, 2).map(|it| it.engine);
+        let of = |flows, pattern| engine(flows, Ways::of(pattern)).expect("defaults exist");
+        assert_eq!(of(1, Pattern::Push), EngineKind::Plain);
+        assert_eq!(of(2, Pattern::Pull), EngineKind::Plain);
+        assert_eq!(of(3, Pattern::Pull), EngineKind::Epoll);
+        assert_eq!(of(1, Pattern::Duplex), EngineKind::Epoll);
+        assert_eq!(of(1, Pattern::Pushpull), EngineKind::Epoll);
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! Spinning, a turn is one system call for each way a flow wants to move, and nothing else. Sleeping, a
 //! single flow that wants to move one way only sleeps in that very call, bounded by the socket's own
-//! timeout; otherwise the worker sleeps in `ppoll`, which keeps timers to the nanosecond.
+//! timeout, as long as something moves; otherwise the worker sleeps in `ppoll`, which keeps timers to the nanosecond and
+//! hears commands at once.
 
 mod split;
 mod whole;
@@ -12,21 +13,21 @@ use std::time::Duration;
 
 use arrayvec::ArrayVec;
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::Machine;
+use pathscope_flow::{Machine, Transport};
 use pathscope_os::{OsError, Socket, Waker};
 
 use crate::calls::{Called, Watch, poll};
-use crate::shift::{Awaited, Lingering, Medium, Pause, Seat, Shift, Visit, Wire};
+use crate::shift::{Awaited, Lingering, Medium, Pause, Seat, Shift, Step, Visit, Wire};
 use crate::{Blocking, EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
 
 pub use split::run_split;
 
 /// The longest sleep in a call that a command cannot interrupt.
-const BLOCK: Duration = Duration::from_millis(50);
+const BLOCK: Duration = Duration::from_millis(10);
 
 /// A timer or report that is due sooner keeps a worker from such a sleep. More than the sleep, since the
 /// kernel rounds a socket's timeout up to its scheduler tick, 10 ms at most.
-const BLOCK_NS: u64 = 60_000_000;
+const BLOCK_NS: u64 = 20_000_000;
 
 /// Lanes that can be watched without an allocation.
 const WATCHES_ON_STACK: usize = 15;
@@ -47,13 +48,16 @@ fn work<M: Machine, S: SystemCalls>(
 ) -> Result<Finished<M>, EngineError> {
     let sleeps = worker.terms.wait == Wait::Sleep;
     let mut shift = Shift::open(worker, calls, EngineKind::Plain, lingering)?;
+    let mut blocks = Blocks::Again;
     while shift.is_open() {
         shift.tick();
         let began = shift.now;
         shift.attend();
-        let has_moved = (sleeps && block(&mut shift)) || visit_all(&mut shift);
-        if !has_moved {
-            rest(&mut shift, began)?;
+        let has_moved = (sleeps && block(&mut shift, &mut blocks)) || visit_all(&mut shift);
+        if has_moved {
+            blocks = Blocks::Again;
+        } else {
+            rest(&mut shift, &mut blocks, began)?;
         }
     }
     Ok(shift.close())
@@ -88,6 +92,7 @@ fn forget_roused<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) {
 
 fn rest<M: Machine, S: SystemCalls>(
     shift: &mut Shift<M, S>,
+    blocks: &mut Blocks,
     began: Tick,
 ) -> Result<(), EngineError> {
     match shift.pause() {
@@ -97,16 +102,40 @@ fn rest<M: Machine, S: SystemCalls>(
             shift.approach(began);
             Ok(())
         }
-        Pause::Sleep(_) if block(shift) => Ok(()),
+        Pause::Sleep(_) if block(shift, blocks) => Ok(()),
         Pause::Sleep(timeout) => {
             shift.wait(|seats, waker, medium| watch(seats, waker, medium, timeout))
         }
     }
 }
 
+/// Whether to sleep in calls that move bytes, which a command cannot interrupt.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Blocks {
+    Again,
+    /// Not before something has moved: the last such call waited in vain.
+    NotYet,
+}
+
 /// Where a single flow wants to move one way only and nothing else is due soon: moves it with a call
-/// that may sleep. Whether such a call was made.
-fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
+/// that may sleep. Whether something moved.
+fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>, blocks: &mut Blocks) -> bool {
+    if *blocks == Blocks::NotYet || !can_block(shift) {
+        return false;
+    }
+    let wire = &mut shift.seats[0].wires[0];
+    (wire.readable, wire.writable) = (true, true);
+    shift.visited(0);
+    let has_moved = shift.step(0, Blocking::UntilTimeout) != Step::Idle;
+    if has_moved {
+        shift.rest.moved();
+    } else {
+        *blocks = Blocks::NotYet;
+    }
+    has_moved
+}
+
+fn can_block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
     let [seat] = &shift.seats[..] else { return false };
     // One that comes must not wait, and its sockets have no timeouts.
     if shift.has_succession() {
@@ -122,16 +151,13 @@ fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
         return false;
     }
     let Awaited { to_receive, to_send } = shift.awaited(0, 0);
-    let wire = &mut shift.seats[0].wires[0];
-    let has_rest = !wire.unread.is_empty() && !wire.starved;
-    if to_receive == to_send || has_rest || !shift.is_open() {
+    // Datagrams are stamped before they are sent, and the timeout is of each and not of the call.
+    if to_send && shift.transport() == Transport::Datagram {
         return false;
     }
-    let wire = &mut shift.seats[0].wires[0];
-    (wire.readable, wire.writable) = (true, true);
-    shift.visited(0);
-    shift.step(0, Blocking::UntilTimeout);
-    true
+    let wire = &shift.seats[0].wires[0];
+    let has_rest = !wire.unread.is_empty() && !wire.starved;
+    to_receive != to_send && !has_rest && shift.is_open()
 }
 
 /// Sleeps until a lane that is waited for is ready.

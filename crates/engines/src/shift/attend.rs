@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use pathscope_core::Tick;
-use pathscope_flow::{Event, Machine, Shared, Transport};
+use pathscope_core::record::OffCpu;
+use pathscope_core::{Tick, Wait};
+use pathscope_flow::{ClockNeed, Event, Machine, Shared, Transport};
 use pathscope_os::Waker;
 
 use super::{Called, Medium, Pause, Seat, Shift, Standing};
@@ -82,6 +83,10 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     pub(super) fn begin(&mut self, begin: Tick) -> Result<(), EngineError> {
         let early = self.await_begin(begin)?;
         self.rest.moved();
+        // A turn of one that moves streams may take long by itself.
+        self.account.off_cpu = (self.account.wait == Wait::Spin
+            && M::CLOCK == ClockNeed::EveryOperation)
+            .then(OffCpu::default);
         if self.left.is_some() {
             return Ok(());
         }

@@ -132,14 +132,14 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let slots = (room.capacity() / slot).min(MOST);
         let outcome =
             calls.receive_datagrams(&wire.socket, (room.whole(), slot), &mut arrived, blocking);
+        if M::CLOCK == ClockNeed::EveryOperation || blocking == Blocking::UntilTimeout {
+            self.tick();
+        }
         let filled = match outcome {
             Ok(filled) => filled.min(slots),
             Err(trouble) => return self.not_received(place, lane, trouble),
         };
-        wire.readable = filled == slots;
-        if M::CLOCK == ClockNeed::EveryOperation || blocking == Blocking::UntilTimeout {
-            self.tick();
-        }
+        self.seats[place].wires[lane.index()].readable = filled == slots;
         self.account.operations += 1;
         let mut bytes = 0;
         for (index, &arrived) in arrived[..filled].iter().enumerate() {

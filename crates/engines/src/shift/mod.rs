@@ -18,7 +18,7 @@ mod transfer;
 use std::collections::HashMap;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::record::{BatchUse, WorkerUsage};
+use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::{Machine, Phase, Transport};
 use pathscope_os::Waker;
@@ -38,7 +38,7 @@ use room::Room;
 pub(crate) use seat::{Awaited, Medium, Seat, Wire};
 use seat::{Standing, WireState};
 use stamps::Stamps;
-pub(crate) use transfer::Visit;
+pub(crate) use transfer::{Step, Visit};
 
 pub(crate) use crate::calls::Called;
 
@@ -105,9 +105,22 @@ struct Account {
     used_before: Option<ThreadUsage>,
     operations: u64,
     flows: u64,
+    /// Where it never sleeps.
+    off_cpu: Option<OffCpu>,
     /// How datagrams moved, and whether several may at once.
     batches: BatchUse,
     may_batch: bool,
+}
+
+impl Account {
+    /// Reads the clock.
+    #[inline]
+    fn look<S: SystemCalls>(&mut self, now: &mut Tick, calls: &mut S) {
+        let last = std::mem::replace(now, calls.now());
+        if let Some(off_cpu) = &mut self.off_cpu {
+            off_cpu.add(now.nanos_since(last));
+        }
+    }
 }
 
 impl<M: Machine, S: SystemCalls> Shift<M, S> {
@@ -146,6 +159,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             used_before: cpus::thread_usage(),
             operations: 0,
             flows: seats.len() as u64,
+            off_cpu: None,
             batches: BatchUse::default(),
             may_batch: terms.transport == Transport::Datagram && terms.batches != Batches::One,
         };
@@ -192,6 +206,11 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         (self.open > 0 || self.expects_more) && self.left.is_none()
     }
 
+    /// What carries the flows.
+    pub fn transport(&self) -> Transport {
+        self.medium.transport
+    }
+
     /// What wakes this worker.
     #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
     pub fn waker(&self) -> &Waker {
@@ -206,7 +225,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     /// Reads the clock.
     #[inline]
     pub fn tick(&mut self) {
-        self.now = self.calls.now();
+        self.account.look(&mut self.now, &mut self.calls);
     }
 
     /// The last report, the account, and the flows back.
@@ -239,6 +258,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             wait: self.account.wait.name().to_owned(),
             operations: self.account.operations,
             batches: self.account.may_batch.then_some(self.account.batches),
+            off_cpu: self.account.off_cpu,
         }
     }
 

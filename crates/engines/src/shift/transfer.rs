@@ -117,7 +117,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         max: usize,
         blocking: Blocking,
     ) -> (usize, Result<usize, Trouble>) {
-        let Self { seats, shared, calls, scratch, now, .. } = self;
+        let Self { seats, shared, calls, scratch, now, account, .. } = self;
         let Seat { machine, wires, .. } = &seats[place];
         let mut gather = Gather::new(scratch, max);
         machine.gather(shared, lane, &mut gather);
@@ -125,9 +125,12 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             return (0, Ok(0));
         }
         if M::CLOCK == ClockNeed::EveryOperation {
-            *now = calls.now();
+            account.look(now, calls);
         }
         let outcome = calls.send(&wires[lane.index()].socket, gather.slices(), blocking);
+        if blocking == Blocking::UntilTimeout {
+            account.look(now, calls);
+        }
         (gather.len(), outcome)
     }
 
@@ -141,7 +144,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let Self { seats, shared, calls, datagrams, now, account, .. } = self;
         let Seat { machine, wires, .. } = &mut seats[place];
         if M::CLOCK == ClockNeed::EveryOperation {
-            *now = calls.now();
+            account.look(now, calls);
         }
         let Wire { socket, batching, .. } = &mut wires[lane.index()];
         let max = batching.as_ref().map_or(max, |batching| batching.at_once(stride, max));
@@ -268,16 +271,21 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             }
             _ => calls.receive(&wire.socket, room, blocking),
         };
+        if blocking == Blocking::UntilTimeout {
+            self.tick();
+        }
         match outcome {
-            Ok(0) if medium.transport == Transport::Stream => self.ended(place, lane),
+            Ok(0) if self.medium.transport == Transport::Stream => self.ended(place, lane),
             Ok(received) => {
-                let is_small = medium.transport == Transport::Stream && received < SMALL_BYTES;
+                let transport = self.medium.transport;
+                let is_small = transport == Transport::Stream && received < SMALL_BYTES;
                 // A receive that did not fill its room has emptied the socket. One that filled a small
                 // room got its message: whoever waits for sockets will say when the next is there.
+                let wire = &mut self.seats[place].wires[lane.index()];
                 wire.readable =
-                    received == end - kept && !is_small || medium.transport == Transport::Datagram;
-                if M::CLOCK == ClockNeed::EveryOperation || blocking == Blocking::UntilTimeout {
-                    self.now = self.calls.now();
+                    received == end - kept && !is_small || transport == Transport::Datagram;
+                if M::CLOCK == ClockNeed::EveryOperation && blocking == Blocking::Never {
+                    self.tick();
                 }
                 self.account.operations += 1;
                 self.hear_handovers(place, lane);

@@ -44,6 +44,14 @@ struct Alarm {
     due: Tick,
     rung: bool,
     sent: u64,
+    /// When the byte had left.
+    left: Option<Tick>,
+}
+
+impl Alarm {
+    fn new(flow: u32, due: Tick) -> Self {
+        Self { flow, due, rung: false, sent: 0, left: None }
+    }
 }
 
 impl Machine for Alarm {
@@ -69,7 +77,8 @@ impl Machine for Alarm {
 
     fn fill(&mut self, _: &mut Gone, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
-    fn sent(&mut self, gone: &mut Gone, _: Lane, amount: usize, _: Tick) {
+    fn sent(&mut self, gone: &mut Gone, _: Lane, amount: usize, now: Tick) {
+        self.left = Some(now);
         self.sent += amount as u64;
         gone.0 += amount as u64;
     }
@@ -83,7 +92,7 @@ impl Machine for Alarm {
     }
 
     fn phase(&self) -> Phase {
-        Phase::Running
+        if self.sent > 0 && self.due == Tick::ZERO { Phase::Done } else { Phase::Running }
     }
 
     fn totals(&self) -> Totals {
@@ -101,11 +110,18 @@ struct Slow {
     now_ns: u64,
     /// Sends that were made.
     sent: Arc<AtomicU64>,
+    /// When something else has the processor, and for how long.
+    taken: Vec<(u64, u64)>,
+    /// How long a send sleeps that may.
+    full_ns: u64,
 }
 
 impl SystemCalls for Slow {
     fn now(&mut self) -> Tick {
         self.now_ns += 50;
+        if let Some((_, length_ns)) = self.taken.pop_if(|&mut (at_ns, _)| at_ns <= self.now_ns) {
+            self.now_ns += length_ns;
+        }
         Tick::from_nanos(self.now_ns)
     }
 
@@ -115,7 +131,7 @@ impl SystemCalls for Slow {
         slices: &[IoSlice<'_>],
         blocking: Blocking,
     ) -> Result<usize, Trouble> {
-        self.now_ns += 1_000;
+        self.now_ns += if blocking == Blocking::Never { 1_000 } else { 1_000 + self.full_ns };
         self.sent.fetch_add(1, Ordering::Relaxed);
         Kernel.send(socket, slices, blocking)
     }
@@ -155,6 +171,31 @@ fn a_spinning_worker_begins_no_call_that_would_end_after_the_next_timer() {
 }
 
 #[test]
+fn a_spinning_worker_says_when_it_did_not_run() {
+    // The last comes first; one is too short to tell from work.
+    let taken = vec![(15_000_000, 400_000), (12_000_000, 700_000), (5_500_000, 3_000_000)];
+    everywhere(|engine, wait| {
+        let (here, _there) = pair(Transport::Stream, &Settings::default());
+        let (period_ns, count) = if wait == Wait::Spin { (1_000_000, 20) } else { (1_000, 1) };
+        let mut clock = Clockwork::new(0, period_ns, count);
+        clock.listens = true;
+        let report_every = Duration::from_secs(1);
+        let terms = Terms { start: Tick::ZERO, report_every, ..terms(wait, Transport::Stream) };
+        let calls = Slow { taken: taken.clone(), ..Slow::default() };
+        let flows = vec![(clock, vec![here])];
+        let finished = start_on(engine, terms, flows, Bench::new(), calls).finish();
+        let off_cpu = finished.usage[0].off_cpu;
+        // One that sleeps cannot tell.
+        assert_eq!(off_cpu.is_some(), wait == Wait::Spin, "{engine} {wait:?}");
+        if let Some(off_cpu) = off_cpu {
+            assert_eq!(off_cpu.times, 2, "{engine}");
+            assert!((3_000_000..3_100_000).contains(&off_cpu.longest_ns), "{engine}: {off_cpu:?}");
+            assert!((3_700_000..3_900_000).contains(&off_cpu.total_ns), "{engine}: {off_cpu:?}");
+        }
+    });
+}
+
+#[test]
 fn what_is_due_with_a_report_or_right_after_it_leaves_before_it_is_told() {
     for (later_ns, flows) in [(0, 1), (0, 3), (400_000, 1), (400_000, 3)] {
         everywhere(|engine, wait| {
@@ -173,8 +214,7 @@ fn leaves_first(engine: EngineKind, later_ns: u64, flows: u32) {
     let (ours, theirs): (Vec<_>, Vec<_>) =
         (0..flows).map(|_| pair(Transport::Stream, &Settings::default())).unzip();
     let alarms = ours.into_iter().zip(0..);
-    let alarms =
-        alarms.map(|(socket, flow)| (Alarm { flow, due, rung: false, sent: 0 }, vec![socket]));
+    let alarms = alarms.map(|(socket, flow)| (Alarm::new(flow, due), vec![socket]));
     let sent = Arc::new(AtomicU64::new(0));
     let (remote, inbox) = mailbox().expect("a mailbox");
     let (told, reports) = channel();
@@ -193,7 +233,7 @@ fn leaves_first(engine: EngineKind, later_ns: u64, flows: u32) {
     let flows_of_worker = alarms.collect();
     let worker =
         Worker { flows: flows_of_worker, shared: Gone(0), terms, inbox, outbox, succession: None };
-    let calls = Slow { now_ns: 0, sent };
+    let calls = Slow { sent, ..Slow::default() };
     let running = std::thread::spawn(move || registry::run(engine, worker, calls));
     // All had left when it was told, and none had when it was taken.
     let first = reports.recv_timeout(PATIENCE).expect("the first report");
@@ -201,4 +241,23 @@ fn leaves_first(engine: EngineKind, later_ns: u64, flows: u32) {
     remote.send(Command::Abandon);
     running.join().expect("no panic").expect("the engine runs");
     drop(theirs);
+}
+
+#[test]
+fn what_a_send_slept_lies_before_what_it_sent() {
+    everywhere(|engine, wait| {
+        let (here, _there) = pair(Transport::Stream, &Settings::default());
+        let terms = Terms {
+            start: Tick::ZERO,
+            report_every: Duration::from_secs(1),
+            ..terms(wait, Transport::Stream)
+        };
+        let calls = Slow { full_ns: 9_000_000, ..Slow::default() };
+        let flows = vec![(Alarm::new(0, Tick::ZERO), vec![here])];
+        let finished = start_on(engine, terms, flows, Gone(0), calls).finish();
+        let left = finished.flows[0].0.left.expect("it has left").as_nanos();
+        // The plain engine sleeps in its call, the other only where its socket is full.
+        let sleeps = engine == EngineKind::Plain && wait == Wait::Sleep;
+        assert_eq!(left > 9_000_000, sleeps, "{engine} {wait:?}: {left} ns");
+    });
 }

@@ -24,7 +24,7 @@ pub struct GoodputPlan {
     pub connections: u32,
     /// How much, or how long.
     pub extent: Extent,
-    /// The most that is handed to the kernel at once and, up to 64 KiB, taken from it.
+    /// The most that is handed to the kernel at once and, up to 256 KiB, taken from it.
     pub buffer_bytes: Bytes,
     /// In `pushpull`: bytes that the client sends before it turns to receiving.
     pub push_bytes: Bytes,
