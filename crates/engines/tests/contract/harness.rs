@@ -153,9 +153,12 @@ fn datagram_pair(settings: &Settings) -> (Socket, Socket) {
     let [.., high, low] = std::process::id().to_be_bytes();
     let own = Ipv4Addr::new(127, high, low, PAIRS.fetch_add(1, Ordering::Relaxed));
     let any = SocketAddr::from((own, 0));
-    let first = sockets::bind_udp(any).expect("loopback").local_addr().expect("bound");
+    // Both at once, so that they do not get the same port one after the other.
+    let [first, second] = {
+        let bound = [any; 2].map(|any| sockets::bind_udp(any).expect("loopback"));
+        bound.map(|socket| socket.local_addr().expect("bound"))
+    };
     let at_first = Settings { local: Some(first), ..settings.clone() };
-    let second = sockets::bind_udp(any).expect("loopback").local_addr().expect("bound");
     let at_second = Settings { local: Some(second), ..settings.clone() };
     let one = sockets::connect_udp(second, &at_first).expect("loopback");
     let other = sockets::connect_udp(first, &at_second).expect("loopback");
