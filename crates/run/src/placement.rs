@@ -39,7 +39,9 @@ impl Drop for Spinning {
 pub(crate) fn of(plan: &Plan, flows: u32, cpus: usize) -> Result<Placement, RunError> {
     match plan {
         Plan::Goodput(plan) => {
-            let ways = if plan.replaces() { Ways::Changing } else { Ways::of(plan.pattern) };
+            // A pause counts from the send before it, which must not have slept.
+            let changes = plan.replaces() || plan.pace.burst.is_some();
+            let ways = if changes { Ways::Changing } else { Ways::of(plan.pattern) };
             of_load((flows, ways), plan.engine.as_deref(), plan.wait, cpus)
         }
         Plan::Datagrams(plan) => {
@@ -89,7 +91,7 @@ pub(crate) struct Placement {
 enum Ways {
     /// One, from the first byte to the last.
     One,
-    /// Both, one after the other or at once; or others come in their place.
+    /// Both, one after the other or at once; or with pauses; or others come in their place.
     Changing,
 }
 

@@ -105,7 +105,12 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                 self.seats[place].wires[lane.index()].writable = sent == offered;
                 self.took(place, lane, sent, sent)
             }
-            Err(trouble) => self.not_sent(place, lane, trouble),
+            Err(trouble) => {
+                if blocking == Blocking::UntilTimeout {
+                    self.tick();
+                }
+                self.not_sent(place, lane, trouble)
+            }
         }
     }
 
@@ -128,9 +133,6 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             account.look(now, calls);
         }
         let outcome = calls.send(&wires[lane.index()].socket, gather.slices(), blocking);
-        if blocking == Blocking::UntilTimeout {
-            account.look(now, calls);
-        }
         (gather.len(), outcome)
     }
 
