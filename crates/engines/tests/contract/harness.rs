@@ -1,8 +1,6 @@
 //! Workers on threads of their own, and sockets between them.
 
-use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -146,21 +144,12 @@ fn stream_pair(settings: &Settings) -> (Socket, Socket) {
     panic!("the connection never reached the listener");
 }
 
-/// Each end is bound, closed and bound again with the other's address. So that nobody takes its port in between, each
-/// pair has an address of loopback of its own.
+/// As client and server make it, so that no port is ever free in between for another test to take.
 fn datagram_pair(settings: &Settings) -> (Socket, Socket) {
-    static PAIRS: AtomicU8 = AtomicU8::new(1);
-    let [.., high, low] = std::process::id().to_be_bytes();
-    let own = Ipv4Addr::new(127, high, low, PAIRS.fetch_add(1, Ordering::Relaxed));
-    let any = SocketAddr::from((own, 0));
-    // Both at once, so that they do not get the same port one after the other.
-    let [first, second] = {
-        let bound = [any; 2].map(|any| sockets::bind_udp(any).expect("loopback"));
-        bound.map(|socket| socket.local_addr().expect("bound"))
-    };
-    let at_first = Settings { local: Some(first), ..settings.clone() };
-    let at_second = Settings { local: Some(second), ..settings.clone() };
-    let one = sockets::connect_udp(second, &at_first).expect("loopback");
-    let other = sockets::connect_udp(first, &at_second).expect("loopback");
-    (one, other)
+    let listener = sockets::bind_udp("127.0.0.1:0".parse().expect("an address"));
+    let address = listener.as_ref().map(Socket::local_addr).expect("loopback").expect("bound");
+    let client = sockets::connect_udp(address, settings).expect("loopback");
+    let from = client.local_addr().expect("bound");
+    let server = sockets::accept_udp_flow(address, from, settings).expect("loopback");
+    (client, server)
 }
