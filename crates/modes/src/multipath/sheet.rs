@@ -283,11 +283,7 @@ pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
     let interval = client.and_then(|interval| interval.multipath.as_ref());
     let effective = interval.and_then(|interval| interval.effective.as_ref());
     let answered = interval.map(|interval| {
-        let each: Vec<String> = interval
-            .paths
-            .iter()
-            .map(|path| format!("{}/{}", count(path.received), count(path.sent)))
-            .collect();
+        let each: Vec<String> = interval.paths.iter().map(|path| count(path.received)).collect();
         each.join("  ")
     });
     let number = |pick: fn(&super::MultipathInterval) -> u64| {
@@ -298,7 +294,7 @@ pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
         Figure::new("answered", number(|interval| interval.received)),
         Figure::new("RTT p50", duration(effective.and_then(LatencyFigures::median_ns))),
         Figure::new("RTT max", duration(effective.and_then(|effective| effective.max_ns))),
-        Figure::new("each path", answered.map_or(Value::Absent, Value::Text)),
+        Figure::new("on each path", answered.map_or(Value::Absent, Value::Text)),
     ]
 }
 
