@@ -7,7 +7,7 @@ use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Va
 use pathscope_core::stats::LatencyFigures;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
-use crate::registry::{EndInterval, Plan, Test};
+use crate::registry::{EndInterval, EndReport, Plan, Test};
 use crate::{datagrams, goodput, latency, media, multipath};
 
 /// All of a document.
@@ -264,33 +264,38 @@ fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
     figures
 }
 
+/// What each end says of its workers, beside each other.
+fn of_workers(
+    measurement: &Measurement,
+    label: &str,
+    said: impl Fn(&[WorkerUsage]) -> Option<String>,
+) -> Option<Figure> {
+    let ends = [("client", Some(&measurement.client)), ("server", measurement.server.as_ref())];
+    let text =
+        |(name, end): (&str, Option<&EndReport>)| Some(format!("{name} {}", said(&end?.workers)?));
+    let ends: Vec<String> = ends.into_iter().filter_map(text).collect();
+    (!ends.is_empty()).then(|| Figure::new(label, Value::Text(ends.join("; "))))
+}
+
 /// How the bytes moved: engine and wait of each end, as they ran.
 fn machinery(measurement: &Measurement) -> Option<Figure> {
-    let end = |name: &str, workers: &[WorkerUsage]| {
+    of_workers(measurement, "engine, wait", |workers| {
         let first = workers.first()?;
         let threads =
             if workers.len() == 1 { String::new() } else { format!(" × {}", workers.len()) };
-        Some(format!("{name} {} {}{threads}", first.engine, first.wait))
-    };
-    let server = measurement.server.as_ref().and_then(|server| end("server", &server.workers));
-    let ends: Vec<String> =
-        end("client", &measurement.client.workers).into_iter().chain(server).collect();
-    (!ends.is_empty()).then(|| Figure::new("engine, wait", Value::Text(ends.join("; "))))
+        Some(format!("{} {}{threads}", first.engine, first.wait))
+    })
 }
 
 /// When workers that never sleep were seen not to run: what is late by then is late by the host.
 fn off_cpu(measurement: &Measurement) -> Option<Figure> {
-    let end = |name: &str, workers: &[WorkerUsage]| {
+    of_workers(measurement, "spinning, off CPU", |workers| {
         let seen = workers.iter().filter_map(|worker| worker.off_cpu).reduce(OffCpu::with)?;
         (seen.times > 0).then(|| {
             let (times, longest) = (counted(seen.times, "time"), duration_ns(seen.longest_ns));
-            format!("{name} {times}, {} in all, {longest} at most", duration_ns(seen.total_ns))
+            format!("{times}, {} in all, {longest} at most", duration_ns(seen.total_ns))
         })
-    };
-    let client = end("client", &measurement.client.workers);
-    let server = measurement.server.as_ref().and_then(|server| end("server", &server.workers));
-    let ends: Vec<String> = client.into_iter().chain(server).collect();
-    (!ends.is_empty()).then(|| Figure::new("spinning, off CPU", Value::Text(ends.join("; "))))
+    })
 }
 
 /// What the machines did meanwhile: each end's busiest processor, and what it dropped, if anything.

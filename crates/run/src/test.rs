@@ -127,19 +127,18 @@ impl RunningTest {
         self.started.is_some()
     }
 
+    fn state(&self, group: GroupId) -> Option<&GroupState> {
+        self.groups.iter().find(|state| state.group.id == group)
+    }
+
     /// What carries a group's flows.
     pub fn transport_of(&self, group: GroupId) -> Option<Transport> {
-        self.groups
-            .iter()
-            .map(|state| &state.group)
-            .find(|of| of.id == group)
-            .map(|of| of.transport)
+        self.state(group).map(|state| state.group.transport)
     }
 
     /// Whether this group is of goodput connections.
     pub fn is_goodput(&self, group: GroupId) -> bool {
-        let found = self.groups.iter().find(|state| state.group.id == group);
-        found.is_some_and(|state| matches!(state.job, Plan::Goodput(_)))
+        self.state(group).is_some_and(|state| matches!(state.job, Plan::Goodput(_)))
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
@@ -265,7 +264,7 @@ impl RunningTest {
 
     /// A flow that was to follow another has no connection.
     pub fn not_made(&self, group: GroupId, flow: FlowId, address: SocketAddr, error: &RunError) {
-        let state = self.groups.iter().find(|state| state.group.id == group);
+        let state = self.state(group);
         state.iter().for_each(|state| state.ledger.not_made(flow, address, error));
     }
 

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
 use pathscope_core::record::BatchUse;
-use pathscope_flow::{Batch, ClockNeed, Machine, RecvMeta, Transport};
+use pathscope_flow::{Batch, Machine, RecvMeta, Transport};
 use pathscope_os::Socket;
 use pathscope_os::batches::{Arrived, MOST};
 use pathscope_os::errno::is_batch_refused;
@@ -132,9 +132,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let slots = (room.capacity() / slot).min(MOST);
         let outcome =
             calls.receive_datagrams(&wire.socket, (room.whole(), slot), &mut arrived, blocking);
-        if M::CLOCK == ClockNeed::EveryOperation || blocking == Blocking::UntilTimeout {
-            self.tick();
-        }
+        self.tick_after(&outcome, blocking);
         let filled = match outcome {
             Ok(filled) => filled.min(slots),
             Err(trouble) => return self.not_received(place, lane, trouble),

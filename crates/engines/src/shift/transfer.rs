@@ -273,9 +273,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             }
             _ => calls.receive(&wire.socket, room, blocking),
         };
-        if blocking == Blocking::UntilTimeout {
-            self.tick();
-        }
+        self.tick_after(&outcome, blocking);
         match outcome {
             Ok(0) if self.medium.transport == Transport::Stream => self.ended(place, lane),
             Ok(received) => {
@@ -286,14 +284,19 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                 let wire = &mut self.seats[place].wires[lane.index()];
                 wire.readable =
                     received == end - kept && !is_small || transport == Transport::Datagram;
-                if M::CLOCK == ClockNeed::EveryOperation && blocking == Blocking::Never {
-                    self.tick();
-                }
                 self.account.operations += 1;
                 self.hear_handovers(place, lane);
                 self.present(place, lane, start, received)
             }
             Err(trouble) => self.not_received(place, lane, trouble),
+        }
+    }
+
+    /// Reads the clock after a receive that may have slept, or brought what is timed: not after each vain look.
+    pub(super) fn tick_after<T>(&mut self, outcome: &Result<T, Trouble>, blocking: Blocking) {
+        let is_timed = M::CLOCK == ClockNeed::EveryOperation && outcome.is_ok();
+        if is_timed || blocking == Blocking::UntilTimeout {
+            self.tick();
         }
     }
 

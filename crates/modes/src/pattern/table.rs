@@ -199,26 +199,26 @@ impl StreamKey {
     pub fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
         let mut lap = position / LAP_BYTES;
         let mut offset = (position % LAP_BYTES) as usize;
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let (came, wrong) = if offset > 0 {
-                let mark = self.mark(lap);
-                let expected =
-                    if offset < MARK { &mark[offset..] } else { self.run_of_lap(offset) };
-                let came = &rest[..expected.len().min(rest.len())];
-                (came, difference(came, expected))
-            } else if let Some((came, _)) = rest.split_first_chunk::<MARK>() {
-                // A whole mark is compared in a register.
-                let expected = self.mark(lap);
-                (&came[..], if *came == expected { None } else { difference(came, &expected) })
+        let mut done = 0;
+        while done < bytes.len() {
+            let mark;
+            let expected = if offset < MARK {
+                mark = self.mark(lap);
+                &mark[offset..]
             } else {
-                (rest, difference(rest, &self.mark(lap)))
+                self.run_of_lap(offset)
             };
-            if let Some(index) = wrong {
-                return Some(bytes.len() - rest.len() + index);
+            let len = expected.len().min(bytes.len() - done);
+            let (expected, came) = (&expected[..len], &bytes[done..done + len]);
+            if expected != came {
+                return expected
+                    .iter()
+                    .zip(came)
+                    .position(|(a, b)| a != b)
+                    .map(|index| done + index);
             }
-            offset += came.len();
-            rest = &rest[came.len()..];
+            done += len;
+            offset += len;
             if offset == LAP {
                 (lap, offset) = (lap + 1, 0);
             }
@@ -299,16 +299,6 @@ impl StreamKey {
     pub(super) fn index(self, offset: usize) -> usize {
         (self.phase as usize + offset) % LAP
     }
-}
-
-/// The index of the first byte that is not what was expected there.
-#[inline]
-fn difference(came: &[u8], expected: &[u8]) -> Option<usize> {
-    let expected = &expected[..came.len()];
-    if came == expected {
-        return None;
-    }
-    came.iter().zip(expected).position(|(came, expected)| came != expected)
 }
 
 /// `SplitMix64` (Steele, Lea, Flood 2014): the next of a sequence of well-mixed words.

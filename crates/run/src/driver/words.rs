@@ -61,8 +61,8 @@ where
                 self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
             }
             Word::Phase { group, flow, phase, totals, at, error } => {
-                let transport = self.test.as_ref().and_then(|test| test.transport_of(group));
                 self.journal.step(|| {
+                    let transport = self.test.as_ref().and_then(|test| test.transport_of(group));
                     let Totals { sent, received } = totals;
                     let what =
                         if transport == Some(Transport::Datagram) { "datagrams" } else { "bytes" };

@@ -42,9 +42,9 @@ impl<'out> Text<'out> {
         // What stopped the run is said below.
         self.seen.extend(sheet.context.iter().filter(is_told).cloned());
         let has_result = !sheet.sections.is_empty();
-        // The title of a run that came to nothing stands above already.
-        let is_titled = self.options.live == Live::Shown && sheet.caveats.is_empty();
-        if has_result || failure.is_none() || !is_titled {
+        let came_to_nothing = !has_result && sheet.caveats.is_empty() && failure.is_some();
+        // Live, its title stands above already.
+        if !came_to_nothing || self.options.live == Live::Hidden {
             self.page.gap();
             result::title(&mut self.page, &sheet.title);
         }
