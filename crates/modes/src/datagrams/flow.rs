@@ -12,7 +12,7 @@ use pathscope_flow::{
 use super::header::Identity;
 use super::receive::{ReceiveShared, Receiver};
 use super::send::Sender;
-use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan};
+use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan, HEADER_BYTES};
 use crate::arrivals::LossBursts;
 use crate::goodput::{Extent, ReceiveWindow};
 use crate::pattern::{SessionKey, StreamImage};
@@ -31,7 +31,7 @@ const REFUSED_NS: u64 = 1_000_000_000;
 #[derive(Debug)]
 pub struct DatagramShared {
     receive: ReceiveShared,
-    image: StreamImage,
+    image: StreamImage<HEADER_BYTES>,
     tally: DatagramTally,
 }
 

@@ -152,14 +152,19 @@ impl Sender {
         if is_last { self.last_bytes } else { self.size }
     }
 
-    pub fn fill<'data>(&self, image: &'data mut StreamImage, batch: &mut Batch<'data>, now: Tick) {
+    pub fn fill<'data>(
+        &self,
+        image: &'data mut StreamImage<HEADER_BYTES>,
+        batch: &mut Batch<'data>,
+        now: Tick,
+    ) {
         let count = batch.room() as u64;
         if count == 0 {
             return;
         }
         let len = (count - 1) * self.size + self.len_of(self.next + count - 1);
         let (stride, position) = (self.size as usize, self.next * self.size);
-        let datagrams = image.stretch(self.key, position, len as usize, (stride, HEADER_BYTES));
+        let datagrams = image.stretch(self.key, position, len as usize, stride);
         for (sequence, datagram) in (self.next..).zip(datagrams.chunks_mut(stride)) {
             let header = Header { sequence, sent: now, length: datagram.len() as u32 };
             header.write(self.identity, datagram);

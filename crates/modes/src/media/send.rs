@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_flow::{Batch, SendWant};
 
-use super::header::{HEADER_BYTES, Header};
+use super::header::Header;
 use super::{Layout, MediaShared};
 use crate::pattern::{SessionKey, StreamKey};
 
@@ -117,7 +117,7 @@ impl Sending {
         let (stride, len) = layout.stretch(self.index, batch.room());
         let first = self.frame * u64::from(layout.datagrams) + u64::from(self.index);
         let position = first * u64::from(layout.datagram_bytes);
-        let datagrams = image.stretch(self.key, position, len, (stride, HEADER_BYTES));
+        let datagrams = image.stretch(self.key, position, len, stride);
         for (index, datagram) in (self.index..).zip(datagrams.chunks_mut(stride)) {
             let header = Header {
                 flow: self.flow.0,

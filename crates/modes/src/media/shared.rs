@@ -3,7 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_flow::Shared;
 
-use super::{FrameRow, Layout, MediaPlan, MediaTally};
+use super::{FrameRow, HEADER_BYTES, Layout, MediaPlan, MediaTally};
 use crate::latency::SampleBuffer;
 use crate::pattern::StreamImage;
 
@@ -11,7 +11,7 @@ use crate::pattern::StreamImage;
 #[derive(Debug)]
 pub struct MediaShared {
     pub(super) layout: Layout,
-    pub(super) image: StreamImage,
+    pub(super) image: StreamImage<HEADER_BYTES>,
     pub(super) streams: u32,
     /// Streams under way.
     pub(super) open: u64,
