@@ -22,7 +22,7 @@ use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
 use crate::ledger::{Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
-use crate::paths::PathsRemote;
+use crate::paths::log::PathsRemote;
 use crate::placement::{self, Placement, Spinning};
 use crate::settings::is_probe;
 use crate::vacancies::OpenerRemote;

@@ -18,7 +18,7 @@ use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
-use crate::paths::PathsRemote;
+use crate::paths::log::PathsRemote;
 use crate::vacancies::OpenerRemote;
 
 /// What a session's thread is told.

@@ -21,7 +21,7 @@ use crate::error::RunError;
 use crate::group::GroupState;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
-use crate::paths::PathsRemote;
+use crate::paths::log::PathsRemote;
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
@@ -58,6 +58,11 @@ pub(crate) struct RunningTest {
 /// Whether this end can run a test; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     RunningTest::new(test.clone(), Role::Client, Token([0; 16]), 1).map(drop)
+}
+
+/// The group of this number. Not of the whole test, so that its workers can be told meanwhile.
+fn with_id(groups: &mut [GroupState], group: GroupId) -> Option<&mut GroupState> {
+    groups.iter_mut().find(|state| state.group.id == group)
 }
 
 impl RunningTest {
@@ -148,7 +153,7 @@ impl RunningTest {
 
     /// A flow has its socket. Returns whether it is one that the test waits for to begin.
     pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: FlowSocket) -> bool {
-        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+        let Some(state) = with_id(&mut self.groups, group) else {
             return false;
         };
         if self.started.is_some() {
@@ -220,7 +225,7 @@ impl RunningTest {
 
     /// Connections of a group are opened while it runs.
     pub fn opens(&mut self, group: GroupId, opener: OpenerRemote) {
-        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        let state = with_id(&mut self.groups, group);
         if let Some(state) = state.filter(|state| state.group.replaces()) {
             state.opener = Some(opener);
         }
@@ -228,7 +233,7 @@ impl RunningTest {
 
     /// The paths of a group are kept while it runs.
     pub fn keeps(&mut self, group: GroupId, paths: PathsRemote) {
-        if let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) {
+        if let Some(state) = with_id(&mut self.groups, group) {
             state.paths = Some(paths);
         }
     }
@@ -241,7 +246,7 @@ impl RunningTest {
         lane: Lane,
         socket: Option<FlowSocket>,
     ) -> bool {
-        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        let state = with_id(&mut self.groups, group);
         let Some(state) = state.filter(|state| state.group.roams && state.group.holds(flow)) else {
             return false;
         };
@@ -284,7 +289,7 @@ impl RunningTest {
 
     /// Tells flows of a group.
     pub fn tell(&mut self, group: GroupId, flow: Option<FlowId>, event: Event) {
-        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+        let Some(state) = with_id(&mut self.groups, group) else {
             return;
         };
         state.note(flow, event);
@@ -315,16 +320,14 @@ impl RunningTest {
         (index, start, end): (u64, Tick, Tick),
         part: &Part,
     ) -> Vec<EndInterval> {
-        let state = self.groups.iter_mut().find(|state| state.group.id == group);
+        let state = with_id(&mut self.groups, group);
         match (part, state) {
             (Part::Latency(tally), Some(GroupState { tally: Some(sum), .. })) => sum.merge(tally),
             (Part::Datagrams(tally), Some(state)) => state.datagrams.count(tally),
+            (Part::Media(tally), Some(state)) => {
+                state.streams.iter_mut().for_each(|sum| sum.tally.merge(tally));
+            }
             _ => {}
-        }
-        if let (Part::Media(tally), Some(state)) =
-            (part, self.groups.iter_mut().find(|state| state.group.id == group))
-        {
-            state.streams.iter_mut().for_each(|sum| sum.tally.merge(tally));
         }
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.add(worker, index, start, end, part);
@@ -385,7 +388,7 @@ impl RunningTest {
             running.join();
             u64::from(running.flows.end - running.flows.start)
         });
-        let Some(state) = self.groups.iter_mut().find(|state| state.group.id == group) else {
+        let Some(state) = with_id(&mut self.groups, group) else {
             return Vec::new();
         };
         state.workers_running = state.workers_running.saturating_sub(1);

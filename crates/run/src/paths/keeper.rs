@@ -13,9 +13,10 @@ use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
+use super::log::{Happening, Log, PathsRemote};
 use super::open::{self, Candidate, Opened};
 use super::radio::Radios;
-use super::{Happening, Log, Orders, PathsRemote, no_path};
+use super::{Orders, no_path};
 use crate::error::RunError;
 use crate::mail::{FlowSocket, Word};
 
@@ -36,11 +37,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
     poller.add(&waker, WORD, Interest::INPUT)?;
     let log = Arc::new(Mutex::new(Log::default()));
     let is_stopped = Arc::new(AtomicBool::new(false));
-    let remote = PathsRemote {
-        log: Arc::clone(&log),
-        waker: waker.clone(),
-        is_stopped: Arc::clone(&is_stopped),
-    };
+    let remote = PathsRemote::new(Arc::clone(&log), waker.clone(), Arc::clone(&is_stopped));
     let (sender, arrivals) = channel();
     let keeper = Keeper {
         orders,
