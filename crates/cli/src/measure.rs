@@ -200,6 +200,8 @@ fn measure(
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();
+    stop.end_at_once();
+    let frequency_trouble = frequency_file.and_then(|file| file.write(&document).err());
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let output_trouble = output_trouble.or(kept.finish());
@@ -211,7 +213,6 @@ fn measure(
             file.display()
         ));
     }
-    let frequency_trouble = frequency_file.and_then(|file| file.write(&document).err());
     let output_trouble =
         output_trouble.or(frequency_trouble).or_else(|| samples_trouble(&document));
     conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)

@@ -1,15 +1,20 @@
 //! `pathscope server`: answers until it is told to stop.
 
+use std::io::{self, Write};
+use std::sync::{Mutex, PoisonError};
+
+use pathscope_core::error::Failure;
 use pathscope_peers::limits::Limits;
 use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
 
+use crate::Trouble;
 use crate::args::ServerArgs;
+use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::measure::here;
-use crate::{Trouble, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
@@ -30,13 +35,21 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;
+    // Whoever does not read what is said keeps no client waiting.
+    let talk = Background::new(io::stderr())
+        .map_err(|error| Trouble::new(Failure::Unsupported, format!("cannot start: {error}")))?;
+    let talk = Mutex::new(talk);
     let served = server.serve(&stop, &|line: &str| {
         if !quiet {
-            terminal::say(line);
+            let mut talk = talk.lock().unwrap_or_else(PoisonError::into_inner);
+            // Nobody listens any more: that is no reason to stop serving.
+            let _ = talk.write_all(format!("{line}\n").as_bytes());
         }
         // The first is where it listens.
         daemon::ready();
     });
+    stop.end_at_once();
+    drop(talk);
     // What a file lacks was told when it was given up.
     let incomplete = kept.finish();
     served.map_err(trouble)?;

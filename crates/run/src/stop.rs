@@ -6,6 +6,7 @@ use pathscope_os::signals;
 use pathscope_os::wake::Waker;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use signal_hook::low_level::emulate_default_handler;
 
 use crate::error::RunError;
 use crate::mail::{Mailbox, Word};
@@ -19,6 +20,8 @@ pub struct Stop {
 #[derive(Debug, Default)]
 struct State {
     reason: Option<&'static str>,
+    /// Whether a signal ends the process.
+    ends_at_once: bool,
     listeners: Vec<Mailbox>,
     wakers: Vec<Waker>,
 }
@@ -59,10 +62,17 @@ impl Stop {
         state.wakers.push(waker.clone());
     }
 
+    /// All is measured and saved, and perhaps a reader is waited for: from now on a signal does what it does to any
+    /// process.
+    pub fn end_at_once(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).ends_at_once = true;
+    }
+
     /// Utters the wish when the user presses Ctrl-C or a supervisor asks for it.
     ///
     /// The first signal ends the run in good order: what was measured is saved and shown. A second one
-    /// is told again, and whoever waits for the other end waits no more.
+    /// is told again, and whoever waits for the other end waits no more. After [`end_at_once`](Self::end_at_once) it ends
+    /// the process.
     pub fn on_signals(&self) -> Result<(), RunError> {
         // Whoever started us with a signal ignored (nohup, a shell's background) does not want it heard.
         let heard =
@@ -74,6 +84,10 @@ impl Stop {
             .name("signals".to_owned())
             .spawn(move || {
                 for signal in &mut signals {
+                    if stop.state.lock().unwrap_or_else(PoisonError::into_inner).ends_at_once {
+                        // Of these three signals it does not return.
+                        let _ = emulate_default_handler(signal);
+                    }
                     stop.request(match signal {
                         SIGINT => "interrupted by the user",
                         SIGTERM => "terminated by a signal",

@@ -20,6 +20,7 @@ mod quota;
 mod relay;
 mod shape;
 mod show;
+mod stuck;
 mod targets;
 mod trouble;
 mod weaknesses;

@@ -344,27 +344,6 @@ fn a_reader_that_has_seen_enough_is_no_error() {
 }
 
 #[test]
-fn a_reader_that_stops_reading_costs_no_measurement() {
-    let mut server = Server::start();
-    // More than a pipe holds, for longer than a session waits for its other end.
-    let host = server.host();
-    let words = ["goodput", &host, "-t", "12s", "--report-every", "10ms", "--json-stream"];
-    let mut child = pathscope(&words)
-        .args(["--connections", "1", "--buffer", "1KiB", "--rate", "1Mbit"])
-        .stdout(std::process::Stdio::piped())
-        .spawn()
-        .expect("the binary was built");
-    let said = server.running.await_stderr("session over");
-    assert!(!said.contains("session over:"), "{said}");
-    let mut text = String::new();
-    child.stdout.take().expect("piped").read_to_string(&mut text).expect("it is text");
-    assert!(child.wait().expect("it is our child").success());
-    assert!(text.len() > 200_000, "{} bytes would have fitted a pipe", text.len());
-    let last = text.lines().last().expect("it said something");
-    assert!(last.contains("\"completed\""), "{last}");
-}
-
-#[test]
 fn options_out_of_range_are_named_with_their_range() {
     for (words, said) in [
         (&["goodput", "h", "--connections", "0"][..], &["--connections", "1"][..]),

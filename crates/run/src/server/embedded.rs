@@ -29,7 +29,7 @@ impl Embedded {
             limits: Limits::NONE,
             exit_after: None,
             host,
-            files: super::FILES_KEPT,
+            files: 2 * super::FILES_KEPT,
             journal: Journal::default(),
         };
         let stop = Stop::default();

@@ -13,6 +13,7 @@ use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
+use pathscope_core::Tick;
 use pathscope_core::record::Host;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
@@ -102,6 +103,9 @@ const FIRST_GUEST: u64 = 1 << 32;
 /// What is still to be said is said about so soon.
 const SOON: Duration = Duration::from_millis(500);
 
+/// For how long nothing is accepted when there are no files.
+const FULL: Duration = Duration::from_millis(50);
+
 /// A server that answers.
 struct Serving {
     poller: Poller,
@@ -111,8 +115,8 @@ struct Serving {
     sessions: Arc<Sessions>,
     challenger: Challenger,
     strangers: Strangers,
-    /// Whether listeners are left alone for a moment, since there are no files for their connections.
-    is_full: bool,
+    /// Until when listeners are left alone, since there are no files for their connections.
+    full_until: Option<Tick>,
 }
 
 /// What is listened to.
@@ -152,7 +156,7 @@ impl Serving {
             )),
             challenger: Challenger::new(random::bytes()?),
             strangers: Strangers::default(),
-            is_full: false,
+            full_until: None,
         })
     }
 
@@ -169,13 +173,15 @@ impl Serving {
             let timeout = self.lobby.next_deadline().map(|deadline| deadline.since(now));
             let timeout =
                 if is_telling { Some(timeout.map_or(SOON, |it| it.min(SOON))) } else { timeout };
-            // A listener without files to accept with would be ready for ever: look again soon.
-            let timeout = if self.is_full { Some(Duration::from_millis(50)) } else { timeout };
+            let timeout = match self.full_until.map(|until| until.since(now)) {
+                Some(left) => Some(timeout.map_or(left, |it| it.min(left))),
+                None => timeout,
+            };
             self.poller.wait(&mut ready, timeout)?;
-            self.is_full = false;
+            self.listen_again(clock::now())?;
             for &Ready { key, .. } in &ready {
                 match self.sockets.get(&key).cloned() {
-                    Some(Source::Connections(listener)) => self.accept(&listener),
+                    Some(Source::Connections(listener)) => self.accept(&listener)?,
                     Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
                     None if key == WORD => self.waker.drain(),
                     None => self.hear_guest(key, scope, stop, say),
@@ -200,18 +206,40 @@ impl Serving {
     }
 
     /// Takes new connections; what they are for is heard later.
-    fn accept(&mut self, listener: &Socket) {
+    fn accept(&mut self, listener: &Socket) -> Result<(), RunError> {
         for _ in 0..TURN {
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => self.receive_guest(socket.into_tcp_stream(), from),
-                Ok(None) => return,
+                Ok(None) => break,
                 // No files left: those who have said nothing for longest make room.
                 Err(_) => {
-                    self.is_full = !self.lobby.dismiss_oldest();
-                    return;
+                    if !self.lobby.dismiss_oldest() {
+                        self.stop_listening(clock::now() + FULL)?;
+                    }
+                    break;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// Nothing can be accepted for now, and listeners that have something to accept would be ready for ever.
+    fn stop_listening(&mut self, until: Tick) -> Result<(), RunError> {
+        if self.full_until.replace(until).is_none() {
+            for source in self.sockets.values().filter(|source| source.accepts()) {
+                self.poller.remove(source.socket())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn listen_again(&mut self, now: Tick) -> Result<(), RunError> {
+        if self.full_until.take_if(|until| *until <= now).is_some() {
+            for (&key, source) in self.sockets.iter().filter(|(_, source)| source.accepts()) {
+                self.poller.add(source.socket(), key, Interest::INPUT)?;
+            }
+        }
+        Ok(())
     }
 
     fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
@@ -294,6 +322,10 @@ impl Serving {
 }
 
 impl Source {
+    fn accepts(&self) -> bool {
+        matches!(self, Self::Connections(_))
+    }
+
     fn socket(&self) -> &Socket {
         match self {
             Self::Connections(socket) | Self::Datagrams(socket) => socket,

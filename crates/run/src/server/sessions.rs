@@ -117,7 +117,8 @@ impl Sessions {
         (files, exit_after): (u64, Option<u64>),
         listener: Waker,
     ) -> Self {
-        let files_free = files.saturating_sub(FILES_KEPT).max(FILES_KEPT);
+        // Of few files, half.
+        let files_free = files - FILES_KEPT.min(files / 2);
         let state = Mutex::new(State { files_free, ..State::default() });
         Self { limits, host, journal, exit_after, state, left: Condvar::new(), listener }
     }
