@@ -10,7 +10,7 @@ use crate::cargo;
 
 /// Programs that tests call, and the packages that hold them.
 const NEEDED: &[(&str, &str)] =
-    &[("ip", "iproute2"), ("nft", "nftables"), ("taskset", "util-linux")];
+    &[("ip", "iproute2"), ("kill", "procps"), ("nft", "nftables"), ("taskset", "util-linux")];
 
 /// Where programs are looked for, beyond `PATH`: a user's often lacks these.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];

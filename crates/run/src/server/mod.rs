@@ -10,6 +10,7 @@ mod strangers;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -287,7 +288,13 @@ impl Serving {
                     let why = "too many are being refused";
                     return self.strangers.turned_away(clock::now(), from, why, say);
                 };
-                let session = move || session::run(admission, opening, stream, stop, say);
+                let session = move || {
+                    let run = || session::run(admission, opening, stream, stop, say);
+                    // A bug of ours in one session must not be the end of all.
+                    if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                        say(&format!("{from}: its session broke off by a fault of pathscope"));
+                    }
+                };
                 let thread = std::thread::Builder::new().name("session".to_owned());
                 if let Err(error) = thread.spawn_scoped(scope, session) {
                     say(&format!("{from}: no thread for its session: {error}"));
