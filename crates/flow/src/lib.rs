@@ -17,6 +17,6 @@ mod want;
 
 pub use buffer::{Batch, Gather, MAX_SLICES};
 pub use machine::{ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, Shared, Totals};
-pub use session::{Dialogue, Group, GroupId, Input, Output, Session, Start, Transport};
+pub use session::{Dialogue, Group, GroupId, Input, Output, Transport};
 pub use split::Split;
-pub use want::{Close, Framing, RecvWant, SendWant, Want};
+pub use want::{Close, RecvWant, SendWant, Want};

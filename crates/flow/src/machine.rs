@@ -15,9 +15,9 @@ use crate::{Batch, Gather, Want};
 /// [`sent`](Self::sent), and [`received`](Self::received); and [`event`](Self::event) when something
 /// happens to a socket, a timer is due or the other end sends word.
 ///
-/// A flow stays small (about 256 bytes, so that a million fit); what is large lives in [`Shared`],
-/// one a worker. No method blocks, allocates or fails: trouble is a state, told by
-/// [`phase`](Self::phase).
+/// A flow stays small (some 300 bytes, so that a million fit); what is large lives in [`Shared`],
+/// one a worker. No method blocks or fails: trouble is a state, told by [`phase`](Self::phase). None allocates
+/// while all is well.
 pub trait Machine: Send + Sized {
     /// What the flows of one worker have in common.
     type Shared: Shared;

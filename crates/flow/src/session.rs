@@ -7,16 +7,8 @@ use pathscope_core::record::Substitution;
 
 use crate::{Event, Phase, Totals};
 
-/// All flows of one test, and the talk with the other end about them.
-#[derive(Debug)]
-pub struct Session<D> {
-    /// Who says what, when.
-    pub dialogue: D,
-    /// Flows that are alike run together. Probes beside a load are one more group.
-    pub groups: Vec<Group>,
-}
-
-/// Flows that are alike: one machine type, one engine, one start.
+/// Flows that are alike: one machine type, one engine. Probes beside a load are one more group. All groups of a session
+/// start together, when every flow is attached and both ends are ready.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Group {
     /// Its place in the session, the same at both ends.
@@ -34,8 +26,6 @@ pub struct Group {
     pub lanes: u8,
     /// Whether its lanes may come late, go, and come back from another address.
     pub roams: bool,
-    /// When they begin.
-    pub start: Start,
 }
 
 impl Group {
@@ -61,18 +51,6 @@ pub enum Transport {
     Stream,
     /// UDP.
     Datagram,
-}
-
-/// When the flows of a group begin.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Start {
-    /// When every flow of the session is attached and both ends are ready.
-    Together,
-    /// So many nanoseconds after the others.
-    After {
-        /// The delay.
-        nanoseconds: u64,
-    },
 }
 
 /// The talk of one end with the other about one session.

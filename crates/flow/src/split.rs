@@ -14,10 +14,7 @@ pub trait Split: Machine {
     /// The half that receives. Sends nothing.
     type Receiver: Machine;
 
-    /// Whether this flow, as planned, has two independent halves.
-    fn can_split(&self, shared: &Self::Shared) -> bool;
-
-    /// Cuts the flow in two, before it starts.
+    /// Cuts the flow in two, before it starts. Asked only of flows whose plan makes two independent halves.
     fn split(self) -> (Self::Sender, Self::Receiver);
 
     /// The flow again, after both halves are over.

@@ -72,18 +72,3 @@ pub enum Close {
     /// At once, without a farewell (RST): nothing gathers in `TIME_WAIT`.
     Reset,
 }
-
-/// How a stream is cut into messages. A value and not a type parameter, so that modes and engines do
-/// not multiply by it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Framing {
-    /// Not at all: bytes in order.
-    Continuous,
-    /// Messages of fixed lengths, each request answered by one reply.
-    Messages {
-        /// Length of a request.
-        request_bytes: usize,
-        /// Length of a reply.
-        reply_bytes: usize,
-    },
-}

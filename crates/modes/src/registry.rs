@@ -5,7 +5,7 @@ use pathscope_core::counters::HostCounters;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, SocketFacts, WorkerUsage};
-use pathscope_flow::{Group, GroupId, Start, Transport};
+use pathscope_flow::{Group, GroupId, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -55,7 +55,6 @@ impl Test {
             numbers,
             lanes: 1,
             roams: false,
-            start: Start::Together,
         };
         let main = match &self.plan {
             Plan::Goodput(plan) => {

@@ -6,7 +6,7 @@ use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_engines::{Batches, EngineKind};
 use pathscope_flow::{Machine, Phase, Totals};
 use pathscope_modes::datagrams::{DatagramFlow, DatagramShared, DatagramsPlan, Offload};
-use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Pattern};
+use pathscope_modes::goodput::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared};
 use pathscope_modes::latency::{EchoFlow, LatencyPlan, LatencyShared, PingFlow, Timestamps};
 use pathscope_modes::media::{MediaFlow, MediaPlan, MediaShared};
 use pathscope_modes::multipath::{
@@ -47,8 +47,7 @@ fn goodput(crew: Crew, plan: GoodputPlan) -> Result<RunningWorker, RunError> {
     // Blocking calls both ways need a thread for each.
     let splits = crew.engine == EngineKind::Plain
         && crew.wait == Wait::Sleep
-        && plan.pattern == Pattern::Duplex
-        && !plan.replaces();
+        && plan.has_halves();
     let (entrance, succession) = crew.succession(&plan);
     let told = plan.clone();
     // Of flows that are replaced, only what was not agreed on before need be told.

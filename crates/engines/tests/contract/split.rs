@@ -69,10 +69,6 @@ impl Split for Duplex {
     type Sender = Stream;
     type Receiver = Stream;
 
-    fn can_split(&self, _: &Bench) -> bool {
-        true
-    }
-
     fn split(self) -> (Stream, Stream) {
         (self.sender, self.receiver)
     }

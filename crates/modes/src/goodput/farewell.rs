@@ -140,8 +140,9 @@ impl Farewell {
         }
     }
 
-    /// The other end is gone, or nothing more will be heard of it. Whether that is as it should be.
-    pub fn is_well_ended(&mut self) -> bool {
+    /// The other end is gone, or nothing more will be heard of it: a farewell that waited for that is over. Whether it
+    /// is as it should be.
+    pub fn end(&mut self) -> bool {
         if self.stage == Stage::Close {
             self.stage = Stage::Over;
         }

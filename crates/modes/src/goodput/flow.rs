@@ -185,7 +185,7 @@ impl GoodputFlow {
             return;
         }
         let ends = matches!(event, Event::PeerClosed(_) | Event::Reset { .. } | Event::Stop);
-        if !ends || farewell.is_well_ended() || event == Event::Stop {
+        if !ends || farewell.end() || event == Event::Stop {
             return;
         }
         self.receiver.fail(match event {
@@ -357,11 +357,8 @@ impl Split for GoodputFlow {
     type Sender = Sender;
     type Receiver = Receiver;
 
-    fn can_split(&self, _: &GoodputShared) -> bool {
-        self.turns.is_none() && self.farewell.is_none()
-    }
-
     fn split(self) -> (Sender, Receiver) {
+        debug_assert!(self.turns.is_none() && self.farewell.is_none(), "GoodputPlan::has_halves");
         (self.sender, self.receiver)
     }
 

@@ -6,7 +6,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Extent, GoodputPlan};
+use super::{Extent, GoodputPlan, Pattern};
 use crate::draw::Draws;
 use crate::limits::{self, PlanError};
 
@@ -144,6 +144,11 @@ impl GoodputPlan {
     /// Whether a connection that has ended is replaced.
     pub fn replaces(&self) -> bool {
         self.shape.iterations != Iterations::Times(1)
+    }
+
+    /// Whether what a connection sends and what it receives are independent, so that they can be two halves.
+    pub fn has_halves(&self) -> bool {
+        self.pattern == Pattern::Duplex && !self.replaces()
     }
 
     /// Connections of the whole run, by their numbers from 0; as many as there are numbers where that is

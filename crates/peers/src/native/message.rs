@@ -19,7 +19,7 @@
 //!    |=== closes the control connection =================>|
 //! ```
 //!
-//! `stop`, `ping` and `pong` may come from either end at any time after the welcome.
+//! From either end, `stop` may come at any time after the hello, `ping` and `pong` after the welcome.
 
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::{Caveat, Host, Substitution};

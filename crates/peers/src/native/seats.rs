@@ -76,7 +76,7 @@ impl Seats {
 #[cfg(test)]
 mod tests {
     use pathscope_core::id::Token;
-    use pathscope_flow::{GroupId, Start};
+    use pathscope_flow::GroupId;
 
     use super::*;
 
@@ -89,7 +89,6 @@ mod tests {
             numbers: flows,
             lanes,
             roams: false,
-            start: Start::Together,
         };
         Seats::new(vec![
             group(0, Transport::Stream, 0, 2, 1),
