@@ -45,9 +45,7 @@ fn goodput(crew: Crew, plan: GoodputPlan) -> Result<RunningWorker, RunError> {
     let (role, key) = (crew.setting.role, crew.setting.key);
     let (buffer, shared) = (receive_room(&plan), GoodputShared::new(&plan));
     // Blocking calls both ways need a thread for each.
-    let splits = crew.engine == EngineKind::Plain
-        && crew.wait == Wait::Sleep
-        && plan.has_halves();
+    let splits = crew.engine == EngineKind::Plain && crew.wait == Wait::Sleep && plan.has_halves();
     let (entrance, succession) = crew.succession(&plan);
     let told = plan.clone();
     // Of flows that are replaced, only what was not agreed on before need be told.

@@ -251,6 +251,31 @@ fn a_survey_needs_no_server_and_leaves_its_result_behind() {
 }
 
 #[test]
+fn a_survey_of_a_host_that_is_interrupted_keeps_the_steps_it_has() {
+    let server = Server::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("run.json");
+    let words = ["survey", &server.host(), "-t", "2s", "-c", "2", "--report-every", "100ms", "-o"];
+    let mut command = crate::common::pathscope(&words);
+    command.arg(&path);
+    let mut client = crate::common::Running::start(command);
+    // The second step has begun, and something has moved in it.
+    client.await_stdout("goodput up");
+    client.await_stdout("bit/s");
+    client.signal("INT");
+    let ran = client.finish().exits(130);
+    let document = document_in(&path);
+    assert_eq!(document.target, Some(server.host()));
+    assert_eq!(document.outcome.state, OutcomeState::Interrupted, "{}", ran.said());
+    let [idle, up] = &document.measurements[..] else { panic!("{}", ran.said()) };
+    assert!(idle.checks.iter().all(|check| check.passed), "{:?}", idle.checks);
+    assert!(idle.duration_ns >= 2_000_000_000, "{:?}", idle.duration_ns);
+    let goodput = up.summary.goodput.as_ref().expect("it was measured");
+    let received = goodput.up.as_ref().and_then(|up| up.received_bytes);
+    assert!(received.is_some_and(|bytes| bytes > 0), "{goodput:?}");
+}
+
+#[test]
 fn show_says_what_was_said() {
     let server = Server::start();
     let folder = tempfile::tempdir().expect("a folder");
