@@ -108,16 +108,32 @@ impl Comparison {
         )
     }
 
-    fn verdict(&self) -> &'static str {
-        let holds = match self.measure {
-            Measure::GoodputBps | Measure::RoundTrips => self.summary.is_at_least(1.0),
-            Measure::MedianRttNs | Measure::MeanRttNs => self.summary.is_at_most(1.0),
+    /// Of the opponent's figure, how much is wanted: a bare loop neither verifies nor reports, and recording each round
+    /// trip may cost 3 % of them.
+    fn wanted(&self) -> f64 {
+        match (self.opponent, &self.case, self.measure) {
+            ("bare", Case::Goodput { .. }, _) => 0.95,
+            ("bare", Case::Datagrams { .. }, _) => 0.85,
+            (.., Measure::RoundTrips) => 0.97,
+            _ => 1.0,
+        }
+    }
+
+    fn verdict(&self) -> String {
+        let wanted = self.wanted();
+        let (holds, claim) = match self.measure {
+            Measure::GoodputBps | Measure::RoundTrips => {
+                (self.summary.is_at_least(wanted), format!("at least {wanted}"))
+            }
+            Measure::MedianRttNs | Measure::MeanRttNs => {
+                (self.summary.is_at_most(wanted), format!("at most {wanted}"))
+            }
         };
         match (self.subject == self.opponent, self.summary.pairs < PAIRS_FOR_A_CLAIM, holds) {
-            (true, ..) => "noise",
-            (_, true, _) => "too few pairs",
-            (.., true) => "no worse",
-            (.., false) => "not shown",
+            (true, ..) => "noise".to_owned(),
+            (_, true, _) => "too few pairs".to_owned(),
+            (.., true) => claim,
+            (.., false) => format!("not shown: {claim}"),
         }
     }
 
