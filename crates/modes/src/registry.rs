@@ -5,6 +5,7 @@ use pathscope_core::counters::HostCounters;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, SocketFacts, WorkerUsage};
+use pathscope_core::stats::LatencyFigures;
 use pathscope_flow::{Group, GroupId, Transport};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -212,6 +213,9 @@ pub struct EndReport {
     pub workers: Vec<WorkerUsage>,
     /// Processor time of each worker thread that carried probes.
     pub probe_workers: Vec<WorkerUsage>,
+    /// At the client: how long the plan's TCP connections took to be established, each from before its SYN until this end,
+    /// woken for it, saw that it was.
+    pub connect: Option<LatencyFigures>,
     /// How the kernel set the first connection of the plan's flows, read back at the start.
     pub sockets: Option<SocketFacts>,
     /// Of all processors of this machine, the share of time that was not idle.

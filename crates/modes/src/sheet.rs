@@ -207,6 +207,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
         figures.extend(loaded(probe));
     }
     figures.extend(summary.multipath.iter().flat_map(multipath::sheet::figures));
+    figures.extend(measurement.client.connect.as_ref().map(connect_time));
     figures.extend(machinery(measurement));
     figures.extend(off_cpu(measurement));
     figures.extend(machines(measurement));
@@ -275,6 +276,21 @@ fn of_workers(
         |(name, end): (&str, Option<&EndReport>)| Some(format!("{name} {}", said(&end?.workers)?));
     let ends: Vec<String> = ends.into_iter().filter_map(text).collect();
     (!ends.is_empty()).then(|| Figure::new(label, Value::Text(ends.join("; "))))
+}
+
+/// How long connections took to be established.
+fn connect_time(connects: &LatencyFigures) -> Figure {
+    let mean = connects.mean_ns.map(|mean| mean as u64);
+    let value = connects.median_ns().or(mean).map_or(Value::Absent, Value::Duration);
+    let figure = Figure::new("connect time", value);
+    match (connects.count, connects.min_ns, connects.max_ns) {
+        (2.., Some(least), Some(most)) => {
+            let which = if connects.median_ns().is_some() { "median" } else { "mean" };
+            let (least, most) = (duration_ns(least), duration_ns(most));
+            figure.with_note(format!("{which} of {}; {least} to {most}", count(connects.count)))
+        }
+        _ => figure,
+    }
 }
 
 /// How the bytes moved: engine and wait of each end, as they ran.

@@ -169,6 +169,7 @@ impl Opener {
                         group,
                         flow,
                         socket: FlowSocket::Open(Arc::new(socket)),
+                        connect_ns: None,
                     });
                 }
                 Err(error) => return self.mailbox.post(Word::AttachFailed(error)),

@@ -24,8 +24,9 @@ use crate::vacancies::OpenerRemote;
 /// What a session's thread is told.
 #[derive(Debug)]
 pub(crate) enum Word {
-    /// A flow has its socket, or will have it when the test starts.
-    Attached { group: GroupId, flow: FlowId, socket: FlowSocket },
+    /// A flow has its socket, or will have it when the test starts. At the client of a TCP connection: how long that
+    /// took to be established.
+    Attached { group: GroupId, flow: FlowId, socket: FlowSocket, connect_ns: Option<u64> },
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
     /// Connections of this group are opened while it runs, and this tells when.

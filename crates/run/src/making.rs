@@ -5,8 +5,9 @@ use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use pathscope_os::OsError;
+use pathscope_core::Tick;
 use pathscope_os::sockets::{self, Settings};
+use pathscope_os::{OsError, clock};
 use pathscope_peers::native::{ACK_BYTES, Opening, Seat, decode_ack};
 
 use crate::error::RunError;
@@ -21,7 +22,9 @@ pub(crate) struct Making {
     seat: Seat,
     /// Where it goes.
     server: SocketAddr,
-    is_connected: bool,
+    begun: Tick,
+    /// When it was seen to be established.
+    connected: Option<Tick>,
     ack: [u8; ACK_BYTES],
     came: usize,
 }
@@ -37,8 +40,9 @@ pub(crate) enum Progress {
 impl Making {
     /// Begins to connect.
     pub fn begin(seat: Seat, server: SocketAddr, settings: &Settings) -> Result<Self, RunError> {
+        let begun = clock::now();
         let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
-        Ok(Self { stream, seat, server, is_connected: false, ack: [0; ACK_BYTES], came: 0 })
+        Ok(Self { stream, seat, server, begun, connected: None, ack: [0; ACK_BYTES], came: 0 })
     }
 
     /// What it waits for.
@@ -53,20 +57,25 @@ impl Making {
 
     /// Whether it is connected, and waits for an answer.
     pub fn is_connected(&self) -> bool {
-        self.is_connected
+        self.connected.is_some()
+    }
+
+    /// From before its SYN until this end, woken for it, saw that it was established.
+    pub fn connect_ns(&self) -> Option<u64> {
+        self.connected.map(|connected| connected.nanos_since(self.begun))
     }
 
     /// Does what can be done now.
     pub fn go_on(&mut self) -> Result<Progress, RunError> {
         let seat = self.seat;
-        if !self.is_connected {
+        if !self.is_connected() {
             if let Some(source) = self.stream.take_error().map_err(|error| broken(seat, &error))? {
                 let address = self.server;
                 return Err(OsError::Connect { protocol: "TCP", address, source }.into());
             }
             // Empty send buffers have room for an opening.
             match self.stream.write(&Opening::Data(seat).encode()) {
-                Ok(_) => self.is_connected = true,
+                Ok(_) => self.connected = Some(clock::now()),
                 // Woken for nothing: it is not connected yet.
                 Err(error) if error.kind() == ErrorKind::NotConnected => {}
                 Err(error) if error.kind() == ErrorKind::WouldBlock => {}
@@ -98,7 +107,7 @@ impl Making {
 
     /// Why it was given up: it took too long.
     pub fn late(&self) -> RunError {
-        if self.is_connected {
+        if self.is_connected() {
             let why = format!("no answer within {} s", ATTACH_WITHIN.as_secs());
             return RunError::Attach { flow: self.seat.flow.0, why };
         }

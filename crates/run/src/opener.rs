@@ -231,6 +231,7 @@ impl Opener {
 
     fn made(&mut self, number: u32, seat: Seat) {
         let Some(making) = self.making.remove(&number) else { return };
+        let connect_ns = making.connect_ns();
         let stream = making.into_stream();
         let _ = self.poller.remove(&stream);
         if let Err(source) = stream.set_nonblocking(false) {
@@ -238,7 +239,8 @@ impl Opener {
             return self.failed(number, RunError::System { what, source });
         }
         let socket = FlowSocket::Open(Arc::new(Socket::from(stream)));
-        self.mailbox.post(Word::Attached { group: seat.group, flow: seat.flow, socket });
+        let Seat { group, flow, .. } = seat;
+        self.mailbox.post(Word::Attached { group, flow, socket, connect_ns });
     }
 
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow

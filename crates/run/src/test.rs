@@ -6,6 +6,7 @@ use std::sync::Arc;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, Substitution};
+use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use pathscope_flow::{Event, GroupId, Phase, Transport};
 use pathscope_modes::goodput::{EndedConnections, GoodputReport, RateSpread, RemoteCounts};
 use pathscope_modes::media::MediaReport;
@@ -43,6 +44,8 @@ pub(crate) struct RunningTest {
     workers_over: usize,
     collector: Option<Collector>,
     /// Connections that are not replaced and have ended, and of all those that an interval tells.
+    /// How long the plan's connections took to be established.
+    connects: Option<Box<LatencyHistogram>>,
     over: EndedConnections,
     told: EndedConnections,
     report: EndReport,
@@ -90,6 +93,7 @@ impl RunningTest {
             workers: Vec::new(),
             workers_over: 0,
             collector: None,
+            connects: None,
             over: EndedConnections::default(),
             told: EndedConnections::default(),
             report: EndReport::default(),
@@ -176,6 +180,14 @@ impl RunningTest {
                 true
             }
             _ => false,
+        }
+    }
+
+    /// A connection of a group took so long to be established.
+    pub fn connected(&mut self, group: GroupId, took_ns: u64) {
+        // Probes have one each, which nobody waits for.
+        if self.state(group).is_some_and(|state| !state.is_probe()) {
+            self.connects.get_or_insert_default().record(took_ns);
         }
     }
 
@@ -456,6 +468,7 @@ impl RunningTest {
             let rates = told.filter_map(|flow| Some((flow.flow, flow.received_bps?)));
             goodput.spread.get_or_insert_with(|| RateSpread::of(rates));
         }
+        report.connect = self.connects.take().map(|connects| LatencyFigures::of(&connects));
         report.host = self.counters_at_start.take().and_then(|start| Reading::now().since(&start));
         report.host_cpu_share =
             self.cpu_at_start.take().and_then(|start| cpus::host()?.busy_share_since(&start));

@@ -41,6 +41,23 @@ fn sockets_are_set_at_both_ends_and_read_back() {
 }
 
 #[test]
+fn the_connect_time_of_each_connection_is_told() {
+    let server = Server::start();
+    let connect = |document: &Document| document.measurements[0].client.connect.clone();
+    let document = latency(&server, "--protocol tcp -c 3").exits(0).document();
+    let figures = connect(&document).expect("three connections");
+    assert_eq!(figures.count, 3);
+    let (least, most) = (figures.min_ns.expect("three"), figures.max_ns.expect("three"));
+    assert!(0 < least && least <= most && most < document.duration_ns, "{least} to {most}");
+    let document = latency(&server, "--protocol udp -c 3").exits(0).document();
+    assert_eq!(connect(&document), None);
+    // Of connections that are replaced, those that came later as well.
+    let words = ["goodput", &server.host(), "-c", "2", "--iterations", "5", "--transfer", "64KiB"];
+    let ran = run(&[&words[..], &["--json"]].concat()).exits(0);
+    assert_eq!(connect(&ran.document()).map(|figures| figures.count), Some(10));
+}
+
+#[test]
 fn flows_come_from_the_address_and_port_that_were_given() {
     let server = Server::start();
     // Who cannot have the port that was asked for is refused, so who is not refused has it.

@@ -194,6 +194,7 @@ impl Sessions {
                 group: seat.group,
                 flow: seat.flow,
                 socket: FlowSocket::Open(Arc::new(socket)),
+                connect_ns: None,
             },
             Err(error) => Word::AttachFailed(error.into()),
         });
@@ -239,7 +240,7 @@ impl Sessions {
             expected.mailbox.post(if expected.roams {
                 Word::Lane { group, flow, lane, socket: Some(socket) }
             } else {
-                Word::Attached { group, flow, socket }
+                Word::Attached { group, flow, socket, connect_ns: None }
             });
         }
         code

@@ -34,6 +34,19 @@ fn a_known_delay_is_the_least_that_is_measured() {
 }
 
 #[test]
+fn a_connection_takes_a_round_trip_to_be_established() {
+    let Some(stand) = Stand::up(super::PAIR) else { return };
+    let _server = stand.server("b");
+    stand.set(&[("delay=20ms", 0)], "a:b", Some("a"));
+    stand.set(&[("delay=7ms", 0)], "a:b", Some("b"));
+    let words = ["latency", "b", "--protocol", "tcp", "-n", "5", "--json"];
+    let document = stand.pathscope("a", &words).finish().exits(0).document();
+    let connect = only(&document).client.connect.as_ref().expect("a connection");
+    let took = connect.min_ns.expect("one");
+    assert!((27_000_000..54_000_000).contains(&took), "{took}");
+}
+
+#[test]
 fn jitter_of_one_direction_is_found_in_that_direction() {
     let Some(stand) = Stand::up(super::PAIR) else { return };
     let _server = stand.server("b");
