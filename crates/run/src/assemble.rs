@@ -303,16 +303,16 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
 
 /// Every echo was the ping that was sent, and the flow lived to its end.
 fn echoes(latency: &LatencyReport) -> Check {
-    let passed = latency.corrupt == 0 && latency.error.is_none();
+    let passed = latency.corrupt_datagrams == 0 && latency.error.is_none();
     let text = match &latency.error {
         Some(error) => error.text.clone(),
         None if passed => {
             format!("all {} echoes are the pings that were sent", count(latency.received))
         }
         None => format!(
-            "{} of {} echoes are not what was sent",
-            count(latency.corrupt),
-            count(latency.sent)
+            "{} {} came with other bytes than were sent",
+            count(latency.corrupt_datagrams),
+            if latency.corrupt_datagrams == 1 { "echo" } else { "echoes" },
         ),
     };
     Check { name: "echoes_verified".to_owned(), passed, text }
@@ -459,11 +459,11 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
     caveats
 }
 
-/// Echoes that cannot be told from duplicates any more are neither lost nor measured.
+/// What comes after its ping was settled is no copy for certain, and the ping may count as lost.
 fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
     (summary.late > 0).then(|| {
         let text = format!(
-            "{} echoes came when their pings had left the window of memory: they have no latency",
+            "{} echoes came when their pings were not remembered any more: they have no latency, and pings that had no echo by then count as lost",
             count(summary.late)
         );
         Caveat::new("late_echoes", text)

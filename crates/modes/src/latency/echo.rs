@@ -94,7 +94,7 @@ impl EchoFlow {
         let common = self.sizes.common();
         if !self.content.is_ping(header.sequence, common, &bytes[common..]) {
             // The client sees what it gets back, and not this.
-            shared.tally.corrupt += 1;
+            self.damaged(shared, header.sequence);
             return;
         }
         self.buffer.copy_from_slice(bytes);
@@ -103,13 +103,24 @@ impl EchoFlow {
         self.whole = true;
         self.received += 1;
         let is_behind = self.seen.is_behind(header.sequence);
+        let is_mended = self.seen.is_spoilt(header.sequence);
         match self.seen.saw(header.sequence) {
             Sight::First => {
                 shared.tally.received += 1;
+                shared.tally.mended += u64::from(is_mended);
                 shared.tally.reordered += u64::from(is_behind);
             }
             Sight::Again => shared.tally.duplicates += 1,
             Sight::Forgotten => shared.tally.late += 1,
+        }
+    }
+
+    /// A ping came with other bytes than were sent.
+    fn damaged(&mut self, shared: &mut LatencyShared, sequence: u64) {
+        shared.tally.corrupt += 1;
+        if self.seen.is_near(sequence) {
+            let is_news = self.seen.saw_spoilt(sequence) == Sight::First;
+            shared.tally.damaged += u64::from(is_news);
         }
     }
 
@@ -119,10 +130,15 @@ impl EchoFlow {
         self.filled += taken;
         self.received += taken as u64;
         self.whole = self.filled == self.buffer.len();
-        shared.tally.received += u64::from(self.whole);
+        if !self.whole {
+            return taken;
+        }
         let common = self.sizes.common();
-        if self.whole && !self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
+        if self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
+            shared.tally.received += 1;
+        } else {
             shared.tally.corrupt += 1;
+            shared.tally.damaged += 1;
             let text = format!("ping {} came with other bytes than were sent", self.sequence);
             self.fail(FlowErrorKind::Data, text, None);
         }

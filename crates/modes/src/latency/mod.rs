@@ -20,6 +20,8 @@ mod variation;
 mod window;
 
 #[cfg(test)]
+mod fate_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod stamp_tests;

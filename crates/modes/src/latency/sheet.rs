@@ -212,14 +212,24 @@ fn counts(summary: &LatencySummary) -> Vec<Figure> {
         ("duplicates", summary.duplicates),
         ("unreachable", summary.unreachable),
         ("late", summary.late),
-        ("corrupt", summary.corrupt),
         ("foreign", summary.foreign),
     ] {
         if number > 0 {
             figures.push(Figure::new(label, Value::Count(number)));
         }
     }
+    figures.extend(corrupt(summary));
     figures
+}
+
+/// Pings, and beside them the datagrams: of a ping several may come.
+fn corrupt(summary: &LatencySummary) -> Option<Figure> {
+    let figure = Figure::new("corrupt", Value::Count(summary.corrupt));
+    let figure = match summary.corrupt_echoes {
+        0 => figure,
+        echoes => figure.with_note(format!("in {} of the echoes", count(echoes))),
+    };
+    (summary.corrupt > 0 || summary.corrupt_echoes > 0).then_some(figure)
 }
 
 fn reordered(summary: &LatencySummary) -> Option<Figure> {

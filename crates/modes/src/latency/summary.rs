@@ -31,7 +31,7 @@ pub struct LatencyReport {
     pub received: u64,
     /// Pings of the warm-up, left out of the distributions.
     pub warm_up: u64,
-    /// Pings never answered, after the drain; the client's alone.
+    /// Pings of which nothing came while they were remembered and before the drain was over; the client's alone.
     pub lost: u64,
     /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
@@ -48,10 +48,12 @@ pub struct LatencyReport {
     pub unreachable: u64,
     /// Open loop: pings that were due and did not leave within a second after the end.
     pub unsent: u64,
-    /// Echoes (client) or pings (server) that came when their ping had left the window of memory.
+    /// Echoes (client) or pings (server) that came when their ping was not remembered any more.
     pub late: u64,
-    /// Echoes whose bytes were not those sent.
+    /// Pings of which nothing came but with other bytes than were sent.
     pub corrupt: u64,
+    /// Echoes (client) or pings (server) with other bytes than were sent, those included that an intact copy made good.
+    pub corrupt_datagrams: u64,
     /// Datagrams that belong to no session of ours.
     pub foreign: u64,
     /// From the scheduled send (open) or the send (closed) to the receipt of the echo.
@@ -109,7 +111,8 @@ pub struct LatencySummary {
     pub received: u64,
     /// Pings answered but left out of the figures, as they belong to the warm-up.
     pub warm_up: u64,
-    /// Pings never answered.
+    /// Pings of which nothing came while they were remembered and before the drain was over. Every ping that was sent is
+    /// one of `received`, `lost` and `corrupt`.
     pub lost: u64,
     /// Of those: never reached the server; absent where it has not reported.
     pub lost_forward: Option<u64>,
@@ -136,10 +139,12 @@ pub struct LatencySummary {
     pub unsent: u64,
     /// Lost in a socket of this end or the other and not on the path.
     pub socket_drops: SocketDrops,
-    /// Echoes that came too late to be told from duplicates.
+    /// Echoes that came when their ping was not remembered any more. If it had no answer by then, it is one of `lost`.
     pub late: u64,
-    /// Echoes whose bytes were not those sent.
+    /// Pings of which nothing came but with other bytes than were sent.
     pub corrupt: u64,
+    /// Echoes with other bytes than were sent, those included that an intact copy made good.
+    pub corrupt_echoes: u64,
     /// Datagrams of no session of ours.
     pub foreign: u64,
 }
@@ -247,6 +252,7 @@ impl LatencySummary {
             },
             late: client.late,
             corrupt: client.corrupt,
+            corrupt_echoes: client.corrupt_datagrams,
             foreign: client.foreign,
         }
     }

@@ -10,7 +10,7 @@ use crate::latency::datagram::{Header, Kind, Note};
 use crate::latency::parts::Trip;
 use crate::latency::sample::Sample;
 use crate::latency::variation::Transits;
-use crate::latency::window::{Arrival, Departure};
+use crate::latency::window::{Arrival, Departure, Unanswered};
 
 impl PingFlow {
     /// The echo of a ping came, whole and right; with the server's stamps, where it carries them.
@@ -22,7 +22,10 @@ impl PingFlow {
         now: Tick,
     ) -> Measured {
         let (departure, extent) = match self.window.arrived(sequence, self.next) {
-            Arrival::First { departure, extent } => (departure, extent),
+            Arrival::First { departure, extent, is_mended } => {
+                shared.tally.mended += u64::from(is_mended);
+                (departure, extent)
+            }
             Arrival::Duplicate => {
                 shared.tally.duplicates += 1;
                 return Measured::No;
@@ -81,8 +84,8 @@ impl PingFlow {
     }
 
     /// A ping that was measured will have no answer that counts.
-    pub(super) fn tell_lost(&self, shared: &mut LatencyShared, departure: Departure) {
-        let Departure { sequence, due, sent } = departure;
+    pub(super) fn tell_lost(&self, shared: &mut LatencyShared, unanswered: Unanswered) {
+        let Departure { sequence, due, sent } = unanswered.departure;
         if self.is_warm_up(due, shared) {
             return;
         }
@@ -96,7 +99,7 @@ impl PingFlow {
     pub(super) fn tell_unanswered(&mut self, shared: &mut LatencyShared) {
         if !std::mem::replace(&mut self.is_told, true) && shared.samples.is_some() {
             let lost = self.window.unanswered(self.next);
-            lost.for_each(|departure| self.tell_lost(shared, departure));
+            lost.for_each(|unanswered| self.tell_lost(shared, unanswered));
         }
     }
 
@@ -113,8 +116,7 @@ impl PingFlow {
             return;
         };
         if !self.is_intact(&header, bytes) {
-            shared.tally.corrupt += 1;
-            self.window.abandon(header.sequence);
+            self.corrupt(shared, header.sequence);
             return;
         }
         let server = (header.server_received, header.server_sent);
@@ -127,6 +129,12 @@ impl PingFlow {
             .flatten();
         let earlier = note.handed_over.and_then(|(sequence, at)| trips.told(sequence, at));
         this.iter().chain(&earlier).for_each(|trip| whole(shared, trip));
+    }
+
+    /// An echo came with other bytes than were sent. It tells nothing of time.
+    fn corrupt(&mut self, shared: &mut LatencyShared, sequence: u64) {
+        shared.tally.corrupt += 1;
+        shared.tally.damaged += u64::from(self.window.damaged(sequence));
     }
 
     /// The kernel handed ping `sequence` to the device.
@@ -149,7 +157,7 @@ impl PingFlow {
 
     pub(super) fn stream(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
         if !self.content.continues(self.echoed_bytes, bytes) {
-            shared.tally.corrupt += 1;
+            self.corrupt(shared, self.settled);
             self.fail(
                 FlowErrorKind::Data,
                 format!("the echo of ping {} is not what was sent", self.settled),
