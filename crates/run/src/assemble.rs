@@ -4,7 +4,7 @@
 mod tests;
 
 use pathscope_core::quantity::{count, counted, ratio, total};
-use pathscope_core::record::{Caveat, Check, Host, Substitution};
+use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
@@ -197,7 +197,7 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
         checks.extend(server.map(|server| counts_agree(client, server)));
     }
     if let Some(latency) = &client.latency {
-        checks.push(echoes(latency));
+        checks.push(echoes(latency, server.and_then(|server| server.latency.as_ref())));
     }
     if let (Plan::Datagrams(plan), Some(client)) = (&test.plan, &client.datagrams) {
         let server = server.and_then(|server| server.datagrams.as_ref());
@@ -301,19 +301,27 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
     Check { name: "counts_agree".to_owned(), passed, text }
 }
 
-/// Every echo was the ping that was sent, and the flow lived to its end.
-fn echoes(latency: &LatencyReport) -> Check {
-    let passed = latency.corrupt_datagrams == 0 && latency.error.is_none();
-    let text = match &latency.error {
+/// Every ping came as it was sent and every echo was its ping, and the flow lived to its end.
+fn echoes(client: &LatencyReport, server: Option<&LatencyReport>) -> Check {
+    let (back, there) = (client.came_corrupt(), server.map_or(0, LatencyReport::came_corrupt));
+    // What else ends a flow of the server is what the client was told, or the client's own end.
+    let of_data = |error: &&FlowError| error.kind == FlowErrorKind::Data;
+    let found = server.and_then(|server| server.error.as_ref().filter(of_data));
+    let error = client.error.as_ref().or(found);
+    let passed = back == 0 && there == 0 && error.is_none();
+    let text = match error {
         Some(error) => error.text.clone(),
         None if passed => {
-            format!("all {} echoes are the pings that were sent", count(latency.received))
+            format!("all {} echoes are the pings that were sent", count(client.received))
         }
-        None => format!(
-            "{} {} came with other bytes than were sent",
-            count(latency.corrupt_datagrams),
-            if latency.corrupt_datagrams == 1 { "echo" } else { "echoes" },
-        ),
+        None => {
+            let echoes = if back == 1 { "echo" } else { "echoes" };
+            let there = match there {
+                0 => String::new(),
+                there => format!(", and the server found {} damaged", counted(there, "ping")),
+            };
+            format!("{} {echoes} told of other bytes than were sent{there}", count(back))
+        }
     };
     Check { name: "echoes_verified".to_owned(), passed, text }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::Role;
-use pathscope_core::quantity::Period;
+use pathscope_core::quantity::{Bytes, Period};
 use pathscope_flow::sim::{Fate, Passing};
 use proptest::prelude::*;
 
-use super::datagram::Header;
+use super::datagram::{Header, Kind};
 use super::tests::{closed, link, open, run, sim};
 use super::*;
 
@@ -19,6 +19,8 @@ const PINGS: u64 = 150;
 #[derive(Clone, Debug, Default)]
 struct Came {
     ping: Vec<u8>,
+    /// It reached the server.
+    is_there: bool,
     intact: u64,
     damaged: u64,
 }
@@ -53,13 +55,15 @@ fn troubles(all: Vec<Trouble>, truth: Truth) -> impl FnMut(&mut Passing<'_>) -> 
         let came = truth.entry(header.sequence).or_default();
         if passing.from == Role::Client {
             came.ping.clone_from(passing.bytes);
+            came.is_there = trouble.fate != Fate::Lose;
         }
         if let Some(last) = passing.bytes.last_mut().filter(|_| trouble.is_damaged) {
             // Of each way another bit, so that damage never undoes damage.
             *last ^= if passing.from == Role::Client { 1 } else { 2 };
         }
         if passing.from == Role::Server {
-            let is_intact = came.ping[HEADER_BYTES..].starts_with(&passing.bytes[HEADER_BYTES..]);
+            let is_intact = header.kind == Kind::Echo
+                && came.ping[HEADER_BYTES..].starts_with(&passing.bytes[HEADER_BYTES..]);
             *(if is_intact { &mut came.intact } else { &mut came.damaged }) += match trouble.fate {
                 Fate::Lose => 0,
                 Fate::Deliver | Fate::Delay { .. } => 1,
@@ -76,8 +80,14 @@ proptest! {
     #[test]
     fn every_ping_is_answered_or_corrupt_or_lost_and_copies_are_counted_apart(
         all in prop::collection::vec(trouble(), 1..400),
+        is_cut in any::<bool>(),
     ) {
-        let plan = open(Protocol::Udp, MILLISECOND, Period::from_millis(PINGS));
+        // Of an echo that is cut, the server alone sees the damage to its ping.
+        let reply_bytes = is_cut.then_some(Bytes(56));
+        let plan = LatencyPlan {
+            reply_bytes,
+            ..open(Protocol::Udp, MILLISECOND, Period::from_millis(PINGS))
+        };
         let (mut sim, truth) = (sim(&plan, link()), Truth::default());
         sim.datagrams(troubles(all, Arc::clone(&truth)));
         let (client, server, _) = run(sim);
@@ -95,7 +105,32 @@ proptest! {
         prop_assert_eq!(summary.duplicates, echoes(|came| came.intact.saturating_sub(1)));
         prop_assert_eq!(summary.corrupt_echoes, echoes(|came| came.damaged));
         prop_assert_eq!((summary.late, summary.foreign), (0, 0));
+        prop_assert_eq!(summary.lost_forward, Some(pings(|came| !came.is_there)));
     }
+}
+
+#[test]
+fn what_the_server_finds_damaged_is_corrupt_and_not_lost_on_the_way_there() {
+    let plan = LatencyPlan {
+        size_bytes: Bytes(1_000),
+        reply_bytes: Some(Bytes(48)),
+        ..open(Protocol::Udp, MILLISECOND, Period::from_secs(1))
+    };
+    let mut sim = sim(&plan, link());
+    sim.datagrams(|passing| match (passing.from, passing.position % 10) {
+        (Role::Client, 3) => Fate::Lose,
+        (Role::Client, 7) => {
+            passing.bytes[900] ^= 1;
+            Fate::Deliver
+        }
+        _ => Fate::Deliver,
+    });
+    let (client, server, _) = run(sim);
+    let summary = LatencySummary::of(&plan, &client, Some(&server));
+    assert_eq!((summary.received, summary.lost, summary.corrupt), (800, 100, 100));
+    assert_eq!((summary.lost_forward, summary.lost_return), (Some(100), Some(0)));
+    assert_eq!((summary.corrupt_echoes, summary.corrupt_forward), (100, Some(100)));
+    assert_eq!(summary.rtt.count, 800);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! What a latency test came to, at one end and over both.
 
+use pathscope_core::quantity::total;
 use pathscope_core::record::{FlowError, StampFacts};
 use pathscope_core::stats::{
     Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
@@ -82,6 +83,14 @@ pub struct LatencyReport {
     pub error: Option<FlowError>,
 }
 
+impl LatencyReport {
+    /// Echoes (client) or pings (server) that came with other bytes than were sent.
+    pub fn came_corrupt(&self) -> u64 {
+        // Ends that count them by ping alone count at least those.
+        self.corrupt_datagrams.max(self.corrupt)
+    }
+}
+
 /// What a latency test, or the probes beside a load, came to over both ends.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -143,8 +152,11 @@ pub struct LatencySummary {
     pub late: u64,
     /// Pings of which nothing came but with other bytes than were sent.
     pub corrupt: u64,
-    /// Echoes with other bytes than were sent, those included that an intact copy made good.
+    /// Echoes with other bytes than were sent or of pings that came so, those included that an intact copy made good.
     pub corrupt_echoes: u64,
+    /// Pings that came to the server with other bytes than were sent, each copy by itself, where it could see that: in
+    /// what its echoes leave out. Absent where it has not reported.
+    pub corrupt_forward: Option<u64>,
     /// Datagrams of no session of ours.
     pub foreign: u64,
 }
@@ -203,9 +215,9 @@ impl LatencySummary {
         let of = |histogram: &LatencyHistogram| LatencyFigures::with(histogram, &percents);
         let figures =
             |stored: &Option<Distribution>| stored.as_ref().map(|stored| of(&stored.histogram()));
-        // What the server received and the client did not get back was lost on the way back.
+        // What the server received, whole or damaged, and the client did not get back was lost on the way back.
         let lost_forward = server.map(|server| {
-            let arrived = server.received.saturating_add(server.late);
+            let arrived = total([server.received, server.late, server.corrupt]);
             client.sent.saturating_sub(arrived).min(client.lost)
         });
         let rtt = figures(&client.rtt).unwrap_or_default();
@@ -253,6 +265,7 @@ impl LatencySummary {
             late: client.late,
             corrupt: client.corrupt,
             corrupt_echoes: client.corrupt_datagrams,
+            corrupt_forward: server.map(LatencyReport::came_corrupt),
             foreign: client.foreign,
         }
     }

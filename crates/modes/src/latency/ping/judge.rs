@@ -115,7 +115,7 @@ impl PingFlow {
             shared.tally.foreign += 1;
             return;
         };
-        if !self.is_intact(&header, bytes) {
+        if header.kind == Kind::DamagedEcho || !self.is_intact(&header, bytes) {
             self.corrupt(shared, header.sequence);
             return;
         }
@@ -131,7 +131,7 @@ impl PingFlow {
         this.iter().chain(&earlier).for_each(|trip| whole(shared, trip));
     }
 
-    /// An echo came with other bytes than were sent. It tells nothing of time.
+    /// An echo came with other bytes than were sent, or says that its ping did. It tells nothing of time.
     fn corrupt(&mut self, shared: &mut LatencyShared, sequence: u64) {
         shared.tally.corrupt += 1;
         shared.tally.damaged += u64::from(self.window.damaged(sequence));
@@ -144,7 +144,7 @@ impl PingFlow {
     }
 
     fn is_echo(&self, header: &Header) -> bool {
-        header.kind == Kind::Echo
+        header.kind != Kind::Ping
             && header.token == self.token
             && u32::from(header.flow) == self.flow.0 & 0xffff
     }
