@@ -1,6 +1,6 @@
 //! What becomes of each ping, in virtual time: exactly one thing, whatever the network makes of its copies.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use pathscope_core::id::Role;
@@ -9,6 +9,7 @@ use pathscope_flow::sim::{Fate, Passing};
 use proptest::prelude::*;
 
 use super::datagram::{Header, Kind};
+use super::load_tests::{Kept, sampling};
 use super::tests::{closed, link, open, run, sim};
 use super::*;
 
@@ -86,14 +87,17 @@ proptest! {
         let reply_bytes = is_cut.then_some(Bytes(56));
         let plan = LatencyPlan {
             reply_bytes,
+            warm_up_ns: Period::from_millis(15),
             ..open(Protocol::Udp, MILLISECOND, Period::from_millis(PINGS))
         };
-        let (mut sim, truth) = (sim(&plan, link()), Truth::default());
+        let (kept, truth) = (Kept::default(), Truth::default());
+        let mut sim = sampling(&plan, &kept);
         sim.datagrams(troubles(all, Arc::clone(&truth)));
         let (client, server, _) = run(sim);
         let summary = LatencySummary::of(&plan, &client, Some(&server));
         let truth = truth.lock().expect("one thread");
         let pings = |of: fn(&Came) -> bool| truth.values().filter(|came| of(came)).count() as u64;
+        let never_there = pings(|came| !came.is_there);
         let echoes = |of: fn(&Came) -> u64| truth.values().map(of).sum::<u64>();
         let fates = (summary.received, summary.corrupt, summary.lost);
         prop_assert_eq!(fates, (
@@ -105,7 +109,14 @@ proptest! {
         prop_assert_eq!(summary.duplicates, echoes(|came| came.intact.saturating_sub(1)));
         prop_assert_eq!(summary.corrupt_echoes, echoes(|came| came.damaged));
         prop_assert_eq!((summary.late, summary.foreign), (0, 0));
-        prop_assert_eq!(summary.lost_forward, Some(pings(|came| !came.is_there)));
+        let rows = &kept.0.lock().expect("one thread").0;
+        let of = |outcome| rows.iter().filter(|row| row.outcome == outcome).count() as u64;
+        prop_assert_eq!((of(Outcome::Answered), of(Outcome::WarmUp)), (summary.rtt.count, summary.warm_up));
+        prop_assert_eq!(of(Outcome::Answered) + of(Outcome::WarmUp), summary.received);
+        prop_assert_eq!((of(Outcome::Corrupt), of(Outcome::Lost)), (summary.corrupt, summary.lost));
+        let pings: BTreeSet<u64> = rows.iter().map(|row| row.sequence).collect();
+        prop_assert_eq!((pings.len(), rows.len()), (PINGS as usize, PINGS as usize));
+        prop_assert_eq!(summary.lost_forward, Some(never_there));
     }
 }
 
@@ -154,6 +165,20 @@ fn damage_to_a_copy_hides_no_loss() {
     let summary = LatencySummary::of(&plan, &client, Some(&server));
     assert_eq!((summary.received, summary.lost, summary.corrupt), (900, 100, 0));
     assert_eq!((summary.corrupt_echoes, summary.duplicates), (100, 800));
+}
+
+#[test]
+fn rows_that_were_written_while_the_test_ran_agree_with_the_counts() {
+    // More are lost than are remembered: four times as many as are on their way, and 256.
+    let plan = LatencyPlan { outstanding: 1_024, ..closed(Protocol::Udp, 10_000) };
+    let kept = Kept::default();
+    let mut sim = sampling(&plan, &kept);
+    sim.datagrams(|passing| if passing.from == Role::Server { Fate::Lose } else { Fate::Deliver });
+    let (client, ..) = run(sim);
+    let rows = &kept.0.lock().expect("one thread").0;
+    assert_eq!((client.sent, client.lost, rows.len()), (10_000, 10_000, 10_000));
+    assert!(rows.iter().all(|row| row.outcome == Outcome::Lost));
+    assert!(rows.is_sorted_by_key(|row| row.sequence));
 }
 
 #[test]

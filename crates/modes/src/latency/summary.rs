@@ -30,7 +30,7 @@ pub struct LatencyReport {
     pub sent: u64,
     /// First echoes (client) or pings (server) received, warm-up included.
     pub received: u64,
-    /// Pings of the warm-up, left out of the distributions.
+    /// Of those at the client: of pings of the warm-up, left out of the distributions.
     pub warm_up: u64,
     /// Pings of which nothing came while they were remembered and before the drain was over; the client's alone.
     pub lost: u64,

@@ -16,7 +16,7 @@ pub struct LatencyTally {
     pub sent: u64,
     /// First echoes (client) or pings (server) received.
     pub received: u64,
-    /// Of the pings sent: those of the warm-up.
+    /// Of those: of pings of the warm-up.
     pub warm_up: u64,
     /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,

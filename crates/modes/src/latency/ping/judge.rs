@@ -8,7 +8,7 @@ use super::PingFlow;
 use crate::latency::LatencyShared;
 use crate::latency::datagram::{Header, Kind, Note};
 use crate::latency::parts::Trip;
-use crate::latency::sample::Sample;
+use crate::latency::sample::{Outcome, Sample};
 use crate::latency::variation::Transits;
 use crate::latency::window::{Arrival, Departure, Unanswered};
 
@@ -53,7 +53,13 @@ impl PingFlow {
         }
         let rtt = now.nanos_since(due);
         self.longest_ns = self.longest_ns.max(rtt);
-        if self.is_warm_up(due, shared) {
+        let is_warm_up = self.is_warm_up(due, shared);
+        if let Some(samples) = &mut shared.samples {
+            let (flow, received) = (self.flow, now);
+            let outcome = if is_warm_up { Outcome::WarmUp } else { Outcome::Answered };
+            samples.push(Sample { flow, sequence, due, sent, received, server, outcome });
+        }
+        if is_warm_up {
             shared.tally.warm_up += 1;
             return Measured::No;
         }
@@ -76,30 +82,24 @@ impl PingFlow {
         }
         let transits = Transits { round_trip_ns: service as i64, one_way_ns };
         self.last.arrived(sequence, transits, &mut tally.variation);
-        if let Some(samples) = &mut shared.samples {
-            let flow = self.flow;
-            samples.push(Sample { flow, sequence, due, sent, received: now, server });
-        }
         Measured::Yes
     }
 
-    /// A ping that was measured will have no answer that counts.
-    pub(super) fn tell_lost(&self, shared: &mut LatencyShared, unanswered: Unanswered) {
+    /// A ping will have no answer that counts.
+    pub(super) fn tell_unanswered(&self, shared: &mut LatencyShared, unanswered: Unanswered) {
         let Departure { sequence, due, sent } = unanswered.departure;
-        if self.is_warm_up(due, shared) {
-            return;
-        }
         if let Some(samples) = &mut shared.samples {
             let (flow, received) = (self.flow, Tick::NEVER);
-            samples.push(Sample { flow, sequence, due, sent, received, server: None });
+            let outcome = if unanswered.is_damaged { Outcome::Corrupt } else { Outcome::Lost };
+            samples.push(Sample { flow, sequence, due, sent, received, server: None, outcome });
         }
     }
 
     /// Nothing is awaited any more: what has no answer now has none.
-    pub(super) fn tell_unanswered(&mut self, shared: &mut LatencyShared) {
+    pub(super) fn tell_rest(&mut self, shared: &mut LatencyShared) {
         if !std::mem::replace(&mut self.is_told, true) && shared.samples.is_some() {
-            let lost = self.window.unanswered(self.next);
-            lost.for_each(|unanswered| self.tell_lost(shared, unanswered));
+            let rest = self.window.unanswered(self.next);
+            rest.for_each(|unanswered| self.tell_unanswered(shared, unanswered));
         }
     }
 

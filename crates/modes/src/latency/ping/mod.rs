@@ -179,7 +179,7 @@ impl PingFlow {
         let due = if shared.is_open_loop { self.schedule.due() } else { at };
         let forgotten = self.window.sent(Departure { sequence: self.next, due, sent: at });
         if let Some(forgotten) = forgotten {
-            self.tell_lost(shared, forgotten);
+            self.tell_unanswered(shared, forgotten);
         }
         shared.tally.sent += 1;
         if !self.is_warm_up(due, shared)
@@ -221,7 +221,7 @@ impl Machine for PingFlow {
             }
         }
         if self.started.is_some() {
-            self.tell_unanswered(shared);
+            self.tell_rest(shared);
         }
         Want::NOTHING
     }
