@@ -182,6 +182,30 @@ fn rows_that_were_written_while_the_test_ran_agree_with_the_counts() {
 }
 
 #[test]
+fn a_stall_at_a_high_rate_is_in_the_percentiles() {
+    let plan = open(Protocol::Udp, 10_000, Period::from_millis(1_500));
+    let mut sim = sim(&plan, link());
+    // The path holds what comes from the first fifth of a second on, and a second later lets it go, ten times as fast.
+    let (begin, end) = (200 * MILLISECOND, 1_200 * MILLISECOND);
+    sim.datagrams(move |passing| {
+        let at = passing.at.as_nanos();
+        let arrives = end + at.saturating_sub(begin) / 10;
+        match passing.from {
+            Role::Client if at >= begin => Fate::Delay { by_ns: arrives.saturating_sub(at) },
+            _ => Fate::Deliver,
+        }
+    });
+    let (client, server, _) = run(sim);
+    let summary = LatencySummary::of(&plan, &client, Some(&server));
+    let fates = (summary.sent, summary.received, summary.lost, summary.late);
+    assert_eq!(fates, (150_000, 150_000, 0, 0));
+    // Two thirds of the pings met the stall, and waited for what was left of it.
+    let value = |percent: f64| summary.rtt.percentile(percent).and_then(|it| it.value_ns);
+    assert!(value(50.0) > Some(200 * MILLISECOND), "{:?}", value(50.0));
+    assert!(value(99.0) > Some(900 * MILLISECOND), "{:?}", value(99.0));
+}
+
+#[test]
 fn an_echo_that_comes_after_a_thousand_others_is_still_one() {
     // A closed loop remembers 256 pings, and those that have no answer for longer.
     let plan = closed(Protocol::Udp, 4_000);

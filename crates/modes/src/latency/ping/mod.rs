@@ -14,7 +14,7 @@ use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind, Note};
 use super::drain::Drain;
 use super::schedule::Schedule;
-use super::shared::window_of;
+use super::shared::{trips_of, window_of};
 use super::trips::Trips;
 use super::variation::Last;
 use super::window::{Departure, Window};
@@ -76,7 +76,7 @@ impl PingFlow {
             window: Window::new(window_of(plan)),
             schedule: Schedule::new(plan, flow.0),
             last: Last::default(),
-            trips: (plan.timestamps == Timestamps::Kernel).then(|| Trips::new(window_of(plan))),
+            trips: (plan.timestamps == Timestamps::Kernel).then(|| Trips::new(trips_of(plan))),
             last_echoed: Tick::ZERO,
             started: None,
             stop_at: Tick::NEVER,
