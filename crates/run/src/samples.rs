@@ -431,6 +431,20 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_are_missing_are_a_caveat() {
+        let finished = |dropped| {
+            let (done, outcome) = mpsc::channel();
+            done.send(Written { rows: 4_096, error: None }).expect("it is held");
+            let dropped = Arc::new(AtomicU64::new(dropped));
+            SampleWriter { path: PathBuf::from("rows.csv"), outcome, dropped }.finish()
+        };
+        assert_eq!(finished(0), None);
+        let caveat = finished(904).expect("some were dropped");
+        assert_eq!(caveat.name, "samples_dropped");
+        assert!(caveat.text.starts_with("904 of 5,000 samples are not in rows.csv"), "{caveat:?}");
+    }
+
+    #[test]
     fn stamps_stand_in_the_columns_of_the_original() {
         let folder = folder("stamps");
         let path = folder.join("stamps.csv");
