@@ -74,7 +74,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
 
 /// `pathscope latency`.
 pub fn latency(mut args: LatencyCommand) -> Result<(), Trouble> {
-    if args.mode.seed.is_none() {
+    if args.mode.wants_seed() {
         args.mode.seed = Some(random_seed()?);
     }
     let plan = args.mode.into_plan().map_err(Trouble::usage)?;

@@ -6,7 +6,7 @@ mod tests;
 use std::collections::HashSet;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::{count, counted, ratio, total};
+use pathscope_core::quantity::{count, counted, total};
 use pathscope_core::record::{Caveat, Check, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};
@@ -14,14 +14,12 @@ use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{
     FailureTimes, GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
 };
-use pathscope_modes::latency::{
-    Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary, SocketDrops,
-};
+use pathscope_modes::latency::{LatencyPlan, LatencyReport, LatencySummary};
 use pathscope_modes::media::{self, MediaSummary};
 use pathscope_modes::multipath::{self, MultipathSummary};
 use pathscope_modes::registry::{EndReport, Plan, Test};
 
-use crate::streams;
+use crate::{pings, streams};
 
 /// All that is known of one test when it has ended, well or not.
 #[derive(Debug)]
@@ -200,7 +198,7 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
         checks.extend(server.map(|server| counts_agree(client, server)));
     }
     if let Some(latency) = &client.latency {
-        checks.push(echoes(latency));
+        checks.push(pings::check(latency, server.and_then(|server| server.latency.as_ref())));
     }
     if let (Plan::Datagrams(plan), Some(client)) = (&test.plan, &client.datagrams) {
         let server = server.and_then(|server| server.datagrams.as_ref());
@@ -305,23 +303,6 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
     Check { name: "counts_agree".to_owned(), passed, text }
 }
 
-/// Every echo was the ping that was sent, and the flow lived to its end.
-fn echoes(latency: &LatencyReport) -> Check {
-    let passed = latency.corrupt == 0 && latency.error.is_none();
-    let text = match &latency.error {
-        Some(error) => error.text.clone(),
-        None if passed => {
-            format!("all {} echoes are the pings that were sent", count(latency.received))
-        }
-        None => format!(
-            "{} of {} echoes are not what was sent",
-            count(latency.corrupt),
-            count(latency.sent)
-        ),
-    };
-    Check { name: "echoes_verified".to_owned(), passed, text }
-}
-
 fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts) -> Vec<Caveat> {
     let mut caveats = Vec::new();
     if !server_reported {
@@ -341,12 +322,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
         (test.probe.as_ref(), summary.probe.as_ref()),
     ] {
         if let (Some(plan), Some(summary)) = (plan, summary) {
-            caveats.extend(late_generator(plan, summary));
-            caveats.extend(late_echoes(summary));
-            caveats.extend(unsent(plan, summary));
-            caveats.extend(drifted(summary));
-            caveats.extend(socket_drops(summary));
-            caveats.extend(summary.parts.iter().flat_map(stamps));
+            caveats.extend(pings::caveats(plan, summary));
         }
     }
     if let (Plan::Datagrams(plan), Some(summary)) = (&test.plan, &summary.datagrams) {
@@ -377,115 +353,4 @@ fn unanswered(probe: &LatencySummary) -> Option<Caveat> {
         return None;
     };
     Some(Caveat::new("probe_unanswered", text))
-}
-
-/// An open loop whose sender could not keep up: the pings that were due and never left are the latest, so
-/// leaving them out flatters the figures.
-fn unsent(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
-    let LoadModel::Open { period_ns, arrivals } = plan.load_model else { return None };
-    let about = if arrivals == Arrivals::Fixed { "" } else { "about " };
-    (summary.unsent > 0).then(|| {
-        let text = format!(
-            "{about}{} of {} pings that were due never left: this machine cannot keep a period of {period_ns}",
-            count(summary.unsent),
-            count(summary.sent.saturating_add(summary.unsent))
-        );
-        Caveat::new("pings_unsent", text)
-    })
-}
-
-/// Figures of a run that was not the same at its end as at its begin stand for neither.
-fn drifted(summary: &LatencySummary) -> Option<Caveat> {
-    const MUCH: f64 = 0.05;
-    let drift = summary.drift.filter(Trend::is_significant)?;
-    (drift.change_over_run.abs() > MUCH).then(|| {
-        let way = if drift.change_over_run > 0.0 { "rose" } else { "fell" };
-        let text = format!(
-            "the median round trip {way} by {} over the run: its figures stand for neither end of it",
-            ratio(drift.change_over_run.abs())
-        );
-        Caveat::new("drift", text)
-    })
-}
-
-/// What an end's own socket dropped is no fault of the path.
-fn socket_drops(summary: &LatencySummary) -> Option<Caveat> {
-    let SocketDrops { client, server } = summary.socket_drops;
-    let (client, server) = (client.unwrap_or(0), server.unwrap_or(0));
-    (client > 0 || server > 0).then(|| {
-        let text = format!(
-            "the sockets of the ends themselves dropped {} pings at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
-            count(server),
-            count(client)
-        );
-        Caveat::new("socket_drops", text)
-    })
-}
-
-/// Whether the parts of the round trip stand for all of it.
-fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    let ends = [("client", &parts.client), ("server", &parts.server)];
-    let refused: Vec<String> = ends
-        .iter()
-        .filter_map(|(end, facts)| {
-            let why = facts.as_ref()?.refused.as_ref()?;
-            Some(format!("; the {end}'s system would not stamp ({why})"))
-        })
-        .collect();
-    let refused = refused.concat();
-    if parts.pings == 0 {
-        let text = format!(
-            "of no ping did all stamps of both kernels come, so the round trip is not split{refused}"
-        );
-        caveats.push(Caveat::new("kernel_stamps_missing", text));
-    } else if parts.pings < parts.of - parts.of / 10 {
-        let text = format!(
-            "all stamps of both kernels came of {} of {} pings: the parts stand for those alone{refused}",
-            count(parts.pings),
-            count(parts.of)
-        );
-        caveats.push(Caveat::new("kernel_stamps_missing", text));
-    }
-    let steps = total(ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)));
-    if steps > 0 || parts.implausible > 0 {
-        let stepped = match steps {
-            0 => "was not seen to step".to_owned(),
-            steps => format!("was stepped {}", counted(steps, "time")),
-        };
-        let text = format!(
-            "a wall clock, by which kernels stamp, {stepped}; the stamps of {} could not be and are left out, and \
-             others of the tenth of a second before may be wrong by as much",
-            counted(parts.implausible, "ping")
-        );
-        caveats.push(Caveat::new("wall_clock_stepped", text));
-    }
-    caveats
-}
-
-/// Echoes that cannot be told from duplicates any more are neither lost nor measured.
-fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
-    (summary.late > 0).then(|| {
-        let text = format!(
-            "{} echoes came when their pings had left the window of memory: they have no latency",
-            count(summary.late)
-        );
-        Caveat::new("late_echoes", text)
-    })
-}
-
-/// In an open loop a sender that lags behind its schedule adds its own lateness to every figure.
-fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
-    let LoadModel::Open { period_ns, .. } = plan.load_model else { return None };
-    let lag = summary.send_lag.as_ref()?.median_ns()?;
-    let median = summary.rtt.median_ns()?;
-    (lag > period_ns.0.min(median) / 10).then(|| {
-        Caveat::new(
-            "send_lag",
-            format!(
-                "half of the pings left {} or more after their time: part of the latency is this machine's own",
-                pathscope_core::quantity::duration_ns(lag)
-            ),
-        )
-    })
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Caveat;
-use pathscope_modes::latency::{BLOCK, Sample, SampleBuffer, SampleSink};
+use pathscope_modes::latency::{BLOCK, Outcome, Sample, SampleBuffer, SampleSink};
 use pathscope_modes::media::FrameRow;
 use pathscope_modes::multipath::MultipathSamples;
 use pathscope_modes::registry::Plan;
@@ -27,7 +27,7 @@ use crate::paths::StampsRow;
 const BLOCKS: usize = 64;
 /// How long the end of a run waits for what is still to be written.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
-/// The first row. `docs/guide/latency.md` says what each column holds.
+/// The first row. `docs/method/latency.md` says what each column holds.
 const HEAD: &str =
     "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome\n";
 
@@ -299,7 +299,12 @@ fn row(text: &mut Vec<u8>, sample: &Sample, start: Tick) {
         }
         text.push(b',');
     }
-    text.extend_from_slice(if is_answered { b"answered\n" } else { b"lost\n" });
+    text.extend_from_slice(match sample.outcome {
+        Outcome::Answered => b"answered\n",
+        Outcome::WarmUp => b"warm_up\n",
+        Outcome::Lost => b"lost\n",
+        Outcome::Corrupt => b"corrupt\n",
+    });
 }
 
 /// The digits of a number. A fifth of the time that formatting takes, and every ping has six of them.
@@ -331,7 +336,8 @@ mod tests {
         let sent = Tick::from_nanos(1_012);
         let server = Some((Tick::from_nanos(77), Tick::from_nanos(80)));
         let server = server.filter(|_| received != Tick::NEVER);
-        Sample { flow: FlowId(3), sequence, due, sent, received, server }
+        let outcome = if server.is_some() { Outcome::Answered } else { Outcome::Lost };
+        Sample { flow: FlowId(3), sequence, due, sent, received, server, outcome }
     }
 
     fn folder(name: &str) -> PathBuf {
@@ -353,11 +359,14 @@ mod tests {
         let file = SampleFile::create(&path).expect("a folder of ours");
         let (mut buffer, writer) = write_pings(file);
         buffer.push(sample(7, Tick::from_nanos(1_030)));
+        buffer.push(Sample { outcome: Outcome::WarmUp, ..sample(8, Tick::from_nanos(1_040)) });
+        buffer.push(Sample { outcome: Outcome::Corrupt, ..sample(9, Tick::NEVER) });
         buffer.push(sample(u64::MAX, Tick::NEVER));
         drop(buffer);
         assert_eq!(writer.finish(), None);
         let text = std::fs::read_to_string(&path).expect("it was written");
-        let rows = "3,7,10,12,30,20,3,answered\n3,18446744073709551615,10,12,,,,lost\n";
+        let rows = "3,7,10,12,30,20,3,answered\n3,8,10,12,40,30,3,warm_up\n\
+            3,9,10,12,,,,corrupt\n3,18446744073709551615,10,12,,,,lost\n";
         assert_eq!(text, format!("{HEAD}{rows}"));
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
@@ -419,6 +428,20 @@ mod tests {
         drop(buffer);
         let kept: Vec<Sample> = blocks.into_iter().flat_map(|(_, block)| block).collect();
         assert_eq!((kept.len(), dropped.load(Ordering::Relaxed)), (BLOCK, 2 * BLOCK as u64));
+    }
+
+    #[test]
+    fn rows_that_are_missing_are_a_caveat() {
+        let finished = |dropped| {
+            let (done, outcome) = mpsc::channel();
+            done.send(Written { rows: 4_096, error: None }).expect("it is held");
+            let dropped = Arc::new(AtomicU64::new(dropped));
+            SampleWriter { path: PathBuf::from("rows.csv"), outcome, dropped }.finish()
+        };
+        assert_eq!(finished(0), None);
+        let caveat = finished(904).expect("some were dropped");
+        assert_eq!(caveat.name, "samples_dropped");
+        assert!(caveat.text.starts_with("904 of 5,000 samples are not in rows.csv"), "{caveat:?}");
     }
 
     #[test]

@@ -56,6 +56,12 @@ impl Seen {
         self.highest.is_some_and(|highest| sequence < highest)
     }
 
+    /// Whether a number is so close to those that came that the window holds both. One that is far ahead and stands
+    /// in a damaged datagram is likely to be damaged itself.
+    pub fn is_near(&self, sequence: u64) -> bool {
+        sequence / 64 <= self.head.saturating_add(self.came.len() as u64 / 2)
+    }
+
     /// The datagram of this number came.
     #[inline]
     pub fn saw(&mut self, sequence: u64) -> Sight {
@@ -170,6 +176,7 @@ mod tests {
             [First, First, First, Again]
         });
         assert_eq!(seen.saw(WINDOW + 1), Sight::First);
+        assert!(seen.is_near(0) && seen.is_near(2 * WINDOW) && !seen.is_near(4 * WINDOW));
         assert!(seen.is_behind(WINDOW) && !seen.is_behind(WINDOW + 1));
         // A window back is remembered, and two are not.
         assert_eq!((seen.saw(1), seen.saw(2)), (Sight::Again, Sight::Again));

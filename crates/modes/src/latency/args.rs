@@ -1,5 +1,7 @@
 //! The words of a latency test, and the plan they make or the reason they make none.
 
+use std::ops::RangeInclusive;
+
 use clap::Args;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
@@ -104,8 +106,8 @@ impl LatencyArgs {
             (Some(iterations), _) => Extent::Iterations(iterations),
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
         };
-        if self.rate == Some(Frequency(0)) {
-            limits::in_range("--rate", Frequency(0), &(Frequency(1)..=Frequency(1_000_000)))?;
+        if let Some(rate) = self.rate {
+            limits::in_range("--rate", rate, &RATE)?;
         }
         let period = self.period.or(self.rate.map(|rate| Period(rate.period_ns())));
         let timestamps = limits::choice("--timestamps", &self.timestamps, &Timestamps::ALL)?;
@@ -139,8 +141,21 @@ impl LatencyArgs {
         Ok(plan)
     }
 
+    /// Whether arrivals are random and nothing says yet what they follow from.
+    pub fn wants_seed(&self) -> bool {
+        let is_random = limits::choice("--arrivals", &self.arrivals, &ARRIVALS);
+        self.seed.is_none() && is_random == Ok(true)
+    }
+
     fn load_model(&self, period: Option<Period>) -> Result<LoadModel, PlanError> {
         let is_random = limits::choice("--arrivals", &self.arrivals, &ARRIVALS)?;
+        if self.seed.is_some() && !is_random {
+            return Err(PlanError::Contradiction {
+                one: "--seed",
+                other: "pings that are not random",
+                advice: "give --arrivals poisson, or leave it out",
+            });
+        }
         match period.filter(|_| !self.closed) {
             Some(period_ns) if is_random => {
                 let arrivals = Arrivals::Poisson { seed: self.seed.unwrap_or(0) };
@@ -157,6 +172,8 @@ impl LatencyArgs {
     }
 }
 
+/// Pings a second, as far as there are periods for them.
+const RATE: RangeInclusive<Frequency> = Frequency(1)..=Frequency(1_000_000);
 /// Whether arrivals are random.
 const ARRIVALS: [(&str, bool); 2] = [("fixed", false), ("poisson", true)];
 
@@ -270,6 +287,20 @@ mod tests {
     }
 
     #[test]
+    fn a_seed_is_wanted_where_something_follows_from_it() {
+        for (words, wanted) in [
+            ("--rate 1k/s", false),
+            ("--rate 1k/s --arrivals poisson", true),
+            ("--rate 1k/s --arrivals poisson --seed 0", false),
+            ("--arrivals sometimes", false),
+        ] {
+            let words = std::iter::once("latency").chain(words.split_whitespace());
+            let parsed = Words::try_parse_from(words.clone()).expect("good words");
+            assert_eq!(parsed.mode.wants_seed(), wanted, "{words:?}");
+        }
+    }
+
+    #[test]
     fn words_make_the_sizes_and_figures_that_they_say() {
         let sizes = |words: &str| {
             let plan = plan(words).expect("good words");
@@ -316,6 +347,11 @@ mod tests {
             ("--cpu 0,1", "one worker carries all pings of an end: name one"),
             ("--server-cpu 5000", "--server-cpu 5000 is out of range: 0 to 4095"),
             ("--period 1ns", "--period 1 ns is out of range"),
+            ("--rate 2M/s", "--rate 2,000,000/s is out of range: 1/s to 1,000,000/s"),
+            ("--rate 0/s", "--rate 0/s is out of range"),
+            ("--rate 2M/s --closed", "--rate 2,000,000/s is out of range"),
+            ("--seed 9", "--seed and pings that are not random exclude each other"),
+            ("--seed 9 --rate 1k/s", "give --arrivals poisson, or leave it out"),
             ("--percentiles 100", "is no percentile"),
             ("--percentiles 0", "is no percentile"),
             ("--percentiles -1", "unexpected argument"),

@@ -9,7 +9,8 @@
 //!
 //! All numbers little-endian. `sent` is of the client's clock, the other two stamps of the server's;
 //! a ping has zeros there. The echo is the ping with `kind` and the server's stamps changed. The
-//! filler is the flow's stream at position seq × size + 48.
+//! filler is the flow's stream at position seq × size + 48. Kinds are 1, a ping; 2, its echo; 3, the echo of a ping that
+//! came damaged where its echo does not reach, so that only the server could see it.
 //!
 //! Where kernel stamps are asked for, 24 bytes stand between header and filler, which begins at 72: when the server's
 //! kernel got the ping, and the sequence number of an earlier ping with the time at which the server's kernel handed its
@@ -31,6 +32,8 @@ const MAGIC: [u8; 4] = *b"PSPG";
 pub(super) enum Kind {
     Ping,
     Echo,
+    /// The echo of a ping that came damaged where the echo does not show it.
+    DamagedEcho,
 }
 
 /// The header of a ping or an echo.
@@ -54,6 +57,7 @@ impl Header {
         head[4] = match self.kind {
             Kind::Ping => 1,
             Kind::Echo => 2,
+            Kind::DamagedEcho => 3,
         };
         head[5] = self.lane;
         head[6..8].copy_from_slice(&self.flow.to_le_bytes());
@@ -80,6 +84,7 @@ impl Header {
         let kind = match header[4] {
             1 => Kind::Ping,
             2 => Kind::Echo,
+            3 => Kind::DamagedEcho,
             _ => return None,
         };
         (header[..4] == MAGIC).then(|| Self {
@@ -152,6 +157,10 @@ mod tests {
         assert_eq!(datagram[16..24], [9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(datagram[40..], [12, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
         assert_eq!(Header::read(&datagram), Some(HEADER));
+        for (byte, kind) in [(1, Some(Kind::Ping)), (3, Some(Kind::DamagedEcho)), (4, None)] {
+            datagram[4] = byte;
+            assert_eq!(Header::read(&datagram).map(|header| header.kind), kind);
+        }
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub struct EchoFlow {
     sequence: u64,
     /// Whether the buffer holds something to echo.
     whole: bool,
+    /// Datagrams: what it is echoed as.
+    kind: Kind,
     received_at: Tick,
     /// Where kernel stamps are asked for: what they say.
     stamps: Option<Box<Echoed>>,
@@ -67,6 +69,7 @@ impl EchoFlow {
             gone: 0,
             sequence: 0,
             whole: false,
+            kind: Kind::Echo,
             received_at: Tick::ZERO,
             stamps: (plan.timestamps == Timestamps::Kernel).then(|| Box::new(Echoed::new())),
             seen: Seen::new(window_of(plan)),
@@ -91,25 +94,42 @@ impl EchoFlow {
             shared.tally.foreign += 1;
             return;
         };
-        let common = self.sizes.common();
-        if !self.content.is_ping(header.sequence, common, &bytes[common..]) {
-            // The client sees what it gets back, and not this.
-            shared.tally.corrupt += 1;
-            return;
-        }
         self.buffer.copy_from_slice(bytes);
         self.sequence = header.sequence;
         self.received_at = now;
         self.whole = true;
         self.received += 1;
-        let is_behind = self.seen.is_behind(header.sequence);
-        match self.seen.saw(header.sequence) {
+        let common = self.sizes.common();
+        if self.content.is_ping(header.sequence, common, &bytes[common..]) {
+            self.kind = Kind::Echo;
+            self.intact(shared, header.sequence);
+        } else {
+            // The client sees what it gets back, and not this: it is told.
+            self.kind = Kind::DamagedEcho;
+            self.damaged(shared, header.sequence);
+        }
+    }
+
+    fn intact(&mut self, shared: &mut LatencyShared, sequence: u64) {
+        let is_behind = self.seen.is_behind(sequence);
+        let is_mended = self.seen.is_spoilt(sequence);
+        match self.seen.saw(sequence) {
             Sight::First => {
                 shared.tally.received += 1;
+                shared.tally.mended += u64::from(is_mended);
                 shared.tally.reordered += u64::from(is_behind);
             }
             Sight::Again => shared.tally.duplicates += 1,
             Sight::Forgotten => shared.tally.late += 1,
+        }
+    }
+
+    /// A ping came with other bytes than were sent.
+    fn damaged(&mut self, shared: &mut LatencyShared, sequence: u64) {
+        shared.tally.corrupt += 1;
+        if self.seen.is_near(sequence) {
+            let is_news = self.seen.saw_spoilt(sequence) == Sight::First;
+            shared.tally.damaged += u64::from(is_news);
         }
     }
 
@@ -119,10 +139,15 @@ impl EchoFlow {
         self.filled += taken;
         self.received += taken as u64;
         self.whole = self.filled == self.buffer.len();
-        shared.tally.received += u64::from(self.whole);
+        if !self.whole {
+            return taken;
+        }
         let common = self.sizes.common();
-        if self.whole && !self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
+        if self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
+            shared.tally.received += 1;
+        } else {
             shared.tally.corrupt += 1;
+            shared.tally.damaged += 1;
             let text = format!("ping {} came with other bytes than were sent", self.sequence);
             self.fail(FlowErrorKind::Data, text, None);
         }
@@ -201,7 +226,7 @@ impl Machine for EchoFlow {
         self.content.fill_added(self.sequence, echoed.len(), added);
         if let Some(ping) = Header::read(datagram) {
             let stamps = (self.received_at, now);
-            Header { kind: Kind::Echo, server_received: stamps.0, server_sent: stamps.1, ..ping }
+            Header { kind: self.kind, server_received: stamps.0, server_sent: stamps.1, ..ping }
                 .write(datagram);
         }
         if let Some(stamps) = &self.stamps {

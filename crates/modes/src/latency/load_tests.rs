@@ -7,10 +7,10 @@ use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_core::stats::LinearRanges;
-use pathscope_flow::sim::{Action, Chunks, Edit, Ended, Fate, Sim};
-use pathscope_flow::{Event, Machine, Shared};
+use pathscope_flow::sim::{Action, Chunks, Edit, Fate, Sim};
+use pathscope_flow::{Event, Machine};
 
-use super::tests::{FLOW, LATE, closed, every_tenth, link, open, run, sim};
+use super::tests::{FLOW, LATE, Latency, closed, every_tenth, link, open, run, sim};
 use super::*;
 use crate::pattern::SessionKey;
 
@@ -119,7 +119,9 @@ fn damage_is_seen_wherever_it_is() {
         Fate::Deliver
     });
     let (client, server, _) = run(sim);
-    assert_eq!((server.corrupt, server.received, client.lost), (1, 19, 1));
+    assert_eq!((server.corrupt, server.received), (1, 19));
+    // The client is told, and the ping is no loss of the path's.
+    assert_eq!((client.received, client.corrupt, client.lost), (19, 1, 0));
 }
 
 #[test]
@@ -241,7 +243,7 @@ fn ranges_hold_every_round_trip_that_is_measured() {
 
 /// Keeps what it takes; says no to all but the first so many blocks.
 #[derive(Clone, Default)]
-struct Kept(Arc<Mutex<(Vec<Sample>, u64)>>, Option<usize>);
+pub(super) struct Kept(pub Arc<Mutex<(Vec<Sample>, u64)>>, Option<usize>);
 
 impl SampleSink for Kept {
     fn exchange(&mut self, full: &mut Vec<Sample>) -> Option<Vec<Sample>> {
@@ -258,23 +260,27 @@ impl SampleSink for Kept {
     }
 }
 
-fn sampled(plan: &LatencyPlan, kept: &Kept, fate: Fate) -> LatencyReport {
+/// A simulation that keeps its samples.
+pub(super) fn sampling(plan: &LatencyPlan, kept: &Kept) -> Latency {
     let session = SessionKey::from(Token([3; 16]));
     let client = LatencyShared::new(plan).with_samples(SampleBuffer::new(Box::new(kept.clone())));
-    let mut sim: Sim<PingFlow, EchoFlow> = Sim::new(link(), client, LatencyShared::new(plan));
+    let mut sim: Latency = Sim::new(link(), client, LatencyShared::new(plan));
     let flow = PingFlow::new(plan, session, FLOW);
     sim.connect(flow, EchoFlow::new(plan, session, FLOW), plan.protocol.transport());
     sim.tell_totals(250_000);
+    sim
+}
+
+fn sampled(plan: &LatencyPlan, kept: &Kept, fate: Fate) -> LatencyReport {
+    let mut sim = sampling(plan, kept);
     if plan.protocol == Protocol::Udp {
         sim.datagrams(every_tenth(Role::Server, fate));
     }
-    let outcome = sim.run(LATE);
-    assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-    sim.client_shared().report(Tick::ZERO).report(None)
+    run(sim).0
 }
 
 #[test]
-fn every_measured_ping_is_a_sample_and_so_is_a_lost_one() {
+fn every_ping_is_a_sample_and_so_is_a_lost_one() {
     let warm_up_ns = Period::from_millis(50);
     for protocol in BOTH {
         let plan = LatencyPlan { warm_up_ns, ..open(protocol, MILLISECOND, Period::from_secs(1)) };
@@ -283,11 +289,12 @@ fn every_measured_ping_is_a_sample_and_so_is_a_lost_one() {
         let mut samples = kept.0.lock().expect("one thread").0.clone();
         samples.sort_by_key(|sample| sample.sequence);
         let numbers: Vec<u64> = samples.iter().map(|sample| sample.sequence).collect();
-        assert_eq!(numbers, (50..1_000).collect::<Vec<_>>());
-        let lost = samples.iter().filter(|sample| sample.received == Tick::NEVER).count();
-        let measured = samples.len() - lost;
-        assert_eq!(measured as u64, report.rtt.map_or(0, |rtt| rtt.count));
-        assert_eq!(lost, if protocol == Protocol::Udp { 95 } else { 0 });
+        assert_eq!(numbers, (0..1_000).collect::<Vec<_>>());
+        let of = |outcome| samples.iter().filter(|sample| sample.outcome == outcome).count() as u64;
+        assert_eq!(of(Outcome::Answered), report.rtt.map_or(0, |rtt| rtt.count));
+        assert_eq!((of(Outcome::WarmUp), of(Outcome::Lost)), (report.warm_up, report.lost));
+        let (warm_up, lost) = if protocol == Protocol::Udp { (45, 100) } else { (50, 0) };
+        assert_eq!((report.warm_up, report.lost), (warm_up, lost));
         assert!(samples.iter().all(|it| it.due == it.sent && it.flow == FLOW));
         let has_stamps = samples.iter().any(|sample| sample.server.is_some());
         assert_eq!(has_stamps, protocol == Protocol::Udp);

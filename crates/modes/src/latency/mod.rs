@@ -20,6 +20,8 @@ mod variation;
 mod window;
 
 #[cfg(test)]
+mod fate_tests;
+#[cfg(test)]
 mod load_tests;
 #[cfg(test)]
 mod stamp_tests;
@@ -33,7 +35,7 @@ pub use one_way::{OneWayReport, OneWaySummary};
 pub use parts::{PartsReport, PartsSummary};
 pub use ping::PingFlow;
 pub use plan::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol, Timestamps};
-pub use sample::{BLOCK, Sample, SampleBuffer, SampleSink};
+pub use sample::{BLOCK, Outcome, Sample, SampleBuffer, SampleSink};
 pub use shared::LatencyShared;
 pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary, SocketDrops};
 pub use tally::LatencyTally;

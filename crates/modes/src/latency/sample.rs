@@ -11,7 +11,20 @@ use pathscope_core::id::FlowId;
 /// Samples of one block.
 pub const BLOCK: usize = 4_096;
 
-/// One ping that was measured.
+/// What became of a ping.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Outcome {
+    /// It was answered, and is in the figures.
+    Answered,
+    /// It was answered, and belongs to the warm-up.
+    WarmUp,
+    /// Nothing of it came.
+    Lost,
+    /// What came of it had other bytes than were sent.
+    Corrupt,
+}
+
+/// One ping that was sent.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Sample {
     /// Its flow.
@@ -22,10 +35,12 @@ pub struct Sample {
     pub due: Tick,
     /// When it left.
     pub sent: Tick,
-    /// When its echo came; [`Tick::NEVER`]: not in time.
+    /// When its echo came; [`Tick::NEVER`]: no intact one, or not in time.
     pub received: Tick,
     /// When the server received it and sent the echo, by the server's clock, where the echo says so.
     pub server: Option<(Tick, Tick)>,
+    /// What became of it.
+    pub outcome: Outcome,
 }
 
 /// Who takes blocks of samples.

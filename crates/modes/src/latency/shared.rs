@@ -7,10 +7,14 @@ use super::sample::SampleBuffer;
 use super::tally::{LatencyTally, Shape};
 use super::{Extent, LatencyPlan, LoadModel};
 
-/// Pings remembered of all flows of an open loop: of one flow at 100,000 a second, 0.65 s.
-const OPEN_WINDOW: u32 = 1 << 16;
+/// An open loop remembers its pings for so long: longer than the drain awaits them.
+const OPEN_WINDOW_NS: u64 = 10_000_000_000;
+/// Pings remembered of all flows of an open loop at the most, in 32 MiB: of one flow at 100,000 a second, 10 s.
+const MOST_OPEN_WINDOW: u64 = 1 << 20;
 /// Of each flow at least so many.
-const LEAST_OPEN_WINDOW: u32 = 1 << 10;
+const LEAST_OPEN_WINDOW: u64 = 1 << 10;
+/// Pings of all flows of which kernel stamps are remembered, each in 72 bytes.
+const STAMPED: usize = 1 << 16;
 /// Of each flow of a closed loop; more where more are on their way at a time.
 const CLOSED_WINDOW: u32 = 1 << 8;
 
@@ -32,10 +36,20 @@ pub struct LatencyShared {
 /// Pings that each flow of a plan remembers.
 pub(super) fn window_of(plan: &LatencyPlan) -> usize {
     let size = match plan.load_model {
-        LoadModel::Open { .. } => (OPEN_WINDOW / plan.connections.max(1)).max(LEAST_OPEN_WINDOW),
-        LoadModel::Closed => CLOSED_WINDOW.max(plan.outstanding.saturating_mul(4)),
+        LoadModel::Open { period_ns, .. } => {
+            let most = MOST_OPEN_WINDOW / u64::from(plan.connections.max(1));
+            let due = OPEN_WINDOW_NS.div_ceil(period_ns.0.max(1));
+            due.min(most).max(LEAST_OPEN_WINDOW)
+        }
+        LoadModel::Closed => u64::from(CLOSED_WINDOW.max(plan.outstanding.saturating_mul(4))),
     };
     size as usize
+}
+
+/// Pings of which each flow of a plan remembers kernel stamps.
+pub(super) fn trips_of(plan: &LatencyPlan) -> usize {
+    window_of(plan)
+        .min((STAMPED / plan.connections.max(1) as usize).max(LEAST_OPEN_WINDOW as usize))
 }
 
 impl LatencyShared {
@@ -78,5 +92,30 @@ impl Shared for LatencyShared {
         }
         // Fresh histograms are untouched zero pages: a few microseconds once a report.
         std::mem::replace(&mut self.tally, LatencyTally::new(self.shape))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::{Frequency, Period};
+
+    use super::super::Arrivals;
+    use super::*;
+
+    #[test]
+    fn windows_follow_the_rate_and_are_bounded() {
+        let window = |period_ns, connections| {
+            let load_model =
+                LoadModel::Open { period_ns: Period(period_ns), arrivals: Arrivals::Fixed };
+            let probe = LatencyPlan::probe(Frequency(1));
+            let plan = LatencyPlan { load_model, connections, ..probe };
+            (window_of(&plan), trips_of(&plan))
+        };
+        assert_eq!(window(1_000_000_000, 1), (1_024, 1_024));
+        assert_eq!(window(1_000_000, 1), (10_000, 10_000));
+        assert_eq!(window(10_000, 1), (1_000_000, 65_536));
+        assert_eq!(window(1_000, 1), (1 << 20, 65_536));
+        assert_eq!(window(1_000, 4), (1 << 18, 16_384));
+        assert_eq!(window(1_000, 10_000), (1_024, 1_024));
     }
 }

@@ -1,6 +1,6 @@
 //! A latency test, or the probes beside a load, as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{count, duration_ns, ratio};
+use pathscope_core::quantity::{count, duration_ns, ratio, total};
 use pathscope_core::sheet::{Figure, Table, Value};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
@@ -212,14 +212,28 @@ fn counts(summary: &LatencySummary) -> Vec<Figure> {
         ("duplicates", summary.duplicates),
         ("unreachable", summary.unreachable),
         ("late", summary.late),
-        ("corrupt", summary.corrupt),
         ("foreign", summary.foreign),
     ] {
         if number > 0 {
             figures.push(Figure::new(label, Value::Count(number)));
         }
     }
+    figures.extend(corrupt(summary));
     figures
+}
+
+/// Pings, and beside them the datagrams: of a ping several may come.
+fn corrupt(summary: &LatencySummary) -> Option<Figure> {
+    let forward = summary.corrupt_forward.unwrap_or(0);
+    if total([summary.corrupt, summary.corrupt_echoes, forward]) == 0 {
+        return None;
+    }
+    let there = match forward {
+        0 => String::new(),
+        pings => format!(", and {} of pings that the server got", count(pings)),
+    };
+    let note = format!("in {} of the echoes{there}", count(summary.corrupt_echoes));
+    Some(Figure::new("corrupt", Value::Count(summary.corrupt)).with_note(note))
 }
 
 fn reordered(summary: &LatencySummary) -> Option<Figure> {

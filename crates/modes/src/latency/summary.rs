@@ -1,5 +1,6 @@
 //! What a latency test came to, at one end and over both.
 
+use pathscope_core::quantity::total;
 use pathscope_core::record::{FlowError, StampFacts};
 use pathscope_core::stats::{
     Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
@@ -29,9 +30,9 @@ pub struct LatencyReport {
     pub sent: u64,
     /// First echoes (client) or pings (server) received, warm-up included.
     pub received: u64,
-    /// Pings of the warm-up, left out of the distributions.
+    /// Of those at the client: of pings of the warm-up, left out of the distributions.
     pub warm_up: u64,
-    /// Pings never answered, after the drain; the client's alone.
+    /// Pings of which nothing came while they were remembered and before the drain was over; the client's alone.
     pub lost: u64,
     /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
@@ -48,10 +49,12 @@ pub struct LatencyReport {
     pub unreachable: u64,
     /// Open loop: pings that were due and did not leave within a second after the end.
     pub unsent: u64,
-    /// Echoes (client) or pings (server) that came when their ping had left the window of memory.
+    /// Echoes (client) or pings (server) that came when their ping was not remembered any more.
     pub late: u64,
-    /// Echoes whose bytes were not those sent.
+    /// Pings of which nothing came but with other bytes than were sent.
     pub corrupt: u64,
+    /// Echoes (client) or pings (server) with other bytes than were sent, those included that an intact copy made good.
+    pub corrupt_datagrams: u64,
     /// Datagrams that belong to no session of ours.
     pub foreign: u64,
     /// From the scheduled send (open) or the send (closed) to the receipt of the echo.
@@ -78,6 +81,14 @@ pub struct LatencyReport {
     pub socket_drops: Option<u64>,
     /// What ended the flow before its time.
     pub error: Option<FlowError>,
+}
+
+impl LatencyReport {
+    /// Echoes (client) or pings (server) that came with other bytes than were sent.
+    pub fn came_corrupt(&self) -> u64 {
+        // Ends that count them by ping alone count at least those.
+        self.corrupt_datagrams.max(self.corrupt)
+    }
 }
 
 /// What a latency test, or the probes beside a load, came to over both ends.
@@ -109,7 +120,8 @@ pub struct LatencySummary {
     pub received: u64,
     /// Pings answered but left out of the figures, as they belong to the warm-up.
     pub warm_up: u64,
-    /// Pings never answered.
+    /// Pings of which nothing came while they were remembered and before the drain was over. Every ping that was sent is
+    /// one of `received`, `lost` and `corrupt`.
     pub lost: u64,
     /// Of those: never reached the server; absent where it has not reported.
     pub lost_forward: Option<u64>,
@@ -136,10 +148,15 @@ pub struct LatencySummary {
     pub unsent: u64,
     /// Lost in a socket of this end or the other and not on the path.
     pub socket_drops: SocketDrops,
-    /// Echoes that came too late to be told from duplicates.
+    /// Echoes that came when their ping was not remembered any more. If it had no answer by then, it is one of `lost`.
     pub late: u64,
-    /// Echoes whose bytes were not those sent.
+    /// Pings of which nothing came but with other bytes than were sent.
     pub corrupt: u64,
+    /// Echoes with other bytes than were sent or of pings that came so, those included that an intact copy made good.
+    pub corrupt_echoes: u64,
+    /// Pings that came to the server with other bytes than were sent, each copy by itself, where it could see that: in
+    /// what its echoes leave out. Absent where it has not reported.
+    pub corrupt_forward: Option<u64>,
     /// Datagrams of no session of ours.
     pub foreign: u64,
 }
@@ -198,9 +215,9 @@ impl LatencySummary {
         let of = |histogram: &LatencyHistogram| LatencyFigures::with(histogram, &percents);
         let figures =
             |stored: &Option<Distribution>| stored.as_ref().map(|stored| of(&stored.histogram()));
-        // What the server received and the client did not get back was lost on the way back.
+        // What the server received, whole or damaged, and the client did not get back was lost on the way back.
         let lost_forward = server.map(|server| {
-            let arrived = server.received.saturating_add(server.late);
+            let arrived = total([server.received, server.late, server.corrupt]);
             client.sent.saturating_sub(arrived).min(client.lost)
         });
         let rtt = figures(&client.rtt).unwrap_or_default();
@@ -247,6 +264,8 @@ impl LatencySummary {
             },
             late: client.late,
             corrupt: client.corrupt,
+            corrupt_echoes: client.corrupt_datagrams,
+            corrupt_forward: server.map(LatencyReport::came_corrupt),
             foreign: client.foreign,
         }
     }

@@ -16,7 +16,7 @@ pub struct LatencyTally {
     pub sent: u64,
     /// First echoes (client) or pings (server) received.
     pub received: u64,
-    /// Of the pings sent: those of the warm-up.
+    /// Of those: of pings of the warm-up.
     pub warm_up: u64,
     /// Echoes (client) or pings (server) beyond the first of a ping.
     pub duplicates: u64,
@@ -33,10 +33,14 @@ pub struct LatencyTally {
     pub unreachable: u64,
     /// Pings of an open loop that were due and did not leave in time.
     pub unsent: u64,
-    /// Echoes (client) or pings (server) of pings that had left the window of memory.
+    /// Echoes (client) or pings (server) of pings that were not remembered any more.
     pub late: u64,
-    /// Echoes whose bytes were not those sent.
+    /// Echoes (client) or pings (server) whose bytes were not those sent, copies included.
     pub corrupt: u64,
+    /// Pings of which the first thing that came was such a one.
+    pub damaged: u64,
+    /// Of those: what was sent came after all.
+    pub mended: u64,
     /// Datagrams of no session of ours.
     pub foreign: u64,
     pub(super) rtt: Box<LatencyHistogram>,
@@ -85,6 +89,8 @@ impl LatencyTally {
             unsent: 0,
             late: 0,
             corrupt: 0,
+            damaged: 0,
+            mended: 0,
             foreign: 0,
             rtt: Box::default(),
             service: histogram(shape.open_loop),
@@ -116,6 +122,8 @@ impl LatencyTally {
         self.unsent += other.unsent;
         self.late += other.late;
         self.corrupt += other.corrupt;
+        self.damaged += other.damaged;
+        self.mended += other.mended;
         self.foreign += other.foreign;
         self.rtt.merge(&other.rtt);
         merge(&mut self.service, other.service.as_deref());
@@ -155,11 +163,13 @@ impl LatencyTally {
                 .filter(|histogram| !histogram.is_empty())
                 .map(|histogram| histogram.distribution())
         };
+        // Of pings: echoes may be more, and a copy that is late or damaged takes no ping's place.
+        let corrupt = self.damaged.saturating_sub(self.mended);
         LatencyReport {
             sent: self.sent,
             received: self.received,
             warm_up: self.warm_up,
-            lost: self.sent.saturating_sub(self.received + self.late + self.corrupt),
+            lost: self.sent.saturating_sub(self.received + corrupt),
             duplicates: self.duplicates,
             reordered: self.reordered,
             reordering_extent_sum: self.reordering_extent,
@@ -168,7 +178,8 @@ impl LatencyTally {
             unreachable: self.unreachable,
             unsent: self.unsent,
             late: self.late,
-            corrupt: self.corrupt,
+            corrupt,
+            corrupt_datagrams: self.corrupt,
             foreign: self.foreign,
             rtt: (!self.rtt.is_empty()).then(|| self.rtt.distribution()),
             service: distribution(&self.service),

@@ -1,14 +1,24 @@
-//! Which pings of a flow are on their way, and when each left: a window of fixed size over all sequence
-//! numbers.
+//! Which pings of a flow are on their way, when each left, and what became of it: a window of fixed size over all
+//! sequence numbers, and behind it the last ones that left the window without an answer.
+
+use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 
 use crate::arrivals::Order;
 
-/// A window over the last pings. What leaves it is too late to be told from a duplicate.
+/// Pings remembered of those that left the window without an answer.
+const OVERDUE: usize = 256;
+
+/// The last pings of a flow. Each is answered, or is settled once: when it is remembered no more, or when nothing is
+/// awaited any more.
 #[derive(Debug)]
 pub(super) struct Window {
     slots: Box<[Slot]>,
+    /// Those that left the slots without an answer, by number. What is answered after all stays until it is the first.
+    overdue: VecDeque<Slot>,
+    /// Pings below it that had no answer are settled.
+    forgotten: u64,
     /// In which order they came back.
     order: Order,
     /// Pings that an answer is awaited of.
@@ -30,6 +40,8 @@ enum State {
     Outstanding,
     /// Nobody waits for it any more; it may still be answered.
     GivenUp,
+    /// Something damaged came and nobody waits for more; it may still be answered.
+    Damaged,
     Answered,
 }
 
@@ -41,17 +53,27 @@ pub(super) struct Departure {
     pub sent: Tick,
 }
 
+/// A ping that has no answer and is to get none.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Unanswered {
+    pub departure: Departure,
+    /// Something of it came, with other bytes than were sent.
+    pub is_damaged: bool,
+}
+
 /// What the arrival of an echo means.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Arrival {
-    /// The first echo of this ping. Where it came after one of a later ping: the number of arrivals since
+    /// The first intact echo of this ping. Where it came after one of a later ping: the number of arrivals since
     /// the first such one, itself included (RFC 4737, section 4.2.1: the reordering extent).
     First {
         departure: Departure,
         extent: Option<u64>,
+        /// A damaged one came before.
+        is_mended: bool,
     },
     Duplicate,
-    /// Its ping has left the window.
+    /// Its ping is not remembered any more, be it answered or settled.
     Late,
     /// No such ping was sent.
     Unknown,
@@ -61,30 +83,50 @@ impl Window {
     /// A window over the last `size` pings, rounded up to a power of two.
     pub fn new(size: usize) -> Self {
         let empty =
-            Slot { sequence: u64::MAX, due: Tick::ZERO, sent: Tick::ZERO, state: State::GivenUp };
+            Slot { sequence: u64::MAX, due: Tick::ZERO, sent: Tick::ZERO, state: State::Answered };
+        let slots = vec![empty; size.next_power_of_two()].into_boxed_slice();
         Self {
-            slots: vec![empty; size.next_power_of_two()].into_boxed_slice(),
+            overdue: VecDeque::with_capacity(slots.len().min(OVERDUE)),
+            slots,
+            forgotten: 0,
             order: Order::new(),
             awaited: 0,
             oldest: 0,
         }
     }
 
-    /// A ping left. Returns the one that leaves the window for it without an answer, if there is one.
-    pub fn sent(&mut self, departure: Departure) -> Option<Departure> {
+    /// A ping left. Returns the one that is forgotten for it without an answer, if there is one.
+    pub fn sent(&mut self, departure: Departure) -> Option<Unanswered> {
         let Departure { sequence, due, sent } = departure;
         let index = self.index(sequence);
         let slot = Slot { sequence, due, sent, state: State::Outstanding };
         let before = std::mem::replace(&mut self.slots[index], slot);
         self.awaited += 1;
         self.awaited -= u64::from(before.state == State::Outstanding);
-        unanswered(&before)
+        before.unanswered().and_then(|_| self.keep_overdue(before))
+    }
+
+    fn keep_overdue(&mut self, slot: Slot) -> Option<Unanswered> {
+        let is_answered = |slot: &Slot| slot.state == State::Answered;
+        while self.overdue.front().is_some_and(is_answered) {
+            self.overdue.pop_front();
+        }
+        let is_full = self.overdue.len() >= self.slots.len().min(OVERDUE);
+        let forgotten = is_full.then(|| self.overdue.pop_front()).flatten();
+        self.overdue.push_back(slot);
+        let unanswered = forgotten?.unanswered()?;
+        self.forgotten = unanswered.departure.sequence + 1;
+        Some(unanswered)
     }
 
     /// When this ping left, if that is still remembered.
     pub fn sent_at(&self, sequence: u64) -> Option<Tick> {
         let slot = &self.slots[self.index(sequence)];
-        (slot.sequence == sequence).then_some(slot.sent)
+        if slot.sequence == sequence {
+            return Some(slot.sent);
+        }
+        let place = self.overdue.binary_search_by_key(&sequence, |slot| slot.sequence).ok()?;
+        Some(self.overdue[place].sent)
     }
 
     /// How many pings were answered.
@@ -103,52 +145,69 @@ impl Window {
         self.oldest = self.oldest.max(next.saturating_sub(self.slots.len() as u64));
         while self.oldest < next {
             let index = self.index(self.oldest);
-            let slot = &self.slots[index];
-            if slot.state == State::Outstanding && slot.sent >= before {
-                return Some(slot.sent);
+            let slot = &mut self.slots[index];
+            if slot.state == State::Outstanding {
+                if slot.sent >= before {
+                    return Some(slot.sent);
+                }
+                slot.state = State::GivenUp;
+                self.awaited -= 1;
             }
-            self.abandon(self.oldest);
             self.oldest += 1;
         }
         None
     }
 
-    /// Nobody waits for this ping any more.
-    pub fn abandon(&mut self, sequence: u64) {
-        let index = self.index(sequence);
-        let slot = &mut self.slots[index];
-        if slot.sequence == sequence && slot.state == State::Outstanding {
-            slot.state = State::GivenUp;
-            self.awaited -= 1;
+    /// Something damaged came of this ping: nobody waits for more. Returns whether that is news.
+    pub fn damaged(&mut self, sequence: u64) -> bool {
+        let Some(slot) = self.slot(sequence) else { return false };
+        let before = slot.state;
+        if matches!(before, State::Answered | State::Damaged) {
+            return false;
         }
+        slot.state = State::Damaged;
+        self.awaited -= u64::from(before == State::Outstanding);
+        true
     }
 
-    /// An echo of `sequence` came, of the pings below `next`.
+    /// An intact echo of `sequence` came, of the pings below `next`.
     pub fn arrived(&mut self, sequence: u64, next: u64) -> Arrival {
         if sequence >= next {
             return Arrival::Unknown;
         }
-        let index = self.index(sequence);
-        let slot = self.slots[index];
-        if slot.sequence != sequence {
-            return Arrival::Late;
-        }
-        if slot.state == State::Answered {
+        let is_forgotten = sequence < self.forgotten;
+        let Some(slot) = self.slot(sequence) else {
+            // Whatever left the slots without an answer is overdue, and this one is not.
+            return if is_forgotten { Arrival::Late } else { Arrival::Duplicate };
+        };
+        let Slot { due, sent, state, .. } = *slot;
+        if state == State::Answered {
             return Arrival::Duplicate;
         }
-        self.awaited -= u64::from(slot.state == State::Outstanding);
-        self.slots[index] = Slot { state: State::Answered, ..slot };
-        let departure = Departure { sequence, due: slot.due, sent: slot.sent };
-        Arrival::First { departure, extent: self.order.saw(sequence) }
+        slot.state = State::Answered;
+        self.awaited -= u64::from(state == State::Outstanding);
+        let departure = Departure { sequence, due, sent };
+        let extent = self.order.saw(sequence);
+        Arrival::First { departure, extent, is_mended: state == State::Damaged }
     }
 
-    /// The pings below `next` that are in the window and have no answer.
-    pub fn unanswered(&self, next: u64) -> impl Iterator<Item = Departure> {
+    /// The pings below `next` that are remembered and have no answer.
+    pub fn unanswered(&self, next: u64) -> impl Iterator<Item = Unanswered> {
         let first = next.saturating_sub(self.slots.len() as u64);
-        (first..next).filter_map(|sequence| {
+        let slots = (first..next).filter_map(|sequence| {
             let slot = &self.slots[self.index(sequence)];
-            unanswered(slot).filter(|_| slot.sequence == sequence)
-        })
+            slot.unanswered().filter(|_| slot.sequence == sequence)
+        });
+        self.overdue.iter().filter_map(Slot::unanswered).chain(slots)
+    }
+
+    fn slot(&mut self, sequence: u64) -> Option<&mut Slot> {
+        let index = self.index(sequence);
+        if self.slots[index].sequence == sequence {
+            return Some(&mut self.slots[index]);
+        }
+        let place = self.overdue.binary_search_by_key(&sequence, |slot| slot.sequence).ok()?;
+        self.overdue.get_mut(place)
     }
 
     fn index(&self, sequence: u64) -> usize {
@@ -156,13 +215,13 @@ impl Window {
     }
 }
 
-fn unanswered(slot: &Slot) -> Option<Departure> {
-    let is_open = matches!(slot.state, State::Outstanding | State::GivenUp);
-    (slot.sequence != u64::MAX && is_open).then_some(Departure {
-        sequence: slot.sequence,
-        due: slot.due,
-        sent: slot.sent,
-    })
+impl Slot {
+    fn unanswered(&self) -> Option<Unanswered> {
+        let Self { sequence, due, sent, state } = *self;
+        let departure = Departure { sequence, due, sent };
+        (state != State::Answered)
+            .then_some(Unanswered { departure, is_damaged: state == State::Damaged })
+    }
 }
 
 #[cfg(test)]
@@ -177,21 +236,70 @@ mod tests {
     }
 
     fn first(sequence: u64, extent: Option<u64>) -> Arrival {
-        Arrival::First { departure: departure(sequence), extent }
+        Arrival::First { departure: departure(sequence), extent, is_mended: false }
+    }
+
+    fn lost(sequence: u64) -> Unanswered {
+        Unanswered { departure: departure(sequence), is_damaged: false }
     }
 
     #[test]
     fn each_arrival_is_what_it_is() {
         let mut window = Window::new(4);
-        let left: Vec<_> = (0..6).filter_map(|it| window.sent(departure(it))).collect();
-        assert_eq!(left, [departure(0), departure(1)]);
+        (0..6).for_each(|it| assert_eq!(window.sent(departure(it)), None));
         assert_eq!(window.arrived(3, 6), first(3, None));
         assert_eq!(window.arrived(2, 6), first(2, Some(1)));
         assert_eq!(window.arrived(3, 6), Arrival::Duplicate);
         assert_eq!(window.arrived(5, 6), first(5, None));
-        assert_eq!(window.arrived(1, 6), Arrival::Late);
+        // Behind the window, and remembered since it had no answer.
+        assert_eq!(window.arrived(1, 6), first(1, Some(3)));
+        assert_eq!(window.arrived(1, 6), Arrival::Duplicate);
         assert_eq!(window.arrived(6, 6), Arrival::Unknown);
-        assert_eq!(window.unanswered(6).collect::<Vec<_>>(), [departure(4)]);
+        assert_eq!(window.unanswered(6).collect::<Vec<_>>(), [lost(0), lost(4)]);
+    }
+
+    #[test]
+    fn who_has_no_answer_is_settled_once_when_the_last_room_is_needed() {
+        let mut window = Window::new(4);
+        (0..8).for_each(|it| assert_eq!(window.sent(departure(it)), None));
+        assert!(window.damaged(1));
+        assert!(!window.damaged(1));
+        assert_eq!(window.arrived(2, 8), first(2, None));
+        assert_eq!(window.sent(departure(8)), Some(lost(0)));
+        let damaged = Unanswered { is_damaged: true, ..lost(1) };
+        assert_eq!(window.sent(departure(9)), Some(damaged));
+        // The answered one leaves its room to the next.
+        assert_eq!(window.sent(departure(10)), None);
+        assert_eq!(window.sent(departure(11)), Some(lost(3)));
+        for sequence in 0..4 {
+            assert_eq!(window.arrived(sequence, 12), Arrival::Late, "{sequence}");
+            assert!(!window.damaged(sequence));
+        }
+        let rest: Vec<_> = window.unanswered(12).collect();
+        assert_eq!(rest, (4..12).map(lost).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn copies_of_what_was_answered_are_told_from_what_is_forgotten() {
+        let mut window = Window::new(4);
+        for sequence in 0..12 {
+            assert_eq!(window.sent(departure(sequence)), None);
+            assert_eq!(window.arrived(sequence, 12), first(sequence, None));
+        }
+        (0..12).for_each(|it| assert_eq!(window.arrived(it, 12), Arrival::Duplicate, "{it}"));
+    }
+
+    #[test]
+    fn an_intact_echo_mends_a_damaged_one() {
+        let mut window = Window::new(4);
+        (0..3).for_each(|it| assert_eq!(window.sent(departure(it)), None));
+        assert!(window.damaged(1));
+        assert_eq!(window.awaited(), 2);
+        let mended = Arrival::First { departure: departure(1), extent: None, is_mended: true };
+        assert_eq!(window.arrived(1, 3), mended);
+        assert!(!window.damaged(1));
+        assert!(!window.damaged(3));
+        assert_eq!((window.awaited(), window.arrived(1, 3)), (2, Arrival::Duplicate));
     }
 
     #[test]
@@ -217,7 +325,7 @@ mod tests {
         assert_eq!(window.give_up(4, Tick::from_nanos(25)), Some(Tick::from_nanos(30)));
         assert_eq!(window.awaited(), 1);
         assert_eq!(window.arrived(2, 4), first(2, None));
-        window.abandon(3);
+        assert!(window.damaged(3));
         assert_eq!((window.awaited(), window.give_up(4, Tick::ZERO)), (0, None));
         assert_eq!(window.arrived(0, 4), first(0, Some(2)));
     }

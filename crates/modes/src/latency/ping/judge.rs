@@ -8,9 +8,9 @@ use super::PingFlow;
 use crate::latency::LatencyShared;
 use crate::latency::datagram::{Header, Kind, Note};
 use crate::latency::parts::Trip;
-use crate::latency::sample::Sample;
+use crate::latency::sample::{Outcome, Sample};
 use crate::latency::variation::Transits;
-use crate::latency::window::{Arrival, Departure};
+use crate::latency::window::{Arrival, Departure, Unanswered};
 
 impl PingFlow {
     /// The echo of a ping came, whole and right; with the server's stamps, where it carries them.
@@ -22,7 +22,10 @@ impl PingFlow {
         now: Tick,
     ) -> Measured {
         let (departure, extent) = match self.window.arrived(sequence, self.next) {
-            Arrival::First { departure, extent } => (departure, extent),
+            Arrival::First { departure, extent, is_mended } => {
+                shared.tally.mended += u64::from(is_mended);
+                (departure, extent)
+            }
             Arrival::Duplicate => {
                 shared.tally.duplicates += 1;
                 return Measured::No;
@@ -50,7 +53,13 @@ impl PingFlow {
         }
         let rtt = now.nanos_since(due);
         self.longest_ns = self.longest_ns.max(rtt);
-        if self.is_warm_up(due, shared) {
+        let is_warm_up = self.is_warm_up(due, shared);
+        if let Some(samples) = &mut shared.samples {
+            let (flow, received) = (self.flow, now);
+            let outcome = if is_warm_up { Outcome::WarmUp } else { Outcome::Answered };
+            samples.push(Sample { flow, sequence, due, sent, received, server, outcome });
+        }
+        if is_warm_up {
             shared.tally.warm_up += 1;
             return Measured::No;
         }
@@ -73,30 +82,24 @@ impl PingFlow {
         }
         let transits = Transits { round_trip_ns: service as i64, one_way_ns };
         self.last.arrived(sequence, transits, &mut tally.variation);
-        if let Some(samples) = &mut shared.samples {
-            let flow = self.flow;
-            samples.push(Sample { flow, sequence, due, sent, received: now, server });
-        }
         Measured::Yes
     }
 
-    /// A ping that was measured will have no answer that counts.
-    pub(super) fn tell_lost(&self, shared: &mut LatencyShared, departure: Departure) {
-        let Departure { sequence, due, sent } = departure;
-        if self.is_warm_up(due, shared) {
-            return;
-        }
+    /// A ping will have no answer that counts.
+    pub(super) fn tell_unanswered(&self, shared: &mut LatencyShared, unanswered: Unanswered) {
+        let Departure { sequence, due, sent } = unanswered.departure;
         if let Some(samples) = &mut shared.samples {
             let (flow, received) = (self.flow, Tick::NEVER);
-            samples.push(Sample { flow, sequence, due, sent, received, server: None });
+            let outcome = if unanswered.is_damaged { Outcome::Corrupt } else { Outcome::Lost };
+            samples.push(Sample { flow, sequence, due, sent, received, server: None, outcome });
         }
     }
 
     /// Nothing is awaited any more: what has no answer now has none.
-    pub(super) fn tell_unanswered(&mut self, shared: &mut LatencyShared) {
+    pub(super) fn tell_rest(&mut self, shared: &mut LatencyShared) {
         if !std::mem::replace(&mut self.is_told, true) && shared.samples.is_some() {
-            let lost = self.window.unanswered(self.next);
-            lost.for_each(|departure| self.tell_lost(shared, departure));
+            let rest = self.window.unanswered(self.next);
+            rest.for_each(|unanswered| self.tell_unanswered(shared, unanswered));
         }
     }
 
@@ -112,9 +115,8 @@ impl PingFlow {
             shared.tally.foreign += 1;
             return;
         };
-        if !self.is_intact(&header, bytes) {
-            shared.tally.corrupt += 1;
-            self.window.abandon(header.sequence);
+        if header.kind == Kind::DamagedEcho || !self.is_intact(&header, bytes) {
+            self.corrupt(shared, header.sequence);
             return;
         }
         let server = (header.server_received, header.server_sent);
@@ -129,6 +131,12 @@ impl PingFlow {
         this.iter().chain(&earlier).for_each(|trip| whole(shared, trip));
     }
 
+    /// An echo came with other bytes than were sent, or says that its ping did. It tells nothing of time.
+    fn corrupt(&mut self, shared: &mut LatencyShared, sequence: u64) {
+        shared.tally.corrupt += 1;
+        shared.tally.damaged += u64::from(self.window.damaged(sequence));
+    }
+
     /// The kernel handed ping `sequence` to the device.
     pub(super) fn handed_over(&mut self, shared: &mut LatencyShared, sequence: u64, at: Tick) {
         let trip = self.trips.as_mut().and_then(|trips| trips.handed_over(sequence, at));
@@ -136,7 +144,7 @@ impl PingFlow {
     }
 
     fn is_echo(&self, header: &Header) -> bool {
-        header.kind == Kind::Echo
+        header.kind != Kind::Ping
             && header.token == self.token
             && u32::from(header.flow) == self.flow.0 & 0xffff
     }
@@ -149,7 +157,7 @@ impl PingFlow {
 
     pub(super) fn stream(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
         if !self.content.continues(self.echoed_bytes, bytes) {
-            shared.tally.corrupt += 1;
+            self.corrupt(shared, self.settled);
             self.fail(
                 FlowErrorKind::Data,
                 format!("the echo of ping {} is not what was sent", self.settled),

@@ -14,7 +14,7 @@ use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind, Note};
 use super::drain::Drain;
 use super::schedule::Schedule;
-use super::shared::window_of;
+use super::shared::{trips_of, window_of};
 use super::trips::Trips;
 use super::variation::Last;
 use super::window::{Departure, Window};
@@ -76,7 +76,7 @@ impl PingFlow {
             window: Window::new(window_of(plan)),
             schedule: Schedule::new(plan, flow.0),
             last: Last::default(),
-            trips: (plan.timestamps == Timestamps::Kernel).then(|| Trips::new(window_of(plan))),
+            trips: (plan.timestamps == Timestamps::Kernel).then(|| Trips::new(trips_of(plan))),
             last_echoed: Tick::ZERO,
             started: None,
             stop_at: Tick::NEVER,
@@ -179,7 +179,7 @@ impl PingFlow {
         let due = if shared.is_open_loop { self.schedule.due() } else { at };
         let forgotten = self.window.sent(Departure { sequence: self.next, due, sent: at });
         if let Some(forgotten) = forgotten {
-            self.tell_lost(shared, forgotten);
+            self.tell_unanswered(shared, forgotten);
         }
         shared.tally.sent += 1;
         if !self.is_warm_up(due, shared)
@@ -221,7 +221,7 @@ impl Machine for PingFlow {
             }
         }
         if self.started.is_some() {
-            self.tell_unanswered(shared);
+            self.tell_rest(shared);
         }
         Want::NOTHING
     }

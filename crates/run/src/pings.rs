@@ -1,0 +1,323 @@
+//! Whether a latency test held, and what to mind of its figures, those of the probes beside a load included.
+
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
+use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
+use pathscope_core::stats::Trend;
+use pathscope_modes::latency::{
+    Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary, SocketDrops,
+};
+
+/// Every ping came as it was sent and every echo was its ping, and the flow lived to its end.
+pub(crate) fn check(client: &LatencyReport, server: Option<&LatencyReport>) -> Check {
+    let (back, there) = (client.came_corrupt(), server.map_or(0, LatencyReport::came_corrupt));
+    // What else ends a flow of the server is what the client was told, or the client's own end.
+    let of_data = |error: &&FlowError| error.kind == FlowErrorKind::Data;
+    let found = server.and_then(|server| server.error.as_ref().filter(of_data));
+    let error = client.error.as_ref().or(found);
+    let passed = back == 0 && there == 0 && error.is_none();
+    let text = match error {
+        Some(error) => error.text.clone(),
+        None if passed => {
+            format!("all {} echoes are the pings that were sent", count(client.received))
+        }
+        None => {
+            let echoes = if back == 1 { "echo" } else { "echoes" };
+            let there = match there {
+                0 => String::new(),
+                there => format!(", and the server found {} damaged", counted(there, "ping")),
+            };
+            format!("{} {echoes} told of other bytes than were sent{there}", count(back))
+        }
+    };
+    Check { name: "echoes_verified".to_owned(), passed, text }
+}
+
+/// What to mind.
+pub(crate) fn caveats(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Caveat> {
+    let mut caveats: Vec<Caveat> = [
+        late_generator(plan, summary),
+        late_echoes(summary),
+        unsent(plan, summary),
+        drifted(summary),
+        socket_drops(summary),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    caveats.extend(summary.parts.iter().flat_map(stamps));
+    caveats
+}
+
+/// An open loop whose sender could not keep up: the pings that were due and never left are the latest, so
+/// leaving them out flatters the figures.
+fn unsent(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
+    let LoadModel::Open { period_ns, arrivals } = plan.load_model else { return None };
+    let about = if arrivals == Arrivals::Fixed { "" } else { "about " };
+    (summary.unsent > 0).then(|| {
+        let text = format!(
+            "{about}{} of {} pings that were due never left: this machine cannot keep a period of {period_ns}",
+            count(summary.unsent),
+            count(summary.sent.saturating_add(summary.unsent))
+        );
+        Caveat::new("pings_unsent", text)
+    })
+}
+
+/// Figures of a run that was not the same at its end as at its begin stand for neither.
+fn drifted(summary: &LatencySummary) -> Option<Caveat> {
+    const MUCH: f64 = 0.05;
+    let drift = summary.drift.filter(Trend::is_significant)?;
+    (drift.change_over_run.abs() > MUCH).then(|| {
+        let way = if drift.change_over_run > 0.0 { "rose" } else { "fell" };
+        let text = format!(
+            "the median round trip {way} by {} over the run: its figures stand for neither end of it",
+            ratio(drift.change_over_run.abs())
+        );
+        Caveat::new("drift", text)
+    })
+}
+
+/// What an end's own socket dropped is no fault of the path.
+fn socket_drops(summary: &LatencySummary) -> Option<Caveat> {
+    let SocketDrops { client, server } = summary.socket_drops;
+    let (client, server) = (client.unwrap_or(0), server.unwrap_or(0));
+    (client > 0 || server > 0).then(|| {
+        let text = format!(
+            "the sockets of the ends themselves dropped {} pings at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
+            count(server),
+            count(client)
+        );
+        Caveat::new("socket_drops", text)
+    })
+}
+
+/// Whether the parts of the round trip stand for all of it.
+fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    let ends = [("client", &parts.client), ("server", &parts.server)];
+    let refused: Vec<String> = ends
+        .iter()
+        .filter_map(|(end, facts)| {
+            let why = facts.as_ref()?.refused.as_ref()?;
+            Some(format!("; the {end}'s system would not stamp ({why})"))
+        })
+        .collect();
+    let refused = refused.concat();
+    if parts.pings == 0 {
+        let text = format!(
+            "of no ping did all stamps of both kernels come, so the round trip is not split{refused}"
+        );
+        caveats.push(Caveat::new("kernel_stamps_missing", text));
+    } else if parts.pings < parts.of - parts.of / 10 {
+        let text = format!(
+            "all stamps of both kernels came of {} of {} pings: the parts stand for those alone{refused}",
+            count(parts.pings),
+            count(parts.of)
+        );
+        caveats.push(Caveat::new("kernel_stamps_missing", text));
+    }
+    let steps = total(ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)));
+    if steps > 0 || parts.implausible > 0 {
+        let stepped = match steps {
+            0 => "was not seen to step".to_owned(),
+            steps => format!("was stepped {}", counted(steps, "time")),
+        };
+        let text = format!(
+            "a wall clock, by which kernels stamp, {stepped}; the stamps of {} could not be and are left out, and \
+             others of the tenth of a second before may be wrong by as much",
+            counted(parts.implausible, "ping")
+        );
+        caveats.push(Caveat::new("wall_clock_stepped", text));
+    }
+    caveats
+}
+
+/// What comes after its ping was settled is no copy for certain, and the ping may count as lost.
+fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
+    (summary.late > 0).then(|| {
+        let text = format!(
+            "{} echoes came when their pings were not remembered any more: they have no latency, and pings that had no echo by then count as lost",
+            count(summary.late)
+        );
+        Caveat::new("late_echoes", text)
+    })
+}
+
+/// In an open loop a sender that lags behind its schedule adds its own lateness to every figure, and one that does so now
+/// and then to the highest ones.
+fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
+    let LoadModel::Open { period_ns, .. } = plan.load_model else { return None };
+    let lag = summary.send_lag.as_ref()?;
+    let (lag_median, median) = (lag.median_ns()?, summary.rtt.median_ns()?);
+    if lag_median > period_ns.0.min(median) / 10 {
+        let text = format!(
+            "half of the pings left {} or more after their time: part of the latency is this machine's own",
+            duration_ns(lag_median)
+        );
+        return Some(Caveat::new("send_lag", text));
+    }
+    // The highest that the samples support.
+    let tails = [(99.0, "a hundred"), (95.0, "twenty"), (90.0, "ten")];
+    let (tail, pings) = tails
+        .into_iter()
+        .find_map(|(percent, pings)| Some((lag.percentile(percent)?.value_ns?, pings)))?;
+    (tail > period_ns.0 / 10).then(|| {
+        let text = format!(
+            "of {pings} pings one left {} or more after its time: the highest percentiles hold this machine's own lateness",
+            duration_ns(tail)
+        );
+        Caveat::new("send_lag", text)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_core::record::StampFacts;
+    use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+
+    use super::*;
+
+    /// So many of each value.
+    fn figures(values: &[(u64, u64)]) -> LatencyFigures {
+        let mut histogram = LatencyHistogram::new();
+        values.iter().for_each(|&(value, times)| histogram.record_many(value, times));
+        LatencyFigures::of(&histogram)
+    }
+
+    /// A thousand pings, one every millisecond, of 500 µs each, and nothing to mind.
+    fn quiet() -> (LatencyPlan, LatencySummary) {
+        let summary = LatencySummary {
+            rtt: figures(&[(500_000, 1_000)]),
+            send_lag: Some(figures(&[(1_000, 1_000)])),
+            sent: 1_000,
+            received: 1_000,
+            socket_drops: SocketDrops { client: Some(0), server: Some(0) },
+            ..LatencySummary::default()
+        };
+        (LatencyPlan::probe(Frequency(1_000)), summary)
+    }
+
+    fn said(change: impl FnOnce(&mut LatencyPlan, &mut LatencySummary)) -> Vec<(String, String)> {
+        let (mut plan, mut summary) = quiet();
+        change(&mut plan, &mut summary);
+        let caveats = caveats(&plan, &summary);
+        caveats.into_iter().map(|caveat| (caveat.name, caveat.text)).collect()
+    }
+
+    fn trend(summary: &mut LatencySummary, change_over_run: f64, z: f64) {
+        summary.drift = Some(Trend { slope_per_second: 0.0, change_over_run, z, points: 20 });
+    }
+
+    fn parts(summary: &mut LatencySummary, pings: u64, wall_clock_steps: u64) {
+        let facts = StampFacts { error_ns: 1, wall_clock_steps, refused: None };
+        summary.parts =
+            Some(PartsSummary { pings, of: 1_000, client: Some(facts), ..PartsSummary::default() });
+    }
+
+    type Change = fn(&mut LatencyPlan, &mut LatencySummary);
+
+    fn lagging(summary: &mut LatencySummary, values: &[(u64, u64)]) {
+        summary.send_lag = Some(figures(values));
+    }
+
+    #[test]
+    fn each_trouble_has_its_caveat_and_no_other() {
+        let table: [(&str, &str, Change); 15] = [
+            ("pings_unsent", "7 of 1,007 pings that were due never left", |_, it| it.unsent = 7),
+            ("pings_unsent", "about 7 of 1,007 pings", |plan, it| {
+                let arrivals = Arrivals::Poisson { seed: 1 };
+                plan.load_model = LoadModel::Open { period_ns: Period(1_000_000), arrivals };
+                it.unsent = 7;
+            }),
+            // More than a tenth of the median latency, and then of the period.
+            ("send_lag", "half of the pings left", |_, it| lagging(it, &[(51_000, 1_000)])),
+            ("send_lag", "half of the pings left", |_, it| {
+                it.rtt = figures(&[(9_000_000, 1_000)]);
+                lagging(it, &[(1_000, 400), (101_000, 600)]);
+            }),
+            // Two of five are late, which no median knows of.
+            ("send_lag", "of a hundred pings one left", |_, it| {
+                lagging(it, &[(1_000, 600), (800_000, 400)]);
+            }),
+            ("send_lag", "of a hundred pings one left 101", |_, it| {
+                lagging(it, &[(1_000, 980), (101_000, 20)]);
+            }),
+            ("send_lag", "of ten pings one left", |_, it| {
+                lagging(it, &[(1_000, 80), (101_000, 20)]);
+            }),
+            ("late_echoes", "3 echoes came when", |_, it| it.late = 3),
+            ("drift", "rose by 5.1", |_, it| trend(it, 0.051, 2.0)),
+            ("drift", "fell by", |_, it| trend(it, -0.2, -3.0)),
+            ("socket_drops", "2 pings at the server and 0 echoes", |_, it| {
+                it.socket_drops.server = Some(2);
+            }),
+            ("socket_drops", "0 pings at the server and 5 echoes", |_, it| {
+                it.socket_drops = SocketDrops { client: Some(5), server: None };
+            }),
+            ("kernel_stamps_missing", "of no ping", |_, it| parts(it, 0, 0)),
+            ("kernel_stamps_missing", "899 of 1,000 pings", |_, it| parts(it, 899, 0)),
+            ("wall_clock_stepped", "was stepped 2 times", |_, it| parts(it, 1_000, 2)),
+        ];
+        for (name, words, change) in table {
+            let said = said(change);
+            assert_eq!(said.len(), 1, "{name}: {said:?}");
+            assert!(said[0].0 == name && said[0].1.contains(words), "{name}, {words}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_small_enough_has_none() {
+        let table: [Change; 8] = [
+            |_, _| {},
+            // A tenth of the period in the tail, and of the latency in the middle.
+            |_, it| lagging(it, &[(49_000, 980), (99_000, 20)]),
+            // One in two hundred.
+            |_, it| lagging(it, &[(1_000, 995), (800_000, 5)]),
+            // Nobody's schedule was missed.
+            |plan, it| {
+                plan.load_model = LoadModel::Closed;
+                lagging(it, &[(900_000, 1_000)]);
+                it.unsent = 7;
+            },
+            |_, it| trend(it, 0.049, 5.0),
+            |_, it| trend(it, 0.5, 1.9),
+            |_, it| it.socket_drops = SocketDrops::default(),
+            |_, it| parts(it, 900, 0),
+        ];
+        for (row, change) in table.into_iter().enumerate() {
+            assert_eq!(said(change), [], "{row}");
+        }
+    }
+
+    #[test]
+    fn damage_at_either_end_fails_the_check() {
+        let end = |corrupt, corrupt_datagrams| LatencyReport {
+            received: 10,
+            corrupt,
+            corrupt_datagrams,
+            ..LatencyReport::default()
+        };
+        let fine = check(&end(0, 0), Some(&end(0, 0)));
+        assert!(fine.passed && fine.text == "all 10 echoes are the pings that were sent");
+        assert!(check(&end(0, 0), None).passed);
+        for (client, server, words) in [
+            (end(0, 1), None, "1 echo told of other bytes than were sent"),
+            (end(2, 3), None, "3 echoes told"),
+            // The word of the server was lost on its way.
+            (end(0, 0), Some(end(1, 1)), "and the server found 1 ping damaged"),
+            (end(0, 0), Some(end(2, 0)), "found 2 pings damaged"),
+        ] {
+            let failed = check(&client, server.as_ref());
+            assert!(!failed.passed && failed.text.contains(words), "{words}: {failed:?}");
+        }
+        let error = |kind| {
+            let error = FlowError { kind, text: "odd bytes".to_owned(), errno: None };
+            LatencyReport { error: Some(error), ..end(0, 0) }
+        };
+        let of_server = check(&end(0, 0), Some(&error(FlowErrorKind::Data)));
+        assert!(!of_server.passed && of_server.text == "odd bytes");
+        assert!(!check(&error(FlowErrorKind::Network), None).passed);
+        assert!(check(&end(0, 0), Some(&error(FlowErrorKind::Network))).passed);
+    }
+}
