@@ -14,7 +14,7 @@ use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
 use super::log::{Happening, Log, PathsRemote};
-use super::open::{self, Candidate, Opened};
+use super::open::{self, Candidate, Hold, Opened};
 use super::radio::Radios;
 use super::{Orders, no_path};
 use crate::error::RunError;
@@ -101,7 +101,7 @@ enum State {
     },
     Up {
         index: u32,
-        local: IpAddr,
+        hold: Hold,
     },
 }
 
@@ -272,14 +272,8 @@ impl Keeper {
     /// Has a path come up or go down as its interface does.
     fn apply(&mut self, lane: Lane, judged: Result<Candidate, String>, disturbed: &Disturbed) {
         match (&self.paths[lane.index()].state, judged) {
-            (State::Up { index, local }, Ok(_)) if disturbed.concerns(*index, *local) => {
-                self.drop_lane(lane, "its link or its address was gone for a moment".to_owned());
-            }
-            (State::Up { index, local }, Ok(candidate)) => {
-                if candidate.index != *index {
-                    self.drop_lane(lane, "another interface has its name now".to_owned());
-                } else if !candidate.addresses.contains(local) {
-                    let why = format!("its address {local} was removed");
+            (&State::Up { index, hold }, Ok(candidate)) => {
+                if let Some(why) = self.strayed(index, hold, &candidate, disturbed) {
                     self.drop_lane(lane, why);
                 }
             }
@@ -290,6 +284,23 @@ impl Keeper {
             (State::Down, Err(why)) => self.note_trouble(lane, why),
             (State::Down | State::Attaching { .. }, _) => {}
         }
+    }
+
+    /// Why the socket of a path that is up cannot stay, though its interface could be a path.
+    fn strayed(
+        &self,
+        index: u32,
+        hold: Hold,
+        candidate: &Candidate,
+        disturbed: &Disturbed,
+    ) -> Option<String> {
+        if disturbed.concerns(index, hold.local) {
+            return Some("its link or its address was gone for a moment".to_owned());
+        }
+        if candidate.index != index {
+            return Some("another interface has its name now".to_owned());
+        }
+        hold.lost(candidate, self.orders.server.ip())
     }
 
     fn attach(&mut self, lane: Lane, candidate: Candidate) {
@@ -316,11 +327,11 @@ impl Keeper {
         let path = &mut self.paths[lane.index()];
         let State::Attaching { index } = path.state else { return };
         match outcome {
-            Ok(Opened { socket, local, facts }) => {
-                path.state = State::Up { index, local };
+            Ok(Opened { socket, hold, facts }) => {
+                path.state = State::Up { index, hold };
                 path.trouble = None;
                 let interface = path.name.clone();
-                let why = format!("bound by {}", facts.binding.as_deref().unwrap_or("nothing"));
+                let why = format!("bound by {}", hold.binding.name());
                 let mut log = self.log();
                 let known = log.facts_of(lane);
                 let ups = known.ups + 1;
