@@ -54,6 +54,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         begun: clock::now(),
         is_ready: false,
         blind: None,
+        turned_away: Vec::new(),
     };
     std::thread::Builder::new()
         .name("paths".to_owned())
@@ -81,6 +82,8 @@ struct Keeper {
     is_ready: bool,
     /// Why nothing could be seen, as last told.
     blind: Option<String>,
+    /// Interfaces that there was no room for, as told.
+    turned_away: Vec<String>,
 }
 
 /// One path.
@@ -228,17 +231,31 @@ impl Keeper {
         if !self.orders.plan.paths.is_empty() {
             return;
         }
-        for interface in interfaces {
-            let is_known = self.paths.iter().any(|path| path.name == interface.name);
-            let has_room = self.paths.len() < usize::from(self.orders.plan.lanes);
-            if !is_known
-                && has_room
-                && !interface.is_loopback
-                && self.judge(&interface.name, interfaces).is_ok()
-            {
-                self.add(interface.name.clone());
+        let lanes = self.orders.plan.lanes;
+        for Interface { name, is_loopback, .. } in interfaces {
+            let is_known =
+                self.paths.iter().any(|path| path.name == *name) || self.turned_away.contains(name);
+            let has_room = self.paths.len() < usize::from(lanes);
+            // One path: the primary alone was asked for.
+            let is_asked_for = has_room || lanes > 1;
+            if is_known || *is_loopback || !is_asked_for || self.judge(name, interfaces).is_err() {
+                continue;
+            }
+            if has_room {
+                self.add(name.clone());
+            } else {
+                self.turn_away(name.clone());
             }
         }
+    }
+
+    /// Says that an interface could be a path and is none. How many there can be is fixed before the start, since each takes
+    /// its part of the memory and time of every number, used or not.
+    fn turn_away(&mut self, name: String) {
+        self.turned_away.push(name.clone());
+        let lanes = self.orders.plan.lanes;
+        let why = format!("no room: this run has room for {lanes} paths, fixed when it began");
+        self.note(None, name, "failed", why);
     }
 
     /// Whether an interface could be a path; why not.

@@ -261,6 +261,33 @@ fn a_route_that_moves_takes_the_path_that_has_none_and_is_told() {
 }
 
 #[test]
+fn an_interface_that_there_is_no_room_for_is_told() {
+    if !has_ip() {
+        return;
+    }
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let _server = stand.server("server");
+    let server = stand.address("server", "to-isp");
+    let mut course = Course::start(&stand, &["-t", "5s", "--rate", "1Mbit"]);
+    course.await_intervals(2);
+    let added = stand.start("laptop", &["ip", "link", "add", "extra", "type", "dummy"]).finish();
+    if added.code != Some(0) {
+        return println!("skipped, because this kernel has no such interfaces: {}", added.stderr);
+    }
+    ip(&stand, &["address", "add", "10.99.0.2/24", "dev", "extra"]);
+    ip(&stand, &["link", "set", "extra", "up"]);
+    ip(&stand, &["route", "add", &server, "dev", "extra", "metric", "4000"]);
+    let (ran, document) = course.finish();
+    let ran = ran.exits(0);
+    assert_eq!(summary(&document).paths.len(), 2, "{}", ran.said());
+    let of = |it: &&Transition| it.interface == "extra";
+    let told: Vec<&Transition> = near(&document).transitions.iter().filter(of).collect();
+    let [told] = &told[..] else { panic!("once: {told:?}") };
+    assert_eq!((told.path, told.what.as_str()), (None, "failed"));
+    assert!(told.why.starts_with("no room: this run has room for 2 paths"), "{}", told.why);
+}
+
+#[test]
 fn ten_seconds_without_any_path_end_no_run() {
     let Some(stand) = Stand::up(TWO_WAYS) else { return };
     let _server = stand.server("server");
