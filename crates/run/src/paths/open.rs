@@ -112,7 +112,7 @@ fn bind(
 
 fn is_refused(error: &OsError) -> bool {
     use std::io::ErrorKind::PermissionDenied;
-    matches!(error, OsError::Connect { source, .. } if source.kind() == PermissionDenied)
+    matches!(error, OsError::Interface { source, .. } if source.kind() == PermissionDenied)
 }
 
 /// Sees that a socket does use its interface, in a few words; or why it does not: what it carries would count for this
@@ -227,11 +227,10 @@ mod tests {
     /// A system that lets nobody bind to an interface.
     fn refusing(settings: &Settings) -> Result<Socket, OsError> {
         match settings.interface {
-            Some(_) => Err(OsError::Connect {
-                protocol: "UDP",
-                address: anywhere(),
-                source: io::ErrorKind::PermissionDenied.into(),
-            }),
+            Some(ref name) => {
+                let source = io::ErrorKind::PermissionDenied.into();
+                Err(OsError::Interface { name: name.clone(), source })
+            }
             None => sockets::connect_udp(anywhere(), settings),
         }
     }
@@ -318,7 +317,7 @@ mod tests {
     fn another_trouble_is_no_reason_to_bind_otherwise() {
         let gone = |_: &Settings| {
             let source = io::ErrorKind::NotFound.into();
-            Err(OsError::Connect { protocol: "UDP", address: anywhere(), source })
+            Err(OsError::Interface { name: "lo".to_owned(), source })
         };
         assert!(bind(&candidate(), gone, |_| Ok(())).is_err());
     }

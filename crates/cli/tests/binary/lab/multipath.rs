@@ -6,7 +6,7 @@ use pathscope_lab::link::Tally;
 use pathscope_modes::document::Document;
 use pathscope_modes::multipath::{MultipathReport, MultipathSummary, Transition};
 
-use super::{PORT, Stand, UDP, only, only_flow};
+use super::{BINARY, PORT, Stand, UDP, only, only_flow};
 use crate::common::{Ran, Running, document_in};
 
 /// A host with three ways to one server, the third for small packets alone.
@@ -51,11 +51,17 @@ pub struct Course {
 
 impl Course {
     pub fn start(stand: &Stand, words: &[&str]) -> Self {
+        Self::start_by(stand, &[], words)
+    }
+
+    /// The same, started by another program.
+    pub fn start_by(stand: &Stand, program: &[&str], words: &[&str]) -> Self {
         let file = stand.folder.path().join("run.json");
         let output = file.to_str().expect("plain").to_owned();
         let usual =
             ["multipath", "server", "--json-stream", "--report-every", "200ms", "-o", &output];
-        Self { running: stand.pathscope("laptop", &[&usual[..], words].concat()), file }
+        let words = [program, &[BINARY], &usual, words].concat();
+        Self { running: stand.start("laptop", &words), file }
     }
 
     /// Until so many intervals more have passed.
