@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use pathscope_os::OsError;
@@ -51,11 +51,13 @@ fn follow(server: SocketAddr) -> Result<(), Box<dyn std::error::Error>> {
     loop {
         let candidates = find(server)?;
         // Gone: without a link, an address or a route. One that was gone for a moment looks as before, and its socket
-        // may be dead.
+        // may be dead. A route that changes may move a socket that is bound by its address.
         paths.retain(|name, socket| {
             let local = socket.local_addr().map(|local| local.ip());
-            let lasts =
-                |it: &Interface| local.as_ref().is_ok_and(|&ip| !disturbed.concerns(it.index, ip));
+            let lasts = |it: &Interface| {
+                let is_there = |&ip: &IpAddr| !disturbed.concerns(it.index, ip);
+                local.as_ref().is_ok_and(is_there) && see_that_it_holds(socket, it, server).is_ok()
+            };
             let stays = candidates.iter().any(|it| it.name == *name && lasts(it));
             if !stays {
                 println!("{name}: gone");
@@ -109,9 +111,7 @@ fn open(interface: &Interface, server: SocketAddr) -> io::Result<UdpSocket> {
     }
     socket.connect(&server.into())?;
     let socket = UdpSocket::from(socket);
-    let (device, local) = (SockRef::from(&socket).device()?, socket.local_addr()?.ip());
-    let device = device.map(|name| String::from_utf8_lossy(&name).into_owned());
-    let is_ours = interface.addresses.contains(&local);
+    let held_by = see_that_it_holds(&socket, interface, server)?;
     // An interface that looks right may lead nowhere: only an answer on this very socket proves it.
     socket.set_read_timeout(Some(ANSWER_WITHIN))?;
     socket.send(b"is anybody there?")?;
@@ -120,11 +120,36 @@ fn open(interface: &Interface, server: SocketAddr) -> io::Result<UdpSocket> {
         io::ErrorKind::WouldBlock => io::Error::other("nobody answered on it within a second"),
         _ => error,
     })?;
-    let device = device.unwrap_or_else(|| "no device".to_owned());
-    println!(
-        "{}: used; bound to {device}, from {local} ({}), {count} bytes came back",
-        interface.name,
-        if is_ours { "its own address" } else { "an address of another interface" }
-    );
+    println!("{}: used; {held_by}, {count} bytes came back", interface.name);
     Ok(socket)
+}
+
+/// That what this socket sends leaves by this interface, with an address of it, in a few words; or why not. Without this
+/// one interface would have what another one carries.
+fn see_that_it_holds(
+    socket: &UdpSocket,
+    interface: &Interface,
+    server: SocketAddr,
+) -> io::Result<String> {
+    let (device, local) = (SockRef::from(socket).device()?, socket.local_addr()?.ip());
+    let device = device.map(|name| String::from_utf8_lossy(&name).into_owned());
+    if !interface.addresses.contains(&local) {
+        let why = format!("its address would be {local}, which is not the interface's");
+        return Err(io::Error::other(why));
+    }
+    match device.as_deref() {
+        Some(device) if device == interface.name => {}
+        Some(device) => return Err(io::Error::other(format!("it is bound to {device}"))),
+        // By its address alone, routes decide.
+        None => {
+            let asked = Asked { interface: None, source: Some(local) };
+            let way = routes::route(server.ip(), asked).map_err(io::Error::other)?;
+            if way.is_none_or(|way| way.interface != interface.index) {
+                let why = format!("routes send packets from {local} another way");
+                return Err(io::Error::other(why));
+            }
+        }
+    }
+    let device = device.unwrap_or_else(|| "no device".to_owned());
+    Ok(format!("bound to {device}, from {local} (its own address)"))
 }

@@ -79,6 +79,14 @@ pub enum RunError {
         /// Each interface, and why it is none.
         why: String,
     },
+    /// A socket of a path that would send by another interface.
+    #[error("it would not keep to {interface}: {why}")]
+    NotHeld {
+        /// The path's interface.
+        interface: String,
+        /// What was seen.
+        why: String,
+    },
     /// The server's UDP port does not answer, though its TCP port does.
     #[error("flow {flow} was not set up: {why}")]
     DatagramsUnanswered {
@@ -173,6 +181,7 @@ impl RunError {
             | Self::TooManySpin { .. }
             | Self::DatagramTooLong { .. }
             | Self::NoPath { .. }
+            | Self::NotHeld { .. }
             | Self::System { .. } => Failure::Unsupported,
             Self::Interrupted => Failure::Interrupted,
         }

@@ -1,10 +1,18 @@
-//! The commands of the guides to goodput, each as it stands there: understood in full, and those of the first run with
-//! sizes and times cut.
+//! The commands of the guides, each as it stands there: understood in full, and those of the guide to goodput run with sizes
+//! and times cut.
 
 use crate::common::{Running, Server, pathscope, run};
 
 const PAGE: &str = include_str!("../../../../docs/guide/goodput.md");
 const FIND_RATE: &str = include_str!("../../../../docs/guide/find-rate.md");
+
+/// Pages whose commands are understood and not run: what a word on its own is added to, and how many there are at least.
+const OTHERS: [(&str, &str, usize); 4] = [
+    (include_str!("../../../../docs/guide/datagrams.md"), "goodput B --protocol udp", 18),
+    (include_str!("../../../../docs/guide/latency.md"), "latency B", 35),
+    (include_str!("../../../../docs/guide/media.md"), "media B --rate 1Mbit", 23),
+    (include_str!("../../../../docs/guide/multipath.md"), "multipath B", 17),
+];
 
 /// The commands of each block of commands, without comments.
 fn blocks(page: &str) -> Vec<Vec<String>> {
@@ -29,6 +37,46 @@ fn blocks(page: &str) -> Vec<Vec<String>> {
 fn words(command: &str) -> Vec<String> {
     let words = command.split_whitespace().skip(1);
     words.map(|word| word.trim_matches('\'').to_owned()).collect()
+}
+
+/// What the last column of a table is called where it holds commands.
+const HEADS: [&str; 3] = ["command", "pathscope", "here"];
+
+/// Commands that measure, wherever a page has them: in a block, in a sentence, or in the last column of a table of
+/// commands, where words alone are added to `base`.
+fn commands(page: &str, base: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let (mut is_block, mut head) = (false, None);
+    for line in page.lines() {
+        if line.starts_with("```") {
+            is_block = !is_block;
+        } else if is_block {
+            let command = line.split(" # ").next().unwrap_or(line);
+            let command = command.strip_prefix("$ ").unwrap_or(command);
+            // In a lab, what stands behind its own words.
+            found.extend(command.rsplit(" -- ").next().map(str::to_owned));
+        } else if let Some(row) = line.strip_prefix('|') {
+            let cell = row.trim_end_matches('|').rsplit('|').next().unwrap_or(row).trim();
+            if HEADS.contains(head.get_or_insert(cell)) {
+                found.extend(spans(cell).map(|span| match span.strip_prefix('-') {
+                    Some(_) => format!("pathscope {base} {span}"),
+                    None => span.to_owned(),
+                }));
+            }
+        } else {
+            head = None;
+            found.extend(spans(line).map(str::to_owned));
+        }
+    }
+    let mode = base.split(' ').next().unwrap_or(base);
+    let ours = format!("pathscope {mode} ");
+    found.retain(|command| command.starts_with(&ours));
+    found
+}
+
+/// What a line has between backticks.
+fn spans(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2)
 }
 
 /// The same, over in a moment.
@@ -56,11 +104,26 @@ fn each_command_of_the_guide_is_understood_as_it_stands() {
     assert!(goodput.len() >= 20 && find_rate.len() >= 5, "{goodput:?} {find_rate:?}");
     let commands = [goodput, find_rate].concat();
     for command in commands.iter().filter(|command| command.starts_with("pathscope goodput ")) {
-        let mut words = words(command);
-        words.push("--dry-run".to_owned());
-        let words: Vec<&str> = words.iter().map(String::as_str).collect();
-        let ran = run(&words).exits(0);
-        assert!(ran.stdout.contains("\"plan\""), "{command}: {}", ran.said());
+        assert_understood(command);
+    }
+}
+
+fn assert_understood(command: &str) {
+    let mut words = words(command);
+    words.push("--dry-run".to_owned());
+    // A number that the reader is to fill in.
+    let words: Vec<&str> =
+        words.iter().map(|word| if word == "N" { "7" } else { word.as_str() }).collect();
+    let ran = run(&words);
+    assert!(ran.code == Some(0) && ran.stdout.contains("\"plan\""), "{command}: {}", ran.said());
+}
+
+#[test]
+fn each_command_of_the_other_guides_is_understood_as_it_stands() {
+    for (page, base, least) in OTHERS {
+        let commands = commands(page, base);
+        assert!(commands.len() >= least, "{base}: {} {commands:#?}", commands.len());
+        commands.iter().for_each(|command| assert_understood(command));
     }
 }
 

@@ -70,6 +70,21 @@ fn what_cannot_be_a_path_is_said_and_nothing_is_measured() {
 }
 
 #[test]
+fn a_full_disk_costs_the_file_of_stamps_and_no_measurement() {
+    if !std::path::Path::new("/dev/full").exists() {
+        println!("skipped, because this system has no device that is always full");
+        return;
+    }
+    let server = Server::start();
+    let words = ["multipath", &server.host(), "--path", "lo", "-t", "500ms", "--rate", "1Mbit"];
+    let ran = run(&[&words[..], &["--json", "--samples", "/dev/full"]].concat());
+    let ran = ran.exits(6).complains(&["/dev/full", "No space"]);
+    let document = ran.document();
+    let figures = summary(&document);
+    assert_eq!((figures.scheduled, figures.received, figures.lost), (61, 61, 0), "{}", ran.said());
+}
+
+#[test]
 fn a_server_that_is_gone_ends_the_run_and_costs_nothing_that_was_measured() {
     let server = Server::start();
     let folder = tempfile::tempdir().expect("a folder");

@@ -63,6 +63,10 @@ impl Offload {
     pub const ALL: [(&'static str, Self); 2] = [("auto", Self::Auto), ("off", Self::Off)];
 }
 
+/// Datagrams that a kernel joins to one buffer, and their payload, at the most.
+const MOST_JOINED: u64 = 64;
+const MOST_JOINED_BYTES: u64 = 65_507;
+
 /// A stall of the receiver that its buffer is to outlast at the rate of the plan.
 const STALL_NS: u64 = 200_000_000;
 /// What a kernel charges for a datagram beyond its payload, about: its own record, and the rest of a power of two.
@@ -137,6 +141,16 @@ impl DatagramsPlan {
                 Some(Period(rate.nanos_for(transfer.0)))
             }
             (Extent::TransferBytes(_), None) => None,
+        }
+    }
+
+    /// Datagrams that one buffer of a receiving socket may hold.
+    pub fn datagrams_per_buffer(&self) -> u64 {
+        match self.offload {
+            Offload::Auto => {
+                (MOST_JOINED_BYTES / self.datagram_bytes.0.max(1)).clamp(1, MOST_JOINED)
+            }
+            Offload::Off => 1,
         }
     }
 

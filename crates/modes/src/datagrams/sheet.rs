@@ -1,6 +1,6 @@
 //! A test of datagram goodput as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bit_rate, bytes, count, duration_ns, ratio};
+use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, ratio};
 use pathscope_core::sheet::{Figure, Table, Value};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload};
@@ -111,7 +111,7 @@ fn lost(label: String, way: &DatagramDirection) -> Option<Figure> {
     );
     let place = match way.socket_drops {
         Some(0) => "; none by the receiver's socket".to_owned(),
-        Some(drops) => format!("; the receiver's socket dropped {} buffers", count(drops)),
+        Some(drops) => format!("; the receiver's socket dropped {}", counted(drops, "buffer")),
         None => String::new(),
     };
     Some(figure.with_note(format!("{share}{runs}{place}")))

@@ -166,6 +166,9 @@ pub struct DatagramDirection {
     pub lost_ratio: Option<f64>,
     /// Buffers that the receiver's socket dropped: at least as many of the lost ones were lost there.
     pub socket_drops: Option<u64>,
+    /// Of the lost: at least so many were lost on the way, since the buffers that the receiver's socket dropped cannot hold
+    /// more. Without offload each holds one, and this is exact.
+    pub lost_on_the_way: Option<u64>,
     /// Runs of missing numbers.
     pub bursts: LossBursts,
     /// Copies beyond the first.
@@ -254,6 +257,9 @@ impl DatagramDirection {
                 .filter(|&sent| sent > 0)
                 .map(|sent| receiver.lost as f64 / sent as f64),
             socket_drops: receiver.socket_drops,
+            lost_on_the_way: receiver.socket_drops.map(|drops| {
+                receiver.lost.saturating_sub(drops.saturating_mul(plan.datagrams_per_buffer()))
+            }),
             bursts: receiver.bursts.clone(),
             duplicates: receiver.duplicates,
             reordered,

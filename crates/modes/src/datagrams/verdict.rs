@@ -1,12 +1,12 @@
 //! What limited a test of datagram goodput, and how that is known.
 //!
 //! There is no congestion control that would hold a sender back, so whatever it sends is lost or arrives. Rules, in this
-//! order; the first that holds is the verdict, of the direction that lost more: datagrams were lost, and the
-//! receiver's socket dropped buffers: the receiver; datagrams were lost and it did not: the path;
-//! the sender's rate was reached; a rate was asked for and not reached, or none was asked for: the sender, by
+//! order; the first that holds is the verdict, of the direction that lost more: datagrams were lost, and the buffers that
+//! the receiver's socket dropped can hold half of them or more: the receiver, by its processor where that was used up;
+//! datagrams were lost, and more than half of them elsewhere: the path; the sender's rate was reached; a rate was asked for and not reached, or none was asked for: the sender, by
 //! its processor where a thread used it up or waited for one.
 
-use pathscope_core::quantity::{count, ratio};
+use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
@@ -33,6 +33,8 @@ pub fn verdict(
         lost: way.lost.unwrap_or(0),
         lost_ratio: way.lost_ratio,
         socket_drops: way.socket_drops,
+        on_the_way: way.lost_on_the_way.unwrap_or(0),
+        per_buffer: plan.datagrams_per_buffer(),
         rate_share: rate_share(plan, way),
         sender_cpu: busiest(sender),
         receiver_cpu: busiest(receiver),
@@ -64,6 +66,10 @@ struct Facts {
     lost: u64,
     lost_ratio: Option<f64>,
     socket_drops: Option<u64>,
+    /// Of the lost: on the way, at least.
+    on_the_way: u64,
+    /// Datagrams that a dropped buffer may hold.
+    per_buffer: u64,
     rate_share: Option<f64>,
     sender_cpu: Option<f64>,
     receiver_cpu: Option<f64>,
@@ -71,24 +77,10 @@ struct Facts {
 
 impl Facts {
     fn judge(&self) -> (Limit, String) {
-        let share = self.lost_ratio.map_or_else(String::new, |lost| format!(" ({})", ratio(lost)));
-        let lost = format!("{} datagrams{share} were lost", count(self.lost));
-        let is_busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_USED_UP);
-        if let Some(drops) = self.socket_drops.filter(|&drops| self.lost > 0 && drops > 0) {
-            let drops = count(drops);
-            let why = if is_busy(self.receiver_cpu) { ", whose processor was used up" } else { "" };
-            let text = format!("the receiver{why}: {lost}, and its socket dropped {drops} buffers");
-            return (Limit::ReceiverCpu, text);
-        }
         if self.lost > 0 {
-            let text = match self.socket_drops {
-                Some(_) => format!("the path: {lost}, and the receiver's socket dropped none"),
-                None => format!(
-                    "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
-                ),
-            };
-            return (Limit::Network, text);
+            return self.judge_loss();
         }
+        let is_busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_USED_UP);
         match self.rate_share {
             Some(reached) if reached >= RATE_REACHED => (
                 Limit::ConfiguredRate,
@@ -111,6 +103,40 @@ impl Facts {
         }
     }
 
+    /// Datagrams were lost: whoever lost the larger part.
+    fn judge_loss(&self) -> (Limit, String) {
+        let share = self.lost_ratio.map_or_else(String::new, |lost| format!(" ({})", ratio(lost)));
+        let lost = format!("{} datagrams{share} were lost", count(self.lost));
+        let Some(drops) = self.socket_drops else {
+            let text = format!(
+                "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
+            );
+            return (Limit::Network, text);
+        };
+        if drops == 0 {
+            let text = format!("the path: {lost}, and the receiver's socket dropped none");
+            return (Limit::Network, text);
+        }
+        let (many, each) = match self.per_buffer {
+            0..=1 => ("", String::new()),
+            most => ("at least ", format!(" of up to {} datagrams each", count(most))),
+        };
+        let dropped = format!("dropped {}{each}", counted(drops, "buffer"));
+        let on_the_way = format!("{many}{} of them on the way", count(self.on_the_way));
+        if self.on_the_way > self.lost - self.on_the_way {
+            let text = format!("the path: {lost}, {on_the_way}; the receiver's socket {dropped}");
+            return (Limit::Network, text);
+        }
+        let rest = if self.on_the_way > 0 { format!("; {on_the_way}") } else { String::new() };
+        if self.receiver_cpu.is_some_and(|cpu| cpu >= CPU_USED_UP) {
+            let text = format!(
+                "the receiver, whose processor was used up: {lost}, and its socket {dropped}{rest}"
+            );
+            return (Limit::ReceiverCpu, text);
+        }
+        (Limit::ReceiverSocket, format!("the receiver: {lost}, and its socket {dropped}{rest}"))
+    }
+
     fn evidence(&self) -> Vec<Evidence> {
         let shares = [
             ("lost_ratio", self.lost_ratio, "of the datagrams sent were lost"),
@@ -128,9 +154,14 @@ impl Facts {
         let drops = self.socket_drops.map(|drops| Evidence {
             name: "receiver_socket_drops".to_owned(),
             value: drops as f64,
-            text: format!("{} buffers dropped by the receiver's socket", count(drops)),
+            text: format!("{} dropped by the receiver's socket", counted(drops, "buffer")),
         });
-        shares.chain(drops).collect()
+        let on_the_way = self.socket_drops.filter(|_| self.on_the_way > 0).map(|_| Evidence {
+            name: "lost_on_the_way".to_owned(),
+            value: self.on_the_way as f64,
+            text: format!("{} or more lost on the way", count(self.on_the_way)),
+        });
+        shares.chain(drops).chain(on_the_way).collect()
     }
 }
 
@@ -140,9 +171,14 @@ mod tests {
 
     #[test]
     fn each_limit_is_named_by_its_evidence() {
-        let lost = || Facts { lost: 7, lost_ratio: Some(0.01), ..Facts::default() };
+        let lost = || Facts { lost: 7, lost_ratio: Some(0.01), per_buffer: 1, ..Facts::default() };
         for (facts, limit) in [
-            (Facts { socket_drops: Some(3), rate_share: Some(1.0), ..lost() }, Limit::ReceiverCpu),
+            (Facts { socket_drops: Some(7), ..lost() }, Limit::ReceiverSocket),
+            (
+                Facts { socket_drops: Some(7), receiver_cpu: Some(0.95), ..lost() },
+                Limit::ReceiverCpu,
+            ),
+            (Facts { socket_drops: Some(0), on_the_way: 7, ..lost() }, Limit::Network),
             (Facts { rate_share: Some(1.0), ..lost() }, Limit::Network),
             (Facts { rate_share: Some(1.0), ..Facts::default() }, Limit::ConfiguredRate),
             (Facts { rate_share: Some(0.5), ..Facts::default() }, Limit::SenderCpu),
@@ -151,5 +187,41 @@ mod tests {
         ] {
             assert_eq!(facts.judge().0, limit, "{facts:?}");
         }
+    }
+
+    #[test]
+    fn of_two_that_lost_the_one_that_lost_more_is_to_blame() {
+        let judged = |lost, drops: u64, per_buffer| {
+            let on_the_way = drops.saturating_mul(per_buffer);
+            let facts = Facts {
+                lost,
+                socket_drops: Some(drops),
+                on_the_way: lost - on_the_way.min(lost),
+                per_buffer,
+                receiver_cpu: Some(1.0),
+                ..Facts::default()
+            };
+            facts.judge()
+        };
+        // One by one, the count is exact.
+        let (limit, text) = judged(1_000, 1, 1);
+        assert_eq!(limit, Limit::Network);
+        assert_eq!(
+            text,
+            "the path: 1,000 datagrams were lost, 999 of them on the way; the receiver's socket dropped 1 buffer"
+        );
+        assert_eq!(judged(1_000, 499, 1).0, Limit::Network);
+        let (limit, text) = judged(1_000, 500, 1);
+        assert_eq!(limit, Limit::ReceiverCpu);
+        assert!(text.ends_with("its socket dropped 500 buffers; 500 of them on the way"), "{text}");
+        // Joined, a buffer may hold many, and what is sure is what they cannot hold.
+        assert_eq!(judged(1_000, 7, 64).0, Limit::Network);
+        let (limit, text) = judged(1_000, 8, 64);
+        assert_eq!(limit, Limit::ReceiverCpu);
+        assert!(
+            text.ends_with("of up to 64 datagrams each; at least 488 of them on the way"),
+            "{text}"
+        );
+        assert!(judged(1_000, 16, 64).1.ends_with("16 buffers of up to 64 datagrams each"));
     }
 }

@@ -130,6 +130,8 @@ mod tests {
         HEADER.write(&mut datagram);
         assert_eq!(datagram[..16], *b"PSMV\x04\x03\x02\x01\x88\x77\x66\x55\x44\x33\x22\x11");
         assert_eq!(datagram[16..28], [9, 0, 0, 0, 0, 0, 0, 0, 5, 0, 0, 0]);
+        // The example of docs/method/media.md.
+        assert_eq!(datagram[28..32], [0xa1, 0x19, 0x35, 0x40]);
         assert_eq!(datagram[32..], [10, 0, 0, 0, 0, 0, 0, 0, 11, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
         assert_eq!(Header::read(&datagram), Reading::Whole(HEADER));
     }

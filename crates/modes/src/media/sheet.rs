@@ -130,12 +130,16 @@ fn loss(way: &MediaDirection, lost: u64) -> String {
         }
         _ => "where is not known".to_owned(),
     };
+    let unreadable = way.lost_unreadable.filter(|&unreadable| unreadable > 0);
+    let unreadable = unreadable.map_or_else(String::new, |unreadable| {
+        format!(", {} came with a header that cannot be read", count(unreadable))
+    });
     let bursts = way.bursts.as_ref().filter(|bursts| bursts.bursts > 0);
     let bursts = bursts.map_or_else(String::new, |bursts| {
         let number = counted(bursts.bursts, "burst");
         format!("; {number}, the longest of {}", count(bursts.longest))
     });
-    format!("{share}{place}{bursts}")
+    format!("{share}{place}{unreadable}{bursts}")
 }
 
 fn delays(label: &str, of: &LatencyFigures, note: &str) -> Vec<Figure> {

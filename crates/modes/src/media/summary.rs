@@ -237,6 +237,8 @@ pub struct MediaDirection {
     pub lost_in_socket: Option<u64>,
     /// Of those: lost before they reached it.
     pub lost_in_network: Option<u64>,
+    /// Of those: came with a header so damaged that it does not say which they were.
+    pub lost_unreadable: Option<u64>,
     /// Datagrams that came damaged.
     pub damaged_datagrams: Option<u64>,
     /// Datagrams that came once more.
@@ -298,8 +300,9 @@ impl MediaDirection {
         let lost = receiver.map(|receiver| receiver.lost_datagrams);
         let drops = receiver.and_then(|receiver| receiver.socket_drops);
         // What came with a damaged header did not get lost on the way.
-        let on_the_way = receiver
-            .map(|receiver| receiver.lost_datagrams.saturating_sub(receiver.unreadable_datagrams));
+        let unreadable =
+            receiver.map(|receiver| receiver.unreadable_datagrams.min(receiver.lost_datagrams));
+        let on_the_way = lost.zip(unreadable).map(|(lost, unreadable)| lost - unreadable);
         let in_socket = drops.zip(on_the_way).map(|(drops, lost)| drops.min(lost));
         // Streams send side by side: their time is that of the frames of one of them.
         let ended = frames.map_or(0, |frames| frames.judged().saturating_add(frames.cut));
@@ -321,6 +324,7 @@ impl MediaDirection {
             lost_datagrams: lost,
             lost_in_socket: in_socket,
             lost_in_network: in_socket.zip(on_the_way).map(|(drops, lost)| lost - drops),
+            lost_unreadable: unreadable,
             damaged_datagrams: receiver.map(|receiver| receiver.damaged_datagrams),
             duplicates: receiver.map(|receiver| receiver.duplicates),
             reordered: receiver.map(|receiver| receiver.reordered),

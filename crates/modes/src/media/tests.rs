@@ -209,6 +209,31 @@ fn a_damaged_datagram_is_located_and_ends_no_stream() {
 }
 
 #[test]
+fn damaged_headers_are_blamed_on_damage_and_not_on_loss() {
+    let mut sim = sim(&plan());
+    sim.datagrams(|passing: &mut Passing<'_>| {
+        match passing.position {
+            20 => return Fate::Lose,
+            40 | 60 => passing.bytes[41] ^= 0x01,
+            _ => {}
+        }
+        Fate::Deliver
+    });
+    let (mut client, server, _) = run(sim);
+    conserved(&server, &client);
+    client.socket_drops = Some(0);
+    assert_eq!((client.frames.dropped(), client.lost_datagrams), (3, 3));
+    let summary = MediaSummary::of(&plan(), &client, Some(&server));
+    let down = summary.down.as_ref().expect("it has that");
+    assert_eq!((down.lost_in_network, down.lost_unreadable), (Some(1), Some(2)));
+    let verdict = verdict(&plan(), &summary).expect("both reported");
+    assert_eq!(verdict.limit, pathscope_core::record::Limit::Damage, "{}", verdict.text);
+    let evidence = |name: &str| verdict.evidence.iter().find(|it| it.name == name);
+    assert_eq!(evidence("datagrams_lost_in_network").map(|it| it.value), Some(1.0));
+    assert_eq!(evidence("datagrams_damaged").map(|it| it.value), Some(2.0));
+}
+
+#[test]
 fn the_senders_own_lateness_is_told_and_blamed() {
     let mut sim = sim(&plan());
     // Frames 50 to 59 leave 200 ms to 20 ms late; those up to 54 are late for it.

@@ -2,7 +2,8 @@
 //!
 //! Rules, in this order; the first that holds is the verdict, and the figures of all are its evidence: every
 //! frame was there in time; the sender left frames out, or made more of them late than the network; the
-//! receiver's own sockets dropped more than the network; the network lost; the network was late. Of two
+//! receiver's own sockets dropped more than the network; the network damaged; it lost; it was late. A datagram whose
+//! header came damaged is counted as lost, since it does not say which it was; here it is one of the damaged. Of two
 //! directions the worse one is explained.
 
 use pathscope_core::quantity::{count, counted, duration_ns, ratio};
@@ -49,8 +50,10 @@ struct Facts {
     late_by_sender: u64,
     unsent: u64,
     sent: u64,
-    lost: u64,
+    /// Lost datagrams: in the network, in the receiver's socket, and those that came with a damaged header.
+    in_network: u64,
     in_socket: u64,
+    unreadable: u64,
     damaged: u64,
     lag_p99_ns: Option<u64>,
     lag_most_ns: Option<u64>,
@@ -61,6 +64,9 @@ impl Facts {
     fn of(way: &MediaDirection) -> Option<Self> {
         let frames = way.frames?;
         let lag = way.send_lag.as_ref();
+        let in_socket = way.lost_in_socket.unwrap_or(0);
+        let unreadable = way.lost_unreadable.unwrap_or(0);
+        let not_on_the_way = in_socket.saturating_add(unreadable);
         Some(Self {
             judged: frames.judged(),
             not_played: not_played(frames),
@@ -70,8 +76,9 @@ impl Facts {
             late_by_sender: way.late_by_sender.unwrap_or(0),
             unsent: way.frames_unsent?,
             sent: way.sent_datagrams?,
-            lost: way.lost_datagrams?,
-            in_socket: way.lost_in_socket.unwrap_or(0),
+            in_network: way.lost_datagrams?.saturating_sub(not_on_the_way),
+            in_socket,
+            unreadable,
             damaged: way.damaged_datagrams.unwrap_or(0),
             lag_p99_ns: lag.and_then(|lag| lag.percentile(99.0)?.value_ns),
             lag_most_ns: lag.and_then(|lag| lag.max_ns),
@@ -79,8 +86,25 @@ impl Facts {
         })
     }
 
+    /// What most of the lost datagrams were lost by.
+    fn lost_by(&self) -> Limit {
+        if self.in_socket > self.in_network.max(self.unreadable) {
+            Limit::ReceiverSocket
+        } else if self.unreadable > self.in_network {
+            Limit::Damage
+        } else {
+            Limit::NetworkLoss
+        }
+    }
+
     fn limit(&self) -> Limit {
         let late_on_the_way = self.late.saturating_sub(self.late_by_sender);
+        let lost_by = self.lost_by();
+        // A frame is dropped, and not erroneous, where a datagram does not say that it is one of it.
+        let (spoilt, dropped) = match lost_by {
+            Limit::Damage => (self.erroneous.saturating_add(self.dropped), 0),
+            _ => (self.erroneous, self.dropped),
+        };
         match self {
             _ if self.judged == 0 && self.unsent == 0 => Limit::Undetermined,
             _ if self.not_played == 0 && self.unsent == 0 => Limit::ConfiguredRate,
@@ -89,11 +113,9 @@ impl Facts {
             {
                 Limit::SenderLate
             }
-            _ if self.dropped >= self.late && self.in_socket > self.lost - self.in_socket => {
-                Limit::ReceiverSocket
-            }
-            _ if self.erroneous > self.dropped.max(self.late) => Limit::Damage,
-            _ if self.dropped >= self.late => Limit::NetworkLoss,
+            _ if self.dropped >= self.late && lost_by == Limit::ReceiverSocket => lost_by,
+            _ if spoilt > dropped.max(self.late) => Limit::Damage,
+            _ if self.dropped >= self.late => lost_by,
             _ => Limit::NetworkDelay,
         }
     }
@@ -101,7 +123,6 @@ impl Facts {
     fn text(&self, plan: &MediaPlan, limit: Limit) -> String {
         let missed =
             format!("{} of {} not played", count(self.not_played), counted(self.judged, "frame"));
-        let network = self.lost.saturating_sub(self.in_socket);
         let of_sent = |lost: u64| ratio(lost as f64 / self.sent.max(1) as f64);
         match limit {
             Limit::ConfiguredRate => {
@@ -129,8 +150,8 @@ impl Facts {
             Limit::Damage => format!("damage on the way: {missed}, since datagrams came altered"),
             Limit::NetworkLoss => format!(
                 "loss in the network: {missed}; it lost {}, {} of all",
-                counted(network, "datagram"),
-                of_sent(network)
+                counted(self.in_network, "datagram"),
+                of_sent(self.in_network)
             ),
             Limit::NetworkDelay => format!(
                 "delay in the network: {missed}, {} of them late; a buffer of {} would have had those in time, and this one has {}",
@@ -156,11 +177,8 @@ impl Facts {
             ),
             of(
                 "datagrams_lost_in_network",
-                self.lost.saturating_sub(self.in_socket),
-                format!(
-                    "{} lost in the network",
-                    counted(self.lost.saturating_sub(self.in_socket), "datagram")
-                ),
+                self.in_network,
+                format!("{} lost in the network", counted(self.in_network, "datagram")),
             ),
             of(
                 "datagrams_lost_in_socket",
@@ -186,5 +204,56 @@ impl Facts {
             evidence.push(of("send_lag_p99_ns", lag, text));
         }
         evidence
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Frames that were not played, and where the datagrams were lost: in the network, in the socket, by their headers.
+    fn limit((dropped, erroneous, late): (u64, u64, u64), lost: [u64; 3]) -> Limit {
+        let [in_network, in_socket, unreadable] = lost;
+        let facts = Facts {
+            judged: 1_000,
+            not_played: dropped + erroneous + late,
+            dropped,
+            erroneous,
+            late,
+            late_by_sender: 0,
+            unsent: 0,
+            sent: 10_000,
+            in_network,
+            in_socket,
+            unreadable,
+            damaged: unreadable + erroneous,
+            lag_p99_ns: None,
+            lag_most_ns: None,
+            depth_ns: None,
+        };
+        facts.limit()
+    }
+
+    #[test]
+    fn whatever_cost_most_frames_is_to_blame() {
+        assert_eq!(limit((0, 0, 0), [0, 0, 0]), Limit::ConfiguredRate);
+        assert_eq!(limit((9, 0, 0), [9, 0, 0]), Limit::NetworkLoss);
+        assert_eq!(limit((9, 0, 0), [4, 5, 0]), Limit::ReceiverSocket);
+        assert_eq!(limit((9, 0, 0), [5, 4, 0]), Limit::NetworkLoss);
+        assert_eq!(limit((3, 4, 0), [3, 0, 0]), Limit::Damage);
+        assert_eq!(limit((3, 4, 5), [3, 0, 0]), Limit::NetworkDelay);
+    }
+
+    #[test]
+    fn a_damaged_header_is_damage_and_no_loss_of_the_network() {
+        assert_eq!(limit((9, 0, 0), [0, 0, 9]), Limit::Damage);
+        assert_eq!(limit((9, 0, 0), [4, 0, 5]), Limit::Damage);
+        assert_eq!(limit((9, 0, 0), [5, 0, 4]), Limit::NetworkLoss);
+        // The socket dropped more than the network, though not more than both.
+        assert_eq!(limit((9, 0, 0), [3, 4, 2]), Limit::ReceiverSocket);
+        assert_eq!(limit((9, 0, 0), [2, 3, 4]), Limit::Damage);
+        // Frames that damage cost are summed up, however they ended.
+        assert_eq!(limit((3, 3, 5), [0, 0, 3]), Limit::Damage);
+        assert_eq!(limit((3, 3, 7), [0, 0, 3]), Limit::NetworkDelay);
     }
 }

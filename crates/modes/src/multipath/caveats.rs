@@ -3,7 +3,7 @@
 use pathscope_core::quantity::{count, counted, duration_ns, total};
 use pathscope_core::record::{Caveat, Check};
 
-use super::{MultipathPlan, MultipathReport, MultipathSummary};
+use super::{BY_ADDRESS, MultipathPlan, MultipathReport, MultipathSummary};
 
 /// Every datagram that came at either end was as it was sent.
 pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> Check {
@@ -26,10 +26,14 @@ pub fn caveats(
     client: &MultipathReport,
     server: Option<&MultipathReport>,
 ) -> Vec<Caveat> {
-    [late_sender(plan, summary), unsent(plan, summary), late(summary), drops(client, server)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let each = [
+        late_sender(plan, summary),
+        unsent(plan, summary),
+        late(summary),
+        drops(client, server),
+        by_address(client),
+    ];
+    each.into_iter().flatten().collect()
 }
 
 /// A sender that lags behind its schedule makes its groups longer than they are meant to be.
@@ -84,10 +88,25 @@ fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<C
     })
 }
 
+/// A socket that is bound by its address stays on its interface as long as routes have it there.
+fn by_address(client: &MultipathReport) -> Option<Caveat> {
+    let facts = client.paths.iter().map(|path| &path.facts);
+    let bound = facts.filter(|facts| facts.binding.as_deref() == Some(BY_ADDRESS));
+    let names: Vec<&str> = bound.map(|facts| facts.interface.as_str()).collect();
+    (!names.is_empty()).then(|| {
+        let text = format!(
+            "the system does not let a socket be bound to {}: it is bound by its source address, and routes were seen \
+             to send that by its interface at each look",
+            names.join(", ")
+        );
+        Caveat::new("bound_by_address", text)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::super::PathReport;
     use super::super::tests::plan;
+    use super::super::{PathFacts, PathReport};
     use super::*;
 
     #[test]
@@ -109,5 +128,25 @@ mod tests {
             .map(|caveat| caveat.name)
             .collect();
         assert_eq!(names, ["datagrams_unsent", "socket_drops"]);
+    }
+
+    #[test]
+    fn a_path_by_its_address_alone_is_told() {
+        let path = |interface: &str, binding: &str| {
+            let binding = Some(binding.to_owned());
+            let facts =
+                PathFacts { interface: interface.to_owned(), binding, ..Default::default() };
+            PathReport { facts, ..PathReport::default() }
+        };
+        let told = |paths| {
+            let client = MultipathReport { paths, ..MultipathReport::default() };
+            caveats(&plan(2), &MultipathSummary::default(), &client, None)
+        };
+        assert_eq!(told(vec![path("eth0", "device")]), []);
+        let [caveat] =
+            <[_; 1]>::try_from(told(vec![path("eth0", "device"), path("wlan0", BY_ADDRESS)]))
+                .expect("one caveat");
+        assert_eq!(caveat.name, "bound_by_address");
+        assert!(caveat.text.contains("bound to wlan0: it is"), "{}", caveat.text);
     }
 }

@@ -66,6 +66,8 @@ pub struct MultipathFlow {
     number: u64,
     /// How many paths it was offered to; none: it has not begun.
     turn: Option<u8>,
+    /// The path that it is offered to first.
+    first: Lane,
     offer: Option<Offer>,
     stamp: Tick,
     /// Numbers from here on do not leave.
@@ -97,6 +99,8 @@ impl MultipathFlow {
             begun: None,
             number: 0,
             turn: None,
+            // The one before the primary, so that the first number begins with that.
+            first: Lane(plan.lanes.saturating_sub(1)),
             offer: None,
             stamp: Tick::ZERO,
             end: plan.datagrams(),
@@ -197,15 +201,22 @@ impl MultipathFlow {
         Err(next)
     }
 
+    /// The path that the next number is offered to first: in turns, the next one that takes it. One that is not there
+    /// has no turn, or whatever comes after it would begin twice as often.
+    fn next_first(&self, shared: &MultipathShared) -> Lane {
+        if shared.plan.order == SendOrder::PrimaryFirst {
+            return Lane(0);
+        }
+        let lanes = shared.plan.lanes;
+        let mut after = (1..=lanes).map(|step| Lane((self.first.0 + step) % lanes));
+        after.find(|lane| self.standings[lane.index()] == Standing::Usable).unwrap_or(self.first)
+    }
+
     /// The path that the number which is leaving is offered to next; `None` when it has left.
     fn next_path(&mut self, shared: &mut MultipathShared) -> Option<Lane> {
         let lanes = shared.plan.lanes;
         while let Some(turn) = self.turn.filter(|&turn| turn < lanes) {
-            let first = match shared.plan.order {
-                SendOrder::PrimaryFirst => 0,
-                SendOrder::Alternate => (self.number % u64::from(lanes)) as u8,
-            };
-            let lane = Lane((first + turn) % lanes);
+            let lane = Lane((self.first.0 + turn) % lanes);
             match self.standings[lane.index()] {
                 Standing::Usable => return Some(lane),
                 Standing::Resting { .. } => shared.ledger.paths[lane.index()].refused += 1,
@@ -240,6 +251,7 @@ impl MultipathFlow {
                 return Err(due);
             }
             shared.begin(due, |lane| self.is_usable(lane), now);
+            self.first = self.next_first(shared);
             self.turn = Some(0);
         }
     }

@@ -33,7 +33,8 @@ pub use gaps::{GapReport, Outage};
 pub use plan::{MOST_PATHS, MultipathPlan, SendOrder};
 pub use policies::{Policy, PolicyReport};
 pub use report::{
-    LossPair, MultipathInterval, MultipathReport, PathFacts, PathInterval, PathReport, Transition,
+    BY_ADDRESS, LossPair, MultipathInterval, MultipathReport, PathFacts, PathInterval, PathReport,
+    Transition,
 };
 pub use sample::{MultipathSample, MultipathSampleSink, MultipathSamples};
 pub use shared::{MultipathEchoShared, MultipathShared};

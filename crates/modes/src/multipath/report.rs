@@ -10,6 +10,9 @@ use super::gaps::GapReport;
 use super::policies::PolicyReport;
 use super::wireless::WirelessReport;
 
+/// The binding of a socket that the system does not let be bound to its interface.
+pub const BY_ADDRESS: &str = "source address";
+
 /// What one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::registry::EndInterval;
 
-/// Transitions that are shown; the document has them all.
+/// Transitions that are shown; the document has more of them.
 const SHOWN_TRANSITIONS: usize = 20;
 
 /// What is done, in a few words.

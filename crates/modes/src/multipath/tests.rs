@@ -1,5 +1,8 @@
 //! Multipath in virtual time: exact latencies and counts, whatever happens to the paths.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
@@ -289,6 +292,44 @@ fn sending_in_turns_gives_no_path_the_advantage() {
     // Both answer at one time; what is as early counts for the first.
     assert_eq!(summary.received, 10_000);
     assert_eq!(summary.effective.max_ns, Some(10 * MS));
+}
+
+/// How many numbers left first on each path, of which these are there at first and one goes after a while.
+fn begun_by(lanes: u8, there: &[u8], goes: Option<(u64, u8)>) -> Vec<u64> {
+    let plan = MultipathPlan { order: SendOrder::Alternate, ..plan(lanes) };
+    let delays = vec![5; usize::from(lanes)];
+    let mut simulator = without_paths(&plan, &delays, there.iter().copied().map(Lane));
+    for &lane in there {
+        tell(&mut simulator, 0, Event::LaneUp(Lane(lane)));
+    }
+    if let Some((at_ms, lane)) = goes {
+        tell(&mut simulator, at_ms, Event::LaneDown(Lane(lane)));
+    }
+    let begun = Rc::new(RefCell::new(vec![0; usize::from(lanes)]));
+    let (counts, mut last) = (Rc::clone(&begun), None);
+    simulator.datagrams(move |passing| {
+        let number = passing.bytes[16..24].to_vec();
+        if passing.from == Role::Client && last.as_ref() != Some(&number) {
+            counts.borrow_mut()[passing.lane.index()] += 1;
+            last = Some(number);
+        }
+        Fate::Deliver
+    });
+    run(simulator);
+    begun.take()
+}
+
+#[test]
+fn in_turns_each_path_that_is_there_begins_as_often_as_the_others() {
+    assert_eq!(begun_by(2, &[0, 1], None), [5_000, 5_000]);
+    // More interfaces than paths: the first one has no head start by those that are none.
+    assert_eq!(begun_by(5, &[0, 1], None), [5_000, 5_000, 0, 0, 0]);
+    assert_eq!(begun_by(5, &[1, 3], None), [0, 5_000, 0, 5_000, 0]);
+    // One goes after 3,010 numbers, and the two others share what follows.
+    let begun = begun_by(3, &[0, 1, 2], Some((3_005, 1)));
+    assert_eq!(begun.iter().sum::<u64>(), 10_000);
+    assert!((1_003..=1_004).contains(&begun[1]), "{begun:?}");
+    assert!(begun[0].abs_diff(begun[2]) <= 1, "{begun:?}");
 }
 
 #[test]

@@ -22,13 +22,16 @@ use crate::netlink::{self, ANSWER_BYTES};
 /// What is asked about links, addresses and routes.
 type Kernel = netlink::Kernel<RouteNetlinkMessage>;
 
-/// Links, addresses and routes of both families: `RTNLGRP_LINK` and so on, of `linux/rtnetlink.h`.
-const GROUPS: [u32; 5] = [
+/// Links, addresses, routes and the rules that choose among those, of both families: `RTNLGRP_LINK` and so on, of
+/// `linux/rtnetlink.h`.
+const GROUPS: [u32; 7] = [
     libc::RTNLGRP_LINK,
     libc::RTNLGRP_IPV4_IFADDR,
     libc::RTNLGRP_IPV4_ROUTE,
     libc::RTNLGRP_IPV6_IFADDR,
     libc::RTNLGRP_IPV6_ROUTE,
+    libc::RTNLGRP_IPV4_RULE,
+    libc::RTNLGRP_IPV6_RULE,
 ];
 
 pub fn interfaces() -> Result<Vec<Interface>, OsError> {

@@ -65,7 +65,7 @@ pub fn route(destination: IpAddr, asked: Asked) -> Result<Option<Route>, OsError
     imp::route(destination, asked)
 }
 
-/// Becomes readable when a link, an address or a route of this machine changes.
+/// Becomes readable when a link, an address, a route or a rule of this machine changes.
 #[derive(Debug)]
 pub struct Monitor(imp::Monitor);
 

@@ -14,7 +14,7 @@ use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
 use super::log::{Happening, Log, PathsRemote};
-use super::open::{self, Candidate, Opened};
+use super::open::{self, Candidate, Hold, Opened};
 use super::radio::Radios;
 use super::{Orders, no_path};
 use crate::error::RunError;
@@ -54,6 +54,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         begun: clock::now(),
         is_ready: false,
         blind: None,
+        turned_away: Vec::new(),
     };
     std::thread::Builder::new()
         .name("paths".to_owned())
@@ -81,6 +82,8 @@ struct Keeper {
     is_ready: bool,
     /// Why nothing could be seen, as last told.
     blind: Option<String>,
+    /// Interfaces that there was no room for, as told.
+    turned_away: Vec<String>,
 }
 
 /// One path.
@@ -101,7 +104,7 @@ enum State {
     },
     Up {
         index: u32,
-        local: IpAddr,
+        hold: Hold,
     },
 }
 
@@ -228,17 +231,31 @@ impl Keeper {
         if !self.orders.plan.paths.is_empty() {
             return;
         }
-        for interface in interfaces {
-            let is_known = self.paths.iter().any(|path| path.name == interface.name);
-            let has_room = self.paths.len() < usize::from(self.orders.plan.lanes);
-            if !is_known
-                && has_room
-                && !interface.is_loopback
-                && self.judge(&interface.name, interfaces).is_ok()
-            {
-                self.add(interface.name.clone());
+        let lanes = self.orders.plan.lanes;
+        for Interface { name, is_loopback, .. } in interfaces {
+            let is_known =
+                self.paths.iter().any(|path| path.name == *name) || self.turned_away.contains(name);
+            let has_room = self.paths.len() < usize::from(lanes);
+            // One path: the primary alone was asked for.
+            let is_asked_for = has_room || lanes > 1;
+            if is_known || *is_loopback || !is_asked_for || self.judge(name, interfaces).is_err() {
+                continue;
+            }
+            if has_room {
+                self.add(name.clone());
+            } else {
+                self.turn_away(name.clone());
             }
         }
+    }
+
+    /// Says that an interface could be a path and is none. How many there can be is fixed before the start, since each takes
+    /// its part of the memory and time of every number, used or not.
+    fn turn_away(&mut self, name: String) {
+        self.turned_away.push(name.clone());
+        let lanes = self.orders.plan.lanes;
+        let why = format!("no room: this run has room for {lanes} paths, fixed when it began");
+        self.note(None, name, "failed", why);
     }
 
     /// Whether an interface could be a path; why not.
@@ -272,14 +289,8 @@ impl Keeper {
     /// Has a path come up or go down as its interface does.
     fn apply(&mut self, lane: Lane, judged: Result<Candidate, String>, disturbed: &Disturbed) {
         match (&self.paths[lane.index()].state, judged) {
-            (State::Up { index, local }, Ok(_)) if disturbed.concerns(*index, *local) => {
-                self.drop_lane(lane, "its link or its address was gone for a moment".to_owned());
-            }
-            (State::Up { index, local }, Ok(candidate)) => {
-                if candidate.index != *index {
-                    self.drop_lane(lane, "another interface has its name now".to_owned());
-                } else if !candidate.addresses.contains(local) {
-                    let why = format!("its address {local} was removed");
+            (&State::Up { index, hold }, Ok(candidate)) => {
+                if let Some(why) = self.strayed(index, hold, &candidate, disturbed) {
                     self.drop_lane(lane, why);
                 }
             }
@@ -290,6 +301,23 @@ impl Keeper {
             (State::Down, Err(why)) => self.note_trouble(lane, why),
             (State::Down | State::Attaching { .. }, _) => {}
         }
+    }
+
+    /// Why the socket of a path that is up cannot stay, though its interface could be a path.
+    fn strayed(
+        &self,
+        index: u32,
+        hold: Hold,
+        candidate: &Candidate,
+        disturbed: &Disturbed,
+    ) -> Option<String> {
+        if disturbed.concerns(index, hold.local) {
+            return Some("its link or its address was gone for a moment".to_owned());
+        }
+        if candidate.index != index {
+            return Some("another interface has its name now".to_owned());
+        }
+        hold.lost(candidate, self.orders.server.ip())
     }
 
     fn attach(&mut self, lane: Lane, candidate: Candidate) {
@@ -316,11 +344,11 @@ impl Keeper {
         let path = &mut self.paths[lane.index()];
         let State::Attaching { index } = path.state else { return };
         match outcome {
-            Ok(Opened { socket, local, facts }) => {
-                path.state = State::Up { index, local };
+            Ok(Opened { socket, hold, facts }) => {
+                path.state = State::Up { index, hold };
                 path.trouble = None;
                 let interface = path.name.clone();
-                let why = format!("bound by {}", facts.binding.as_deref().unwrap_or("nothing"));
+                let why = format!("bound by {}", hold.binding.name());
                 let mut log = self.log();
                 let known = log.facts_of(lane);
                 let ups = known.ups + 1;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use pathscope_modes::multipath::PathFacts;
+use pathscope_modes::multipath::{BY_ADDRESS, PathFacts};
 use pathscope_os::routes::{self, Asked};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, clock, random};
@@ -29,101 +29,149 @@ pub(super) struct Candidate {
 #[derive(Debug)]
 pub(super) struct Opened {
     pub socket: Socket,
-    pub local: IpAddr,
+    pub hold: Hold,
     pub facts: PathFacts,
 }
 
-/// Opens a path's socket and has the server answer on it.
-pub(super) fn open(orders: &Orders, candidate: &Candidate, seat: Seat) -> Result<Opened, RunError> {
-    let connect = |settings: &Settings| sockets::connect_udp(orders.server, settings);
-    let (socket, binding) = bind(candidate, connect)?;
-    let local = socket.local_addr().map_err(system("cannot tell a socket's address"))?.ip();
-    let verified = verify(&socket, binding, local, candidate, orders.server);
-    let socket = attach(socket.into_udp_socket(), seat, ATTACH_WITHIN)?;
-    let facts = PathFacts {
-        interface: candidate.name.clone(),
-        binding: Some(binding.name().to_owned()),
-        local: Some(local.to_string()),
-        verified: Some(verified),
-        ..PathFacts::default()
-    };
-    Ok(Opened { socket: Socket::from(socket), local, facts })
+/// What a path's socket stands on.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Hold {
+    pub binding: Binding,
+    /// Its own address.
+    pub local: IpAddr,
 }
 
 /// What ties a socket to an interface.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Binding {
+pub(super) enum Binding {
     Device,
     SourceAddress,
 }
 
 impl Binding {
-    const fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
-            Self::SourceAddress => "source address",
+            Self::SourceAddress => BY_ADDRESS,
         }
     }
 }
 
-/// A socket bound to the interface; where that is refused, to its address. Systems before Linux 5.7 let only the
-/// privileged bind to an interface.
+/// Opens a path's socket, sees that it holds to its interface, and has the server answer on it.
+pub(super) fn open(orders: &Orders, candidate: &Candidate, seat: Seat) -> Result<Opened, RunError> {
+    let connect = |settings: &Settings| sockets::connect_udp(orders.server, settings);
+    let leaves = |local| leaves_by(candidate.index, local, orders.server.ip());
+    let (socket, hold, verified) = bind(candidate, connect, leaves)?;
+    let socket = attach(socket.into_udp_socket(), seat, ATTACH_WITHIN)?;
+    let facts = PathFacts {
+        interface: candidate.name.clone(),
+        binding: Some(hold.binding.name().to_owned()),
+        local: Some(hold.local.to_string()),
+        verified: Some(verified),
+        ..PathFacts::default()
+    };
+    Ok(Opened { socket: Socket::from(socket), hold, facts })
+}
+
+/// A socket bound to the interface; where that is refused, to an address of it that routes send by it. Systems before
+/// Linux 5.7 let only the privileged bind to an interface. With what was looked at to see that it holds.
 fn bind(
     candidate: &Candidate,
     connect: impl Fn(&Settings) -> Result<Socket, OsError>,
-) -> Result<(Socket, Binding), OsError> {
+    leaves: impl Fn(IpAddr) -> Result<(), String>,
+) -> Result<(Socket, Hold, String), RunError> {
+    let held = |socket: Socket, binding| {
+        let local = socket.local_addr().map_err(system("cannot tell a socket's address"))?.ip();
+        let hold = Hold { binding, local };
+        let device = socket.interface();
+        match verify(hold, device.as_deref(), candidate, &leaves) {
+            Ok(verified) => Ok((socket, hold, verified)),
+            Err(why) => Err(RunError::NotHeld { interface: candidate.name.clone(), why }),
+        }
+    };
     let to_device = Settings { interface: Some(candidate.name.clone()), ..Settings::default() };
     match connect(&to_device) {
-        Ok(socket) => Ok((socket, Binding::Device)),
+        Ok(socket) => held(socket, Binding::Device),
         Err(error) if is_refused(&error) => {
-            let mut last = Err(error);
+            let mut last = Err(error.into());
             for &address in &candidate.addresses {
                 let local = Some(SocketAddr::new(address, 0));
-                last = connect(&Settings { local, ..Settings::default() });
+                let socket = connect(&Settings { local, ..Settings::default() });
+                last = socket
+                    .map_err(RunError::from)
+                    .and_then(|socket| held(socket, Binding::SourceAddress));
                 if last.is_ok() {
                     break;
                 }
             }
-            Ok((last?, Binding::SourceAddress))
+            last
         }
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
 fn is_refused(error: &OsError) -> bool {
     use std::io::ErrorKind::PermissionDenied;
-    matches!(error, OsError::Connect { source, .. } if source.kind() == PermissionDenied)
+    matches!(error, OsError::Interface { source, .. } if source.kind() == PermissionDenied)
 }
 
-/// What can be looked at to see that a socket does use its interface, in a few words.
+/// Sees that a socket does use its interface, in a few words; or why it does not: what it carries would count for this
+/// interface and be another one's.
 fn verify(
-    socket: &Socket,
-    binding: Binding,
-    local: IpAddr,
+    Hold { binding, local }: Hold,
+    device: Option<&str>,
     candidate: &Candidate,
-    server: SocketAddr,
-) -> String {
+    leaves: impl Fn(IpAddr) -> Result<(), String>,
+) -> Result<String, String> {
     let name = &candidate.name;
-    let address = if candidate.addresses.contains(&local) {
-        format!("its address {local} is the interface's")
-    } else {
-        format!("its address {local} is not the interface's")
-    };
-    match binding {
-        Binding::Device => match socket.interface() {
-            Some(bound) if bound == *name => format!("the socket is bound to {name}; {address}"),
-            Some(bound) => format!("the socket says it is bound to {bound}; {address}"),
-            None => format!("the system does not say what it is bound to; {address}"),
-        },
-        Binding::SourceAddress => {
-            let asked = Asked { source: Some(local), interface: None };
-            match routes::route(server.ip(), asked) {
-                Ok(Some(route)) if route.interface == candidate.index => {
-                    format!("{address}; packets from it leave by {name}")
-                }
-                Ok(_) => format!("{address}; but routes send packets from it another way"),
-                Err(error) => format!("{address}; {error}"),
-            }
+    if !candidate.addresses.contains(&local) {
+        return Err(format!("its address {local} is not the interface's"));
+    }
+    let address = format!("its address {local} is the interface's");
+    match (binding, device) {
+        (Binding::Device, Some(bound)) if bound == name => {
+            Ok(format!("the socket is bound to {name}; {address}"))
+        }
+        (Binding::Device, Some(bound)) => Err(format!("it is bound to {bound}")),
+        (Binding::Device, None) => {
+            Ok(format!("the system does not say what it is bound to; {address}"))
+        }
+        (Binding::SourceAddress, _) => {
+            leaves(local)?;
+            Ok(format!("{address}; packets from it leave by {name}"))
+        }
+    }
+}
+
+/// That packets from this address leave by the interface of this number; or why not.
+fn leaves_by(index: u32, local: IpAddr, server: IpAddr) -> Result<(), String> {
+    match routes::route(server, Asked { source: Some(local), interface: None }) {
+        Ok(Some(route)) if route.interface == index => Ok(()),
+        Ok(_) => Err(format!(
+            "this system lets nobody bind it to the interface, and routes send packets from {local} another way; \
+             give that address a rule of its own (ip rule), or grant CAP_NET_RAW"
+        )),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+impl Hold {
+    /// Why a socket that held to its interface does not any longer, though the interface is there.
+    pub fn lost(self, candidate: &Candidate, server: IpAddr) -> Option<String> {
+        self.lost_by(candidate, |local| leaves_by(candidate.index, local, server))
+    }
+
+    fn lost_by(
+        self,
+        candidate: &Candidate,
+        leaves: impl Fn(IpAddr) -> Result<(), String>,
+    ) -> Option<String> {
+        if !candidate.addresses.contains(&self.local) {
+            return Some(format!("its address {} was removed", self.local));
+        }
+        match self.binding {
+            Binding::Device => None,
+            Binding::SourceAddress => leaves(self.local).err(),
         }
     }
 }
@@ -172,57 +220,105 @@ mod tests {
         Candidate { index: 1, name: "lo".to_owned(), addresses }
     }
 
+    fn anywhere() -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], 9))
+    }
+
+    /// A system that lets nobody bind to an interface.
+    fn refusing(settings: &Settings) -> Result<Socket, OsError> {
+        match settings.interface {
+            Some(ref name) => {
+                let source = io::ErrorKind::PermissionDenied.into();
+                Err(OsError::Interface { name: name.clone(), source })
+            }
+            None => sockets::connect_udp(anywhere(), settings),
+        }
+    }
+
     #[test]
     fn a_refused_device_leaves_the_interface_by_its_address() {
-        let any = SocketAddr::from(([127, 0, 0, 1], 9));
-        let refuse = |settings: &Settings| match settings.interface {
-            Some(_) => Err(OsError::Connect {
-                protocol: "UDP",
-                address: any,
-                source: io::ErrorKind::PermissionDenied.into(),
-            }),
-            None => sockets::connect_udp(any, settings),
-        };
-        let (socket, binding) = bind(&candidate(), refuse).expect("by its address");
-        assert_eq!(binding, Binding::SourceAddress);
-        let local = socket.local_addr().expect("bound").ip();
-        assert_eq!(local, candidate().addresses[0]);
         let index = routes::interfaces()
             .expect("the kernel tells")
             .into_iter()
             .find_map(|it| it.is_loopback.then_some(it.index))
             .expect("there is one");
         let candidate = Candidate { index, ..candidate() };
-        let verified = verify(&socket, binding, local, &candidate, any);
+        let leaves = |local| leaves_by(index, local, anywhere().ip());
+        let (_, hold, verified) = bind(&candidate, refusing, leaves).expect("by its address");
+        let local = candidate.addresses[0];
+        assert_eq!(hold, Hold { binding: Binding::SourceAddress, local });
         assert_eq!(
             verified,
             "its address 127.0.0.1 is the interface's; packets from it leave by lo"
+        );
+        assert_eq!(hold.lost(&candidate, anywhere().ip()), None);
+    }
+
+    #[test]
+    fn an_address_that_routes_send_another_way_is_no_path() {
+        // The kernel sends what has this address by loopback, and that is not this one.
+        let other = Candidate { index: u32::MAX / 2, ..candidate() };
+        let leaves = |local| leaves_by(other.index, local, anywhere().ip());
+        let error = bind(&other, refusing, leaves).expect_err("it is another's").to_string();
+        let said = "it would not keep to lo: this system lets nobody bind it to the interface, and routes send packets \
+                    from 127.0.0.1 another way";
+        assert!(error.starts_with(said), "{error}");
+    }
+
+    #[test]
+    fn of_several_addresses_the_one_that_leaves_by_the_interface_is_taken() {
+        let addresses = ["127.0.0.1", "127.0.0.2"].map(|it| it.parse().expect("an address"));
+        let candidate = Candidate { addresses: addresses.to_vec(), ..candidate() };
+        let leaves = |local| {
+            (local == addresses[1]).then_some(()).ok_or_else(|| "by another one".to_owned())
+        };
+        let (_, hold, _) = bind(&candidate, refusing, leaves).expect("by the second");
+        assert_eq!(hold.local, addresses[1]);
+        // A route that moves takes it, and so does its address that goes.
+        assert_eq!(hold.lost_by(&candidate, leaves), None);
+        let moved = |_| Err("by another one".to_owned());
+        assert_eq!(hold.lost_by(&candidate, moved).as_deref(), Some("by another one"));
+        let without = Candidate { addresses: vec![addresses[0]], ..candidate };
+        let why = hold.lost_by(&without, leaves);
+        assert_eq!(why.as_deref(), Some("its address 127.0.0.2 was removed"));
+        // One that is bound to the interface stays there, whatever routes say.
+        assert_eq!(
+            Hold { binding: Binding::Device, local: addresses[0] }.lost_by(&without, moved),
+            None
         );
     }
 
     #[test]
     fn a_bound_socket_says_so() {
-        let any = SocketAddr::from(([127, 0, 0, 1], 9));
-        let (socket, binding) =
-            bind(&candidate(), |settings| sockets::connect_udp(any, settings)).expect("loopback");
-        if binding != Binding::Device {
+        let connect = |settings: &Settings| sockets::connect_udp(anywhere(), settings);
+        let leaves = |local| leaves_by(1, local, anywhere().ip());
+        let (_, hold, verified) = bind(&candidate(), connect, leaves).expect("loopback");
+        if hold.binding != Binding::Device {
             println!("skipped, because this system lets nobody bind to an interface");
             return;
         }
-        let local = socket.local_addr().expect("bound").ip();
-        let verified = verify(&socket, binding, local, &candidate(), any);
         assert_eq!(verified, "the socket is bound to lo; its address 127.0.0.1 is the interface's");
+    }
+
+    #[test]
+    fn a_socket_of_another_interface_or_address_does_not_hold() {
+        let local = candidate().addresses[0];
+        let hold = Hold { binding: Binding::Device, local };
+        let leaves = |_| Ok(());
+        assert!(verify(hold, Some("lo"), &candidate(), leaves).is_ok());
+        let why = verify(hold, Some("eth0"), &candidate(), leaves);
+        assert_eq!(why, Err("it is bound to eth0".to_owned()));
+        let hold = Hold { local: "127.0.0.9".parse().expect("an address"), ..hold };
+        let why = verify(hold, Some("lo"), &candidate(), leaves);
+        assert_eq!(why, Err("its address 127.0.0.9 is not the interface's".to_owned()));
     }
 
     #[test]
     fn another_trouble_is_no_reason_to_bind_otherwise() {
         let gone = |_: &Settings| {
-            Err(OsError::Connect {
-                protocol: "UDP",
-                address: SocketAddr::from(([127, 0, 0, 1], 9)),
-                source: io::ErrorKind::NotFound.into(),
-            })
+            let source = io::ErrorKind::NotFound.into();
+            Err(OsError::Interface { name: "lo".to_owned(), source })
         };
-        assert!(bind(&candidate(), gone).is_err());
+        assert!(bind(&candidate(), gone, |_| Ok(())).is_err());
     }
 }

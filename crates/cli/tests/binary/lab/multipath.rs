@@ -6,7 +6,7 @@ use pathscope_lab::link::Tally;
 use pathscope_modes::document::Document;
 use pathscope_modes::multipath::{MultipathReport, MultipathSummary, Transition};
 
-use super::{PORT, Stand, UDP, only, only_flow};
+use super::{BINARY, PORT, Stand, UDP, only, only_flow};
 use crate::common::{Ran, Running, document_in};
 
 /// A host with three ways to one server, the third for small packets alone.
@@ -51,11 +51,17 @@ pub struct Course {
 
 impl Course {
     pub fn start(stand: &Stand, words: &[&str]) -> Self {
+        Self::start_by(stand, &[], words)
+    }
+
+    /// The same, started by another program.
+    pub fn start_by(stand: &Stand, program: &[&str], words: &[&str]) -> Self {
         let file = stand.folder.path().join("run.json");
         let output = file.to_str().expect("plain").to_owned();
         let usual =
             ["multipath", "server", "--json-stream", "--report-every", "200ms", "-o", &output];
-        Self { running: stand.pathscope("laptop", &[&usual[..], words].concat()), file }
+        let words = [program, &[BINARY], &usual, words].concat();
+        Self { running: stand.start("laptop", &words), file }
     }
 
     /// Until so many intervals more have passed.
@@ -258,6 +264,33 @@ fn a_route_that_moves_takes_the_path_that_has_none_and_is_told() {
     let moved: Vec<&str> = moved.map(|it| it.interface.as_str()).collect();
     assert_eq!(moved.first(), Some(&"to-modem"), "{moved:?}");
     assert_eq!(moved.last(), Some(&"to-ap"), "{moved:?}");
+}
+
+#[test]
+fn an_interface_that_there_is_no_room_for_is_told() {
+    if !has_ip() {
+        return;
+    }
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let _server = stand.server("server");
+    let server = stand.address("server", "to-isp");
+    let mut course = Course::start(&stand, &["-t", "5s", "--rate", "1Mbit"]);
+    course.await_intervals(2);
+    let added = stand.start("laptop", &["ip", "link", "add", "extra", "type", "dummy"]).finish();
+    if added.code != Some(0) {
+        return println!("skipped, because this kernel has no such interfaces: {}", added.stderr);
+    }
+    ip(&stand, &["address", "add", "10.99.0.2/24", "dev", "extra"]);
+    ip(&stand, &["link", "set", "extra", "up"]);
+    ip(&stand, &["route", "add", &server, "dev", "extra", "metric", "4000"]);
+    let (ran, document) = course.finish();
+    let ran = ran.exits(0);
+    assert_eq!(summary(&document).paths.len(), 2, "{}", ran.said());
+    let of = |it: &&Transition| it.interface == "extra";
+    let told: Vec<&Transition> = near(&document).transitions.iter().filter(of).collect();
+    let [told] = &told[..] else { panic!("once: {told:?}") };
+    assert_eq!((told.path, told.what.as_str()), (None, "failed"));
+    assert!(told.why.starts_with("no room: this run has room for 2 paths"), "{}", told.why);
 }
 
 #[test]

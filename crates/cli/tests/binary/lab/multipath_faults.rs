@@ -35,6 +35,18 @@ routers = [\"ap\", \"modem\", \"isp\"]
 \"isp:server\" = { subnet = \"fd00:5::/64\" }
 ";
 
+/// A library that refuses to bind sockets to interfaces, as systems before Linux 5.7 do.
+const REFUSING: &str = "#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <sys/socket.h>
+int setsockopt(int socket, int level, int option, const void *value, socklen_t length) {
+    if (level == SOL_SOCKET && option == SO_BINDTODEVICE) { errno = EPERM; return -1; }
+    int (*next)(int, int, int, const void *, socklen_t) = dlsym(RTLD_NEXT, \"setsockopt\");
+    return next(socket, level, option, value, length);
+}
+";
+
 const PATHS: [&str; 4] = ["--path", "to-ap", "--path", "to-modem"];
 
 /// The firewall of a node, where this machine has one; said where not.
@@ -265,4 +277,69 @@ fn a_control_connection_that_dies_with_its_interface_costs_nothing_that_was_meas
     assert_eq!((summary.received, summary.lost), (summary.scheduled, 0), "{}", ran.said());
     assert!(ap.sent < modem.sent);
     assert_eq!(story(&document, "to-ap"), ["up", "down"]);
+}
+
+/// How a program is started that may bind no socket to an interface; said where that cannot be had.
+fn refused(stand: &Stand) -> Option<[String; 2]> {
+    let [source, library] = ["refuse.c", "refuse.so"].map(|name| stand.folder.path().join(name));
+    std::fs::write(&source, REFUSING).expect("there is room");
+    let mut compiler = std::process::Command::new("cc");
+    compiler.args(["-shared", "-fPIC", "-o"]).args([&library, &source]).arg("-ldl");
+    match compiler.output() {
+        Ok(built) if built.status.success() => {
+            Some(["env".to_owned(), format!("LD_PRELOAD={}", library.display())])
+        }
+        built => {
+            println!("skipped, because nothing compiles C here: {built:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn a_refused_device_leaves_a_path_by_its_address_while_routes_send_that_by_it() {
+    if !has_ip() {
+        return;
+    }
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let Some(refused) = refused(&stand) else { return };
+    let refused = refused.each_ref().map(String::as_str);
+    let _server = stand.server("server");
+    // A lab has a rule for each address; this one comes before them, and sends that of the modem by the access point.
+    let local = stand.address("laptop", "to-modem");
+    let astray = |change| {
+        ip(&stand, &["rule", change, "from", &local, "priority", "1", "table", "main"]);
+    };
+    astray("add");
+    let words = [&PATHS[..], &["-t", "1s", "--rate", "1Mbit"]].concat();
+    let (ran, document) = Course::start_by(&stand, &refused, &words).finish();
+    ran.exits(0);
+    assert_eq!(story(&document, "to-ap"), ["up"]);
+    assert_eq!(story(&document, "to-modem"), ["failed"]);
+    assert_eq!(summary(&document).paths[1].sent, 0);
+    let why = near(&document).paths[1].facts.trouble.clone().unwrap_or_default();
+    assert!(why.contains("another way") && why.contains("ip rule"), "{why}");
+
+    astray("del");
+    let words = [&PATHS[..], &["-t", "10s", "--rate", "1Mbit"]].concat();
+    let mut course = Course::start_by(&stand, &refused, &words);
+    course.await_intervals(5);
+    astray("add");
+    course.await_intervals(5);
+    astray("del");
+    let (ran, document) = course.finish();
+    let ran = ran.exits(0);
+    assert_eq!(story(&document, "to-ap"), ["up"], "{}", ran.said());
+    let told = story(&document, "to-modem");
+    assert_eq!((told.first(), told.last()), (Some(&"up"), Some(&"used")), "{told:?}");
+    assert!(told.contains(&"down"), "{told:?}");
+    let facts = &near(&document).paths[1].facts;
+    assert_eq!(facts.binding.as_deref(), Some("source address"));
+    let verified = facts.verified.as_deref().unwrap_or_default();
+    assert!(verified.ends_with("packets from it leave by to-modem"), "{verified}");
+    let caveats = &only(&document).caveats;
+    assert!(caveats.iter().any(|it| it.name == "bound_by_address"), "{caveats:?}");
+    let summary = summary(&document);
+    assert_eq!((summary.paths[0].lost, summary.lost), (0, 0), "{}", ran.said());
+    assert!(summary.paths[1].received > 0, "{}", ran.said());
 }

@@ -176,6 +176,7 @@ struct Outcome {
     late: u64,
     corrupt: u64,
     socket_drops: Option<u64>,
+    lost_on_the_way: Option<u64>,
     send_lag_max_ns: Option<u64>,
     /// Flows that did not come to their end.
     failed: u64,
@@ -200,6 +201,7 @@ impl Outcome {
             late: way.late,
             corrupt: way.corrupt,
             socket_drops: way.socket_drops,
+            lost_on_the_way: way.lost_on_the_way,
             send_lag_max_ns: way.send_lag.as_ref().and_then(|lag| lag.max_ns),
             failed: summary.failed,
         })
@@ -265,6 +267,7 @@ fn trial(number: u64, trying: Trying, outcome: Outcome) -> RateTrial {
         late: outcome.late,
         corrupt: outcome.corrupt,
         socket_drops: outcome.socket_drops,
+        lost_on_the_way: outcome.lost_on_the_way,
         send_lag_max_ns: outcome.send_lag_max_ns,
         verdict,
     }

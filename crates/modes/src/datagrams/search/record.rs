@@ -108,6 +108,8 @@ pub struct RateTrial {
     /// Buffers that the receiver's socket dropped, where its system says so: at least as many of the lost ones were
     /// lost there.
     pub socket_drops: Option<u64>,
+    /// Of the lost: at least so many were lost on the way, since those buffers cannot hold more.
+    pub lost_on_the_way: Option<u64>,
     /// The longest that the sender was behind its schedule, where it had one. It makes up for that at once.
     pub send_lag_max_ns: Option<u64>,
     /// What follows from it.
@@ -141,11 +143,13 @@ impl RateTrial {
         matches!(self.verdict, TrialVerdict::Passed | TrialVerdict::SenderSlower)
     }
 
-    /// Where what was lost was lost, or what else keeps it from having passed.
+    /// Where the larger part of what was lost was lost, or what else keeps it from having passed.
     pub fn limit(&self) -> Limit {
+        let on_the_way = self.lost_on_the_way.unwrap_or(0);
         match (self.lost.unwrap_or(0), self.socket_drops) {
             (0, _) if self.corrupt > 0 => Limit::Damage,
             (_, Some(0)) => Limit::Network,
+            (lost, Some(_)) if on_the_way > lost.saturating_sub(on_the_way) => Limit::Network,
             (1.., Some(_)) => Limit::ReceiverSocket,
             _ => Limit::Undetermined,
         }

@@ -286,6 +286,22 @@ fn what_came_late_or_damaged_was_not_received() {
 }
 
 #[test]
+fn a_trial_is_lost_where_the_larger_part_of_it_was() {
+    let limit = |lost, socket_drops, lost_on_the_way| {
+        RateTrial { lost: Some(lost), socket_drops, lost_on_the_way, ..RateTrial::default() }
+            .limit()
+    };
+    assert_eq!(limit(100, Some(1), Some(99)), Limit::Network);
+    assert_eq!(limit(100, Some(50), Some(50)), Limit::ReceiverSocket);
+    // A buffer of up to 64.
+    assert_eq!(limit(100, Some(1), Some(36)), Limit::ReceiverSocket);
+    assert_eq!(limit(200, Some(1), Some(136)), Limit::Network);
+    // A document of a version that did not say.
+    assert_eq!(limit(100, Some(1), None), Limit::ReceiverSocket);
+    assert_eq!(limit(100, None, None), Limit::Undetermined);
+}
+
+#[test]
 fn trials_are_parts_of_the_duration_and_share_the_rate_out() {
     let lengths = |text: &str| trial_length(text.parse().expect("a time")).to_string();
     assert_eq!(lengths("10s"), "2 s");
