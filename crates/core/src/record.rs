@@ -385,6 +385,8 @@ pub struct SocketFacts {
     pub congestion_control: Option<String>,
     /// Differentiated services code point of what is sent.
     pub dscp: Option<u8>,
+    /// Routers that what is sent may pass: IPv4's time to live, IPv6's hop limit.
+    pub hops: Option<u8>,
     /// The largest segment.
     pub segment_bytes: Option<u64>,
     /// The most that waits unsent before the socket takes more; absent: no bound.

@@ -83,6 +83,8 @@ pub const GROUPING: RangeInclusive<u64> = 1..=10_000;
 pub const LATE_BY: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(5);
 /// Code points of differentiated services: six bits.
 pub const DSCP: RangeInclusive<u64> = 0..=63;
+/// Routers that a packet may pass: what a byte holds, and none that cannot leave.
+pub const HOPS: RangeInclusive<u64> = 1..=255;
 /// Buffers of sockets.
 pub const SOCKET_BUFFER: RangeInclusive<Bytes> = Bytes(1 << 10)..=Bytes(1 << 30);
 /// The largest segment: what Linux takes.

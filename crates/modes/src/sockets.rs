@@ -17,6 +17,8 @@ use crate::span::Span;
 pub struct SocketPlan {
     /// Differentiated services code point of what both ends send.
     pub dscp: Option<u8>,
+    /// Routers that what both ends send may pass (IPv4's time to live, IPv6's hop limit).
+    pub hops: Option<u8>,
     /// Send buffer of both ends.
     pub send_buffer_bytes: Option<Bytes>,
     /// Receive buffer of both ends.
@@ -69,6 +71,10 @@ pub struct SocketArgs {
     /// Code point (DSCP) of what both ends send, 0 to 63
     #[arg(long, value_name = "N")]
     pub dscp: Option<u64>,
+    /// Routers that what both ends send may pass, 1 to 255: time to live, or IPv6's hop limit [default: each
+    /// system's own]
+    #[arg(long, value_name = "N")]
+    pub ttl: Option<u64>,
     /// Send buffer at both ends [default: the system's own, which adapts]
     #[arg(long, value_name = "BYTES")]
     pub send_buffer: Option<Bytes>,
@@ -107,8 +113,10 @@ impl SocketArgs {
     pub fn into_plan(self) -> Result<SocketPlan, PlanError> {
         let ports = self.source_port.as_deref().map(read_ports).transpose()?;
         let dscp = self.dscp.map(|dscp| narrow("--dscp", dscp, &limits::DSCP)).transpose()?;
+        let hops = self.ttl.map(|hops| narrow("--ttl", hops, &limits::HOPS)).transpose()?;
         Ok(SocketPlan {
             dscp,
+            hops,
             send_buffer_bytes: self.send_buffer,
             receive_buffer_bytes: self.receive_buffer,
             not_sent_low_water_bytes: self.notsent_lowat,
@@ -153,6 +161,9 @@ impl SocketPlan {
     pub fn validate(&self, connections: u32) -> Result<(), PlanError> {
         if let Some(dscp) = self.dscp {
             limits::in_range("--dscp", u64::from(dscp), &limits::DSCP)?;
+        }
+        if let Some(hops) = self.hops {
+            limits::in_range("--ttl", u64::from(hops), &limits::HOPS)?;
         }
         for (option, bytes, range) in [
             ("--send-buffer", self.send_buffer_bytes, &limits::SOCKET_BUFFER),
@@ -215,10 +226,13 @@ mod tests {
     #[test]
     fn what_is_typed_is_what_is_asked_for() {
         assert_eq!(plan("").expect("nothing"), SocketPlan::default());
-        let words = "--dscp 46 --send-buffer 1MiB --mss 1000 --keepalive 10s --nagle --bind 127.0.0.1 \
+        let words = "--dscp 46 --ttl 3 --send-buffer 1MiB --mss 1000 --keepalive 10s --nagle --bind 127.0.0.1 \
                      --bind ::1 --source-port [4000,4007] --interface eth0.5";
         let plan = plan(words).expect("all in range");
-        assert_eq!((plan.dscp, plan.segment_bytes), (Some(46), Some(Bytes(1_000))));
+        assert_eq!(
+            (plan.dscp, plan.hops, plan.segment_bytes),
+            (Some(46), Some(3), Some(Bytes(1_000)))
+        );
         assert_eq!(plan.source_ports, Some(SourcePorts { low: 4_000, high: 4_007 }));
         assert_eq!((plan.bind.len(), plan.nagle), (2, true));
     }
@@ -228,6 +242,8 @@ mod tests {
         for (words, parts) in [
             ("--dscp 64", &["--dscp 64", "0 to 63"][..]),
             ("--dscp 300", &["--dscp 300", "0 to 63"]),
+            ("--ttl 0", &["--ttl 0", "1 to 255"]),
+            ("--ttl 256", &["--ttl 256", "1 to 255"]),
             ("--send-buffer 1", &["--send-buffer 1 B", "1 KiB to"]),
             ("--receive-buffer 2GiB", &["--receive-buffer 2 GiB", "1 GiB"]),
             ("--notsent-lowat 2GiB", &["--notsent-lowat"]),

@@ -35,6 +35,7 @@ pub(crate) fn settings(test: &Test) -> Settings {
         send_buffer_bytes: size(sockets.send_buffer_bytes),
         receive_buffer_bytes: size(sockets.receive_buffer_bytes),
         dscp: sockets.dscp,
+        hops: sockets.hops,
         not_sent_low_water_bytes: small(sockets.not_sent_low_water_bytes),
         segment_bytes: small(sockets.segment_bytes),
         keepalive: sockets.keepalive_ns.map(Period::duration),

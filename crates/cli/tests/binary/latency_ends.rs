@@ -21,7 +21,7 @@ fn sockets_are_set_at_both_ends_and_read_back() {
     let server = Server::start();
     for (protocol, more) in [("tcp", "--nagle --mss 1000 --congestion reno"), ("udp", "-c 3")] {
         let words = format!(
-            "--protocol {protocol} --dscp 46 --send-buffer 64KiB --receive-buffer 32KiB --interface lo {more}"
+            "--protocol {protocol} --dscp 46 --ttl 7 --send-buffer 64KiB --receive-buffer 32KiB --interface lo {more}"
         );
         let document = latency(&server, &words).exits(0).document();
         assert!(answered(&document) >= 50);
@@ -32,7 +32,7 @@ fn sockets_are_set_at_both_ends_and_read_back() {
             // Linux counts its own overhead in.
             let buffers = (facts.send_buffer_bytes, facts.receive_buffer_bytes);
             assert_eq!(buffers, (Some(128 << 10), Some(64 << 10)), "{protocol} {name}");
-            assert_eq!(facts.dscp, Some(46), "{protocol} {name}");
+            assert_eq!((facts.dscp, facts.hops), (Some(46), Some(7)), "{protocol} {name}");
             let is_tcp = protocol == "tcp";
             assert_eq!(facts.nagle, is_tcp.then_some(true), "{name}");
             assert_eq!(facts.congestion_control.as_deref(), is_tcp.then_some("reno"), "{name}");

@@ -195,9 +195,21 @@ fn set_common(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
             .set_recv_buffer_size(bytes)
             .map_err(OsError::call("set the receive buffer (SO_RCVBUF)"))?;
     }
+    if let Some(hops) = settings.hops {
+        set_hops(socket, hops).map_err(OsError::call("set the time to live (IP_TTL)"))?;
+    }
     match settings.dscp {
         Some(dscp) => set_dscp(socket, dscp).map_err(OsError::call("set the code point (DSCP)")),
         None => Ok(()),
+    }
+}
+
+fn set_hops(socket: &Socket, hops: u8) -> io::Result<()> {
+    let handle = SockRef::from(socket);
+    if local_addr(&socket.0)?.is_ipv6() {
+        handle.set_unicast_hops_v6(hops.into())
+    } else {
+        handle.set_ttl_v4(hops.into())
     }
 }
 
@@ -216,12 +228,14 @@ pub fn facts(socket: &Socket) -> SocketFacts {
     let handle = SockRef::from(socket);
     let is_six = local_addr(&socket.0).is_ok_and(|address| address.is_ipv6());
     let class = if is_six { handle.tclass_v6() } else { handle.tos_v4() };
+    let hops = if is_six { handle.unicast_hops_v6() } else { handle.ttl_v4() };
     let bytes = |size: Option<usize>| size.map(|size| size as u64);
     SocketFacts {
         send_buffer_bytes: bytes(send_buffer_bytes(&socket.0)),
         receive_buffer_bytes: bytes(receive_buffer_bytes(&socket.0)),
         congestion_control: congestion_control(&socket.0),
         dscp: class.ok().and_then(|class| u8::try_from(class >> 2).ok()),
+        hops: hops.ok().and_then(|hops| u8::try_from(hops).ok()),
         segment_bytes: handle.tcp_mss().ok().map(u64::from),
         not_sent_low_water_bytes: handle
             .tcp_notsent_lowat()

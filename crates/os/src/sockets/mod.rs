@@ -44,6 +44,8 @@ pub struct Settings {
     pub receive_buffer_bytes: Option<usize>,
     /// Differentiated services code point.
     pub dscp: Option<u8>,
+    /// Routers that what is sent may pass: IPv4's time to live, IPv6's hop limit.
+    pub hops: Option<u8>,
     /// The most that waits unsent in the kernel before the socket takes more. TCP only.
     pub not_sent_low_water_bytes: Option<u32>,
     /// The largest segment, of both directions. TCP only, and only of the end that connects.
