@@ -72,6 +72,27 @@ fn streams_come_from_the_addresses_that_were_given_in_turns() {
 }
 
 #[test]
+fn a_thousand_streams_are_accounted_for_to_the_last_datagram() {
+    let files = pathscope_os::limits::raise_open_files().unwrap_or(0);
+    if files < 4_000 {
+        println!("skipped, because this process may open only {files} files");
+        return;
+    }
+    let server = Server::start();
+    let words = ["media", &server.host(), "--rate", "1Mbit", "--streams", "1000", "-t", "2s"];
+    let document = run(&[&words[..], &["--json"]].concat()).exits(0).document();
+    let measurement = only(&document);
+    all_accounted(measurement);
+    let down = summary(measurement).down.as_ref().expect("the server sends");
+    assert_eq!(down.frames_planned, 1_000 * 120);
+    assert_eq!(down.damaged_datagrams, Some(0));
+    // However late: each stream is there, and has had some of its frames.
+    let streams = &measurement.client.media.as_ref().expect("it reported").streams;
+    assert_eq!(streams.len(), 1_000);
+    assert!(streams.iter().all(|stream| stream.received_datagrams > 0));
+}
+
+#[test]
 fn streams_go_every_way_and_every_datagram_is_accounted_for() {
     let server = Server::start();
     for (direction, more) in [
