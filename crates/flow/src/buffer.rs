@@ -68,6 +68,16 @@ impl<'data> Gather<'data> {
     }
 }
 
+/// What every kernel that cuts and joins datagrams cuts and joins at once: later ones take more.
+const BATCH_DATAGRAMS: usize = 64;
+/// The most that a datagram over IPv4 carries, and so the batch that it is before it is cut.
+const BATCH_BYTES: usize = 65_507;
+
+/// Datagrams of so many bytes that a kernel cuts out of one, or joins to one, at the most.
+pub fn datagrams_in_one(bytes: usize) -> usize {
+    (BATCH_BYTES / bytes.max(1)).clamp(1, BATCH_DATAGRAMS)
+}
+
 /// The datagrams of one send: segments of one buffer, all of one length but for a shorter last one. The buffer is the
 /// engine's, or the machine's own.
 /// The engine decides whether they leave one by one or as one offloaded batch.

@@ -14,12 +14,12 @@ use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
 use pathscope_modes::goodput::{
     FailureTimes, GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
 };
-use pathscope_modes::latency::{LatencyPlan, LatencyReport, LatencySummary};
+use pathscope_modes::latency::{self, LatencyPlan, LatencyReport, LatencySummary};
 use pathscope_modes::media::{self, MediaSummary};
 use pathscope_modes::multipath::{self, MultipathSummary};
 use pathscope_modes::registry::{EndReport, Plan, Test};
 
-use crate::{pings, streams};
+use crate::streams;
 
 /// All that is known of one test when it has ended, well or not.
 #[derive(Debug)]
@@ -198,7 +198,7 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
         checks.extend(server.map(|server| counts_agree(client, server)));
     }
     if let Some(latency) = &client.latency {
-        checks.push(pings::check(latency, server.and_then(|server| server.latency.as_ref())));
+        checks.push(latency::verified(latency, server.and_then(|server| server.latency.as_ref())));
     }
     if let (Plan::Datagrams(plan), Some(client)) = (&test.plan, &client.datagrams) {
         let server = server.and_then(|server| server.datagrams.as_ref());
@@ -322,7 +322,7 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
         (test.probe.as_ref(), summary.probe.as_ref()),
     ] {
         if let (Some(plan), Some(summary)) = (plan, summary) {
-            caveats.extend(pings::caveats(plan, summary));
+            caveats.extend(latency::caveats(plan, summary));
         }
     }
     if let (Plan::Datagrams(plan), Some(summary)) = (&test.plan, &summary.datagrams) {

@@ -27,7 +27,6 @@ mod making;
 mod opener;
 mod origins;
 mod paths;
-mod pings;
 mod placement;
 pub mod samples;
 pub mod server;

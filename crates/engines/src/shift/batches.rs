@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
 use pathscope_core::record::BatchUse;
-use pathscope_flow::{Batch, Machine, RecvMeta, Transport};
+use pathscope_flow::{Batch, Machine, RecvMeta, Transport, datagrams_in_one};
 use pathscope_os::Socket;
 use pathscope_os::batches::{Arrived, MOST};
 use pathscope_os::errno::is_batch_refused;
@@ -15,11 +15,6 @@ use super::transfer::Step;
 use super::{Seat, Shift};
 use crate::worker::{JOINED_BYTES, slot_bytes};
 use crate::{Batches, Blocking, SystemCalls, Trouble};
-
-/// What every kernel that cuts cuts at once: later ones take more.
-const CUT_AT_MOST: usize = 64;
-/// The most that a datagram over IPv4 carries, and so the batch that it is before it is cut.
-const BATCH_BYTES: usize = 65_507;
 
 /// How far batches go on one socket.
 #[derive(Debug)]
@@ -60,8 +55,7 @@ impl Batching {
 
     /// How many datagrams of this length may be one batch.
     pub fn at_once(&self, stride: usize, max: usize) -> usize {
-        let cut = (BATCH_BYTES / stride.max(1)).clamp(1, CUT_AT_MOST);
-        if self.cuts == Cuts::Refused { max } else { max.min(cut) }
+        if self.cuts == Cuts::Refused { max } else { max.min(datagrams_in_one(stride)) }
     }
 
     /// Sends a batch; how many of it the kernel took.

@@ -3,6 +3,7 @@
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_flow::datagrams_in_one;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,10 +63,6 @@ impl Offload {
     /// The choices with their names as typed.
     pub const ALL: [(&'static str, Self); 2] = [("auto", Self::Auto), ("off", Self::Off)];
 }
-
-/// Datagrams that a kernel joins to one buffer, and their payload, at the most.
-const MOST_JOINED: u64 = 64;
-const MOST_JOINED_BYTES: u64 = 65_507;
 
 /// A stall of the receiver that its buffer is to outlast at the rate of the plan.
 const STALL_NS: u64 = 200_000_000;
@@ -147,9 +144,7 @@ impl DatagramsPlan {
     /// Datagrams that one buffer of a receiving socket may hold.
     pub fn datagrams_per_buffer(&self) -> u64 {
         match self.offload {
-            Offload::Auto => {
-                (MOST_JOINED_BYTES / self.datagram_bytes.0.max(1)).clamp(1, MOST_JOINED)
-            }
+            Offload::Auto => datagrams_in_one(self.datagram_bytes.0 as usize) as u64,
             Offload::Off => 1,
         }
     }

@@ -3,8 +3,8 @@
 //! There is no congestion control that would hold a sender back, so whatever it sends is lost or arrives. Rules, in this
 //! order; the first that holds is the verdict, of the direction that lost more: datagrams were lost, and the buffers that
 //! the receiver's socket dropped can hold half of them or more: the receiver, by its processor where that was used up;
-//! datagrams were lost, and more than half of them elsewhere: the path; the sender's rate was reached; a rate was asked for and not reached, or none was asked for: the sender, by
-//! its processor where a thread used it up or waited for one.
+//! datagrams were lost, and more than half of them elsewhere: the path; the sender's rate was reached; a rate was asked
+//! for and not reached, or none was asked for: the sender, by its processor where a thread used it up or waited for one.
 
 use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};

@@ -1,6 +1,7 @@
 //! How long a round trip takes, to the last percentile.
 
 mod args;
+mod caveats;
 mod content;
 mod datagram;
 mod drain;
@@ -29,6 +30,7 @@ mod stamp_tests;
 mod tests;
 
 pub use args::LatencyArgs;
+pub use caveats::{caveats, verified};
 pub use datagram::{HEADER_BYTES, NOTED_BYTES};
 pub use echo::EchoFlow;
 pub use one_way::{OneWayReport, OneWaySummary};

@@ -1,7 +1,7 @@
 //! What a latency test came to, at one end and over both.
 
-use pathscope_core::quantity::total;
-use pathscope_core::record::{FlowError, StampFacts};
+use pathscope_core::quantity::{count, total};
+use pathscope_core::record::{Caveat, FlowError, StampFacts};
 use pathscope_core::stats::{
     Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
 };
@@ -169,6 +169,21 @@ pub struct SocketDrops {
     pub client: Option<u64>,
     /// Pings, at the server.
     pub server: Option<u64>,
+}
+
+impl SocketDrops {
+    /// What an end's own socket dropped is no fault of the path; of what the client sent, in a word.
+    pub fn caveat(self, sent: &str) -> Option<Caveat> {
+        let (client, server) = (self.client.unwrap_or(0), self.server.unwrap_or(0));
+        (client > 0 || server > 0).then(|| {
+            let text = format!(
+                "the sockets of the ends themselves dropped {} {sent} at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
+                count(server),
+                count(client)
+            );
+            Caveat::new("socket_drops", text)
+        })
+    }
 }
 
 /// How much delay varied. All of it from the actual sends on.

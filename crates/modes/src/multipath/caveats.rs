@@ -4,6 +4,7 @@ use pathscope_core::quantity::{count, counted, duration_ns, total};
 use pathscope_core::record::{Caveat, Check};
 
 use super::{BY_ADDRESS, MultipathPlan, MultipathReport, MultipathSummary};
+use crate::latency::SocketDrops;
 
 /// Every datagram that came at either end was as it was sent.
 pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> Check {
@@ -74,18 +75,11 @@ fn late(summary: &MultipathSummary) -> Option<Caveat> {
     })
 }
 
-/// What an end's own socket dropped is no fault of the path.
+/// What the ends' own sockets dropped.
 fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
     let of = |end: &MultipathReport| total(end.paths.iter().map(|path| path.socket_drops));
-    let (near, far) = (of(client), server.map_or(0, of));
-    (near > 0 || far > 0).then(|| {
-        let text = format!(
-            "the sockets of the ends themselves dropped {} datagrams at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
-            count(far),
-            count(near)
-        );
-        Caveat::new("socket_drops", text)
-    })
+    let drops = SocketDrops { client: Some(of(client)), server: server.map(of) };
+    drops.caveat("datagrams")
 }
 
 /// A socket that is bound by its address stays on its interface as long as routes have it there.

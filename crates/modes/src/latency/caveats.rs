@@ -1,14 +1,14 @@
-//! Whether a latency test held, and what to mind of its figures, those of the probes beside a load included.
+//! What has to hold of a latency test, and what to mind before believing its figures, those of the probes beside a load
+//! included.
 
 use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_core::stats::Trend;
-use pathscope_modes::latency::{
-    Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary, SocketDrops,
-};
+
+use super::{Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary};
 
 /// Every ping came as it was sent and every echo was its ping, and the flow lived to its end.
-pub(crate) fn check(client: &LatencyReport, server: Option<&LatencyReport>) -> Check {
+pub fn verified(client: &LatencyReport, server: Option<&LatencyReport>) -> Check {
     let (back, there) = (client.came_corrupt(), server.map_or(0, LatencyReport::came_corrupt));
     // What else ends a flow of the server is what the client was told, or the client's own end.
     let of_data = |error: &&FlowError| error.kind == FlowErrorKind::Data;
@@ -33,13 +33,13 @@ pub(crate) fn check(client: &LatencyReport, server: Option<&LatencyReport>) -> C
 }
 
 /// What to mind.
-pub(crate) fn caveats(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Caveat> {
+pub fn caveats(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Caveat> {
     let mut caveats: Vec<Caveat> = [
         late_generator(plan, summary),
         late_echoes(summary),
         unsent(plan, summary),
         drifted(summary),
-        socket_drops(summary),
+        summary.socket_drops.caveat("pings"),
     ]
     .into_iter()
     .flatten()
@@ -74,20 +74,6 @@ fn drifted(summary: &LatencySummary) -> Option<Caveat> {
             ratio(drift.change_over_run.abs())
         );
         Caveat::new("drift", text)
-    })
-}
-
-/// What an end's own socket dropped is no fault of the path.
-fn socket_drops(summary: &LatencySummary) -> Option<Caveat> {
-    let SocketDrops { client, server } = summary.socket_drops;
-    let (client, server) = (client.unwrap_or(0), server.unwrap_or(0));
-    (client > 0 || server > 0).then(|| {
-        let text = format!(
-            "the sockets of the ends themselves dropped {} pings at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
-            count(server),
-            count(client)
-        );
-        Caveat::new("socket_drops", text)
     })
 }
 
@@ -176,6 +162,7 @@ mod tests {
     use pathscope_core::record::StampFacts;
     use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
+    use super::super::SocketDrops;
     use super::*;
 
     /// So many of each value.
@@ -298,9 +285,9 @@ mod tests {
             corrupt_datagrams,
             ..LatencyReport::default()
         };
-        let fine = check(&end(0, 0), Some(&end(0, 0)));
+        let fine = verified(&end(0, 0), Some(&end(0, 0)));
         assert!(fine.passed && fine.text == "all 10 echoes are the pings that were sent");
-        assert!(check(&end(0, 0), None).passed);
+        assert!(verified(&end(0, 0), None).passed);
         for (client, server, words) in [
             (end(0, 1), None, "1 echo told of other bytes than were sent"),
             (end(2, 3), None, "3 echoes told"),
@@ -308,16 +295,16 @@ mod tests {
             (end(0, 0), Some(end(1, 1)), "and the server found 1 ping damaged"),
             (end(0, 0), Some(end(2, 0)), "found 2 pings damaged"),
         ] {
-            let failed = check(&client, server.as_ref());
+            let failed = verified(&client, server.as_ref());
             assert!(!failed.passed && failed.text.contains(words), "{words}: {failed:?}");
         }
         let error = |kind| {
             let error = FlowError { kind, text: "odd bytes".to_owned(), errno: None };
             LatencyReport { error: Some(error), ..end(0, 0) }
         };
-        let of_server = check(&end(0, 0), Some(&error(FlowErrorKind::Data)));
+        let of_server = verified(&end(0, 0), Some(&error(FlowErrorKind::Data)));
         assert!(!of_server.passed && of_server.text == "odd bytes");
-        assert!(!check(&error(FlowErrorKind::Network), None).passed);
-        assert!(check(&end(0, 0), Some(&error(FlowErrorKind::Network))).passed);
+        assert!(!verified(&error(FlowErrorKind::Network), None).passed);
+        assert!(verified(&end(0, 0), Some(&error(FlowErrorKind::Network))).passed);
     }
 }
