@@ -18,6 +18,7 @@ mod multipath;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;
+mod set_up;
 mod shape;
 mod show;
 mod stuck;

@@ -1,7 +1,7 @@
 //! Bad input and bad luck: a clear sentence, the right exit code, nothing measured lost.
 
 use std::io::{Read, Write};
-use std::net::{TcpListener, TcpStream, ToSocketAddrs, UdpSocket};
+use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::time::Duration;
 
 use crate::common::{Running, Server, document_in, pathscope, run};
@@ -233,42 +233,6 @@ fn a_path_without_udp_costs_no_measurement() {
     // What was asked for by name is not replaced.
     let words = ["latency", &target, "--protocol", "udp", "-n", "10"];
     run(&words).exits(3).complains(&["no answer", "UDP port"]);
-}
-
-/// Passes datagrams on between a server and the one client that calls, but for the `lost`-th of them all,
-/// which it drops. Listens beside the TCP port of `target`.
-fn lossy_udp(target: &str, server: u16, lost: usize) {
-    let socket = UdpSocket::bind(target).expect("the port is free on UDP");
-    std::thread::spawn(move || {
-        let there = ("127.0.0.1", server).to_socket_addrs().expect("loopback").next().expect("one");
-        let (mut client, mut buffer) = (None, [0; 2_048]);
-        for number in 0.. {
-            let Ok((count, from)) = socket.recv_from(&mut buffer) else { return };
-            let to = if from == there {
-                client
-            } else {
-                client.replace(from).and(Some(there)).or(Some(there))
-            };
-            if let Some(to) = to.filter(|_| number != lost) {
-                // A lost datagram more or less is what this is about.
-                let _ = socket.send_to(&buffer[..count], to);
-            }
-        }
-    });
-}
-
-#[test]
-fn any_one_lost_datagram_of_the_set_up_is_made_good() {
-    let server = Server::start();
-    for lost in 0..4 {
-        let target = tcp_only(server.port);
-        lossy_udp(&target, server.port, lost);
-        let words =
-            ["latency", &target, "--protocol", "udp", "-n", "20", "--wait", "sleep", "--json"];
-        let document = run(&words).exits(0).document();
-        let summary = document.measurements[0].summary.latency.as_ref().expect("it is latency");
-        assert_eq!((summary.sent, summary.received), (20, 20), "lost {lost}");
-    }
 }
 
 #[test]
