@@ -73,6 +73,42 @@ fn every_lost_doubled_and_overtaken_datagram_is_found_and_no_other() {
 }
 
 #[test]
+fn a_path_that_is_cut_for_a_while_loses_what_was_sent_meanwhile_and_nothing_else() {
+    let Some(stand) = Stand::up(super::PAIR) else { return };
+    let _server = stand.server("b");
+    let file = stand.folder.path().join("run.json");
+    for (pattern, from, ports, other) in
+        [("push", "a", [0, PORT], 64), ("pull", "b", [PORT, 0], 32)]
+    {
+        let before = stand.settled();
+        let words = ["goodput", "b", "--protocol", "udp", "--pattern", pattern, "--datagram"];
+        let more = ["200", "--rate", "800kbit", "-t", "3s", "--no-probe", "-o"];
+        let client =
+            stand.pathscope("a", &[&words[..], &more, &[file.to_str().expect("plain")]].concat());
+        stand.await_frames(&before, from, (UDP, ports), 200);
+        // Both ways: what the ends say to each other has to come through afterwards.
+        stand.set(&[("cut", 0), ("restore", 300)], "a:b", None);
+        let ran = client.finish().exits(0);
+        let account = stand.settled().since(&before);
+        let link = account.link("a:b").expect("the only one");
+        let direction = if from == "a" { &link.forward } else { &link.backward };
+        let cut = pings(only_flow(direction, UDP, ports).cut, other);
+        assert!(cut > 0, "{}", ran.said());
+        let document = crate::common::document_in(&file);
+        let measurement = only(&document);
+        let receiver = if from == "a" {
+            measurement.server.as_ref().and_then(|end| end.datagrams.as_ref())
+        } else {
+            measurement.client.datagrams.as_ref()
+        };
+        let receiver = receiver.expect("it reported");
+        assert_eq!((receiver.received, receiver.lost), (1_500 - cut, cut), "{}", ran.said());
+        let bursts = &receiver.bursts;
+        assert_eq!((bursts.bursts, bursts.longest), (1, cut), "{}", ran.said());
+    }
+}
+
+#[test]
 fn damage_that_checksums_let_through_is_counted_datagram_by_datagram() {
     let Some(stand) = Stand::up(super::PAIR) else { return };
     let _server = stand.server("b");

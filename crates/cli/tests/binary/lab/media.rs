@@ -94,6 +94,31 @@ fn every_datagram_that_the_path_lost_doubled_or_damaged_is_found() {
 }
 
 #[test]
+fn a_path_that_is_cut_for_a_while_is_a_freeze_of_the_frames_that_it_took() {
+    let Some(stand) = Stand::up(super::PAIR) else { return };
+    let _server = stand.server("b");
+    let before = stand.settled();
+    let file = stand.folder.path().join("run.json");
+    let words = ["-o", file.to_str().expect("plain")];
+    let client = stand.pathscope("a", &[&STREAM[..], &words].concat());
+    stand.await_frames(&before, "b", (UDP, [PORT, 0]), 100);
+    stand.set(&[("cut", 0), ("restore", 300)], "a:b", None);
+    let ran = client.finish().exits(0);
+    let document = crate::common::document_in(&file);
+    let Streamed { ran, near, summary, home } = streamed(&stand, ran, &document, &before);
+    let cut = pings(home.cut, 32);
+    assert!(cut > 0, "{}", ran.said());
+    assert_eq!((near.lost_datagrams, near.bursts.bursts), (cut, 1), "{}", ran.said());
+    // Frames of four datagrams: the first and the last of those that it took may have been whole in part.
+    let frames = near.frames.dropped();
+    assert!(cut.div_ceil(4) <= frames && frames <= cut / 4 + 2, "{frames} of {cut}");
+    // 20 ms a frame, and all of them in a row.
+    assert_eq!(near.longest_freeze_ns, frames * 20_000_000, "{}", ran.said());
+    let down = summary.down.expect("it has that");
+    assert_eq!((down.lost_in_network, down.lost_in_socket), (Some(cut), Some(0)));
+}
+
+#[test]
 fn order_and_jitter_of_the_path_are_found_and_a_deep_buffer_rides_them_out() {
     let Some(stand) = Stand::up(super::PAIR) else { return };
     let _server = stand.server("b");
