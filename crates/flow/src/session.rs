@@ -84,6 +84,8 @@ pub enum Input<'bytes, D: Dialogue> {
     Received(&'bytes [u8]),
     /// The other end closed the control connection, or it broke.
     ControlClosed,
+    /// The new control connection that [`Output::Reconnect`] asked for is there.
+    Reconnected,
     /// This flow has all its sockets, and the other end knows whose they are.
     Attached {
         /// Its group.
@@ -151,6 +153,14 @@ pub enum Output<D: Dialogue> {
     },
     /// Begin now.
     Start,
+    /// Client: the control connection is lost and the test outlives it. Make another, now and then, until there is
+    /// one; flows go on meanwhile. Answer with [`Input::Reconnected`].
+    Reconnect,
+    /// Client: the other end expects the test that runs here, under its token. Bring its lanes in anew, and answer with
+    /// [`Input::Attached`].
+    Rejoin,
+    /// Client: the other end's flows run again.
+    Resumed,
     /// Tell a flow.
     Tell {
         /// Its group.

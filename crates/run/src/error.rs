@@ -33,6 +33,9 @@ pub enum RunError {
         /// What it said.
         reason: String,
     },
+    /// A test that is to be taken up again has a session here, whose client has not gone yet.
+    #[error("the session that has this test is not over yet")]
+    StillThere,
     /// The server took leave before all tests were run.
     #[error("the server ended the session before all tests were run")]
     LeftEarly,
@@ -170,6 +173,7 @@ impl RunError {
             Self::Dialogue(error) => error.failure(),
             Self::CutShort { .. }
             | Self::LeftEarly
+            | Self::StillThere
             | Self::Attach { .. }
             | Self::OtherServer { .. }
             | Self::Refused { .. }

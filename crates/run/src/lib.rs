@@ -28,6 +28,7 @@ mod opener;
 mod origins;
 mod paths;
 mod placement;
+mod reconnection;
 pub mod samples;
 pub mod server;
 mod settings;

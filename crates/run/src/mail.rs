@@ -1,6 +1,6 @@
 //! Word for a session's thread from the threads that work for it: an inbox that also wakes.
 
-use std::net::SocketAddr;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Weak};
 
@@ -56,6 +56,8 @@ pub(crate) enum Word {
     Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
     /// A worker has ended.
     WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
+    /// Client: the control connection that takes the place of one that was lost.
+    Reconnected(TcpStream),
     /// The user, a signal or the server's own end ends the run.
     Stop(&'static str),
 }
@@ -144,6 +146,11 @@ impl Mailbox {
             Self { sender, waker, reader: Arc::downgrade(&reader) },
             Letters { receiver, _reader: reader },
         )
+    }
+
+    /// What wakes the reader.
+    pub const fn waker(&self) -> &Waker {
+        &self.waker
     }
 
     /// Whether somebody still reads.

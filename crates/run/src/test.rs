@@ -22,7 +22,7 @@ use crate::error::RunError;
 use crate::group::GroupState;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
-use crate::paths::log::PathsRemote;
+use crate::paths::log::{PathsRemote, ServerIs};
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
@@ -250,6 +250,25 @@ impl RunningTest {
         }
     }
 
+    /// The server is gone, and the test goes on.
+    pub fn server_gone(&self) {
+        self.paths().for_each(|paths| paths.note_server(ServerIs::Gone));
+    }
+
+    /// A server expects the test again: its lanes have to come in anew.
+    pub fn rejoin(&self) {
+        self.paths().for_each(PathsRemote::rejoin);
+    }
+
+    /// The server's flows run again.
+    pub fn resumed(&self) {
+        self.paths().for_each(|paths| paths.note_server(ServerIs::Back));
+    }
+
+    fn paths(&self) -> impl Iterator<Item = &PathsRemote> {
+        self.groups.iter().filter_map(|state| state.paths.as_ref())
+    }
+
     /// A lane of a flow that roams has its socket, or has lost it. Whether it is the flow's first.
     pub fn change_lane(
         &mut self,
@@ -380,8 +399,7 @@ impl RunningTest {
             first.ended = (since != EndedConnections::default()).then_some(since);
         }
         for multipath in whole.iter_mut().filter_map(|interval| interval.multipath.as_mut()) {
-            let paths = self.groups.iter().filter_map(|state| state.paths.as_ref());
-            paths.for_each(|paths| paths.tell_interval(multipath));
+            self.paths().for_each(|paths| paths.tell_interval(multipath));
         }
         whole
     }

@@ -85,20 +85,26 @@ fn a_full_disk_costs_the_file_of_stamps_and_no_measurement() {
 }
 
 #[test]
-fn a_server_that_is_gone_ends_the_run_and_costs_nothing_that_was_measured() {
+fn a_server_that_is_gone_and_not_back_costs_nothing_that_was_measured() {
     let server = Server::start();
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("run.json");
-    let words = ["multipath", &server.host(), "--path", "lo", "-t", "60s", "--rate", "1Mbit"];
+    let words = ["multipath", &server.host(), "--path", "lo", "-t", "3s", "--rate", "1Mbit"];
     let output = ["--json-stream", "--report-every", "100ms", "-o", file.to_str().expect("plain")];
     let mut client = Running::start(pathscope(&[&words[..], &output].concat()));
     (0..5).for_each(|_| drop(client.await_stdout("\"event\":\"interval\"")));
     server.running.signal("KILL");
+    // It is asked for again for a minute, and the run ends before.
     let ran = client.finish().exits(3);
+    let ran = ran.complains(&["the server closed the connection while the test ran"]);
     let document = document_in(&file);
     assert_eq!(document.outcome.state, OutcomeState::Failed, "{}", ran.said());
     let figures = summary(&document);
+    assert_eq!(figures.scheduled, 366, "to its end: {}", ran.said());
     assert!(figures.received > 0 && figures.sent >= figures.received, "{}", ran.said());
     assert_eq!(figures.received + figures.lost, figures.sent);
     assert!(only(&document).server.is_none());
+    let near = only(&document).client.multipath.as_ref().expect("it reported");
+    let told = near.transitions.iter().filter(|it| it.path.is_none()).map(|it| it.what.as_str());
+    assert_eq!(told.collect::<Vec<_>>(), ["gone"], "{}", ran.said());
 }

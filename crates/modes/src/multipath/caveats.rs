@@ -33,6 +33,7 @@ pub fn caveats(
         late(summary),
         drops(client, server),
         by_address(client),
+        resumed(client),
     ];
     each.into_iter().flatten().collect()
 }
@@ -82,6 +83,17 @@ fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<C
     drops.caveat("datagrams")
 }
 
+/// A server that was gone has counted nothing while it was, and a new process nothing of what was before.
+fn resumed(client: &MultipathReport) -> Option<Caveat> {
+    (client.resumptions > 0).then(|| {
+        let text = format!(
+            "the server was gone and back {}: what it counts is of the time after, so losses are not told apart by direction",
+            counted(client.resumptions, "time")
+        );
+        Caveat::new("server_resumed", text)
+    })
+}
+
 /// A socket that is bound by its address stays on its interface as long as routes have it there.
 fn by_address(client: &MultipathReport) -> Option<Caveat> {
     let facts = client.paths.iter().map(|path| &path.facts);
@@ -117,11 +129,13 @@ mod tests {
         let check = verified(&client, Some(&server));
         assert!(!check.passed && check.text.starts_with("1 datagram came"), "{}", check.text);
         let summary = MultipathSummary { unsent: 3, scheduled: 7, ..MultipathSummary::default() };
-        let names: Vec<String> = caveats(&plan(2), &summary, &client, Some(&server))
-            .into_iter()
-            .map(|caveat| caveat.name)
-            .collect();
-        assert_eq!(names, ["datagrams_unsent", "socket_drops"]);
+        let names = |client: &MultipathReport| -> Vec<String> {
+            let all = caveats(&plan(2), &summary, client, Some(&server));
+            all.into_iter().map(|caveat| caveat.name).collect()
+        };
+        assert_eq!(names(&client), ["datagrams_unsent", "socket_drops"]);
+        let client = MultipathReport { resumptions: 1, ..client };
+        assert_eq!(names(&client), ["datagrams_unsent", "socket_drops", "server_resumed"]);
     }
 
     #[test]

@@ -85,6 +85,9 @@ pub struct MultipathReport {
     pub transitions: Vec<Transition>,
     /// Transitions that were too many to be told.
     pub transitions_omitted: u64,
+    /// How often the server was gone and had the test again; the client's alone. What the server counts then is of what came
+    /// after the last of them.
+    pub resumptions: u64,
     /// Datagrams that belong to no session of ours.
     pub foreign: u64,
     /// What ended the flow before its time.

@@ -79,7 +79,7 @@ pub struct PathSummary {
     pub received: u64,
     /// Sent and not answered on it.
     pub lost: u64,
-    /// Of those: never reached the server; absent where it has not reported.
+    /// Of those: never reached the server; absent where it has not reported, or not on all of the test.
     pub lost_forward: Option<u64>,
     /// Of those: reached the server, and had no answer here.
     pub lost_return: Option<u64>,
@@ -208,7 +208,9 @@ fn paths(client: &MultipathReport, server: Option<&MultipathReport>) -> Vec<Path
     known
         .map(|(place, path)| {
             let far = server.and_then(|server| server.paths.get(place));
-            let lost_forward = far.map(|far| {
+            // A server that was started anew has not seen what the one before it saw.
+            let whole = far.filter(|_| client.resumptions == 0);
+            let lost_forward = whole.map(|far| {
                 let arrived = far.received.saturating_add(far.late);
                 path.sent.saturating_sub(arrived).min(path.lost)
             });

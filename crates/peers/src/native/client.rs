@@ -3,14 +3,19 @@
 //!
 //! ```text
 //!  Greeting --welcome--> Idle --propose--> Agreeing --accept--> Trial --both reports--> Idle ...
-//!                          |
-//!                        finish --> End(Ok)
+//!                          |                                      |
+//!                        finish --> End(Ok)                     lost, and the test outlives that
+//!                                                                 v
+//!  Greeting <---------------------reconnected------------------- Away
 //! ```
+//!
+//! A session that is made anew goes the same way, for the test that runs: it is proposed again under its token, its lanes
+//! are attached again, and its flows here never stop.
 
 use std::collections::VecDeque;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue, GroupId, Input, Output};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
@@ -20,7 +25,8 @@ use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::Opening;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
-use super::trial::Trial;
+use super::resumption::{Resumption, Shift};
+use super::trial::{Trial, tell_stop};
 use super::{OtherEnd, SECURITY_NONE, VERSIONS, capabilities, deadlines, tells_ends};
 use crate::{Moment, PeerError};
 
@@ -32,13 +38,28 @@ pub struct Client {
     tests: VecDeque<Test>,
     finishing: bool,
     server: Option<OtherEnd>,
+    host: Host,
+    wants_ends: bool,
+    /// The token of the test that runs.
+    token: Option<Token>,
+    /// When that test started here, and the number of its next interval.
+    started: Tick,
+    next_interval: u64,
+    resumption: Option<Resumption>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    Greeting { deadline: Tick },
+    /// The session is lost; another connection is awaited.
+    Away,
+    Greeting {
+        deadline: Tick,
+    },
     Idle,
-    Agreeing { test: Box<Test>, deadline: Tick },
+    Agreeing {
+        test: Box<Test>,
+        deadline: Tick,
+    },
     Trial(Box<Trial>),
 }
 
@@ -50,20 +71,32 @@ impl Client {
 
     /// The same; where `wants_ends`, the server is asked to say of each connection what it came to.
     pub fn asking(host: Host, wants_ends: bool, now: Tick) -> Self {
-        let deadline = now.plus_nanos(deadlines::HELLO.0);
         let mut client = Self {
             line: Line::new(Role::Client),
-            stage: Stage::Greeting { deadline },
+            stage: Stage::Away,
             tests: VecDeque::new(),
             finishing: false,
             server: None,
+            host,
+            wants_ends,
+            token: None,
+            started: now,
+            next_interval: 0,
+            resumption: None,
         };
-        client.line.put(Output::Send(Opening::Control(VERSIONS).encode().to_vec()));
-        let security = vec![SECURITY_NONE.to_owned()];
-        let hello = Hello { capabilities: capabilities(wants_ends), security, host };
-        let said = client.line.say(&Message::Hello(Box::new(hello)));
-        client.settle(said);
+        let said = client.greet(now);
+        client.settle(said, now);
         client
+    }
+
+    /// The first words on a connection.
+    fn greet(&mut self, now: Tick) -> Result<(), PeerError> {
+        self.stage = Stage::Greeting { deadline: now.plus_nanos(deadlines::HELLO.0) };
+        self.line.put(Output::Send(Opening::Control(VERSIONS).encode().to_vec()));
+        let security = vec![SECURITY_NONE.to_owned()];
+        let capabilities = capabilities(self.wants_ends);
+        let hello = Hello { capabilities, security, host: self.host.clone() };
+        self.line.say(&Message::Hello(Box::new(hello)))
     }
 
     /// Proposes a test as soon as those proposed before are over. May be called at any time before
@@ -71,14 +104,14 @@ impl Client {
     pub fn propose(&mut self, test: Test, now: Tick) {
         self.tests.push_back(test);
         let said = self.go_on(now);
-        self.settle(said);
+        self.settle(said, now);
     }
 
     /// No further tests: the dialogue ends well when those proposed are over.
     pub fn finish(&mut self, now: Tick) {
         self.finishing = true;
         let said = self.go_on(now);
-        self.settle(said);
+        self.settle(said, now);
     }
 
     /// The server, once it has answered.
@@ -96,7 +129,11 @@ impl Client {
         if self.line.has_ended() || !matches!(self.stage, Stage::Idle) {
             return Ok(());
         }
-        if let Some(test) = self.tests.pop_front() {
+        if let Some(resumption) = &self.resumption {
+            self.line.say(&Message::Propose(resumption.proposal()))?;
+            let deadline = now.plus_nanos(deadlines::ACCEPT.0);
+            self.stage = Stage::Agreeing { test: Box::new(resumption.test().clone()), deadline };
+        } else if let Some(test) = self.tests.pop_front() {
             self.line.say(&Message::Propose(Propose::new(&test)))?;
             let deadline = now.plus_nanos(deadlines::ACCEPT.0);
             self.stage = Stage::Agreeing { test: Box::new(test), deadline };
@@ -106,19 +143,47 @@ impl Client {
         Ok(())
     }
 
-    fn settle(&mut self, result: Result<(), PeerError>) {
+    fn settle(&mut self, result: Result<(), PeerError>, now: Tick) {
         let Err(error) = result else { return };
         if self.line.has_ended() {
             return;
         }
+        let Err(error) = self.resume(error, now) else { return };
         if let Stage::Trial(trial) = &self.stage {
             trial.abandon(&mut self.line);
         }
         self.line.fail(error);
     }
 
+    /// Has the session made anew where its test outlives it; if not, hands back why the talk fails.
+    fn resume(&mut self, error: PeerError, now: Tick) -> Result<(), PeerError> {
+        let is_over = matches!(error, PeerError::Stopped { by_this_end: true, .. });
+        if let Some(resumption) = self.resumption.take_if(|it| is_over || now >= it.until()) {
+            tell_stop(&mut self.line, &resumption.test().groups());
+            return Err(if is_over { error } else { resumption.into_loss() });
+        }
+        if self.resumption.is_none() {
+            // What ends the session by a word, a deadline or a breach would do so again.
+            let is_lost = matches!(error, PeerError::Closed { reason: None, .. });
+            let (true, Stage::Trial(trial), Some(token)) = (is_lost, &self.stage, self.token)
+            else {
+                return Err(error);
+            };
+            if !trial.outlives_its_session() {
+                return Err(error);
+            }
+            let test = trial.test().clone();
+            self.resumption = Some(Resumption::new(test, token, error, now));
+        }
+        self.line.begin_anew();
+        self.line.put(Output::Reconnect);
+        self.stage = Stage::Away;
+        Ok(())
+    }
+
     const fn moment(&self) -> Moment {
         match &self.stage {
+            Stage::Away => Moment::Running,
             Stage::Greeting { .. } => Moment::Greeting,
             Stage::Idle => Moment::BetweenTests,
             Stage::Agreeing { .. } => Moment::Agreeing,
@@ -147,7 +212,14 @@ impl Client {
             (Message::Started, Stage::Trial(trial)) if trial.moment() == Moment::Starting => {
                 let most = trial.longest_run();
                 trial.run(most, "the test has run a minute beyond its duration".to_owned(), now);
-                self.line.put(Output::Start);
+                if self.resumption.take().is_some() {
+                    let start_ns = now.nanos_since(self.started);
+                    trial.number_from(Shift { index: self.next_interval, start_ns });
+                    self.line.put(Output::Resumed);
+                } else {
+                    (self.started, self.next_interval) = (now, 0);
+                    self.line.put(Output::Start);
+                }
                 Ok(())
             }
             (Message::Stop(stop), _) => self.peer_stopped(&stop.reason, now),
@@ -188,13 +260,25 @@ impl Client {
             return Err(PeerError::OtherTest);
         }
         self.line.bear_silence(deadlines::patience(&accept.test));
-        self.stage = Stage::Trial(Box::new(Trial::new(
-            accept.test.clone(),
-            tells_ends(self.server.as_ref()),
-            now,
-        )));
+        let mut trial = Trial::new(accept.test.clone(), tells_ends(self.server.as_ref()), now);
         let Accept { token, test: plan, substitutions } = accept;
-        self.line.put(Output::Open { token, plan, substitutions });
+        match &self.resumption {
+            None => {
+                self.token = Some(token);
+                self.line.put(Output::Open { token, plan, substitutions });
+            }
+            Some(resumption) if resumption.is_of(token) => {
+                if let Some((total, phase)) = resumption.ended() {
+                    trial.phase(&mut self.line, total, phase, now)?;
+                }
+                self.line.put(Output::Rejoin);
+            }
+            Some(_) => {
+                let what = "it gave a test that runs another token";
+                return Err(self.line.breach(Moment::Agreeing, &what));
+            }
+        }
+        self.stage = Stage::Trial(Box::new(trial));
         Ok(())
     }
 
@@ -243,6 +327,10 @@ impl Client {
                 ("answer the proposal of a test", deadlines::ACCEPT)
             }
             Stage::Trial(trial) => return trial.expire(&mut self.line, now),
+            Stage::Away => {
+                let given_up = self.resumption.as_ref().filter(|it| now >= it.until());
+                return given_up.map_or(Ok(()), |_| Err(self.line.closed(Moment::Running)));
+            }
             _ => return Ok(()),
         };
         Err(PeerError::Late { who: Role::Server, what, limit })
@@ -261,16 +349,34 @@ impl Client {
     fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
         match (input, &mut self.stage) {
             (Input::Received(bytes), _) => self.received(bytes, now),
+            (Input::ControlClosed, Stage::Away) => Ok(()),
             (Input::ControlClosed, _) => Err(self.line.closed(self.moment())),
+            (Input::Reconnected, Stage::Away) => self.greet(now),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
-            (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
-                trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
+            (Input::Phase { group, flow, phase, totals }, stage) => {
+                let total = total_of(group, flow, totals);
+                match (stage, &mut self.resumption) {
+                    (Stage::Trial(trial), _) => trial.phase(&mut self.line, total, phase, now),
+                    (_, Some(resumption)) => {
+                        resumption.note(total, phase);
+                        Ok(())
+                    }
+                    _ => Ok(()),
+                }
             }
             (Input::Ended { group, flow, totals, failed }, Stage::Trial(trial)) => {
                 trial.ended(&mut self.line, end_of((group, flow), totals, failed), now)
             }
-            (Input::Interval(interval), Stage::Trial(trial)) => {
-                trial.interval(&mut self.line, interval, now)
+            (Input::Interval(interval), stage) => {
+                self.next_interval = interval.index.saturating_add(1);
+                match stage {
+                    Stage::Trial(trial) => trial.interval(&mut self.line, interval, now),
+                    _ => Ok(()),
+                }
+            }
+            (Input::Over(_), _) if self.resumption.is_some() => {
+                // It does not come back in time.
+                self.resumption.as_mut().map_or(Ok(()), |resumption| Err(resumption.give_up()))
             }
             (Input::Over(report), Stage::Trial(trial)) => {
                 trial.report(&mut self.line, report, now)?;
@@ -293,7 +399,7 @@ impl Dialogue for Client {
     fn input(&mut self, input: Input<'_, Self>, now: Tick) {
         if !self.line.has_ended() {
             let result = self.act(input, now);
-            self.settle(result);
+            self.settle(result, now);
         }
     }
 
@@ -308,6 +414,7 @@ impl Dialogue for Client {
         let stage = match &self.stage {
             Stage::Greeting { deadline } | Stage::Agreeing { deadline, .. } => Some(*deadline),
             Stage::Idle => None,
+            Stage::Away => self.resumption.as_ref().map(Resumption::until),
             Stage::Trial(trial) => trial.deadline(),
         };
         [self.line.deadline(), stage].into_iter().flatten().min()

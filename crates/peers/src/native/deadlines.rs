@@ -24,6 +24,9 @@ pub(super) const SILENCE: Period = Period::from_secs(10);
 /// The same where lanes come and go, and the control connection with one of them: it is there again some time
 /// after its path is, since TCP asks less and less often. While data moves nobody asks at all.
 pub(super) const ROAMING_PONG: Period = Period::from_secs(60);
+/// A session that is lost while lanes come and go is asked for again for so long: a server that is started anew, or its
+/// machine.
+pub(super) const RESUME: Period = Period::from_secs(60);
 /// From the first report, or the last sign that data still moves, to the other report; from a stop to
 /// both; from both to the end.
 pub(super) const REPORT: Period = Period::from_secs(15);

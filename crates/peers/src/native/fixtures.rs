@@ -1,9 +1,10 @@
 //! Tests to propose, for the tests of this room.
 
 use pathscope_core::Wait;
-use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Frequency, Period};
 use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
 use pathscope_modes::latency::LatencyPlan;
+use pathscope_modes::multipath::{MultipathPlan, SendOrder};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_modes::sockets::SocketPlan;
 
@@ -34,6 +35,24 @@ pub(crate) fn load(connections: u32) -> Test {
             wait: Wait::Auto,
             ..LatencyPlan::probe(Frequency(100))
         }),
+        report_every_ns: Period::from_secs(1),
+    }
+}
+
+/// Ten seconds over up to two paths.
+pub(crate) fn paths() -> Test {
+    Test {
+        plan: Plan::Multipath(MultipathPlan {
+            rate_bps: BitRate(1_000_000),
+            grouping: 30,
+            datagram_bytes: Bytes(1_024),
+            duration_ns: Period::from_secs(10),
+            paths: Vec::new(),
+            lanes: 2,
+            order: SendOrder::default(),
+            late_by_ns: Period(20_000_000),
+        }),
+        probe: None,
         report_every_ns: Period::from_secs(1),
     }
 }

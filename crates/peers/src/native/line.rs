@@ -50,6 +50,12 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         }
     }
 
+    /// Another connection takes the place of one that is lost: what was said on that is no part of this talk.
+    pub fn begin_anew(&mut self) {
+        let outputs = std::mem::take(&mut self.outputs);
+        *self = Self { outputs, ..Self::new(self.role) };
+    }
+
     /// Something to be done.
     pub fn put(&mut self, output: Output<D>) {
         self.outputs.push_back(output);

@@ -106,12 +106,21 @@ pub struct Welcome {
 pub struct Propose {
     /// A [`Test`].
     pub test: Value,
+    /// It runs already at the client, and its server was lost: the token that its flows present.
+    #[serde(default, with = "optional_token", skip_serializing_if = "Option::is_none")]
+    pub resumes: Option<Token>,
 }
 
 impl Propose {
     /// This test.
     pub fn new(test: &Test) -> Self {
-        Self { test: serde_json::to_value(test).expect("tests hold no maps and no foreign types") }
+        let test = serde_json::to_value(test).expect("tests hold no maps and no foreign types");
+        Self { test, resumes: None }
+    }
+
+    /// This test, which runs already and whose flows present this token.
+    pub fn again(test: &Test, token: Token) -> Self {
+        Self { resumes: Some(token), ..Self::new(test) }
     }
 
     /// The test as this version understands it.
@@ -312,7 +321,8 @@ pub(super) fn json<T: Serialize>(value: &T) -> Vec<u8> {
 
 mod token {
     use pathscope_core::id::Token;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error as _};
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serializer};
 
     pub(super) fn serialize<S: Serializer>(
         token: &Token,
@@ -324,8 +334,34 @@ mod token {
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(
         deserializer: D,
     ) -> Result<Token, D::Error> {
-        let hex = String::deserialize(deserializer)?;
-        Token::from_hex(&hex).ok_or_else(|| D::Error::custom("a token has 32 hexadecimal digits"))
+        read(&String::deserialize(deserializer)?)
+    }
+
+    pub(super) fn read<E: Error>(hex: &str) -> Result<Token, E> {
+        Token::from_hex(hex).ok_or_else(|| E::custom("a token has 32 hexadecimal digits"))
+    }
+}
+
+mod optional_token {
+    use pathscope_core::id::Token;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    #[expect(clippy::ref_option, reason = "serde passes fields by reference")]
+    pub(super) fn serialize<S: Serializer>(
+        token: &Option<Token>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match token {
+            Some(token) => super::token::serialize(token, serializer),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Token>, D::Error> {
+        let hex = Option::<String>::deserialize(deserializer)?;
+        hex.map(|hex| super::token::read(&hex)).transpose()
     }
 }
 

@@ -19,6 +19,7 @@ pub mod message;
 mod opening;
 mod own_ends;
 mod own_totals;
+mod resumption;
 mod seats;
 mod server;
 mod shorten;

@@ -188,8 +188,10 @@ impl Server {
     }
 
     fn judge(&mut self, propose: &Propose, now: Tick) -> Result<(), PeerError> {
-        let judged =
-            propose.test().and_then(|test| self.settings.limits.check(&test).map(|()| test));
+        let judged = propose
+            .test()
+            .and_then(|test| self.settings.limits.check(&test).map(|()| test))
+            .and_then(|test| check_resumed(&test, propose.resumes).map(|()| test));
         let test = match judged {
             Ok(test) => test,
             Err(refusal) => {
@@ -197,7 +199,9 @@ impl Server {
                 return self.line.say(&Message::Refuse(refusal));
             }
         };
-        let token = Token(keyed_hash(&self.entropy, &self.tests.to_be_bytes()));
+        // Flows that run already present the token that they have. It opens no more than this test.
+        let drawn = || Token(keyed_hash(&self.entropy, &self.tests.to_be_bytes()));
+        let token = propose.resumes.unwrap_or_else(drawn);
         self.tests += 1;
         self.line.put(Output::Prepare { token, plan: test.clone() });
         self.stage = Stage::Preparing { token, test: Box::new(test) };
@@ -387,6 +391,15 @@ impl Dialogue for Server {
         };
         [self.line.deadline(), stage].into_iter().flatten().min()
     }
+}
+
+/// Flows that run already can only come in anew where lanes come and go.
+fn check_resumed(test: &Test, resumes: Option<Token>) -> Result<(), Refusal> {
+    if resumes.is_none() || deadlines::roams(test) {
+        return Ok(());
+    }
+    let sentence = "only a multipath test outlives its server, and this is another one";
+    Err(Refusal::new("invalid", sentence))
 }
 
 fn version_refusal(client: VersionRange) -> Refusal {

@@ -21,9 +21,17 @@ use super::line::Line;
 use super::message::{FlowEnd, FlowTotal, Message};
 use super::own_ends::OwnEnds;
 use super::own_totals::OwnTotals;
+use super::resumption::Shift;
 use super::shorten::shorten;
 use crate::limits::stated_duration;
 use crate::{Moment, PeerError};
+
+/// These flows are told to finish.
+pub(super) fn tell_stop<D: Dialogue<Error = PeerError>>(line: &mut Line<D>, groups: &[Group]) {
+    for group in groups {
+        line.put(Output::Tell { group: group.id, flow: None, event: Event::Stop });
+    }
+}
 
 /// One test under way.
 #[derive(Debug)]
@@ -45,6 +53,8 @@ pub(super) struct Trial {
     reports: Reports,
     stopped: bool,
     stopped_from_here: bool,
+    /// How the other end's intervals are numbered here.
+    shift: Shift,
 }
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -81,7 +91,29 @@ impl Trial {
             reports: Reports::default(),
             stopped: false,
             stopped_from_here: false,
+            shift: Shift::default(),
         }
+    }
+
+    /// What is tested.
+    pub const fn test(&self) -> &Test {
+        &self.test
+    }
+
+    /// Whether it goes on without its session: lanes come and go, nobody has wound it up, and the other end has not been
+    /// told its total.
+    pub fn outlives_its_session(&self) -> bool {
+        self.is_running()
+            && !self.stopped
+            && !self.reports.own
+            && !self.reports.peer
+            && !self.totals.is_enough()
+            && deadlines::roams(&self.test)
+    }
+
+    /// The other end began later than this one.
+    pub const fn number_from(&mut self, shift: Shift) {
+        self.shift = shift;
     }
 
     /// Where in the talk this is.
@@ -219,8 +251,9 @@ impl Trial {
         D: Dialogue<Error = PeerError, Interval = EndInterval, Report = EndReport>,
     {
         match message {
-            Message::Interval(interval) if self.may_hear() => {
+            Message::Interval(mut interval) if self.may_hear() => {
                 self.note_progress(&interval, now);
+                self.shift.apply(&mut interval);
                 line.put(Output::PeerInterval(*interval));
                 Ok(())
             }
@@ -279,9 +312,7 @@ impl Trial {
     }
 
     fn tell_stop<D: Dialogue<Error = PeerError>>(&self, line: &mut Line<D>) {
-        for group in &self.groups {
-            line.put(Output::Tell { group: group.id, flow: None, event: Event::Stop });
-        }
+        tell_stop(line, &self.groups);
     }
 
     /// The deadline has come: says what has gathered, stops what runs too long, finds who is late.

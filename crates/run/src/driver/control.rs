@@ -3,7 +3,7 @@
 //! It knows nothing of messages: those are the dialogue's. Nothing in it blocks but [`Control::wait`].
 
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_os::readiness::{Interest, Poller, Ready};
@@ -31,6 +31,7 @@ pub(crate) struct Control {
     outgoing: Vec<u8>,
     wants_output: bool,
     is_closed: bool,
+    remote: Option<SocketAddr>,
 }
 
 /// What there is to be heard.
@@ -52,6 +53,7 @@ impl Control {
         stream.set_nonblocking(true).map_err(system)?;
         // Messages are small and each is awaited.
         stream.set_nodelay(true).map_err(system)?;
+        let remote = stream.peer_addr().ok();
         let poller = Poller::new()?;
         poller.add(&stream, CONTROL, Interest::INPUT)?;
         poller.add(&waker, WORD, Interest::INPUT)?;
@@ -64,19 +66,26 @@ impl Control {
             outgoing: Vec::new(),
             wants_output: false,
             is_closed: false,
+            remote,
         })
     }
 
-    /// The address of the other end, if it is still known.
-    pub fn remote(&self) -> String {
-        self.stream.peer_addr().map(|address| address.to_string()).unwrap_or_default()
+    /// The address of the other end, where it was known when the connection was made.
+    pub const fn remote(&self) -> Option<SocketAddr> {
+        self.remote
+    }
+
+    /// Another connection takes the place of this one, whose other end is to know that it is over.
+    pub fn hang_up(&mut self) {
+        self.close();
+        // It may be over already.
+        let _ = self.stream.shutdown(Shutdown::Both);
     }
 
     /// Whether both ends are on one machine, as far as addresses tell.
     pub fn is_within_one_host(&self) -> bool {
-        let address = |of: io::Result<SocketAddr>| of.ok().map(|address| address.ip());
-        let here = address(self.stream.local_addr());
-        here.is_some() && here == address(self.stream.peer_addr())
+        let here = self.stream.local_addr().ok().map(|address| address.ip());
+        here.is_some() && here == self.remote.map(|address| address.ip())
     }
 
     /// These bytes are to leave. After the end of the connection, nothing does.

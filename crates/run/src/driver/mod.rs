@@ -26,6 +26,7 @@ use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox};
+use crate::reconnection;
 use crate::samples::SampleFile;
 use crate::test::RunningTest;
 
@@ -122,7 +123,8 @@ where
 
     /// Writes down from now on what happens.
     pub fn keep(&mut self, journal: &Journal) {
-        self.journal = SessionJournal::new(journal.clone(), self.control.remote());
+        let remote = self.control.remote().map(|address| address.to_string());
+        self.journal = SessionJournal::new(journal.clone(), remote.unwrap_or_default());
     }
 
     /// Where word for this session is left.
@@ -205,6 +207,12 @@ where
                     }
                 },
                 Output::Start => self.start(end),
+                Output::Reconnect => self.reconnect(),
+                Output::Rejoin => self.test.iter().for_each(RunningTest::rejoin),
+                Output::Resumed => {
+                    self.journal.step(|| "the server is back, and its flows run".to_owned());
+                    self.test.iter().for_each(RunningTest::resumed);
+                }
                 Output::Tell { group, flow, event } => {
                     if event == Event::Stop {
                         self.stop_by(clock::now() + STOPPING);
@@ -303,6 +311,33 @@ where
                 // Where nothing runs, nothing will say that it is over.
                 self.check_over(end);
             }
+        }
+    }
+
+    /// The test goes on, and somebody else asks for its server meanwhile.
+    fn reconnect(&mut self) {
+        self.control.hang_up();
+        self.journal
+            .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
+        self.test.iter().for_each(RunningTest::server_gone);
+        let asked = match self.control.remote() {
+            Some(server) => reconnection::start(server, self.mailbox.clone()),
+            None => Ok(()),
+        };
+        // Without a thread that asks it is not there again in time, and then that is what is told.
+        if let Err(error) = asked {
+            self.journal.step(|| error.to_string());
+        }
+    }
+
+    /// The control connection is there again.
+    fn reconnected(&mut self, stream: TcpStream) {
+        match Control::new(stream, self.mailbox.waker().clone()) {
+            Ok(control) => {
+                self.control = control;
+                self.dialogue.input(Input::Reconnected, clock::now());
+            }
+            Err(error) => self.give_up(error),
         }
     }
 

@@ -105,6 +105,7 @@ where
                 self.intervals(whole, end);
                 self.check_over(end);
             }
+            Word::Reconnected(stream) => self.reconnected(stream),
             Word::Stop(reason) if self.stopping => {
                 // Asked twice: wait for nobody.
                 self.stop_by(now);

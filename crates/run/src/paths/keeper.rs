@@ -1,7 +1,7 @@
 //! The thread that keeps the paths: looks at interfaces and routes whenever they change, opens and drops lanes.
 
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -13,7 +13,7 @@ use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
-use super::log::{Happening, Log, PathsRemote};
+use super::log::{Happening, Log, PathsRemote, WordToKeeper};
 use super::open::{self, Candidate, Hold, Opened};
 use super::radio::Radios;
 use super::{Orders, no_path};
@@ -36,8 +36,8 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
     poller.add(&monitor, CHANGES, Interest::INPUT)?;
     poller.add(&waker, WORD, Interest::INPUT)?;
     let log = Arc::new(Mutex::new(Log::default()));
-    let is_stopped = Arc::new(AtomicBool::new(false));
-    let remote = PathsRemote::new(Arc::clone(&log), waker.clone(), Arc::clone(&is_stopped));
+    let word = Arc::new(WordToKeeper::default());
+    let remote = PathsRemote::new(Arc::clone(&log), waker.clone(), Arc::clone(&word));
     let (sender, arrivals) = channel();
     let keeper = Keeper {
         orders,
@@ -46,13 +46,15 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         waker,
         radios: Radios::open(),
         log,
-        is_stopped,
+        word,
         paths: Vec::new(),
         sender,
         arrivals,
         primary: None,
         begun: clock::now(),
         is_ready: false,
+        rejoins: false,
+        servers: 0,
         blind: None,
         turned_away: Vec::new(),
     };
@@ -70,7 +72,7 @@ struct Keeper {
     waker: Waker,
     radios: Radios,
     log: Arc<Mutex<Log>>,
-    is_stopped: Arc<AtomicBool>,
+    word: Arc<WordToKeeper>,
     /// By lane.
     paths: Vec<Path>,
     sender: Sender<Arrival>,
@@ -80,6 +82,10 @@ struct Keeper {
     begun: Tick,
     /// Whether the test may start, as far as paths go.
     is_ready: bool,
+    /// Whether a server that is there again waits for the first of its lanes.
+    rejoins: bool,
+    /// How often it was: what was asked of one server does not count with the next.
+    servers: u32,
     /// Why nothing could be seen, as last told.
     blind: Option<String>,
     /// Interfaces that there was no room for, as told.
@@ -111,6 +117,7 @@ enum State {
 /// What came of a try.
 struct Arrival {
     lane: Lane,
+    server: u32,
     outcome: Result<Opened, RunError>,
 }
 
@@ -121,7 +128,10 @@ impl Keeper {
         }
         let mut ready = Vec::new();
         let mut disturbed = Disturbed::default();
-        while self.orders.mailbox.is_read() && !self.is_stopped.load(Ordering::Acquire) {
+        while self.orders.mailbox.is_read() && !self.word.is_stopped.load(Ordering::Acquire) {
+            if self.word.rejoins.swap(false, Ordering::AcqRel) {
+                self.rejoin();
+            }
             match self.look(&disturbed) {
                 Ok(()) => {}
                 Err(error) if !self.is_ready => {
@@ -323,13 +333,13 @@ impl Keeper {
     fn attach(&mut self, lane: Lane, candidate: Candidate) {
         let (orders, sender, waker) =
             (self.orders.clone(), self.sender.clone(), self.waker.clone());
-        let index = candidate.index;
+        let (index, server) = (candidate.index, self.servers);
         let asking = move || {
             let (group, flow) = (orders.group.id, orders.group.first);
             let seat = Seat { token: orders.token, group, flow, lane };
             let outcome = open::open(&orders, &candidate, seat);
             // A keeper that has ended needs no path.
-            let _ = sender.send(Arrival { lane, outcome });
+            let _ = sender.send(Arrival { lane, server, outcome });
             waker.wake();
         };
         let path = &mut self.paths[lane.index()];
@@ -340,9 +350,12 @@ impl Keeper {
         }
     }
 
-    fn arrived(&mut self, Arrival { lane, outcome }: Arrival) {
+    fn arrived(&mut self, Arrival { lane, server, outcome }: Arrival) {
         let path = &mut self.paths[lane.index()];
         let State::Attaching { index } = path.state else { return };
+        if server != self.servers {
+            return;
+        }
         match outcome {
             Ok(Opened { socket, hold, facts }) => {
                 path.state = State::Up { index, hold };
@@ -396,12 +409,33 @@ impl Keeper {
         self.orders.mailbox.post(Word::Lane { group, flow, lane, socket });
     }
 
-    /// The test may start when every path is up, or has been tried; not for ever.
+    /// The server that is there now has none of the lanes.
+    fn rejoin(&mut self) {
+        self.servers += 1;
+        self.rejoins = true;
+        for lane in (0..self.paths.len() as u8).map(Lane) {
+            let path = &mut self.paths[lane.index()];
+            match path.state {
+                State::Up { .. } => self.drop_lane(lane, "the server has a new session".to_owned()),
+                State::Attaching { .. } | State::Down => {
+                    (path.state, path.retry_at) = (State::Down, Tick::ZERO);
+                }
+            }
+        }
+    }
+
+    /// The test may start when every path is up, or has been tried; not for ever. One that runs goes on at a server that is
+    /// there again as soon as one path is.
     fn tell_when_ready(&mut self) {
+        let is_up = |path: &Path| matches!(path.state, State::Up { .. });
+        if self.rejoins && self.paths.iter().any(is_up) {
+            self.rejoins = false;
+            let (group, flow) = (self.orders.group.id, self.orders.group.first);
+            self.orders.mailbox.post(Word::LanesReady { group, flow });
+        }
         if self.is_ready {
             return;
         }
-        let is_up = |path: &Path| matches!(path.state, State::Up { .. });
         let is_trying = |path: &Path| matches!(path.state, State::Attaching { .. });
         let waits =
             self.paths.iter().any(is_trying) && clock::now().since(self.begun) < START_WITHIN;

@@ -7,7 +7,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_core::record::WirelessFacts;
 use pathscope_modes::multipath::{MultipathInterval, MultipathReport, PathFacts, Transition};
-use pathscope_os::Waker;
+use pathscope_os::{Waker, clock};
 
 use super::radio::Radio;
 
@@ -19,7 +19,23 @@ const TOLD: usize = 1_000;
 pub(crate) struct PathsRemote {
     log: Arc<Mutex<Log>>,
     waker: Waker,
-    is_stopped: Arc<AtomicBool>,
+    word: Arc<WordToKeeper>,
+}
+
+/// What the session tells the keeper of its paths.
+#[derive(Debug, Default)]
+pub(super) struct WordToKeeper {
+    /// Nothing more is kept.
+    pub is_stopped: AtomicBool,
+    /// The server expects every lane anew.
+    pub rejoins: AtomicBool,
+}
+
+/// What happened to the server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum ServerIs {
+    Gone,
+    Back,
 }
 
 /// What happened to the paths so far.
@@ -31,6 +47,8 @@ pub(super) struct Log {
     radios: Vec<Radio>,
     transitions: Vec<Happening>,
     omitted: u64,
+    /// How often the server was back after it had been gone.
+    resumptions: u64,
 }
 
 /// Something that happened to a path.
@@ -74,15 +92,33 @@ impl Log {
 }
 
 impl PathsRemote {
-    /// For a keeper that writes this log, is woken so, and looks at that.
-    pub(super) fn new(log: Arc<Mutex<Log>>, waker: Waker, is_stopped: Arc<AtomicBool>) -> Self {
-        Self { log, waker, is_stopped }
+    /// For a keeper that writes this log, is woken so, and is told so.
+    pub(super) fn new(log: Arc<Mutex<Log>>, waker: Waker, word: Arc<WordToKeeper>) -> Self {
+        Self { log, waker, word }
     }
 
     /// Nothing more is kept.
     pub fn stop(&self) {
-        self.is_stopped.store(true, Ordering::Release);
+        self.word.is_stopped.store(true, Ordering::Release);
         self.waker.wake();
+    }
+
+    /// The server expects every lane anew.
+    pub fn rejoin(&self) {
+        self.word.rejoins.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+
+    /// The server is gone, or is back.
+    pub fn note_server(&self, is: ServerIs) {
+        let (what, why) = match is {
+            ServerIs::Gone => ("gone", "the server is gone: it is asked for again"),
+            ServerIs::Back => ("back", "the server is back, and counts from here on"),
+        };
+        let mut log = self.log();
+        let (at, interface, why) = (clock::now(), String::new(), why.to_owned());
+        log.add(Happening { at, lane: None, interface, what, why });
+        log.resumptions += u64::from(is == ServerIs::Back);
     }
 
     /// The server answered on these lanes, which had come up while the test ran.
@@ -113,6 +149,7 @@ impl PathsRemote {
         for (path, radio) in report.paths.iter_mut().zip(&log.radios) {
             path.wireless = radio.report();
         }
+        report.resumptions = log.resumptions;
         report.transitions_omitted = log.omitted;
         report.transitions = log
             .transitions

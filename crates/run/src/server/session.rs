@@ -100,9 +100,9 @@ impl End for ServerEnd<'_> {
         self.admission.sessions().check_served()?;
         self.admission.take_files(files_for(test))?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
+        self.admission.sessions().expect(token, test, mailbox.clone())?;
         self.token = Some(token);
-        self.admission.sessions().expect(token, test, mailbox.clone());
+        (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())
     }
 

@@ -1,5 +1,6 @@
 //! Who is in: the sessions of a server, found by their tokens.
 
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
@@ -161,8 +162,8 @@ impl Sessions {
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The flows of a test are awaited.
-    pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) {
+    /// The flows of a test are awaited; where another has their token already, they are not.
+    pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) -> Result<(), RunError> {
         let expected = Expected {
             seats: Seats::new(test.groups()),
             settings: settings::settings(test),
@@ -172,7 +173,11 @@ impl Sessions {
             roams: test.groups().iter().any(|group| group.roams),
             lanes: HashMap::new(),
         };
-        self.state().tests.insert(token, expected);
+        match self.state().tests.entry(token) {
+            Entry::Vacant(place) => drop(place.insert(expected)),
+            Entry::Occupied(_) => return Err(RunError::StillThere),
+        }
+        Ok(())
     }
 
     /// A test is over: nobody is awaited any more.
@@ -248,5 +253,29 @@ impl Sessions {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_modes::latency::LatencyPlan;
+    use pathscope_modes::registry::Plan;
+
+    use super::*;
+
+    #[test]
+    fn a_token_is_of_one_test_at_a_time() {
+        let waker = || Waker::new().expect("a waker");
+        let (host, journal) = (Host::default(), Journal::default());
+        let sessions = Sessions::new(Limits::default(), host, journal, (100, None), waker());
+        let plan = Plan::Latency(LatencyPlan::probe(pathscope_core::quantity::Frequency(100)));
+        let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
+        let test = Test { plan, probe: None, report_every_ns };
+        let expect = |token| sessions.expect(Token(token), &test, Mailbox::new(waker()).0);
+        assert!(expect([1; 16]).is_ok() && expect([2; 16]).is_ok());
+        // Whoever it is knows the token; but the flows of the first must not be sent to the second.
+        assert!(matches!(expect([1; 16]), Err(RunError::StillThere)));
+        sessions.forget(Token([1; 16]));
+        assert!(expect([1; 16]).is_ok());
     }
 }

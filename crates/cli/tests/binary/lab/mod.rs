@@ -16,6 +16,7 @@ mod leftovers;
 mod media;
 mod multipath;
 mod multipath_faults;
+mod multipath_server;
 mod multipath_truth;
 mod portfolio;
 mod ports;

@@ -4,5 +4,6 @@ mod document;
 mod faults;
 mod order;
 mod pair;
+mod resumption;
 mod stops;
 mod strangers;

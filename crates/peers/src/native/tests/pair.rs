@@ -40,6 +40,9 @@ pub(super) enum Seen {
     Interval(u64),
     Report(u64),
     TestOver,
+    Reconnect,
+    Rejoin,
+    Resumed,
 }
 
 /// What goes wrong on the way from one end to the other, after so many bytes.
@@ -69,6 +72,8 @@ pub(super) struct End<D: Talk> {
     steps: BTreeMap<Tick, Step>,
     /// Whether its flows run.
     pub is_running: bool,
+    /// Since when it waits for another connection.
+    reconnects: Option<Tick>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -90,6 +95,7 @@ impl<D: Talk> End<D> {
             groups: Vec::new(),
             steps: BTreeMap::new(),
             is_running: false,
+            reconnects: None,
         }
     }
 
@@ -114,6 +120,15 @@ impl<D: Talk> End<D> {
                 self.attach(&plan, now);
             }
             Output::Start => self.start(now),
+            Output::Reconnect => {
+                self.seen.push(Seen::Reconnect);
+                self.reconnects = Some(now);
+            }
+            Output::Rejoin => {
+                self.seen.push(Seen::Rejoin);
+                self.attach_all(now);
+            }
+            Output::Resumed => self.seen.push(Seen::Resumed),
             Output::Tell { flow: Some(flow), event: Event::PeerTotal(total), .. } => {
                 self.seen.push(Seen::Total(flow, total));
             }
@@ -140,6 +155,10 @@ impl<D: Talk> End<D> {
 
     fn attach(&mut self, plan: &Test, now: Tick) {
         self.groups = plan.groups();
+        self.attach_all(now);
+    }
+
+    fn attach_all(&mut self, now: Tick) {
         for (group, flow) in self.flows() {
             self.dialogue.input(Input::Attached { group, flow }, now);
         }
@@ -224,6 +243,10 @@ pub(super) struct Pair {
     pub now: Tick,
     /// Lengths in which bytes arrive, over and over; empty: as they were sent.
     pub chunks: Vec<usize>,
+    /// How long it takes until another server is there; `None`: there is none.
+    pub back_after_ns: Option<u64>,
+    /// What goes wrong on the way from the next server.
+    pub next_fault: Option<(usize, Fault)>,
     arrived: [usize; 2],
     is_cut: bool,
     told_closed: [bool; 2],
@@ -251,6 +274,8 @@ impl Pair {
             server: End::new(server),
             now,
             chunks: Vec::new(),
+            back_after_ns: None,
+            next_fault: None,
             arrived: [0; 2],
             is_cut: false,
             told_closed: [false; 2],
@@ -258,6 +283,19 @@ impl Pair {
         };
         pair.drop_opening();
         pair
+    }
+
+    /// Another server, which knows nothing of the one before, and a connection to it.
+    fn renew(&mut self) {
+        self.client.reconnects = None;
+        self.client.on_the_way.clear();
+        let limits = Limits::default();
+        let settings = ServerSettings { host: Host::default(), limits, wants_ends: true };
+        self.server = End::new(Server::new(settings, VERSIONS, Ok(()), [6; 16], self.now));
+        self.server.fault = self.next_fault.take();
+        (self.arrived, self.is_cut, self.told_closed) = ([0; 2], false, [false; 2]);
+        self.client.dialogue.input(Input::Reconnected, self.now);
+        self.drop_opening();
     }
 
     /// The opening is read by whoever accepts connections, before there is a dialogue.
@@ -289,9 +327,14 @@ impl Pair {
             return false;
         }
         self.tell_closed();
-        let events = [self.client.next_event(), self.server.next_event()];
+        let since = self.client.reconnects.filter(|_| self.client.ended.is_none());
+        let back = since.zip(self.back_after_ns).map(|(since, after)| since.plus_nanos(after));
+        let events = [self.client.next_event(), self.server.next_event(), back];
         let Some(next) = events.into_iter().flatten().min() else { return true };
         self.now = self.now.max(next);
+        if back.is_some_and(|back| self.now >= back) {
+            self.renew();
+        }
         assert!(
             self.now.as_nanos() < HANGS_NS,
             "an end hangs: {:?} {:?}",

@@ -1,0 +1,50 @@
+//! A server that is killed under a multipath test: it may come back, as another process that knows nothing of the first.
+
+use pathscope_modes::document::{Document, OutcomeState};
+use pathscope_modes::multipath::Transition;
+
+use super::multipath::{Course, TWO_WAYS, near, story, summary};
+use super::{Stand, only};
+
+const WORDS: [&str; 6] = ["--path", "to-ap", "--path", "to-modem", "--rate", "2Mbit"];
+
+/// What happened to the server, in order.
+fn server_story(document: &Document) -> Vec<&str> {
+    let of = |it: &&Transition| it.path.is_none() && ["gone", "back"].contains(&it.what.as_str());
+    near(document).transitions.iter().filter(of).map(|it| it.what.as_str()).collect()
+}
+
+#[test]
+fn a_server_that_is_killed_and_back_costs_an_outage_and_the_run_ends_well() {
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let server = stand.server("server");
+    let mut course = Course::start(&stand, &[&WORDS[..], &["-t", "10s"]].concat());
+    course.await_intervals(5);
+    server.signal("KILL");
+    drop(server.finish());
+    course.await_intervals(3);
+    let _server = stand.server("server");
+    let (ran, document) = course.finish();
+    let ran = ran.exits(0);
+    assert_eq!(document.outcome.state, OutcomeState::Complete, "{}", ran.said());
+    assert_eq!(server_story(&document), ["gone", "back"], "{}", ran.said());
+    assert_eq!(near(&document).resumptions, 1);
+    for path in ["to-ap", "to-modem"] {
+        assert_eq!(story(&document, path), ["up", "down", "up", "used"], "{}", ran.said());
+    }
+    let summary = summary(&document);
+    assert_eq!(summary.scheduled, 2_441, "to its end: {}", ran.said());
+    assert!(summary.received < summary.scheduled, "{}", ran.said());
+    assert_eq!(summary.effective_gaps.outages, 1, "{}", ran.said());
+    let far = only(&document).server.as_ref().and_then(|end| end.multipath.as_ref());
+    let far = far.expect("the one that came back reported");
+    for (path, far) in summary.paths.iter().zip(&far.paths) {
+        // The server that reported saw what came after; of each that reached it the answer came.
+        assert!(far.received > 0 && far.received < path.received, "{}", ran.said());
+        assert_eq!((path.lost_forward, path.lost_return), (None, None), "{}", ran.said());
+        assert_eq!((path.corrupt, path.duplicates, path.late), (0, 0, 0), "{}", ran.said());
+        assert_eq!(path.gaps.outages, 1, "{}", ran.said());
+    }
+    let caveats = &only(&document).caveats;
+    assert!(caveats.iter().any(|it| it.name == "server_resumed"), "{caveats:?}");
+}

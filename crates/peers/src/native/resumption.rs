@@ -1,0 +1,92 @@
+//! A test that outlives its session: what the client keeps of it while the server is gone, and for how long it asks.
+//!
+//! Not here: the talk itself, which begins anew in `client`.
+
+use pathscope_core::Tick;
+use pathscope_core::id::Token;
+use pathscope_flow::Phase;
+use pathscope_modes::registry::{EndInterval, Test};
+
+use super::deadlines;
+use super::message::{FlowTotal, Propose};
+use crate::PeerError;
+
+/// A session that was lost while its test ran, and is asked for again.
+#[derive(Debug)]
+pub(super) struct Resumption {
+    test: Test,
+    token: Token,
+    /// Why the session was lost: told, should it not come back.
+    lost: PeerError,
+    /// Not asked for after this.
+    until: Tick,
+    /// What the test's flow has sent in all, where it has ended meanwhile.
+    ended: Option<(FlowTotal, Phase)>,
+}
+
+impl Resumption {
+    /// Of a test that runs, whose flows present this token.
+    pub fn new(test: Test, token: Token, lost: PeerError, now: Tick) -> Self {
+        let until = now.plus_nanos(deadlines::RESUME.0);
+        Self { test, token, lost, until, ended: None }
+    }
+
+    /// What is asked for.
+    pub const fn test(&self) -> &Test {
+        &self.test
+    }
+
+    /// How it is asked for.
+    pub fn proposal(&self) -> Propose {
+        Propose::again(&self.test, self.token)
+    }
+
+    /// Whether this is the token of the flows that run.
+    pub fn is_of(&self, token: Token) -> bool {
+        self.token == token
+    }
+
+    /// When it is given up.
+    pub const fn until(&self) -> Tick {
+        self.until
+    }
+
+    /// It comes too late: all flows are over.
+    pub fn give_up(&mut self) -> PeerError {
+        self.until = Tick::ZERO;
+        self.lost.clone()
+    }
+
+    /// Why the session was lost.
+    pub fn into_loss(self) -> PeerError {
+        self.lost
+    }
+
+    /// The flow is in a phase that the other end will have to hear of.
+    pub fn note(&mut self, total: FlowTotal, phase: Phase) {
+        self.ended.get_or_insert((total, phase));
+    }
+
+    /// What [`note`](Self::note) was told.
+    pub const fn ended(&self) -> Option<(FlowTotal, Phase)> {
+        self.ended
+    }
+}
+
+/// How the other end's intervals are numbered here: from the first of its session on, which may be later than this end's.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Shift {
+    /// Of this end, the interval in which the other's first began.
+    pub index: u64,
+    /// When that was, in time since the start of the test.
+    pub start_ns: u64,
+}
+
+impl Shift {
+    /// As this end numbers it.
+    pub const fn apply(self, interval: &mut EndInterval) {
+        interval.index = interval.index.saturating_add(self.index);
+        interval.start_ns = interval.start_ns.saturating_add(self.start_ns);
+        interval.end_ns = interval.end_ns.saturating_add(self.start_ns);
+    }
+}
