@@ -51,3 +51,35 @@ fn is_no_sooner(found: &LatencyFigures, there: &DirectionAccount, on_the_wire_ns
     let mean_ns = found.mean_ns.expect("there are answers");
     assert!(mean_ns >= on_the_wire_ns as f64 + waited_ns, "{path}: {mean_ns}, {queue:?}");
 }
+
+#[test]
+fn damage_on_one_path_is_found_there_and_costs_the_other_nothing() {
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let _server = stand.server("server");
+    // The control connection goes by the other one.
+    stand.set(&[("corrupt=4%", 0)], "laptop:modem", None);
+    let before = stand.settled();
+    let paths = ["--path", "to-ap", "--path", "to-modem"];
+    let rest = ["-t", "3s", "--rate", "2Mbit", "--grouping", "10"];
+    let (ran, document) = Course::start(&stand, &[&paths[..], &rest].concat()).finish();
+    let ran = ran.exits(5).complains(&["came with other bytes than were sent"]);
+    let account = stand.settled().since(&before);
+    let link = account.link("laptop:modem").expect("it is there");
+    let flows = [
+        (only_flow(&link.forward, UDP, [0, PORT]), 64),
+        (only_flow(&link.backward, UDP, [PORT, 0]), 32),
+    ];
+    let damaged: u64 = flows.iter().map(|(flow, other)| datagrams(flow.corrupted, *other)).sum();
+    let summary = summary(&document);
+    let [ap, modem] = &summary.paths[..] else { panic!("two paths: {}", ran.said()) };
+    assert_eq!((ap.sent, ap.received, ap.corrupt), (732, 732, 0), "{}", ran.said());
+    assert_eq!((summary.received, summary.lost), (732, 0), "{}", ran.said());
+    // What names a datagram may be damaged, and then it is nobody's; the server's own stamps, 16 bytes of 1,024, are
+    // compared with nothing.
+    let found = modem.corrupt + summary.foreign;
+    assert!(modem.corrupt > 0 && found <= damaged, "{found} of {damaged}: {}", ran.said());
+    assert!(10 * found >= 8 * damaged, "{found} of {damaged}: {}", ran.said());
+    // Each damaged one is an answer less, and nothing else is.
+    assert_eq!(modem.lost, found, "{}", ran.said());
+    assert_eq!((modem.sent, modem.received + modem.lost), (732, 732), "{}", ran.said());
+}
