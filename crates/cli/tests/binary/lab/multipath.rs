@@ -314,6 +314,40 @@ fn ten_seconds_without_any_path_end_no_run() {
 }
 
 #[test]
+fn every_interface_down_for_a_while_ends_no_run_and_all_come_back() {
+    if !has_ip() {
+        return;
+    }
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let _server = stand.server("server");
+    let names = ["to-ap", "to-modem"];
+    let kept = names.map(|name| routes(&stand, name));
+    let words = ["--path", "to-ap", "--path", "to-modem", "-t", "14s", "--rate", "1Mbit"];
+    let mut course = Course::start(&stand, &words);
+    course.await_intervals(5);
+    names.iter().for_each(|name| drop(ip(&stand, &["link", "set", name, "down"])));
+    // Three seconds, in which nothing can be sent.
+    course.await_intervals(15);
+    for (name, kept) in names.iter().zip(&kept) {
+        ip(&stand, &["link", "set", name, "up"]);
+        put_back(&stand, name, kept);
+    }
+    let (ran, document) = course.finish();
+    let ran = ran.exits(0);
+    let summary = summary(&document);
+    assert_eq!(summary.scheduled, 1_708, "{}", ran.said());
+    assert!(summary.without_path > 0, "{}", ran.said());
+    assert_eq!(summary.lost + summary.received + summary.without_path, summary.scheduled);
+    assert!(summary.effective_gaps.longest_ns >= 2_000_000_000, "{}", ran.said());
+    for name in names {
+        let told = story(&document, name);
+        assert_eq!((told.first(), told.last()), (Some(&"up"), Some(&"used")), "{told:?}");
+        assert!(told.contains(&"down"), "{told:?}");
+    }
+    assert!(only(&document).server.is_some(), "both ends reported: {}", ran.said());
+}
+
+#[test]
 fn an_interface_that_is_no_path_is_named_with_its_reason() {
     if !has_ip() {
         return;
