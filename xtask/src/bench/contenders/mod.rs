@@ -2,6 +2,7 @@
 
 mod bare;
 mod iperf3;
+mod lagscope;
 mod neper;
 mod netperf;
 mod pathscope;
@@ -29,6 +30,7 @@ pub const ALL: &[Contender] = &[
     neper::TCP_RR,
     neper::UDP_RR,
     netperf::NETPERF,
+    lagscope::LAGSCOPE,
 ];
 
 /// One tool: how to run its two ends, and where its figure stands.

@@ -1,6 +1,6 @@
 //! netperf: transfers over one connection, and round trips of ends that sleep.
 //!
-//! Written from its documentation; not tried.
+//! Read from 2.7.1 and tried with it.
 
 use anyhow::{Context as _, Result};
 

@@ -1,0 +1,45 @@
+//! lagscope: round trips over TCP of ends that sleep. Read from 1.0.1 and tried with it. Both ends must be told the size, or
+//! its server waits for more than comes. Its mean goes with every run; its percentiles only with all samples kept.
+
+use anyhow::Result;
+
+use super::super::case::{Case, Measure, PING_BYTES, Protocol};
+use super::super::conditions::Conditions;
+use super::super::ends::Outputs;
+use super::{Contender, Program, Setting, number_after, sleeps, words};
+
+pub const LAGSCOPE: Contender = Contender {
+    name: "lagscope",
+    program: Program::Installed("lagscope"),
+    measure,
+    server: |setting| words(&format!("-r127.0.0.1 -p{} -z{PING_BYTES}", setting.port)),
+    server_ends: |_| false,
+    controls_by_tcp: true,
+    client: |setting| {
+        let (port, seconds) = (setting.port, setting.conditions.seconds);
+        // From any port: its own is still in use after the run before.
+        words(&format!("-s127.0.0.1 -p{port} -z{PING_BYTES} -t{seconds} -o0"))
+    },
+    figure,
+};
+
+fn measure(case: &Case, _conditions: &Conditions) -> Option<Measure> {
+    let is_tcp = matches!(case, Case::Latency { protocol: Protocol::Tcp, .. });
+    (is_tcp && sleeps(case)).then_some(Measure::MeanRttNs)
+}
+
+fn figure(_setting: &Setting<'_>, outputs: &Outputs) -> Result<f64> {
+    Ok(number_after(&outputs.client, "Average")? * 1_000.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn its_mean_is_found_behind_its_progress() {
+        let client = "127.0.0.1: 99% completed.127.0.0.1: 100% completed.12:09:14 INFO: TEST COMPLETED.\n\
+                      12:09:14 INFO: \t  Minimum = 14.750us, Maximum = 4140.500us, Average = 78.544us\n";
+        assert_eq!(number_after(client, "Average").ok(), Some(78.544));
+    }
+}
