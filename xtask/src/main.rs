@@ -15,6 +15,7 @@ mod purity;
 mod rooms;
 mod schema;
 mod source;
+mod talk;
 mod tidy;
 mod tree;
 mod violation;
@@ -60,7 +61,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            println!("failed to {error:#}");
+            talk::complain(&error);
             ExitCode::FAILURE
         }
     }

@@ -64,6 +64,11 @@ impl Trouble {
     fn usage(error: impl std::fmt::Display) -> Self {
         Self::new(Failure::Usage, error.to_string())
     }
+
+    /// The system gave this program no thread.
+    fn no_thread(error: impl std::fmt::Display) -> Self {
+        Self::new(Failure::Unsupported, format!("cannot start a thread: {error}"))
+    }
 }
 
 /// Help and version go to standard output and are no error; everything else is one of usage.

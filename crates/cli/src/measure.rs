@@ -195,8 +195,7 @@ fn measure(
     };
     let format = args.output.form.format();
     let options = terminal::options(args.talk.color.color, args.talk.quiet);
-    let mut stdout = Background::new(io::stdout())
-        .map_err(|error| Trouble::new(Failure::Unsupported, format!("cannot start: {error}")))?;
+    let mut stdout = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
     let output_trouble = outputs.into_trouble();

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
-use pathscope_core::error::Failure;
 use pathscope_peers::limits::Limits;
 use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
@@ -36,9 +35,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;
     // Whoever does not read what is said keeps no client waiting.
-    let talk = Background::new(io::stderr())
-        .map_err(|error| Trouble::new(Failure::Unsupported, format!("cannot start: {error}")))?;
-    let talk = Mutex::new(talk);
+    let talk = Mutex::new(Background::new(io::stderr()).map_err(Trouble::no_thread)?);
     let served = server.serve(&stop, &|line: &str| {
         if !quiet {
             let mut talk = talk.lock().unwrap_or_else(PoisonError::into_inner);

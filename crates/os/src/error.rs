@@ -154,7 +154,7 @@ impl OsError {
                  connections, or widen net.ipv4.ip_local_port_range",
             ),
             Self::Bind { source, .. } => bind_remedy(source.kind()),
-            Self::Interface { .. } => Some("'ip link' lists those that there are"),
+            Self::Interface { source, .. } => interface_remedy(source),
             Self::ConnectTimeout { .. } => {
                 Some("see whether a firewall between the ends lets the port through")
             }
@@ -189,6 +189,21 @@ fn bind_remedy(kind: io::ErrorKind) -> Option<&'static str> {
         _ => None,
     }
 }
+
+/// Before Linux 5.7 only the privileged may bind a socket to an interface.
+fn interface_remedy(error: &io::Error) -> Option<&'static str> {
+    match error.kind() {
+        io::ErrorKind::PermissionDenied => Some(
+            "this system lets only the privileged bind a socket to an interface (CAP_NET_RAW): give the \
+             interface's address with --bind, where routes send packets from it by that interface",
+        ),
+        io::ErrorKind::NotFound => Some(LIST_INTERFACES),
+        _ if error.raw_os_error() == Some(libc::ENODEV) => Some(LIST_INTERFACES),
+        _ => None,
+    }
+}
+
+const LIST_INTERFACES: &str = "'ip link' lists those that there are";
 
 fn listen_remedy(kind: io::ErrorKind) -> Option<&'static str> {
     match kind {

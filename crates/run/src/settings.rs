@@ -89,3 +89,44 @@ pub(crate) fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
         plan.rate_of(flow).filter(|rate| sends && plan.is_even() && rate.0 <= PACED_MOST_BPS)?;
     u32::try_from(rate.0 / 8 + rate.0 / 32).ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_buffer_is_cut_where_half_of_what_is_charged_is_less_than_was_asked_for() {
+        let told = |asked: [Option<usize>; 2], granted: [Option<u64>; 2]| {
+            let settings = Settings {
+                send_buffer_bytes: asked[0],
+                receive_buffer_bytes: asked[1],
+                ..Settings::default()
+            };
+            let facts = SocketFacts {
+                send_buffer_bytes: granted[0],
+                receive_buffer_bytes: granted[1],
+                ..SocketFacts::default()
+            };
+            let caveats = cut_buffers(Role::Server, &settings, &facts);
+            caveats.map(|caveat| caveat.text).collect::<Vec<_>>()
+        };
+        let mib = 1 << 20;
+        for (asked, granted) in [
+            ([None, None], [Some(1), Some(1)]),
+            ([Some(mib), Some(mib)], [Some(2 << 20), Some(3 << 20)]),
+            // A system that does not say.
+            ([Some(mib), Some(mib)], [None, None]),
+        ] {
+            assert_eq!(told(asked, granted), [""; 0], "{asked:?} {granted:?}");
+        }
+        assert_eq!(
+            told([Some(mib), Some(8 * mib)], [Some(1 << 20), Some(8 << 20)]),
+            [
+                "a send buffer of 1 MiB was asked for, and the server's kernel granted 512 KiB: raise \
+                 net.core.wmem_max there",
+                "a receive buffer of 8 MiB was asked for, and the server's kernel granted 4 MiB: raise \
+                 net.core.rmem_max there",
+            ]
+        );
+    }
+}

@@ -15,6 +15,7 @@ use socket2::SockRef;
 
 use super::case::PING_BYTES;
 use super::relay::{self, Paced};
+use crate::talk::say;
 
 mod datagrams;
 
@@ -280,8 +281,7 @@ fn receive_ping(wire: &mut impl Wire, ping: &mut [u8]) -> Result<bool> {
 }
 
 pub(super) fn print_json(value: &serde_json::Value) -> Result<()> {
-    println!("{value}");
-    std::io::stdout().flush().context("write to standard output")
+    say(value)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a loop of its own, outside of the instrument")]

@@ -20,6 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
+use crate::talk::say;
 pub use bare::{Loop, run as play};
 use case::Case;
 use conditions::Conditions;
@@ -78,26 +79,27 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
     );
     let matches = planned(subject, arguments, &conditions)?;
     if !matches.is_empty() {
-        announce(&matches, &conditions, arguments.pairs);
+        announce(&matches, &conditions, arguments.pairs)?;
     }
     let mut comparisons = Vec::new();
     let mut complete = true;
     for (case, opponent) in matches {
         match compare(&case, subject, opponent, &conditions, arguments.pairs) {
             Ok(comparison) => {
-                println!("{}", comparison.row());
+                say(comparison.row())?;
                 comparisons.push(comparison);
             }
             Err(error) => {
                 complete = false;
-                println!("{}: failed to compare with {}: {error:#}", case.name(), opponent.name);
+                let (case, opponent) = (case.name(), opponent.name);
+                say(format_args!("{case}: failed to compare with {opponent}: {error:#}"))?;
             }
         }
     }
     if !comparisons.is_empty() {
-        println!("\n{}", report::memory_head());
-        comparisons.iter().for_each(|comparison| println!("{}", comparison.memory_row()));
-        println!("\n{}", conditions.size_in_words());
+        say(format_args!("\n{}", report::memory_head()))?;
+        comparisons.iter().try_for_each(|comparison| say(comparison.memory_row()))?;
+        say(format_args!("\n{}", conditions.size_in_words()))?;
     }
     let mut relay = Vec::new();
     if arguments.case.as_ref().is_none_or(|part| relay::NAME.contains(part.as_str())) {
@@ -105,7 +107,7 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
             Ok(repetitions) => relay = repetitions,
             Err(error) => {
                 complete = false;
-                println!("{}: failed to {error:#}", relay::NAME);
+                say(format_args!("{}: failed to {error:#}", relay::NAME))?;
             }
         }
     }
@@ -127,14 +129,14 @@ fn planned(
     } else {
         arguments.against.iter().map(|name| contenders::named(name)).collect::<Result<_>>()?
     };
-    let others = wanted.into_iter().filter(|other| {
-        let there = other.name != subject.name && other.program.is_there(conditions);
-        if !there && other.name != subject.name {
-            println!("{} is not on this machine: not compared", other.name);
+    let mut opponents: Vec<&Contender> = vec![subject];
+    for other in wanted.into_iter().filter(|other| other.name != subject.name) {
+        if other.program.is_there(conditions) {
+            opponents.push(other);
+        } else {
+            say(format_args!("{} is not on this machine: not compared", other.name))?;
         }
-        there
-    });
-    let opponents: Vec<&Contender> = std::iter::once(subject).chain(others).collect();
+    }
     let chosen = |case: &Case| {
         arguments.case.as_ref().is_none_or(|part| case.name().contains(part.as_str()))
     };
@@ -145,12 +147,13 @@ fn planned(
     Ok(pairs.filter(|(case, _)| (subject.measure)(case, conditions).is_some()).collect())
 }
 
-fn announce(matches: &[(Case, &Contender)], conditions: &Conditions, pairs: usize) {
+fn announce(matches: &[(Case, &Contender)], conditions: &Conditions, pairs: usize) -> Result<()> {
     let runs = matches.len() * pairs * 2;
     let minutes = runs as f64 * (f64::from(conditions.seconds) + 0.5) / 60.0;
-    println!("{} comparisons, {runs} runs, about {minutes:.0} minutes", matches.len());
-    println!("{}", conditions.in_words());
-    println!("\n{}", report::head());
+    let comparisons = matches.len();
+    say(format_args!("{comparisons} comparisons, {runs} runs, about {minutes:.0} minutes"))?;
+    say(conditions.in_words())?;
+    say(format_args!("\n{}", report::head()))
 }
 
 /// Runs the pairs. Who goes first alternates, so that what wears off or builds up favours nobody.

@@ -21,6 +21,7 @@ use pathscope_os::cpus;
 use serde::Serialize;
 
 use super::conditions::Conditions;
+use crate::talk::say;
 
 /// What `--case` calls it.
 pub const NAME: &str = "relay-100Mbit";
@@ -85,15 +86,15 @@ pub fn run(conditions: &Conditions, repetitions: usize) -> Result<Vec<Repetition
         shaper: Shaper::Relay,
     };
     let lab = Lab::up(&plan).context("put a lab up")?;
-    println!("\n{NAME}: lateness of the relay, one link, {RATE_BPS} bit/s offered");
-    println!(
+    say(format_args!("\n{NAME}: lateness of the relay, one link, {RATE_BPS} bit/s offered"))?;
+    say(format_args!(
         "{:>10} {:>10} {:>10} {:>10} {:>6} {:>9} {:>7}  verdict",
         "p50", "p99", "max", "frames/s", "lost", "turns/s", "cpu"
-    );
+    ))?;
     let mut all = Vec::new();
     for _ in 0..repetitions {
         let repetition = once(&lab, u64::from(conditions.seconds))?;
-        println!("{}", repetition.row());
+        say(repetition.row())?;
         all.push(repetition);
     }
     Ok(all)
@@ -186,7 +187,7 @@ pub fn send(paced: &Paced) -> Result<()> {
 /// Holds a port and reads nothing, until standard input ends.
 pub fn sink(port: u16) -> Result<()> {
     let _socket = UdpSocket::bind(("0.0.0.0", port)).context("bind")?;
-    println!("ready");
+    say("ready")?;
     io::copy(&mut io::stdin(), &mut io::sink()).map(drop).context("wait")
 }
 

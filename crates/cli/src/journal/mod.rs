@@ -120,10 +120,10 @@ impl JournalArgs {
             Ok(Target::new(option, path, file, table, Form::of_path(path)))
         };
         let targets = asked.iter().map(open).collect::<Result<Vec<_>, Trouble>>()?;
-        let cannot = |error| Trouble::new(Failure::Unsupported, format!("cannot start: {error}"));
-        let console =
-            (talk > Talk::Nothing).then(|| Console::new(talk)).transpose().map_err(cannot)?;
-        Ok(Kept { writer: Writer::start(targets, console).map_err(cannot)? })
+        let console = (talk > Talk::Nothing).then(|| Console::new(talk)).transpose();
+        let console = console.map_err(Trouble::no_thread)?;
+        let writer = Writer::start(targets, console).map_err(Trouble::no_thread)?;
+        Ok(Kept { writer })
     }
 }
 

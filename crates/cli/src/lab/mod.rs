@@ -17,7 +17,7 @@ use pathscope_lab::harness::{Lab, Plan, UpError};
 use pathscope_lab::keeper;
 use pathscope_lab::picture;
 use pathscope_lab::standing::{self, Down, Registry, Standing, StandingError};
-use pathscope_lab::topology::{Network, Topology};
+use pathscope_lab::topology::{Network, Passage, Topology};
 
 pub use self::args::LabArgs;
 use self::args::{DownArgs, LabCommand, UpArgs};
@@ -49,13 +49,21 @@ fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
     let plan = Plan { binary: &binary, registry, name, network, seed: args.seed, shaper };
     let standing = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
     terminal::say(&format!(
-        "lab {name} is up: {}; shaped by {}, seed {}\ntry: pathscope lab exec {} -- ip address",
+        "lab {name} is up: {}; {}\ntry: pathscope lab exec {} -- ip address",
         picture::summary(&standing.network),
-        standing.shaper,
-        standing.seed,
+        shaping(&standing),
         standing.nodes.first().map_or("NODE", |node| node.name.as_str()),
     ));
     Ok(())
+}
+
+/// Who applies the conditions of a lab's links, and what their chances are drawn from, where any link has conditions.
+fn shaping(standing: &Standing) -> String {
+    let mut links = standing.network.links().iter();
+    if links.all(|link| link.passage == Passage::Plain) {
+        return "no link is shaped".to_owned();
+    }
+    format!("shaped by {}, seed {}", standing.shaper, standing.seed)
 }
 
 /// What a lab is called where nobody says: a title may have blanks, a name that people type has none.

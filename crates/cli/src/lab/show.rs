@@ -52,11 +52,10 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
 fn lab(standing: &Standing, account: &RelayAccount, verbose: bool) -> String {
     let network = &standing.network;
     let mut text = format!(
-        "{}: {}\nup, shaped by {}, seed {}, keeper process {}\n",
+        "{}: {}\nup, {}, keeper process {}\n",
         standing.name,
         picture::summary(network),
-        standing.shaper,
-        standing.seed,
+        super::shaping(standing),
         standing.keeper
     );
     text.push_str(&match standing.shaper {

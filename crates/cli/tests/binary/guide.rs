@@ -128,6 +128,20 @@ fn each_command_of_the_other_guides_is_understood_as_it_stands() {
 }
 
 #[test]
+fn the_server_under_a_supervisor_starts_as_it_stands_there_and_ends_well() {
+    let (page, ..) = OTHERS[1];
+    let lines: Vec<_> = page.lines().filter_map(|line| line.strip_prefix("ExecStart=")).collect();
+    let [line] = lines[..] else { panic!("one unit: {lines:?}") };
+    let words = words(line);
+    let [mode, options @ ..] = &words[..] else { panic!("a command: {line}") };
+    assert!(line.starts_with("/usr/local/bin/pathscope ") && mode == "server", "{line}");
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let server = Server::start_with(&options);
+    server.running.signal("TERM");
+    server.running.finish().exits(0).complains(&["terminated by a signal"]);
+}
+
+#[test]
 fn each_command_of_the_guide_does_what_it_says() {
     let usual = Server::start();
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,5 +1,7 @@
 //! The binary as a user has it: on loopback, and in labs.
 
+#[cfg(target_os = "linux")]
+mod buffers;
 mod closing;
 mod common;
 mod daemon;

@@ -17,9 +17,13 @@ fn free_port() -> u16 {
 
 #[test]
 fn an_unknown_host() {
-    run(&["latency", "no-such-host.invalid"])
+    let ran = run(&["latency", "no-such-host.invalid"])
         .exits(3)
         .complains(&["no-such-host.invalid", "cannot find the address"]);
+    // Once for whoever reads the result, and once for whoever reads errors.
+    for said in [&ran.stdout, &ran.stderr] {
+        assert_eq!(said.matches("cannot find the address").count(), 1, "{}", ran.said());
+    }
 }
 
 #[test]

@@ -61,11 +61,32 @@ impl LatencyFigures {
     pub fn median_ns(&self) -> Option<u64> {
         self.percentile(50.0)?.value_ns
     }
+
+    /// The highest of the percentiles 99, 95 and 90 that the samples support, and of how many samples one is above it, in
+    /// words: what happens now and then, of which no median knows.
+    pub fn tail_ns(&self) -> Option<(u64, &'static str)> {
+        const TAILS: [(f64, &str); 3] = [(99.0, "a hundred"), (95.0, "twenty"), (90.0, "ten")];
+        let supported = |(percent, words)| Some((self.percentile(percent)?.value_ns?, words));
+        TAILS.into_iter().find_map(supported)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_tail_is_the_highest_that_the_samples_support() {
+        let tail = |samples: u64| {
+            let mut histogram = LatencyHistogram::new();
+            (1..=samples).for_each(|sample| histogram.record(sample));
+            LatencyFigures::of(&histogram).tail_ns()
+        };
+        assert_eq!(tail(1_000), Some((990, "a hundred")));
+        assert_eq!(tail(200), Some((190, "twenty")));
+        assert_eq!(tail(100), Some((90, "ten")));
+        assert_eq!(tail(10), None);
+    }
 
     #[test]
     fn percentiles_that_were_asked_for_stand_among_the_others() {

@@ -142,11 +142,7 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
         );
         return Some(Caveat::new("send_lag", text));
     }
-    // The highest that the samples support.
-    let tails = [(99.0, "a hundred"), (95.0, "twenty"), (90.0, "ten")];
-    let (tail, pings) = tails
-        .into_iter()
-        .find_map(|(percent, pings)| Some((lag.percentile(percent)?.value_ns?, pings)))?;
+    let (tail, pings) = lag.tail_ns()?;
     (tail > period_ns.0 / 10).then(|| {
         let text = format!(
             "of {pings} pings one left {} or more after its time: the highest percentiles hold this machine's own lateness",

@@ -38,14 +38,24 @@ pub fn caveats(
     each.into_iter().flatten().collect()
 }
 
-/// A sender that lags behind its schedule makes its groups longer than they are meant to be.
+/// A sender that lags behind its schedule makes its groups longer than they are meant to be, or now and then leaves a gap
+/// that is none of the path's.
 fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
     let lag = summary.send_lag.median_ns()?;
     let median = summary.effective.median_ns()?;
-    (lag > plan.interval_ns().min(median) / 10).then(|| {
+    if lag > plan.interval_ns().min(median) / 10 {
         let text = format!(
             "half of the datagrams left {} or more after their time: this machine kept the schedule no better",
             duration_ns(lag)
+        );
+        return Some(Caveat::new("send_lag", text));
+    }
+    let (tail, datagrams) = summary.send_lag.tail_ns()?;
+    (tail > plan.interval_ns() / 10).then(|| {
+        let text = format!(
+            "of {datagrams} datagrams one left {} or more after its time: now and then this machine did not keep the \
+             schedule",
+            duration_ns(tail)
         );
         Caveat::new("send_lag", text)
     })
@@ -111,6 +121,8 @@ fn by_address(client: &MultipathReport) -> Option<Caveat> {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+
     use super::super::tests::plan;
     use super::super::{PathFacts, PathReport};
     use super::*;
@@ -136,6 +148,41 @@ mod tests {
         assert_eq!(names(&client), ["datagrams_unsent", "socket_drops"]);
         let client = MultipathReport { resumptions: 1, ..client };
         assert_eq!(names(&client), ["datagrams_unsent", "socket_drops", "server_resumed"]);
+    }
+
+    /// So many of each value.
+    fn figures(values: &[(u64, u64)]) -> LatencyFigures {
+        let mut histogram = LatencyHistogram::new();
+        values.iter().for_each(|&(value, times)| histogram.record_many(value, times));
+        LatencyFigures::of(&histogram)
+    }
+
+    #[test]
+    fn a_late_sender_is_told_in_the_middle_and_in_the_tail() {
+        let plan = plan(2);
+        let tenth = plan.interval_ns() / 10;
+        let table = [
+            (&[(tenth, 1_000)][..], None),
+            (&[(tenth * 11 / 10, 1_000)], Some("half of the datagrams left")),
+            // Two of five are late, which no median knows of.
+            (&[(0, 600), (tenth * 2, 400)], Some("of a hundred datagrams one left")),
+            (&[(0, 980), (tenth * 2, 20)], Some("of a hundred datagrams one left")),
+            (&[(0, 80), (tenth * 2, 20)], Some("of ten datagrams one left")),
+            // One in two hundred.
+            (&[(0, 995), (tenth * 2, 5)], None),
+            (&[], None),
+        ];
+        for (lag, words) in table {
+            let summary = MultipathSummary {
+                send_lag: figures(lag),
+                effective: figures(&[(plan.interval_ns() * 2, 1_000)]),
+                ..MultipathSummary::default()
+            };
+            let said = caveats(&plan, &summary, &MultipathReport::default(), None);
+            assert_eq!(said.len(), usize::from(words.is_some()), "{lag:?}: {said:?}");
+            let is_said = said.iter().all(|caveat| caveat.text.starts_with(words.unwrap_or("")));
+            assert!(is_said && said.iter().all(|it| it.name == "send_lag"), "{lag:?}: {said:?}");
+        }
     }
 
     #[test]

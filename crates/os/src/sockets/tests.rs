@@ -1,6 +1,6 @@
 //! Sockets over loopback.
 
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -48,6 +48,23 @@ fn a_refused_connection_is_a_sentence_with_a_remedy() {
     let error = error.expect_err("nobody listens");
     assert!(error.to_string().starts_with(&format!("cannot connect to TCP {unused}: ")), "{error}");
     assert!(error.remedy().is_some_and(|remedy| remedy.contains("pathscope server")));
+}
+
+#[test]
+fn what_helps_with_an_interface_depends_on_why_it_cannot_be_used() {
+    let remedy = |errno| {
+        let source = io::Error::from_raw_os_error(errno);
+        OsError::Interface { name: "eth1".to_owned(), source }.remedy().unwrap_or("none")
+    };
+    for (errno, words) in [
+        (libc::ENODEV, "'ip link' lists"),
+        // It is there: a list of interfaces would not help.
+        (libc::EPERM, "--bind"),
+        (libc::EACCES, "--bind"),
+        (libc::EINVAL, "none"),
+    ] {
+        assert!(remedy(errno).contains(words), "{errno}: {}", remedy(errno));
+    }
 }
 
 #[test]

@@ -13,6 +13,8 @@ use super::words;
 
 /// Spaces before each column.
 const GAP: usize = 2;
+/// Spaces that are left of them before a figure wider than its column.
+const NARROWEST_GAP: usize = 1;
 /// Words in a live row are clipped to this.
 const LONGEST_WORDS: usize = 20;
 
@@ -45,12 +47,39 @@ impl LiveTable {
         if self.is_other(row) {
             self.begin(page, row);
         }
+        let columns = self.columns.iter_mut().zip(&row.cells);
+        let texts: Vec<String> = columns.map(|(column, cell)| column.text(&cell.value)).collect();
         let mut line = Line::default();
-        for (column, cell) in self.columns.iter_mut().zip(&row.cells) {
-            line = line.with(Style::Plain, "  ");
-            line = line.with_right(Style::Plain, &column.text(&cell.value), column.width);
+        for (start, text) in self.starts(&texts).into_iter().zip(&texts) {
+            // Where there is no room at all, a line too wide is better than figures that run together.
+            let least = if line.width() == 0 { 0 } else { line.width() + NARROWEST_GAP };
+            line = line.padded_to(start.max(least)).with(Style::Plain, text);
         }
         page.line(&line);
+    }
+
+    /// Where the cells of a line begin, so that each ends with its column. What is wider than its column takes from the
+    /// gap before it, and then pushes what stands there to the left: the line stays as wide as its head.
+    fn starts(&self, texts: &[String]) -> Vec<usize> {
+        let mut end = 0;
+        let ends = self.columns.iter().map(|column| {
+            end += GAP + column.width;
+            end
+        });
+        let ends: Vec<usize> = ends.collect();
+        let mut room = usize::MAX;
+        let mut starts: Vec<usize> = ends
+            .iter()
+            .zip(texts)
+            .rev()
+            .map(|(&end, text)| {
+                let start = end.min(room).saturating_sub(words::width(text));
+                room = start.saturating_sub(NARROWEST_GAP);
+                start
+            })
+            .collect();
+        starts.reverse();
+        starts
     }
 
     /// Whether the row belongs under another head than the last one.

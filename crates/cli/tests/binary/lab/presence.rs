@@ -4,7 +4,7 @@ use std::process::Command;
 
 use pathscope_core::record::LabNode;
 
-use super::{Stand, only};
+use super::{Folder, Stand, only};
 use crate::common::document_in;
 
 #[test]
@@ -61,4 +61,18 @@ fn outside_of_a_lab_nothing_is_said_of_one() {
         assert_eq!(document.hosts.client.lab, None);
         assert!(document.caveats.iter().all(|it| !it.name.starts_with("lab")));
     }
+}
+
+#[test]
+fn a_lab_of_wires_alone_is_shaped_by_nobody() {
+    let Some(folder) = Folder::new() else { return };
+    let file = folder
+        .file("wires.toml", "name = \"wires\"\nhosts = [\"a\", \"b\"]\n[links]\n\"a:b\" = {}\n");
+    let up = folder.run(&["up", &file]).exits(0);
+    let shown = folder.run(&["show"]).exits(0);
+    for (words, said) in [(&up.stderr, up.said()), (&shown.stdout, shown.said())] {
+        let is_told = words.contains("2 hosts, 1 wire") && words.contains("no link is shaped");
+        assert!(is_told && !words.contains("shaped by"), "{said}");
+    }
+    folder.run(&["down"]).exits(0);
 }

@@ -267,5 +267,6 @@ pub fn trials() -> Vec<Row> {
         trial(2, rate(97.19e6), 97.19e6, 96.5e6, 51, "lost; once more"),
         trial(3, rate(97.19e6), 97.19e6, 97.19e6, 0, "passed"),
         trial(4, rate(97.19e6), 97.19e6, 97.18e6, 0, "held"),
+        trial(12, rate(12.345e9), 12.345e9, 812.53e6, 1_476_086, "lost in a socket"),
     ]
 }

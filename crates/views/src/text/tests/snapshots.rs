@@ -8,6 +8,7 @@ use pathscope_core::sheet::{Figure, Sheet};
 
 use super::samples;
 use crate::registry::{Color, Detail, Format, Live, Options};
+use crate::text::words;
 
 const RESULT_ONLY: Options =
     Options { columns: 80, color: Color::Never, live: Live::Hidden, detail: Detail::Usual };
@@ -334,11 +335,17 @@ fn trials_as_they_are_judged() {
     assert_snapshot!(show(options, &events), @r"
     highest rate without loss
        trial         asked           sent       received    lost  what became of it
-           1             –   2.763 Gbit/s   97.19 Mbit/s  476,086   lost on the path
+           1             –   2.763 Gbit/s   97.19 Mbit/s 476,086   lost on the path
            2  97.19 Mbit/s   97.19 Mbit/s   96.50 Mbit/s      51    lost; once more
            3  97.19 Mbit/s   97.19 Mbit/s   97.19 Mbit/s       0             passed
            4  97.19 Mbit/s   97.19 Mbit/s   97.18 Mbit/s       0               held
+          12  12.35 Gbit/s 12.345 Gbit/s 812.53 Mbit/s 1,476,086   lost in a socket
     ");
+    // The widest head: a rate was asked for in the first row.
+    for first in 0..rows.len() {
+        let shown = show(options, &events[first..]);
+        assert!(shown.lines().all(|line| words::width(line) <= 80), "{shown}");
+    }
 }
 
 #[test]
