@@ -143,12 +143,14 @@ pub enum Event {
         /// When, by this end's clock, as exactly as the stamp can be turned into it.
         at: Tick,
     },
-    /// A datagram was answered by an error from the network; the lane lives.
+    /// A datagram was answered by an error from the network, or refused by this machine; the lane lives.
     Unreachable {
         /// Which lane.
         lane: Lane,
         /// The system's error number.
         errno: i32,
+        /// Whether it is the answer to a datagram that has left: what was offered meanwhile may be offered again.
+        is_answer: bool,
     },
     /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
     PeerTotal(u64),

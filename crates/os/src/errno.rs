@@ -38,6 +38,12 @@ pub const fn is_unreachable(errno: i32) -> bool {
     )
 }
 
+/// Whether this comes up at a datagram socket because the other end's machine answered an earlier datagram, whatever is done
+/// with the socket then.
+pub const fn is_answer(errno: i32) -> bool {
+    matches!(errno, libc::ECONNREFUSED | libc::ENOPROTOOPT | libc::EPROTO)
+}
+
 /// Whether the kernel had no room and will have it later.
 pub const fn is_no_room(errno: i32) -> bool {
     matches!(errno, libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM)

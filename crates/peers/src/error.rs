@@ -21,6 +21,14 @@ pub enum PeerError {
         /// What it said before, if anything.
         reason: Option<String>,
     },
+    /// The session was lost while its test ran, and could not be made anew.
+    #[error("{lost}; it was asked for again, and {last}")]
+    NotResumed {
+        /// Why it was lost.
+        lost: Box<PeerError>,
+        /// What became of the last try.
+        last: Box<PeerError>,
+    },
     /// Nothing came, not even an answer to a ping.
     #[error("the {} was lost {moment}: nothing heard from it for {silence}", name(*.who))]
     Silent {
@@ -96,7 +104,10 @@ impl PeerError {
     /// What the other end is told before this end closes; nothing where it knows, or is gone.
     pub(crate) fn farewell(&self) -> Option<String> {
         match self {
-            Self::Closed { .. } | Self::Silent { .. } | Self::Refused(_) => None,
+            Self::Closed { .. }
+            | Self::Silent { .. }
+            | Self::Refused(_)
+            | Self::NotResumed { .. } => None,
             Self::Stopped { by_this_end, reason, .. } => by_this_end.then(|| reason.clone()),
             _ => Some(self.to_string()),
         }

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
 use pathscope_flow::{Batch, ClockNeed, Event, Gather, Machine, RecvMeta, SendWant, Transport};
-use pathscope_os::errno::{is_no_room, is_unreachable};
+use pathscope_os::errno::{is_answer, is_no_room, is_unreachable};
 
 use super::{Seat, Shift, Standing, Wire, WireState};
 use crate::{Blocking, SystemCalls, Trouble};
@@ -211,7 +211,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     /// A socket failed: the lane is dead, unless it carries datagrams and only one of them was lost.
     pub fn failed(&mut self, place: usize, lane: Lane, errno: i32) -> Step {
         if self.medium.transport == Transport::Datagram && is_unreachable(errno) {
-            self.deliver(place, Event::Unreachable { lane, errno });
+            let is_answer = is_answer(errno);
+            self.deliver(place, Event::Unreachable { lane, errno, is_answer });
         } else {
             self.seats[place].wires[lane.index()].state = WireState::Dead;
             self.deliver(place, Event::Reset { lane, errno });

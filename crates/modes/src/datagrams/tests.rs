@@ -270,7 +270,11 @@ fn a_system_that_keeps_refusing_is_not_asked_in_a_loop_and_ends_the_flow() {
             now = want.wake.expect("it looks again");
         } else {
             asked += 1;
-            flow.event(&mut shared, Event::Unreachable { lane: Lane::ONLY, errno: 1 }, now);
+            flow.event(
+                &mut shared,
+                Event::Unreachable { lane: Lane::ONLY, errno: 1, is_answer: false },
+                now,
+            );
         }
     }
     assert_eq!((asked, now.as_nanos()), (1_001, 1_000_000_000));

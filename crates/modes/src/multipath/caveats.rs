@@ -12,7 +12,12 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
     let (came, corrupt): (u64, u64) = paths().fold((0, 0), |sum, path| {
         (sum.0.saturating_add(path.received), sum.1.saturating_add(path.corrupt))
     });
-    let text = if corrupt == 0 {
+    let text = if corrupt == 0 && client.resumptions > 0 {
+        format!(
+            "all {} datagrams that came here, and at the server since it was back, are as they were sent",
+            count(came)
+        )
+    } else if corrupt == 0 {
         format!("all {} datagrams that came at either end are as they were sent", count(came))
     } else {
         format!("{} came with other bytes than were sent", counted(corrupt, "datagram"))
@@ -97,7 +102,7 @@ fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<C
 fn resumed(client: &MultipathReport) -> Option<Caveat> {
     (client.resumptions > 0).then(|| {
         let text = format!(
-            "the server was gone and back {}: what it counts is of the time after, so losses are not told apart by direction",
+            "the server was gone and back {}: what it found damaged or dropped is of the time after, and losses are not told apart by direction",
             counted(client.resumptions, "time")
         );
         Caveat::new("server_resumed", text)

@@ -159,7 +159,7 @@ impl Machine for MultipathEcho {
             Event::LaneDown(lane) | Event::Reset { lane, .. } if self.holds_on(lane) => {
                 self.drop_held(shared);
             }
-            Event::Unreachable { lane, .. } if self.holds_on(lane) && self.offered_at.is_some() => {
+            Event::Unreachable { lane, is_answer: false, .. } if self.holds_on(lane) => {
                 self.drop_held(shared);
             }
             _ => {}

@@ -405,7 +405,7 @@ impl Machine for MultipathFlow {
                 self.begin_if_complete(shared, now);
             }
             Event::Reset { lane, .. } => self.went_down(lane),
-            Event::Unreachable { lane, .. } => {
+            Event::Unreachable { lane, is_answer: false, .. } => {
                 if let Some(offer) = self.offer
                     && offer.is_check
                     && offer.lane == lane
@@ -421,8 +421,12 @@ impl Machine for MultipathFlow {
                 self.end = self.end.min(self.number + u64::from(self.turn.is_some()));
                 self.begun.get_or_insert(now);
             }
-            Event::Wake | Event::PeerClosed(_) | Event::PeerTotal(_) | Event::HandedOver { .. } => {
-            }
+            Event::Wake
+            | Event::PeerClosed(_)
+            | Event::PeerTotal(_)
+            // The server's machine says that nobody listens: what is offered now has not been tried.
+            | Event::Unreachable { is_answer: true, .. }
+            | Event::HandedOver { .. } => {}
         }
     }
 

@@ -157,14 +157,25 @@ impl Client {
 
     /// Has the session made anew where its test outlives it; if not, hands back why the talk fails.
     fn resume(&mut self, error: PeerError, now: Tick) -> Result<(), PeerError> {
-        let is_over = matches!(error, PeerError::Stopped { by_this_end: true, .. });
-        if let Some(resumption) = self.resumption.take_if(|it| is_over || now >= it.until()) {
-            tell_stop(&mut self.line, &resumption.test().groups());
-            return Err(if is_over { error } else { resumption.into_loss() });
-        }
-        if self.resumption.is_none() {
+        let is_stopped = matches!(error, PeerError::Stopped { by_this_end: true, .. });
+        if let Some(mut resumption) = self.resumption.take() {
+            if is_stopped || now >= resumption.until() {
+                tell_stop(&mut self.line, &resumption.test().groups());
+            }
+            if is_stopped {
+                return Err(error);
+            }
+            if !matches!(self.stage, Stage::Away) {
+                resumption.failed(error);
+            }
+            if now >= resumption.until() {
+                return Err(resumption.into_loss());
+            }
+            self.resumption = Some(resumption);
+        } else {
             // What ends the session by a word, a deadline or a breach would do so again.
-            let is_lost = matches!(error, PeerError::Closed { reason: None, .. });
+            let is_lost =
+                matches!(error, PeerError::Closed { reason: None, .. } | PeerError::Silent { .. });
             let (true, Stage::Trial(trial), Some(token)) = (is_lost, &self.stage, self.token)
             else {
                 return Err(error);
@@ -327,9 +338,8 @@ impl Client {
                 ("answer the proposal of a test", deadlines::ACCEPT)
             }
             Stage::Trial(trial) => return trial.expire(&mut self.line, now),
-            Stage::Away => {
-                let given_up = self.resumption.as_ref().filter(|it| now >= it.until());
-                return given_up.map_or(Ok(()), |_| Err(self.line.closed(Moment::Running)));
+            Stage::Away if self.resumption.as_ref().is_some_and(|it| now >= it.until()) => {
+                return Err(self.line.closed(Moment::Running));
             }
             _ => return Ok(()),
         };
@@ -348,19 +358,19 @@ impl Client {
 
     fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
         match (input, &mut self.stage) {
+            // Of a connection that is given up.
+            (Input::Received(_) | Input::ControlClosed, Stage::Away) => Ok(()),
             (Input::Received(bytes), _) => self.received(bytes, now),
-            (Input::ControlClosed, Stage::Away) => Ok(()),
             (Input::ControlClosed, _) => Err(self.line.closed(self.moment())),
             (Input::Reconnected, Stage::Away) => self.greet(now),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
             (Input::Phase { group, flow, phase, totals }, stage) => {
                 let total = total_of(group, flow, totals);
-                match (stage, &mut self.resumption) {
-                    (Stage::Trial(trial), _) => trial.phase(&mut self.line, total, phase, now),
-                    (_, Some(resumption)) => {
-                        resumption.note(total, phase);
-                        Ok(())
-                    }
+                if let Some(resumption) = &mut self.resumption {
+                    resumption.note(total, phase);
+                }
+                match stage {
+                    Stage::Trial(trial) => trial.phase(&mut self.line, total, phase, now),
                     _ => Ok(()),
                 }
             }
@@ -373,10 +383,6 @@ impl Client {
                     Stage::Trial(trial) => trial.interval(&mut self.line, interval, now),
                     _ => Ok(()),
                 }
-            }
-            (Input::Over(_), _) if self.resumption.is_some() => {
-                // It does not come back in time.
-                self.resumption.as_mut().map_or(Ok(()), |resumption| Err(resumption.give_up()))
             }
             (Input::Over(report), Stage::Trial(trial)) => {
                 trial.report(&mut self.line, report, now)?;
@@ -397,10 +403,16 @@ impl Dialogue for Client {
     type Error = PeerError;
 
     fn input(&mut self, input: Input<'_, Self>, now: Tick) {
-        if !self.line.has_ended() {
-            let result = self.act(input, now);
-            self.settle(result, now);
+        if self.line.has_ended() {
+            return;
         }
+        let is_over = matches!(input, Input::Over(_));
+        if let Some(resumption) = self.resumption.take_if(|_| is_over) {
+            // All flows are over, and no server is there to tell.
+            return self.line.fail(resumption.into_loss());
+        }
+        let result = self.act(input, now);
+        self.settle(result, now);
     }
 
     fn output(&mut self) -> Option<Output<Self>> {

@@ -18,6 +18,8 @@ pub(super) struct Resumption {
     token: Token,
     /// Why the session was lost: told, should it not come back.
     lost: PeerError,
+    /// Why it could not be made anew, the last time.
+    last: Option<PeerError>,
     /// Not asked for after this.
     until: Tick,
     /// What the test's flow has sent in all, where it has ended meanwhile.
@@ -28,7 +30,7 @@ impl Resumption {
     /// Of a test that runs, whose flows present this token.
     pub fn new(test: Test, token: Token, lost: PeerError, now: Tick) -> Self {
         let until = now.plus_nanos(deadlines::RESUME.0);
-        Self { test, token, lost, until, ended: None }
+        Self { test, token, lost, last: None, until, ended: None }
     }
 
     /// What is asked for.
@@ -51,15 +53,18 @@ impl Resumption {
         self.until
     }
 
-    /// It comes too late: all flows are over.
-    pub fn give_up(&mut self) -> PeerError {
-        self.until = Tick::ZERO;
-        self.lost.clone()
+    /// It was not made anew this time.
+    pub fn failed(&mut self, why: PeerError) {
+        self.last = Some(why);
     }
 
-    /// Why the session was lost.
+    /// What to tell where it is not made anew in time.
     pub fn into_loss(self) -> PeerError {
-        self.lost
+        let lost = Box::new(self.lost);
+        match self.last.map(Box::new) {
+            Some(last) => PeerError::NotResumed { lost, last },
+            None => *lost,
+        }
     }
 
     /// The flow is in a phase that the other end will have to hear of.

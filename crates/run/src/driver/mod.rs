@@ -3,12 +3,13 @@
 //! One thread waits for the control connection, for word from the workers and for deadlines. Nothing
 //! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
 
+mod absence;
 mod control;
 #[cfg(test)]
 mod tests;
 mod words;
 
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -26,7 +27,6 @@ use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox};
-use crate::reconnection;
 use crate::samples::SampleFile;
 use crate::test::RunningTest;
 
@@ -65,6 +65,10 @@ pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
     control: Control,
+    /// Where the other end was when the session began.
+    remote: Option<SocketAddr>,
+    /// Whether a control connection is asked for that takes the place of this one.
+    reconnects: bool,
     mailbox: Mailbox,
     inbox: Letters,
     test: Option<RunningTest>,
@@ -106,7 +110,9 @@ where
         Ok(Self {
             dialogue,
             role,
+            remote: control.remote(),
             control,
+            reconnects: false,
             mailbox,
             inbox,
             test: None,
@@ -123,7 +129,7 @@ where
 
     /// Writes down from now on what happens.
     pub fn keep(&mut self, journal: &Journal) {
-        let remote = self.control.remote().map(|address| address.to_string());
+        let remote = self.remote.map(|address| address.to_string());
         self.journal = SessionJournal::new(journal.clone(), remote.unwrap_or_default());
     }
 
@@ -311,33 +317,6 @@ where
                 // Where nothing runs, nothing will say that it is over.
                 self.check_over(end);
             }
-        }
-    }
-
-    /// The test goes on, and somebody else asks for its server meanwhile.
-    fn reconnect(&mut self) {
-        self.control.hang_up();
-        self.journal
-            .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
-        self.test.iter().for_each(RunningTest::server_gone);
-        let asked = match self.control.remote() {
-            Some(server) => reconnection::start(server, self.mailbox.clone()),
-            None => Ok(()),
-        };
-        // Without a thread that asks it is not there again in time, and then that is what is told.
-        if let Err(error) = asked {
-            self.journal.step(|| error.to_string());
-        }
-    }
-
-    /// The control connection is there again.
-    fn reconnected(&mut self, stream: TcpStream) {
-        match Control::new(stream, self.mailbox.waker().clone()) {
-            Ok(control) => {
-                self.control = control;
-                self.dialogue.input(Input::Reconnected, clock::now());
-            }
-            Err(error) => self.give_up(error),
         }
     }
 

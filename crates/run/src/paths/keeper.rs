@@ -354,7 +354,9 @@ impl Keeper {
         let path = &mut self.paths[lane.index()];
         let State::Attaching { index } = path.state else { return };
         if server != self.servers {
-            return;
+            // The server that answered is not the one that is there now, or cannot tell.
+            (path.state, path.retry_at) = (State::Down, Tick::ZERO);
+            return self.waker.wake();
         }
         match outcome {
             Ok(Opened { socket, hold, facts }) => {
@@ -417,9 +419,10 @@ impl Keeper {
             let path = &mut self.paths[lane.index()];
             match path.state {
                 State::Up { .. } => self.drop_lane(lane, "the server has a new session".to_owned()),
-                State::Attaching { .. } | State::Down => {
-                    (path.state, path.retry_at) = (State::Down, Tick::ZERO);
-                }
+                State::Down => path.retry_at = Tick::ZERO,
+                // Whoever asks goes on to its end: two that asked at once would take the lane from each other at the
+                // server.
+                State::Attaching { .. } => {}
             }
         }
     }

@@ -47,7 +47,8 @@ pub(super) struct Log {
     radios: Vec<Radio>,
     transitions: Vec<Happening>,
     omitted: u64,
-    /// How often the server was back after it had been gone.
+    /// Whether the server is gone, and how often it was back after that.
+    is_gone: bool,
     resumptions: u64,
 }
 
@@ -116,6 +117,11 @@ impl PathsRemote {
             ServerIs::Back => ("back", "the server is back, and counts from here on"),
         };
         let mut log = self.log();
+        let was_gone = std::mem::replace(&mut log.is_gone, is == ServerIs::Gone);
+        // On the way back it may be lost again.
+        if was_gone == log.is_gone {
+            return;
+        }
         let (at, interface, why) = (clock::now(), String::new(), why.to_owned());
         log.add(Happening { at, lane: None, interface, what, why });
         log.resumptions += u64::from(is == ServerIs::Back);

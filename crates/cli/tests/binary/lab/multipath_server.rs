@@ -3,7 +3,7 @@
 use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::multipath::Transition;
 
-use super::multipath::{Course, TWO_WAYS, near, story, summary};
+use super::multipath::{Course, TWO_WAYS, has_ip, ip, near, put_back, routes, story, summary};
 use super::{Stand, only};
 
 const WORDS: [&str; 6] = ["--path", "to-ap", "--path", "to-modem", "--rate", "2Mbit"];
@@ -35,6 +35,7 @@ fn a_server_that_is_killed_and_back_costs_an_outage_and_the_run_ends_well() {
     let summary = summary(&document);
     assert_eq!(summary.scheduled, 2_441, "to its end: {}", ran.said());
     assert!(summary.received < summary.scheduled, "{}", ran.said());
+    assert_eq!(summary.lost + summary.received + summary.without_path, summary.scheduled);
     assert_eq!(summary.effective_gaps.outages, 1, "{}", ran.said());
     let far = only(&document).server.as_ref().and_then(|end| end.multipath.as_ref());
     let far = far.expect("the one that came back reported");
@@ -47,4 +48,38 @@ fn a_server_that_is_killed_and_back_costs_an_outage_and_the_run_ends_well() {
     }
     let caveats = &only(&document).caveats;
     assert!(caveats.iter().any(|it| it.name == "server_resumed"), "{caveats:?}");
+}
+
+#[test]
+fn a_path_that_was_asking_when_the_server_came_back_is_a_path_of_the_new_one() {
+    if !has_ip() {
+        return;
+    }
+    let Some(stand) = Stand::up(TWO_WAYS) else { return };
+    let server = stand.server("server");
+    let kept = routes(&stand, "to-modem");
+    let mut course = Course::start(&stand, &[&WORDS[..], &["-t", "12s"]].concat());
+    course.await_intervals(5);
+    server.signal("KILL");
+    drop(server.finish());
+    // It asks a server that is not there, for seconds, and says so again and again.
+    ip(&stand, &["link", "set", "to-modem", "down"]);
+    course.await_intervals(2);
+    ip(&stand, &["link", "set", "to-modem", "up"]);
+    put_back(&stand, "to-modem", &kept);
+    course.await_intervals(8);
+    let _server = stand.server("server");
+    let (ran, document) = course.finish();
+    let ran = ran.exits(0);
+    assert_eq!(server_story(&document), ["gone", "back"], "{}", ran.said());
+    let summary = summary(&document);
+    let far = only(&document).server.as_ref().and_then(|end| end.multipath.as_ref());
+    let far = far.expect("the one that came back reported");
+    for (path, far) in summary.paths.iter().zip(&far.paths) {
+        let told = story(&document, &path.interface);
+        assert_eq!(told.last(), Some(&"used"), "{told:?}: {}", ran.said());
+        // One outage of each, and nothing lost since: the link is as good as ever.
+        assert_eq!(path.gaps.outages, 1, "{}", ran.said());
+        assert!(far.received > 200, "{} by {}: {}", far.received, path.interface, ran.said());
+    }
 }

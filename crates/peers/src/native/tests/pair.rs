@@ -247,6 +247,8 @@ pub(super) struct Pair {
     pub back_after_ns: Option<u64>,
     /// What goes wrong on the way from the next server.
     pub next_fault: Option<(usize, Fault)>,
+    /// What the next server grants.
+    pub limits: Limits,
     arrived: [usize; 2],
     is_cut: bool,
     told_closed: [bool; 2],
@@ -276,6 +278,7 @@ impl Pair {
             chunks: Vec::new(),
             back_after_ns: None,
             next_fault: None,
+            limits: Limits::default(),
             arrived: [0; 2],
             is_cut: false,
             told_closed: [false; 2],
@@ -289,8 +292,8 @@ impl Pair {
     fn renew(&mut self) {
         self.client.reconnects = None;
         self.client.on_the_way.clear();
-        let limits = Limits::default();
-        let settings = ServerSettings { host: Host::default(), limits, wants_ends: true };
+        let settings =
+            ServerSettings { host: Host::default(), limits: self.limits, wants_ends: true };
         self.server = End::new(Server::new(settings, VERSIONS, Ok(()), [6; 16], self.now));
         self.server.fault = self.next_fault.take();
         (self.arrived, self.is_cut, self.told_closed) = ([0; 2], false, [false; 2]);

@@ -3,8 +3,10 @@
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::id::Token;
+use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue as _, Input, Output};
+use pathscope_modes::registry::EndReport;
 
 use super::pair::{Fault, Pair, Seen};
 use crate::limits::Limits;
@@ -94,6 +96,7 @@ fn what_goes_wrong_on_the_way_back_is_tried_again() {
     let garbage = (0, Fault::Garbage(b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec()));
     for (after, fault) in (0..said).map(|after| (after, Fault::Cut)).chain([garbage]) {
         let mut pair = cut(running, Some(SECOND / 10));
+        pair.chunks = vec![7];
         pair.next_fault = Some((after, fault));
         pair.run();
         let case = format!("after {after}: {:?}", pair.client.seen);
@@ -109,11 +112,59 @@ fn a_server_that_is_not_back_when_the_test_ends_is_what_went_wrong() {
     let mut pair = cut(running, None);
     pair.run();
     assert_eq!(pair.client.sentence(), "the server closed the connection while the test ran");
-    // The flows ran to their end, and were told to finish only then.
-    assert_eq!(pair.client.count(&Seen::Reconnect), 1);
-    assert_eq!(pair.client.count(&Seen::Stop), 1);
+    // The flows ran to their end, and nobody told them to.
+    assert_eq!((pair.client.count(&Seen::Reconnect), pair.client.count(&Seen::Stop)), (1, 0));
     let (at, _) = pair.client.ended.as_ref().expect("it is over");
     assert!(at.as_nanos() > super::pair::RUN_NS);
+}
+
+#[test]
+fn flows_that_end_at_any_moment_of_it_end_the_run_with_what_was_lost() {
+    let (running, _) = words();
+    let mut ended = 0;
+    for steps in 0.. {
+        let mut pair = cut(running, Some(SECOND / 10));
+        pair.run_until(|pair| pair.client.count(&Seen::Reconnect) == 1);
+        for _ in 0..steps {
+            pair.step();
+        }
+        if pair.client.count(&Seen::Resumed) > 0 {
+            break;
+        }
+        let report = EndReport::default();
+        pair.client.dialogue.input(Input::Over(report), pair.now);
+        pair.client.is_running = false;
+        pair.run();
+        let said = pair.client.sentence();
+        assert_eq!(said, "the server closed the connection while the test ran", "{steps} steps");
+        ended += 1;
+    }
+    assert!(ended > 5, "it takes some steps");
+}
+
+#[test]
+fn a_server_that_does_not_take_it_back_is_told_with_its_reason() {
+    let (running, _) = words();
+    let mut pair = cut(running, Some(SECOND / 10));
+    pair.limits = Limits { duration_ns: Some(Period::from_secs(1)), ..Limits::default() };
+    pair.run();
+    let said = pair.client.sentence();
+    let words = [
+        "the server closed the connection while the test ran; it was asked for again, and refused by the server",
+        "longer than its limit",
+    ];
+    assert!(words.iter().all(|it| said.contains(it)), "{said}");
+}
+
+#[test]
+fn silence_is_a_loss_as_well() {
+    let (running, _) = words();
+    let mut pair = Pair::new(&[fixtures::paths()]);
+    (pair.client.flows_end, pair.server.flows_end) = (false, false);
+    pair.server.fault = Some((running, Fault::Mute));
+    pair.back_after_ns = Some(SECOND);
+    pair.run_until(|pair| pair.client.count(&Seen::Resumed) == 1);
+    assert!((60..70).contains(&(pair.now.as_nanos() / SECOND)), "{:?}", pair.now);
 }
 
 #[test]
