@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::goodput::GoodputArgs;
@@ -13,6 +13,7 @@ use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
 use crate::journal::JournalArgs;
+use crate::talk::{ColorArgs, TalkArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
 /// the last percentile, and what limited them.
@@ -275,39 +276,6 @@ impl FormArgs {
             _ => Format::Text,
         }
     }
-}
-
-/// How much is said.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct TalkArgs {
-    /// Say nothing but results and errors
-    #[arg(short = 'q', long, conflicts_with = "verbose")]
-    pub quiet: bool,
-    /// Say more: with -v also status, with -vv also each step of a session
-    #[arg(short = 'v', long, action = ArgAction::Count, value_parser = clap::value_parser!(u8).range(..=2))]
-    pub verbose: u8,
-    /// With which colors
-    #[command(flatten)]
-    pub color: ColorArgs,
-}
-
-/// With which colors.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct ColorArgs {
-    /// Colors: on a terminal, always or never
-    #[arg(long, value_name = "WHEN", default_value = "auto")]
-    pub color: Color,
-}
-
-/// When there are colors.
-#[derive(Clone, Copy, Debug, Eq, PartialEq, ValueEnum)]
-pub enum Color {
-    /// On a terminal, unless `NO_COLOR` is set
-    Auto,
-    /// Always
-    Always,
-    /// Never
-    Never,
 }
 
 #[cfg(test)]

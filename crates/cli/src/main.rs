@@ -14,6 +14,7 @@ mod measure;
 mod output;
 mod server;
 mod show;
+mod talk;
 mod terminal;
 
 use std::process::ExitCode;

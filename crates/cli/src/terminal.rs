@@ -4,7 +4,7 @@ use std::io::{self, IsTerminal, Write};
 
 use pathscope_views as views;
 
-use crate::args::Color;
+use crate::talk::Color;
 
 /// Columns where nothing says how many there are: a classic terminal's, and a file's.
 const COLUMNS: usize = 80;

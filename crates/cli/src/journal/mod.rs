@@ -13,7 +13,7 @@ use pathscope_run::journal::Journal;
 use pathscope_views::journal::{Form, Table};
 
 use crate::Trouble;
-use crate::args::TalkArgs;
+use crate::talk::TalkArgs;
 use writer::{Console, Target, Writer};
 
 /// The files that a run writes while it goes on.
