@@ -203,15 +203,19 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         match trouble {
             Trouble::Blocked => self.blocked_to_send(place, lane),
             Trouble::Failed(errno) if is_no_room(errno) => self.blocked_to_send(place, lane),
-            Trouble::Failed(errno) => self.failed(place, lane, errno),
+            Trouble::Failed(errno) => self.failed_with(place, lane, (errno, is_answer(errno))),
             Trouble::Interrupted => Step::Done(0),
         }
     }
 
-    /// A socket failed: the lane is dead, unless it carries datagrams and only one of them was lost.
+    /// A socket failed, and not because of what was to be sent.
     pub fn failed(&mut self, place: usize, lane: Lane, errno: i32) -> Step {
+        self.failed_with(place, lane, (errno, true))
+    }
+
+    /// A socket failed: the lane is dead, unless it carries datagrams and only one of them was lost.
+    fn failed_with(&mut self, place: usize, lane: Lane, (errno, is_answer): (i32, bool)) -> Step {
         if self.medium.transport == Transport::Datagram && is_unreachable(errno) {
-            let is_answer = is_answer(errno);
             self.deliver(place, Event::Unreachable { lane, errno, is_answer });
         } else {
             self.seats[place].wires[lane.index()].state = WireState::Dead;

@@ -12,7 +12,7 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
     let (came, corrupt): (u64, u64) = paths().fold((0, 0), |sum, path| {
         (sum.0.saturating_add(path.received), sum.1.saturating_add(path.corrupt))
     });
-    let text = if corrupt == 0 && client.resumptions > 0 {
+    let text = if corrupt == 0 && client.resumptions > 0 && server.is_some() {
         format!(
             "all {} datagrams that came here, and at the server since it was back, are as they were sent",
             count(came)

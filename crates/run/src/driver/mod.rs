@@ -26,7 +26,7 @@ use pathscope_os::{clock, cpus};
 use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
-use crate::mail::{Letters, Mailbox};
+use crate::mail::{Letters, Mailbox, Word};
 use crate::samples::SampleFile;
 use crate::test::RunningTest;
 
@@ -42,6 +42,12 @@ const DESERTED: Duration = Duration::from_secs(4);
 /// After a wish to stop, flows have so long to end by themselves: less than the dialogue gives both
 /// ends to report.
 const STOPPING: Duration = Duration::from_secs(12);
+
+/// After the end of the dialogue, flows have so long to end by themselves.
+const SALVAGE: Duration = Duration::from_secs(1);
+
+/// And where answers are awaited: more than a machine awaits them.
+const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 256;
@@ -167,7 +173,7 @@ where
         self.journal.alone();
         test.tell_all(Event::Stop);
         test.close_entrances(None);
-        let give_up = clock::now() + Duration::from_secs(1);
+        let mut give_up = clock::now() + self.salvage_within();
         let mut forced = false;
         while self.is_running() {
             let left = give_up.since(clock::now());
@@ -176,6 +182,8 @@ where
             }
             let patience = if forced { Duration::from_millis(500) } else { left };
             match self.inbox.receiver.recv_timeout(patience) {
+                // The user waits no longer.
+                Ok(Word::Stop(_)) => give_up = clock::now(),
                 Ok(word) => self.take(word, end),
                 Err(_) if forced => break,
                 Err(_) => {}
@@ -184,6 +192,14 @@ where
         if let Some(report) = self.test.take().and_then(|mut test| test.take_report()) {
             end.report(self.role, report);
         }
+    }
+
+    /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
+    /// answers that may still come, and only then knows what was lost.
+    fn salvage_within(&self) -> Duration {
+        let roams = |test: &RunningTest| test.test.groups().iter().any(|group| group.roams);
+        let awaits_answers = self.role == Role::Client && self.test.as_ref().is_some_and(roams);
+        if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
     }
 
     /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.

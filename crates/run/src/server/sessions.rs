@@ -162,7 +162,8 @@ impl Sessions {
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The flows of a test are awaited; where another has their token already, they are not.
+    /// The flows of a test are awaited; where another session has their token already, they are not. That one is told to
+    /// end, since whoever knows the token is its client: it may not have heard that its connection is gone.
     pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) -> Result<(), RunError> {
         let expected = Expected {
             seats: Seats::new(test.groups()),
@@ -175,7 +176,10 @@ impl Sessions {
         };
         match self.state().tests.entry(token) {
             Entry::Vacant(place) => drop(place.insert(expected)),
-            Entry::Occupied(_) => return Err(RunError::StillThere),
+            Entry::Occupied(place) => {
+                place.get().mailbox.post(Word::Stop("its client asks for the session anew"));
+                return Err(RunError::StillThere);
+            }
         }
         Ok(())
     }
@@ -271,11 +275,15 @@ mod tests {
         let plan = Plan::Latency(LatencyPlan::probe(pathscope_core::quantity::Frequency(100)));
         let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
         let test = Test { plan, probe: None, report_every_ns };
-        let expect = |token| sessions.expect(Token(token), &test, Mailbox::new(waker()).0);
-        assert!(expect([1; 16]).is_ok() && expect([2; 16]).is_ok());
-        // Whoever it is knows the token; but the flows of the first must not be sent to the second.
-        assert!(matches!(expect([1; 16]), Err(RunError::StillThere)));
+        let (first, letters) = Mailbox::new(waker());
+        let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
+        let other = || Mailbox::new(waker()).0;
+        assert!(expect([1; 16], first).is_ok() && expect([2; 16], other()).is_ok());
+        assert!(letters.receiver.try_recv().is_err());
+        // Whoever it is knows the token, and the first may be one whose client is long gone.
+        assert!(matches!(expect([1; 16], other()), Err(RunError::StillThere)));
+        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
         sessions.forget(Token([1; 16]));
-        assert!(expect([1; 16]).is_ok());
+        assert!(expect([1; 16], other()).is_ok());
     }
 }

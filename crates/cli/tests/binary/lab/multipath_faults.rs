@@ -50,7 +50,7 @@ int setsockopt(int socket, int level, int option, const void *value, socklen_t l
 const PATHS: [&str; 4] = ["--path", "to-ap", "--path", "to-modem"];
 
 /// The firewall of a node, where this machine has one; said where not.
-fn firewall(stand: &Stand, node: &str, rules: &str) -> bool {
+pub fn firewall(stand: &Stand, node: &str, rules: &str) -> bool {
     if std::process::Command::new("nft").arg("-v").output().is_err() {
         println!("skipped, because there is no nft here");
         return false;
