@@ -15,14 +15,14 @@ use pathscope_os::sockets::Settings;
 
 use crate::harness::{everywhere, pair, start, terms};
 
-/// Sends one datagram on each lane that comes up, and is done when so many have come back and a lane has gone.
+/// Sends one datagram on each lane that comes up, and is done when it has come back on these and a lane has gone.
 #[derive(Debug)]
 struct Greeter {
     /// Lanes that have come up and have not been sent on.
     fresh: Vec<Lane>,
     came: Vec<Lane>,
     left: Vec<Lane>,
-    wanted: usize,
+    wanted: [Lane; 2],
     started: bool,
 }
 
@@ -96,7 +96,8 @@ impl Machine for Greeter {
     }
 
     fn phase(&self) -> Phase {
-        let is_done = self.came.len() >= self.wanted && !self.left.is_empty();
+        let has_come = |lane| self.came.contains(lane);
+        let is_done = self.wanted.iter().all(has_come) && !self.left.is_empty();
         if is_done { Phase::Done } else { Phase::Running }
     }
 
@@ -129,7 +130,7 @@ fn lanes_join_in_any_order_and_are_replaced_and_leave() {
             fresh: Vec::new(),
             came: Vec::new(),
             left: Vec::new(),
-            wanted: 2,
+            wanted: [Lane(0), Lane(2)],
             started: false,
         };
         let flows = vec![(greeter, Vec::new())];
@@ -149,7 +150,7 @@ fn lanes_join_in_any_order_and_are_replaced_and_leave() {
             "{engine} {wait:?}"
         );
         assert_eq!(finished.lane_drops, [[0, 0, 0]], "{engine} {wait:?}");
-        // What was sent on the lane that was replaced may have been lost with it; then it waits no longer.
-        assert!(greeter.came.contains(&Lane(0)) && greeter.came.contains(&Lane(2)));
+        // On the lane that was replaced it came twice, unless the first was lost with the first socket.
+        assert!((2..=3).contains(&greeter.came.len()), "{engine} {wait:?}: {:?}", greeter.came);
     });
 }

@@ -12,13 +12,13 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
     let (came, corrupt): (u64, u64) = paths().fold((0, 0), |sum, path| {
         (sum.0.saturating_add(path.received), sum.1.saturating_add(path.corrupt))
     });
-    let text = if corrupt == 0 && client.resumptions > 0 && server.is_some() {
-        format!(
-            "all {} datagrams that came here, and at the server since it was back, are as they were sent",
-            count(came)
-        )
-    } else if corrupt == 0 {
-        format!("all {} datagrams that came at either end are as they were sent", count(came))
+    let text = if corrupt == 0 {
+        let place = match server {
+            None => "here",
+            Some(_) if client.resumptions > 0 => "here, and at the server since it was back,",
+            Some(_) => "at either end",
+        };
+        format!("all {} datagrams that came {place} are as they were sent", count(came))
     } else {
         format!("{} came with other bytes than were sent", counted(corrupt, "datagram"))
     };
