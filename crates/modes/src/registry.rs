@@ -46,6 +46,11 @@ impl Test {
         self.probe.as_ref().map_or(Ok(()), LatencyPlan::validate)
     }
 
+    /// Whether lanes of its flows may come late, go, and come back from another address.
+    pub fn roams(&self) -> bool {
+        self.groups().iter().any(|group| group.roams)
+    }
+
     /// The flows of this test, as both ends number them: those of the plan, then the probes.
     pub fn groups(&self) -> Vec<Group> {
         let group = |id, transport, first, (flows, numbers)| Group {

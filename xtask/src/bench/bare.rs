@@ -124,7 +124,7 @@ fn move_bytes(
     for receiver in incoming {
         bits_a_second += receiver.join().map_err(|_| lost())??;
     }
-    print_json(&json!({ "receive_bps": bits_a_second }))
+    say(json!({ "receive_bps": bits_a_second }))
 }
 
 /// What processors compare of two addresses to see whether a load waits for a store. Copies whose source
@@ -257,7 +257,7 @@ fn ping_on(mut wire: impl Wire, seconds: u64) -> Result<()> {
     }
     let sum: u64 = round_trips_ns.iter().copied().map(u64::from).sum();
     round_trips_ns.sort_unstable();
-    print_json(&json!({
+    say(json!({
         "mean_rtt_ns": sum as f64 / round_trips_ns.len() as f64,
         "median_rtt_ns": round_trips_ns.get(round_trips_ns.len() / 2),
     }))
@@ -278,10 +278,6 @@ fn receive_ping(wire: &mut impl Wire, ping: &mut [u8]) -> Result<bool> {
         }
     }
     Ok(true)
-}
-
-pub(super) fn print_json(value: &serde_json::Value) -> Result<()> {
-    say(value)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a loop of its own, outside of the instrument")]

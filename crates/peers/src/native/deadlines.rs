@@ -42,10 +42,5 @@ pub(super) const TOTALS: Period = Period::from_millis(5);
 
 /// For how long the other end may be silent in a test, after it was asked for a sign of life.
 pub(super) fn patience(test: &Test) -> Period {
-    if roams(test) { ROAMING_PONG } else { PONG }
-}
-
-/// Whether data shows that the other end lives, whatever the control connection does.
-pub(super) fn roams(test: &Test) -> bool {
-    test.groups().iter().any(|group| group.roams)
+    if test.roams() { ROAMING_PONG } else { PONG }
 }

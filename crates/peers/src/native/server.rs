@@ -395,7 +395,7 @@ impl Dialogue for Server {
 
 /// Flows that run already can only come in anew where lanes come and go.
 fn check_resumed(test: &Test, resumes: Option<Token>) -> Result<(), Refusal> {
-    if resumes.is_none() || deadlines::roams(test) {
+    if resumes.is_none() || test.roams() {
         return Ok(());
     }
     let sentence = "only a multipath test outlives its server, and this is another one";

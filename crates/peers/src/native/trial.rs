@@ -108,7 +108,7 @@ impl Trial {
             && !self.reports.own
             && !self.reports.peer
             && !self.totals.is_enough()
-            && deadlines::roams(&self.test)
+            && self.test.roams()
     }
 
     /// The other end began later than this one.
@@ -213,7 +213,7 @@ impl Trial {
             return Ok(());
         }
         self.note_progress(&interval, now);
-        if interval.has_moved() && deadlines::roams(&self.test) {
+        if interval.has_moved() && self.test.roams() {
             // Its datagrams came, though the control connection may be on a path that is gone.
             line.heard(now);
         }

@@ -197,8 +197,8 @@ where
     /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
     /// answers that may still come, and only then knows what was lost.
     fn salvage_within(&self) -> Duration {
-        let roams = |test: &RunningTest| test.test.groups().iter().any(|group| group.roams);
-        let awaits_answers = self.role == Role::Client && self.test.as_ref().is_some_and(roams);
+        let roams = self.test.as_ref().is_some_and(|running| running.test.roams());
+        let awaits_answers = self.role == Role::Client && roams;
         if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
     }
 

@@ -411,6 +411,11 @@ impl Keeper {
         self.orders.mailbox.post(Word::Lane { group, flow, lane, socket });
     }
 
+    fn post_ready(&self) {
+        let (group, flow) = (self.orders.group.id, self.orders.group.first);
+        self.orders.mailbox.post(Word::LanesReady { group, flow });
+    }
+
     /// The server that is there now has none of the lanes.
     fn rejoin(&mut self) {
         self.servers += 1;
@@ -433,8 +438,7 @@ impl Keeper {
         let is_up = |path: &Path| matches!(path.state, State::Up { .. });
         if self.rejoins && self.paths.iter().any(is_up) {
             self.rejoins = false;
-            let (group, flow) = (self.orders.group.id, self.orders.group.first);
-            self.orders.mailbox.post(Word::LanesReady { group, flow });
+            self.post_ready();
         }
         if self.is_ready {
             return;
@@ -444,8 +448,7 @@ impl Keeper {
             self.paths.iter().any(is_trying) && clock::now().since(self.begun) < START_WITHIN;
         if self.paths.iter().any(is_up) && !waits {
             self.is_ready = true;
-            let (group, flow) = (self.orders.group.id, self.orders.group.first);
-            self.orders.mailbox.post(Word::LanesReady { group, flow });
+            self.post_ready();
         } else if !self.paths.iter().any(is_trying) && !self.paths.iter().any(is_up) {
             let reasons: Vec<String> = self
                 .paths

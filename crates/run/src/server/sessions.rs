@@ -171,7 +171,7 @@ impl Sessions {
             test: test.clone(),
             mailbox,
             datagrams: HashSet::new(),
-            roams: test.groups().iter().any(|group| group.roams),
+            roams: test.roams(),
             lanes: HashMap::new(),
         };
         match self.state().tests.entry(token) {

@@ -41,7 +41,7 @@ impl RunningTest {
         }
         if let Some(multipath) = &mut report.multipath {
             let started = self.started.unwrap_or_default();
-            for paths in self.groups.iter().filter_map(|state| state.paths.as_ref()) {
+            for paths in self.paths() {
                 paths.stop();
                 paths.tell(multipath, started);
             }

@@ -11,7 +11,8 @@ use pathscope_os::batches::{self, Arrived, MOST};
 use serde_json::json;
 
 use super::super::case::DATAGRAM_BYTES;
-use super::{now, print_json};
+use super::now;
+use crate::talk::say;
 
 /// Datagrams that are handed over as one.
 const BATCH: usize = 46;
@@ -49,7 +50,7 @@ pub fn send(flood: &Flood) -> Result<()> {
     while now() < end {
         socket.send(&batch).context("send")?;
     }
-    print_json(&json!({ "receive_bps": 0.0 }))
+    say(json!({ "receive_bps": 0.0 }))
 }
 
 /// Plays the receiver: bits a second from the first receive to the last, the first one's bytes left out.
@@ -75,5 +76,5 @@ pub fn take(flood: &Flood) -> Result<()> {
         bytes += more;
         last = now();
     }
-    print_json(&json!({ "receive_bps": bytes as f64 * 8.0 / (last - start).as_secs_f64() }))
+    say(json!({ "receive_bps": bytes as f64 * 8.0 / (last - start).as_secs_f64() }))
 }
