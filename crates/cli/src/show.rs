@@ -33,11 +33,11 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
 /// Why a run did not end as it should, as far as its result tells.
 fn failure(document: &Document, sheet: &Sheet) -> Failure {
     let mut checks = sheet.sections.iter().flat_map(|section| &section.checks);
-    if document.outcome.state == OutcomeState::Interrupted {
-        Failure::Interrupted
-    } else if checks.any(|check| !check.passed) {
-        Failure::Check
-    } else {
-        Failure::Peer
+    match document.outcome.state {
+        OutcomeState::Interrupted | OutcomeState::CutOff | OutcomeState::Unknown => {
+            Failure::Interrupted
+        }
+        _ if checks.any(|check| !check.passed) => Failure::Check,
+        _ => Failure::Peer,
     }
 }

@@ -4,6 +4,7 @@
 //! is null. Fields may be added; none changes its meaning. Its JSON Schema is generated and committed,
 //! and a fixture of each released version is read by a test for ever.
 
+use pathscope_core::quantity::duration_ns;
 use pathscope_core::record::{Caveat, Check, Host, Substitution, Tool, Verdict};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
@@ -99,7 +100,39 @@ pub struct Outcome {
     pub state: OutcomeState,
     /// If not, why: a sentence.
     pub reason: Option<String>,
+    /// Of a run that was cut off: the measurement that was under way; absent where it was between two.
+    pub measurement: Option<String>,
 }
+
+impl Outcome {
+    /// It ended before its planned end, and this is why.
+    pub fn ended(state: OutcomeState, reason: impl Into<String>) -> Self {
+        Self { state, reason: Some(reason.into()), measurement: None }
+    }
+
+    /// Of a run that goes on and is saved between two measurements: all that a kill leaves is this. `last`: the
+    /// measurement that has ended, if one has.
+    pub fn cut_off_after(last: Option<&str>) -> Self {
+        let place = last.map_or_else(
+            || "before anything was measured".to_owned(),
+            |last| format!("after '{last}'"),
+        );
+        Self::ended(OutcomeState::CutOff, format!("cut off {place}{WITHOUT_AN_END}"))
+    }
+
+    /// The same, in a measurement that has lasted so long.
+    pub fn cut_off_in(measurement: &str, elapsed_ns: u64) -> Self {
+        let elapsed = duration_ns(elapsed_ns);
+        let reason = format!(
+            "cut off in '{measurement}', saved last {elapsed} after its begin{WITHOUT_AN_END}"
+        );
+        let measurement = Some(measurement.to_owned());
+        Self { measurement, ..Self::ended(OutcomeState::CutOff, reason) }
+    }
+}
+
+/// Why a run has no end. Whoever reads this knows which of the two it is.
+const WITHOUT_AN_END: &str = ": the program was killed, or still ran when this was read";
 
 /// Whether a run came to its planned end.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -112,6 +145,8 @@ pub enum OutcomeState {
     Interrupted,
     /// Something failed; what was measured until then is here.
     Failed,
+    /// It had not ended when this was written. A run writes this from its begin on, so that what a kill leaves says so.
+    CutOff,
     /// A state that this version does not know.
     #[serde(other)]
     Unknown,
@@ -265,6 +300,33 @@ mod tests {
             assert!(!is_one(other));
         }
         assert!(!Hosts::default().read_one_clock());
+    }
+
+    #[test]
+    fn a_state_is_complete_where_none_is_told_and_unknown_where_a_later_version_tells_it() {
+        let state = |outcome: &str| {
+            let text =
+                format!(r#"{{"schema":{{"name":"pathscope-document","version":1}}{outcome}}}"#);
+            Document::from_json(&text).expect("a document").outcome.state
+        };
+        assert_eq!(state(""), OutcomeState::Complete);
+        assert_eq!(state(r#","outcome":{"reason":null}"#), OutcomeState::Complete);
+        assert_eq!(state(r#","outcome":{"state":"cut_off"}"#), OutcomeState::CutOff);
+        assert_eq!(state(r#","outcome":{"state":"evaporated"}"#), OutcomeState::Unknown);
+    }
+
+    #[test]
+    fn a_run_that_was_cut_off_says_where() {
+        let outcome = Outcome::cut_off_in("goodput up", 2_000_000_000);
+        assert_eq!(outcome.measurement.as_deref(), Some("goodput up"));
+        let reason = outcome.reason.expect("a sentence");
+        assert!(
+            reason.starts_with("cut off in 'goodput up', saved last 2 s after its begin: "),
+            "{reason}"
+        );
+        let after = |last| Outcome::cut_off_after(last).reason.expect("a sentence");
+        assert!(after(Some("latency idle")).starts_with("cut off after 'latency idle': "));
+        assert!(after(None).starts_with("cut off before anything was measured: "));
     }
 
     #[test]

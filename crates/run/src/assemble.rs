@@ -77,6 +77,13 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     }
 }
 
+/// The measurement that is under way: neither end has reported, and nothing is wrong with that.
+pub(crate) fn unfinished(findings: Findings, hosts: &Hosts) -> Measurement {
+    let text = "it was under way when this was saved: its intervals alone are here";
+    let caveats = vec![Caveat::new("unfinished", text)];
+    Measurement { caveats, ..measurement(findings, hosts) }
+}
+
 /// Without the delays of one way where the two ends do not read one clock: they would hold its offset.
 fn with_one_clock(mut client: EndReport, hosts: &Hosts) -> EndReport {
     if !hosts.read_one_clock() {

@@ -82,6 +82,8 @@ pub fn run(
         kind: request.kind,
         target: (!request.hosts.is_empty()).then(|| request.hosts.join(", ")),
         started_at: crate::wall::rfc3339((request.wall_unix_ns)()),
+        // Only a run that comes to an end says another.
+        outcome: Outcome::cut_off_after(None),
         ..Document::default()
     };
     let Request { sequel, journal, samples, .. } = request;
@@ -233,9 +235,7 @@ impl ClientRun<'_> {
                 findings.map(|findings| assemble::measurement(findings, &self.document.hosts)),
             );
             let next = if is_whole { self.follow() } else { None };
-            if !self.document.measurements.is_empty() {
-                (self.sink)(Event::Checkpoint { record: &self.document });
-            }
+            self.save_between();
             if let Left::Ended(result) = left {
                 return result.and(Err(RunError::LeftEarly));
             }
@@ -246,6 +246,14 @@ impl ClientRun<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The document as it stands between two measurements, where there is anything in it.
+    fn save_between(&mut self) {
+        let Some(last) = self.document.measurements.last() else { return };
+        self.document.outcome = Outcome::cut_off_after(Some(&last.name));
+        self.document.duration_ns = clock::now().nanos_since(self.began);
+        (self.sink)(Event::Checkpoint { record: &self.document });
     }
 
     /// What follows from the measurement that has just come to its planned end: word of it, and the next test.
@@ -286,11 +294,9 @@ impl ClientRun<'_> {
         self.document.outcome = match &failure {
             None | Some((Failure::Check, _)) => Outcome::default(),
             Some((Failure::Interrupted, reason)) => {
-                Outcome { state: OutcomeState::Interrupted, reason: Some(reason.clone()) }
+                Outcome::ended(OutcomeState::Interrupted, reason)
             }
-            Some((_, reason)) => {
-                Outcome { state: OutcomeState::Failed, reason: Some(reason.clone()) }
-            }
+            Some((_, reason)) => Outcome::ended(OutcomeState::Failed, reason),
         };
         let told = failure.as_ref().map(|(failure, text)| (*failure, text.as_str()));
         let sheet = sheet::sheet(&self.document);
@@ -408,11 +414,9 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             return;
         }
         let mut document = self.run.document.clone();
-        document.outcome = Outcome {
-            state: OutcomeState::Failed,
-            reason: Some("the run was cut off: this is what was saved before".to_owned()),
-        };
-        document.measurements.push(assemble::measurement(
+        document.outcome = Outcome::cut_off_in(&self.name, now.nanos_since(started));
+        document.duration_ns = now.nanos_since(self.run.began);
+        document.measurements.push(assemble::unfinished(
             Findings {
                 name: self.name.clone(),
                 test: test.clone(),

@@ -4,6 +4,7 @@
 mod buffers;
 mod closing;
 mod common;
+mod cut_off;
 mod daemon;
 mod datagrams;
 mod documents;
