@@ -1,6 +1,6 @@
 //! The command line: which words there are. What they mean together is in `command`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, Parser, Subcommand};
 use pathscope_core::quantity::{Frequency, Period};
@@ -12,6 +12,7 @@ use pathscope_modes::multipath::MultipathArgs;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
+use crate::files::LOG_FILE;
 use crate::journal::JournalArgs;
 use crate::talk::{ColorArgs, TalkArgs};
 
@@ -31,7 +32,7 @@ pub enum Command {
     /// Answer every test of many clients at once, on one TCP and one UDP port
     Server(ServerArgs),
     /// Latency idle and under load, goodput up, down and both ways, and what limited them; leaves its
-    /// result in pathscope-survey-DATE.json, unless --output names another file
+    /// result in pathscope-survey-DATE.json, unless --output names another file or --json is given
     Survey(SurveyArgs),
     /// How much applications get through, with every byte verified
     Goodput(GoodputCommand),
@@ -232,10 +233,21 @@ pub struct DaemonArgs {
     pub log_file: Option<PathBuf>,
 }
 
+impl DaemonArgs {
+    /// The files that a command writes to, each with its option, and the log.
+    pub fn with_log<'a>(
+        &'a self,
+        files: &[(&'static str, Option<&'a Path>)],
+    ) -> Vec<(&'static str, Option<&'a Path>)> {
+        let log = (LOG_FILE, self.log_file.as_deref());
+        files.iter().copied().chain([log]).collect()
+    }
+}
+
 /// `pathscope show`.
 #[derive(Args, Debug)]
 pub struct ShowArgs {
-    /// A file that pathscope wrote with --output
+    /// A file that pathscope wrote with --output, of at most 1 GiB; -: standard input
     pub result: PathBuf,
     /// In which form
     #[command(flatten)]

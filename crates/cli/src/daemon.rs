@@ -34,12 +34,14 @@ pub enum Role {
 
 /// Goes to the background, where that was asked for. `files` are those that the command line names, and the
 /// option of each. To be called before there are threads.
-pub fn enter(args: &DaemonArgs, files: &[(&str, Option<&Path>)]) -> Result<Role, Trouble> {
+pub fn enter<'a>(
+    args: &'a DaemonArgs,
+    files: &[(&'static str, Option<&'a Path>)],
+) -> Result<Role, Trouble> {
     if !args.daemon {
         return Ok(Role::Works);
     }
-    let log = ("--log-file", args.log_file.as_deref());
-    for (option, file) in files.iter().chain([&log]) {
+    for (option, file) in args.with_log(files) {
         if let Some(file) = file.filter(|file| !file.is_absolute()) {
             let file = file.display();
             let text = format!(

@@ -2,50 +2,41 @@
 //! the programs that draw graphs of them. Percentiles are better taken from the result itself.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::stats::Distribution;
 use pathscope_modes::document::Document;
+use pathscope_os::outlets::explain;
 
 use crate::Trouble;
+use crate::files::Destination;
 
 /// The file of `--frequency-file`. What it held before stays until there is something to write.
 #[derive(Debug)]
 pub struct FrequencyFile {
     path: PathBuf,
+    destination: Destination,
 }
 
 impl FrequencyFile {
     /// Makes sure before anything is measured that the file can be written.
     pub fn create(path: &Path) -> Result<Self, Trouble> {
-        let existed = path.exists();
-        let opened = File::options().append(true).create(true).open(path);
-        opened.map_err(|error| {
-            let file = path.display();
-            Trouble::usage(format!("--frequency-file {file}: {error}; nothing was measured"))
-        })?;
-        if !existed {
-            // An empty file would be no JSON; that it cannot be removed changes nothing.
-            let _ = fs::remove_file(path);
-        }
-        Ok(Self { path: path.to_owned() })
+        let destination = Destination::prepare("--frequency-file", path)?;
+        Ok(Self { path: path.to_owned(), destination })
     }
 
     /// Writes the round trips of the document's only measurement; nothing where there are none.
-    pub fn write(&self, document: &Document) -> Result<(), Trouble> {
+    pub fn write(mut self, document: &Document) -> Result<(), Trouble> {
         let report = document.measurements.iter().find_map(|it| it.client.latency.as_ref());
         let Some(rtt) = report.and_then(|report| report.rtt.as_ref()) else { return Ok(()) };
-        let written = File::create(&self.path).and_then(|file| {
-            let mut out = BufWriter::new(file);
-            write(&mut out, rtt)?;
-            out.flush()
-        });
+        let mut text = Vec::new();
+        let written = write(&mut text, rtt)
+            .and_then(|()| self.destination.write(&String::from_utf8_lossy(&text)));
         written.map_err(|error| {
-            let text = format!("cannot write latencies to {}: {error}", self.path.display());
-            Trouble::new(Failure::Output, text)
+            let (path, why) = (self.path.display(), explain(&error));
+            Trouble::new(Failure::Output, format!("cannot write latencies to {path}: {why}"))
         })
     }
 }
@@ -65,7 +56,7 @@ fn write(out: &mut impl Write, rtt: &Distribution) -> io::Result<()> {
             "\t\t{{\n\t\t\t\"latency\": {latency},\n\t\t\t\"frequency\": {frequency}\n\t\t}}{comma}"
         )?;
     }
-    writeln!(out, "\t]\n}}")
+    write!(out, "\t]\n}}")
 }
 
 #[cfg(test)]

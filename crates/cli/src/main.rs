@@ -18,10 +18,14 @@ mod talk;
 mod terminal;
 
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 use pathscope_core::error::Failure;
+use pathscope_os::signals;
+use signal_hook::consts::SIGXFSZ;
+use signal_hook::flag;
 
 use crate::args::{Command, CommandLine};
 
@@ -30,6 +34,7 @@ fn main() -> ExitCode {
         Ok(command_line) => command_line,
         Err(error) => return explain(&error),
     };
+    hear_of_large_files();
     let done = match command_line.command {
         Command::Server(args) => server::serve(&args),
         Command::Survey(args) => measure::survey(args),
@@ -47,6 +52,15 @@ fn main() -> ExitCode {
             terminal::complain(&trouble.text);
             ExitCode::from(trouble.failure.exit_code())
         }
+    }
+}
+
+/// A file that may not grow any more (`ulimit -f`) is an error of the call that writes, and does not end the process. By a
+/// handler that does nothing, and not by ignoring the signal: programs that this one becomes or starts have it as usual.
+fn hear_of_large_files() {
+    if !signals::is_ignored(SIGXFSZ) {
+        // Where it cannot be had, a file that is too large ends the process as it would any other.
+        let _ = flag::register(SIGXFSZ, Arc::default());
     }
 }
 

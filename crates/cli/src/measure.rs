@@ -2,7 +2,6 @@
 //! code.
 
 use std::io::{self, Write};
-use std::path::PathBuf;
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::Frequency;
@@ -16,17 +15,18 @@ use pathscope_os::{OsError, host, routes};
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
 use pathscope_run::survey::{self, SurveyOptions};
+use pathscope_views::Format;
 
 use crate::args::{
     GoodputCommand, LatencyCommand, MediaCommand, MultipathCommand, RunArgs, SurveyArgs,
 };
 use crate::background::Background;
 use crate::daemon::{self, Role};
-use crate::files::{Files, samples_trouble};
+use crate::files::{self, Files, samples_trouble};
 use crate::frequencies::FrequencyFile;
 use crate::journal::{Of, Talk};
 use crate::lab::Presence;
-use crate::output::{self, Outputs, ResultFile};
+use crate::output::{self, Outputs};
 use crate::{Trouble, terminal};
 
 /// `pathscope survey`.
@@ -38,8 +38,12 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         report_every: args.run.report_every,
         congestion_control: args.congestion,
     });
-    let file = args.run.output.output.clone().unwrap_or_else(default_file);
-    measure("survey", args.host, Tests::list(tests), &args.run, &Files::result(Some(file)))
+    let output = &args.run.output;
+    // What goes to a program is kept by it, and a daemon has no folder of its own.
+    let is_left = output.form.format() == Format::Text && !args.run.daemon.daemon;
+    let files =
+        Files { left_behind: is_left.then(default_stem), ..Files::result(output.output.clone()) };
+    measure("survey", args.host, Tests::list(tests), &args.run, &files)
 }
 
 /// `pathscope goodput`.
@@ -163,14 +167,16 @@ fn measure(
         return show_plan(&tests, sequel.map(|sequel| sequel.ahead()));
     }
     files.must_hold_a_result(&args.daemon)?;
-    if daemon::enter(&args.daemon, &files.named())? == Role::Ends {
+    let named = files.named();
+    files::must_differ(&args.daemon.with_log(&named))?;
+    if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
     }
-    let result_file = files.result.as_deref().map(ResultFile::create).transpose()?;
+    let result_file = files.open_result()?;
+    let result_name = result_file.as_ref().map(|file| file.name().to_owned());
     let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
     let samples = files.open_samples()?;
-    let kept =
-        files.journal.keep(Talk::of(args.talk, files.usual), files.of, files.result.as_deref())?;
+    let kept = files.journal.keep(Talk::of(args.talk, files.usual), files.of)?;
     daemon::ready();
     let stop = Stop::default();
     stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
@@ -205,7 +211,7 @@ fn measure(
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let output_trouble = output_trouble.or(kept.finish());
     if let (Some(file), None, false) =
-        (&files.result, &output_trouble, args.talk.quiet || document.measurements.is_empty())
+        (result_name, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {
         terminal::say(&format!(
             "result saved: {}; show it again with: pathscope show {0}",
@@ -277,7 +283,7 @@ pub fn here(presence: Option<&Presence>) -> Host {
     Host { tool, lab: presence.map(Presence::node), ..host::facts() }
 }
 
-/// A survey leaves its result behind, in a file of its own.
-fn default_file() -> PathBuf {
-    PathBuf::from(format!("pathscope-survey-{}.json", pathscope_run::wall::file_stamp()))
+/// A survey leaves its result behind, in a file of its own, whose name begins so.
+fn default_stem() -> String {
+    format!("pathscope-survey-{}", pathscope_run::wall::file_stamp())
 }

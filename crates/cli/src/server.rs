@@ -11,6 +11,7 @@ use crate::Trouble;
 use crate::args::ServerArgs;
 use crate::background::Background;
 use crate::daemon::{self, Role};
+use crate::files;
 use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::measure::here;
@@ -18,12 +19,15 @@ use crate::measure::here;
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
-    if daemon::enter(&args.daemon, &args.journal.named())? == Role::Ends {
+    let named = args.journal.named();
+    files::must_differ(&args.daemon.with_log(&named))?;
+    if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
     }
+    // Before signals are heard: opening a pipe may wait for its reader.
+    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections)?;
     let stop = Stop::default();
     stop.on_signals().map_err(trouble)?;
-    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections, None)?;
     let settings = Settings {
         listen: args.listen.clone(),
         port: args.port,

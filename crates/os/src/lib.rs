@@ -21,6 +21,7 @@ pub mod namespaces;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod netlink;
 pub mod offloads;
+pub mod outlets;
 pub mod packets;
 pub mod random;
 pub mod readiness;

@@ -4,8 +4,6 @@
 //!
 //! Not here: what a row of frames holds, see `frames`; of a datagram on several paths, see `paths`.
 
-use std::fs::File;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
@@ -19,6 +17,7 @@ use pathscope_modes::latency::{BLOCK, Outcome, Sample, SampleBuffer, SampleSink}
 use pathscope_modes::media::FrameRow;
 use pathscope_modes::multipath::MultipathSamples;
 use pathscope_modes::registry::Plan;
+use pathscope_os::outlets::{Outlet, explain};
 
 use crate::error::RunError;
 use crate::paths::StampsRow;
@@ -66,18 +65,20 @@ pub struct SampleFile {
 /// The file, and how far it is.
 #[derive(Debug)]
 struct RowFile {
-    file: File,
+    file: Outlet,
     /// Whether the first row is there.
     is_begun: bool,
+    /// Rows behind the first.
+    rows: u64,
     /// What could not be written: half a row may stand there, and nothing comes behind it.
     broken: Option<String>,
 }
 
 impl SampleFile {
-    /// Opens the file, and empties it.
-    pub fn create(path: &Path) -> std::io::Result<Self> {
-        let rows = RowFile { file: File::create(path)?, is_begun: false, broken: None };
-        Ok(Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)) })
+    /// The file of this name, which is open. What it held stays until there is something to write.
+    pub fn new(path: &Path, file: Outlet) -> Self {
+        let rows = RowFile { file, is_begun: false, rows: 0, broken: None };
+        Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)) }
     }
 
     /// Starts to write what so many workers of a plan measure, with a buffer for each. Times are told since `start`.
@@ -200,8 +201,9 @@ pub(crate) struct SampleWriter {
 /// What the writer came to.
 #[derive(Debug)]
 struct Written {
-    rows: u64,
-    error: Option<String>,
+    samples: u64,
+    /// Why no more was written, and how many rows there are.
+    error: Option<(String, u64)>,
 }
 
 impl SampleWriter {
@@ -216,11 +218,11 @@ impl SampleWriter {
             );
             return Some(Caveat::new(UNWRITTEN, text));
         };
-        if let Some(error) = written.error {
-            let kept = match written.rows {
+        if let Some((error, rows)) = written.error {
+            let kept = match rows {
                 0 => "none is in it".to_owned(),
-                1 => "the first alone is in it".to_owned(),
-                rows => format!("the first {} are in it", count(rows)),
+                1 => "the first row alone is in it".to_owned(),
+                rows => format!("the first {} rows are in it", count(rows)),
             };
             let text = format!("cannot write samples to {file}: {error}; {kept}");
             return Some(Caveat::new(UNWRITTEN, text));
@@ -230,7 +232,7 @@ impl SampleWriter {
             let text = format!(
                 "{} of {} samples are not in {file}: they came faster than it was written",
                 count(dropped),
-                count(written.rows + dropped)
+                count(written.samples + dropped)
             );
             Caveat::new("samples_dropped", text)
         })
@@ -249,7 +251,7 @@ fn write_all<S>(
     for (worker, mut block) in blocks {
         block.iter().for_each(|sample| row(&mut text, sample));
         if let Err(error) = rows.write(head, &text) {
-            return Written { rows: written, error: Some(error) };
+            return Written { samples: written, error: Some((error, rows.rows)) };
         }
         written += block.len() as u64;
         text.clear();
@@ -258,7 +260,8 @@ fn write_all<S>(
         let _ = spent[worker].send(block);
     }
     // Where no block came, the head is still to be written.
-    Written { rows: written, error: rows.write(head, b"").err() }
+    let error = rows.write(head, b"").err().map(|error| (error, rows.rows));
+    Written { samples: written, error }
 }
 
 impl RowFile {
@@ -267,9 +270,22 @@ impl RowFile {
         if let Some(error) = &self.broken {
             return Err(error.clone());
         }
-        let head = if std::mem::replace(&mut self.is_begun, true) { "" } else { head };
-        let result = self.file.write_all(head.as_bytes()).and_then(|()| self.file.write_all(text));
-        result.map_err(|error| self.broken.insert(error.to_string()).clone())
+        let result = self.begin(head).and_then(|()| {
+            let rows = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
+            let result = self.file.write_rows(text);
+            self.rows += result.as_ref().err().map_or(rows, |unwritten| unwritten.rows);
+            result.map_err(|unwritten| unwritten.error)
+        });
+        result.map_err(|error| self.broken.insert(explain(&error)).clone())
+    }
+
+    /// Empties the file and writes the head, once.
+    fn begin(&mut self, head: &str) -> std::io::Result<()> {
+        if std::mem::replace(&mut self.is_begun, true) {
+            return Ok(());
+        }
+        self.file.empty()?;
+        self.file.write_rows(head.as_bytes()).map_err(|unwritten| unwritten.error)
     }
 }
 
@@ -346,6 +362,11 @@ mod tests {
         folder
     }
 
+    fn create(path: &Path) -> std::io::Result<SampleFile> {
+        let file = std::fs::File::create(path)?;
+        Ok(SampleFile::new(path, Outlet::new(file, Duration::from_secs(60))?))
+    }
+
     fn write_pings(file: SampleFile) -> (SampleBuffer, SampleWriter) {
         let (mut rows, writer) = file.write_each(1, START, Rows::Pings).expect("a thread");
         let Some(Rows::Pings(buffer)) = rows.pop() else { panic!("{rows:?}") };
@@ -356,7 +377,7 @@ mod tests {
     fn each_sample_is_a_row_in_order() {
         let folder = folder("samples");
         let path = folder.join("rows.csv");
-        let file = SampleFile::create(&path).expect("a folder of ours");
+        let file = create(&path).expect("a folder of ours");
         let (mut buffer, writer) = write_pings(file);
         buffer.push(sample(7, Tick::from_nanos(1_030)));
         buffer.push(Sample { outcome: Outcome::WarmUp, ..sample(8, Tick::from_nanos(1_040)) });
@@ -375,7 +396,7 @@ mod tests {
     fn a_run_without_samples_leaves_the_head() {
         let folder = folder("no-samples");
         let path = folder.join("rows.csv");
-        let (buffer, writer) = write_pings(SampleFile::create(&path).expect("ours"));
+        let (buffer, writer) = write_pings(create(&path).expect("ours"));
         drop(buffer);
         assert_eq!(writer.finish(), None);
         assert_eq!(std::fs::read_to_string(&path).expect("it was written"), HEAD);
@@ -386,7 +407,7 @@ mod tests {
     fn the_rows_of_one_test_follow_those_of_another_under_one_head() {
         let folder = folder("samples-of-two");
         let path = folder.join("rows.csv");
-        let file = SampleFile::create(&path).expect("a folder of ours");
+        let file = create(&path).expect("a folder of ours");
         for number in [1, 2] {
             let (mut buffer, writer) = write_pings(file.clone());
             buffer.push(sample(number, Tick::NEVER));
@@ -404,7 +425,7 @@ mod tests {
             eprintln!("skipped, because this system has no device that is always full");
             return;
         }
-        let file = SampleFile::create(Path::new("/dev/full")).expect("it can be opened");
+        let file = create(Path::new("/dev/full")).expect("it can be opened");
         let (mut buffer, writer) = write_pings(file);
         (0..1_000_000).for_each(|sequence| buffer.push(sample(sequence, START)));
         drop(buffer);
@@ -434,7 +455,7 @@ mod tests {
     fn rows_that_are_missing_are_a_caveat() {
         let finished = |dropped| {
             let (done, outcome) = mpsc::channel();
-            done.send(Written { rows: 4_096, error: None }).expect("it is held");
+            done.send(Written { samples: 4_096, error: None }).expect("it is held");
             let dropped = Arc::new(AtomicU64::new(dropped));
             SampleWriter { path: PathBuf::from("rows.csv"), outcome, dropped }.finish()
         };
@@ -448,7 +469,7 @@ mod tests {
     fn stamps_stand_in_the_columns_of_the_original() {
         let folder = folder("stamps");
         let path = folder.join("stamps.csv");
-        let file = SampleFile::create(&path).expect("a folder of ours");
+        let file = create(&path).expect("a folder of ours");
         let (mut rows, writer) = file.write_stamps(1, START, 3).expect("a thread");
         let Some(Rows::Stamps(mut buffer)) = rows.pop() else { panic!("{rows:?}") };
         let at = Tick::from_nanos;

@@ -4,7 +4,6 @@
 
 mod writer;
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
@@ -13,6 +12,7 @@ use pathscope_run::journal::Journal;
 use pathscope_views::journal::{Form, Table};
 
 use crate::Trouble;
+use crate::files;
 use crate::talk::TalkArgs;
 use writer::{Console, Target, Writer};
 
@@ -83,9 +83,8 @@ impl JournalArgs {
         ]
     }
 
-    /// Opens the files, on none of which anything was measured yet, and begins. `output`: where the result
-    /// goes.
-    pub fn keep(&self, talk: Talk, of: Of, output: Option<&Path>) -> Result<Kept, Trouble> {
+    /// Opens the files, empties them once all are open, and begins.
+    pub fn keep(&self, talk: Talk, of: Of) -> Result<Kept, Trouble> {
         let (status, ends) = match of {
             Of::Connections => (Table::Status, Table::Connections),
             Of::Streams => (Table::StreamStatus, Table::Streams),
@@ -99,27 +98,12 @@ impl JournalArgs {
             .into_iter()
             .filter_map(|(option, path, table)| Some((option, path.as_deref()?, table)))
             .collect();
-        let mut taken: Vec<(&str, &Path)> =
-            output.map(|path| ("--output", path)).into_iter().collect();
-        for &(option, path, _) in &asked {
-            if let Some((other, _)) = taken.iter().find(|(_, there)| *there == path) {
-                return Err(Trouble::usage(format!(
-                    "{option} and {other} name the same file, {}; each needs one of its own",
-                    path.display()
-                )));
-            }
-            taken.push((option, path));
-        }
         let open = |&(option, path, table): &(&'static str, &Path, Table)| {
-            let file = File::create(path).map_err(|error| {
-                Trouble::usage(format!(
-                    "{option} {}: {error}; nothing was measured",
-                    path.display()
-                ))
-            })?;
+            let file = files::open(option, path)?;
             Ok(Target::new(option, path, file, table, Form::of_path(path)))
         };
         let targets = asked.iter().map(open).collect::<Result<Vec<_>, Trouble>>()?;
+        targets.iter().try_for_each(Target::empty)?;
         let console = (talk > Talk::Nothing).then(|| Console::new(talk)).transpose();
         let console = console.map_err(Trouble::no_thread)?;
         let writer = Writer::start(targets, console).map_err(Trouble::no_thread)?;

@@ -3,7 +3,6 @@
 //! A row is written at once and whole, in one call with whatever else waits, so that a file ends with a row
 //! however the program ends. A file that takes no more is given up, and the run goes on.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -14,12 +13,13 @@ use std::time::Duration;
 
 use pathscope_core::journal::Entry;
 use pathscope_core::record::Caveat;
+use pathscope_os::outlets::{Outlet, explain};
 use pathscope_run::journal::{Sink, Wants};
 use pathscope_views::journal::{self as rows, Form, Table};
 
 use super::Talk;
 use crate::background::Background;
-use crate::terminal;
+use crate::{Trouble, files, terminal};
 
 /// Entries that may wait to be written: some tens of megabytes.
 const MOST_ENTRIES: usize = 100_000;
@@ -68,11 +68,9 @@ pub struct Target {
     option: &'static str,
     path: PathBuf,
     /// Until it takes no more.
-    file: Option<File>,
+    file: Option<Outlet>,
     table: Table,
     form: Form,
-    /// Length of what is whole in it.
-    whole_bytes: u64,
 }
 
 /// Standard error.
@@ -192,27 +190,26 @@ impl Sink for Desk {
 }
 
 impl Target {
-    /// A file that is open and empty.
-    pub fn new(option: &'static str, path: &Path, file: File, table: Table, form: Form) -> Self {
-        Self { option, path: path.to_owned(), file: Some(file), table, form, whole_bytes: 0 }
+    /// A file that is open.
+    pub fn new(option: &'static str, path: &Path, file: Outlet, table: Table, form: Form) -> Self {
+        Self { option, path: path.to_owned(), file: Some(file), table, form }
+    }
+
+    /// Takes out what it held before.
+    pub fn empty(&self) -> Result<(), Trouble> {
+        let emptied = self.file.iter().try_for_each(Outlet::empty);
+        emptied.map_err(|error| files::refused(self.option, &self.path, &error))
     }
 
     /// Writes whole rows, or gives the file up and says so.
     fn write(&mut self, text: &str) -> Result<(), GivenUp> {
-        let Some(mut file) = self.file.as_ref() else { return Ok(()) };
-        if text.is_empty() {
-            return Ok(());
-        }
-        let Err(error) = file.write_all(text.as_bytes()) else {
-            self.whole_bytes += text.len() as u64;
-            return Ok(());
-        };
-        // Half a row would be taken for a whole one. A pipe or device has no length to cut.
-        let _ = file.set_len(self.whole_bytes);
+        let Some(file) = self.file.as_mut() else { return Ok(()) };
+        let Err(unwritten) = file.write_rows(text.as_bytes()) else { return Ok(()) };
         self.file = None;
         let name = format!("{} {}", self.option, self.path.display());
+        let why = explain(&unwritten.error);
         let sentence = format!(
-            "cannot write to {name}: {error}; it is given up and lacks every later row, the run goes on"
+            "cannot write to {name}: {why}; it is given up and lacks every later row, the run goes on"
         );
         Err(GivenUp { name, sentence })
     }
@@ -315,12 +312,15 @@ fn write_rows(targets: &mut [Target], texts: &[String], desk: &Desk) {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::File;
+
     use pathscope_core::journal::{Connection, Status};
 
     use super::*;
 
     fn target(path: &Path, table: Table) -> Target {
         let file = File::create(path).expect("a file");
+        let file = Outlet::new(file, Duration::from_secs(60)).expect("it is open");
         Target::new("--status-file", path, file, table, Form::of_path(path))
     }
 

@@ -104,3 +104,22 @@ fn a_run_that_ends_is_complete_and_leaves_nothing_beside_its_file() {
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 1);
     }
 }
+
+#[test]
+fn a_result_that_was_there_stays_until_the_new_one_is_whole() {
+    let server = Server::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.json");
+    let name = file.to_str().expect("plain");
+    run(&["latency", &server.host(), "-n", "50", "-o", name]).exits(0);
+    let before = fs::read_to_string(&file).expect("a result");
+    let words =
+        ["latency", &server.host(), "-t", "60s", "--report-every", "100ms", "--json-stream"];
+    let mut running = Running::start(pathscope(&[&words[..], &["-o", name]].concat()));
+    running.await_stdout("\"index\":20,");
+    let partial = folder.path().join(format!("run.json.{}.partial", running.id()));
+    running.signal("KILL");
+    running.finish();
+    assert_eq!(fs::read_to_string(&file).expect("a result"), before);
+    assert_eq!(document_in(&partial).outcome.measurement.as_deref(), Some("latency"));
+}

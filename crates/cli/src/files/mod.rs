@@ -1,20 +1,34 @@
 //! The files that a measuring command leaves, and what it says meanwhile: which, and whether they can be had.
 
+mod names;
+mod open;
+mod result;
+mod whole;
+
 use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_modes::document::Document;
 use pathscope_run::samples::{self, SampleFile};
 
-use crate::Trouble;
 use crate::args::DaemonArgs;
 use crate::journal::{JournalArgs, Of, Talk};
+use crate::{Trouble, terminal};
+pub use names::must_differ;
+pub use open::{open, refused};
+pub use result::ResultFile;
+pub use whole::Destination;
+
+/// The option that names a daemon's log.
+pub const LOG_FILE: &str = "--log-file";
 
 /// The files that are wanted.
 #[derive(Debug)]
 pub struct Files {
     /// The document.
     pub result: Option<PathBuf>,
+    /// Where no file is named: one is left behind, whose name begins so.
+    pub left_behind: Option<String>,
     /// A row for each ping.
     pub samples: Option<PathBuf>,
     /// A row for each frame.
@@ -34,6 +48,7 @@ impl Files {
     pub fn result(result: Option<PathBuf>) -> Self {
         Self {
             result,
+            left_behind: None,
             samples: None,
             jitter: None,
             frequencies: None,
@@ -65,17 +80,31 @@ impl Files {
         named
     }
 
+    /// Makes sure that the result can be written. Where a file that nobody asked for cannot be, that is said, and the
+    /// result is shown all the same: whoever wants it kept names a place.
+    pub fn open_result(&self) -> Result<Option<ResultFile>, Trouble> {
+        if let Some(path) = &self.result {
+            return ResultFile::create(path).map(Some);
+        }
+        let Some(stem) = &self.left_behind else { return Ok(None) };
+        let file = ResultFile::create_default(stem);
+        if let Err(why) = &file {
+            terminal::say(&format!(
+                "the result will be shown and not be kept: cannot create {why}; to keep it, name a file with --output"
+            ));
+        }
+        Ok(file.ok())
+    }
+
     /// Opened before anything is measured, so that what cannot be written is told then.
     pub fn open_samples(&self) -> Result<Option<SampleFile>, Trouble> {
-        let open = |(option, path): (&str, &PathBuf)| {
-            SampleFile::create(path).map_err(|error| {
-                let file = path.display();
-                Trouble::usage(format!("{option} {file}: {error}; nothing was measured"))
-            })
-        };
         let samples = self.samples.as_ref().map(|path| ("--samples", path));
         let jitter = self.jitter.as_ref().map(|path| ("--jitter-file", path));
-        samples.or(jitter).map(open).transpose()
+        let opened = samples.or(jitter).map(|(option, path)| {
+            let outlet = open(option, path)?;
+            Ok(SampleFile::new(path, outlet))
+        });
+        opened.transpose()
     }
 }
 
