@@ -9,8 +9,8 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::id::{Role, Token};
-use pathscope_core::record::{Caveat, Host, Substitution};
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::goodput::disagreements;
@@ -39,6 +39,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// The document so far is offered for saving about so often.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+/// Connections that failed at the server and are remembered one by one: no more are told so.
+const FAILURES_HEARD: usize = 2_000;
 
 /// What is to be measured, and against whom.
 pub struct Request {
@@ -350,6 +353,8 @@ struct ClientEnd<'run, 'sink> {
     pairs: Pairs,
     client: Option<EndReport>,
     peer: Option<EndReport>,
+    /// Connections of which the server says that they failed there.
+    failed_there: Vec<(FlowId, FlowError)>,
     checkpoint: Tick,
 }
 
@@ -370,6 +375,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             pairs: Pairs::default(),
             client: None,
             peer: None,
+            failed_there: Vec::new(),
             checkpoint: Tick::ZERO,
         }
     }
@@ -387,6 +393,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             intervals: self.pairs.into_intervals(),
             client: self.client.unwrap_or_default(),
             server: self.peer,
+            failed_there: self.failed_there,
         })
     }
 
@@ -426,6 +433,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
                 intervals: self.pairs.intervals().to_vec(),
                 client: EndReport::default(),
                 server: None,
+                failed_there: self.failed_there.clone(),
             },
             &document.hosts,
         ));
@@ -485,6 +493,12 @@ impl End for ClientEnd<'_, '_> {
         }
         self.show_due();
         self.checkpoint();
+    }
+
+    fn peer_failed(&mut self, flow: FlowId, error: FlowError) {
+        if self.failed_there.len() < FAILURES_HEARD {
+            self.failed_there.push((flow, error));
+        }
     }
 
     fn report(&mut self, whose: Role, report: EndReport) {

@@ -9,6 +9,7 @@ mod daemon;
 mod datagrams;
 mod documents;
 mod find_rate;
+mod found_there;
 mod guide;
 mod journal;
 mod kept;
