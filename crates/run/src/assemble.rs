@@ -218,9 +218,11 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
             server.and_then(|server| server.media.as_ref()),
         ));
     }
-    checks.extend(client.multipath.as_ref().map(|client| {
-        multipath::verified(client, server.and_then(|server| server.multipath.as_ref()))
-    }));
+    if let (Plan::Multipath(plan), Some(client)) = (&test.plan, &client.multipath) {
+        let server = server.and_then(|server| server.multipath.as_ref());
+        checks.push(multipath::verified(client, server));
+        checks.extend(multipath::worked(plan, client));
+    }
     checks
 }
 
