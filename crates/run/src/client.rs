@@ -24,14 +24,14 @@ use pathscope_peers::native;
 
 use crate::assemble::{self, Findings};
 use crate::destinations::{Destinations, Silent};
-use crate::driver::{Driver, End, Left};
+use crate::driver::{Driver, End, Left, stopping_takes};
 use crate::error::RunError;
 use crate::intervals::Pairs;
 use crate::journal::Journal;
 use crate::mail::Mailbox;
 use crate::samples::SampleFile;
 use crate::server::Embedded;
-use crate::stop::Stop;
+use crate::stop::{Stage, Stop};
 use crate::{attach, destinations, target, test};
 
 /// A connection that is not there by then is not there.
@@ -95,7 +95,9 @@ pub fn run(
     let mut run =
         ClientRun { document, began, sink, tests, sequel, journal, samples, destinations };
     run.document.hosts.client = request.here;
+    stop.at(Stage::Before);
     let result = run.everything(&request.hosts, request.port, stop);
+    stop.at(Stage::Saving);
     run.document.caveats.extend((request.afterwards)());
     run.finish(result, stop)
 }
@@ -222,11 +224,12 @@ impl ClientRun<'_> {
                 return Err(RunError::Interrupted);
             }
             driver.dialogue.propose(test.clone(), clock::now());
-            let mut end = ClientEnd::new(name, test, server, self);
+            let mut end = ClientEnd::new(name, test, server, (self, stop));
             let left = driver.drive(&mut end);
             if matches!(left, Left::Ended(_)) {
                 driver.salvage(&mut end);
             }
+            stop.at(Stage::Before);
             let findings = end.into_findings();
             let is_whole = findings.is_some()
                 && matches!(left, Left::TestOver)
@@ -279,7 +282,7 @@ impl ClientRun<'_> {
     /// Closes the control connection in good order. What goes wrong now costs nothing.
     fn take_leave(&mut self, driver: &mut Driver<native::Client>, server: SocketAddr) {
         driver.dialogue.finish(clock::now());
-        let _ = driver.drive(&mut ClientEnd::idle(server, self));
+        let _ = driver.drive(&mut ClientEnd::idle(server, (self, &Stop::default())));
     }
 
     /// The document as it stands, what it comes to, and word of it.
@@ -348,6 +351,7 @@ struct ClientEnd<'run, 'sink> {
     test: Option<Test>,
     server: SocketAddr,
     run: &'run mut ClientRun<'sink>,
+    stop: Stop,
     started: Option<Tick>,
     chosen: Vec<Substitution>,
     pairs: Pairs,
@@ -359,17 +363,23 @@ struct ClientEnd<'run, 'sink> {
 }
 
 impl<'run, 'sink> ClientEnd<'run, 'sink> {
-    fn new(name: String, test: Test, server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
-        Self { name, test: Some(test), ..Self::idle(server, run) }
+    fn new(
+        name: String,
+        test: Test,
+        server: SocketAddr,
+        of: (&'run mut ClientRun<'sink>, &Stop),
+    ) -> Self {
+        Self { name, test: Some(test), ..Self::idle(server, of) }
     }
 
     /// Between tests.
-    fn idle(server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
+    fn idle(server: SocketAddr, (run, stop): (&'run mut ClientRun<'sink>, &Stop)) -> Self {
         Self {
             name: String::new(),
             test: None,
             server,
             run,
+            stop: stop.clone(),
             started: None,
             chosen: Vec::new(),
             pairs: Pairs::default(),
@@ -482,6 +492,8 @@ impl End for ClientEnd<'_, '_> {
 
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>) {
         self.started = Some(at);
+        let most = stopping_takes(self.test.as_ref().is_some_and(Test::roams));
+        self.stop.at(Stage::Running { most });
         self.checkpoint = at + CHECKPOINT_EVERY;
         self.chosen = chosen;
     }

@@ -11,6 +11,7 @@ mod documents;
 mod find_rate;
 mod found_there;
 mod guide;
+mod interrupted;
 mod journal;
 mod kept;
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod tests;
 
 use std::fmt;
 
+use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 
 pub use client::Client;
@@ -49,6 +50,9 @@ pub const DEFAULT_PORT: u16 = 5210;
 
 /// The versions of the protocol that this program speaks.
 pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 1 };
+
+/// After a stop both ends have so long to end their flows and to report.
+pub const STOP_TAKES: Period = deadlines::REPORT;
 
 /// The one way to secure a control connection so far: not at all.
 const SECURITY_NONE: &str = "none";

@@ -22,6 +22,7 @@ use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
+use pathscope_peers::native;
 
 use self::control::{Control, Heard};
 use crate::error::RunError;
@@ -49,6 +50,11 @@ const SALVAGE: Duration = Duration::from_secs(1);
 
 /// And where answers are awaited: more than a machine awaits them.
 const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
+
+/// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
+pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
+    native::STOP_TAKES.duration() + if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+}
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 256;
