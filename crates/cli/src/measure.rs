@@ -179,7 +179,13 @@ fn measure(
     let kept = files.journal.keep(Talk::of(args.talk, files.usual), files.of)?;
     daemon::ready();
     let stop = Stop::default();
-    stop.on_signals().map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
+    let is_quiet = args.talk.quiet;
+    let tell = move |line: &str| {
+        if !is_quiet {
+            terminal::say(line);
+        }
+    };
+    stop.on_signals(tell).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
     let here = here(presence.as_ref());
     let afterwards: Box<dyn FnOnce() -> Vec<Caveat>> = match presence {

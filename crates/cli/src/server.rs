@@ -15,6 +15,7 @@ use crate::files;
 use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::measure::here;
+use crate::terminal;
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
@@ -27,7 +28,13 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     // Before signals are heard: opening a pipe may wait for its reader.
     let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections)?;
     let stop = Stop::default();
-    stop.on_signals().map_err(trouble)?;
+    let is_quiet = args.talk.quiet;
+    let tell = move |line: &str| {
+        if !is_quiet {
+            terminal::say(line);
+        }
+    };
+    stop.on_signals(tell).map_err(trouble)?;
     let settings = Settings {
         listen: args.listen.clone(),
         port: args.port,

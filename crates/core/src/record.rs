@@ -417,8 +417,10 @@ pub struct FlowFacts {
     pub received_bytes: u64,
     /// Received bytes a second, in bits, over the window of all flows.
     pub received_bps: Option<f64>,
-    /// What ended it before its time.
+    /// What ended it before its time, as both ends found it: what tells most comes first, with the end that found it.
     pub error: Option<FlowError>,
+    /// Whether the end of the run stopped it before its transfer was whole.
+    pub cut: bool,
     /// What the kernel says of it at the end.
     pub tcp: Option<TcpFacts>,
 }

@@ -154,6 +154,9 @@ pub enum Event {
     },
     /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
     PeerTotal(u64),
+    /// The other end says that this flow has failed there: nothing more of it may come, and not even a reset. What is on
+    /// its way may still tell this end why.
+    PeerFailed,
     /// Send nothing new; finish what was begun. Comes when the user or the time limit ends the run.
     Stop,
 }

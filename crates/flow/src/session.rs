@@ -3,7 +3,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
-use pathscope_core::record::Substitution;
+use pathscope_core::record::{FlowError, Substitution};
 
 use crate::{Event, Phase, Totals};
 
@@ -76,6 +76,11 @@ pub trait Dialogue: Sized {
 
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Tick>;
+
+    /// Whether the other end says of each connection that fails there that it did, and why.
+    fn peer_tells_failures(&self) -> bool {
+        false
+    }
 }
 
 /// What a dialogue is told.
@@ -112,8 +117,8 @@ pub enum Input<'bytes, D: Dialogue> {
         flow: FlowId,
         /// What went through.
         totals: Totals,
-        /// Whether it failed.
-        failed: bool,
+        /// Why it failed, where it did.
+        failure: Option<FlowError>,
     },
     /// An interval has passed at this end.
     Interval(D::Interval),
@@ -178,8 +183,8 @@ pub enum Output<D: Dialogue> {
         flow: FlowId,
         /// What went through there.
         totals: Totals,
-        /// Whether it failed there.
-        failed: bool,
+        /// Why it failed there, where it did.
+        failure: Option<FlowError>,
     },
     /// The other end said this of an interval.
     PeerInterval(D::Interval),

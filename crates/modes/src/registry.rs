@@ -179,10 +179,13 @@ pub struct EndInterval {
 }
 
 impl EndInterval {
-    /// Whether anything was sent or received in it.
+    /// Whether anything was sent or received in it. Probes beside a load come and go whatever becomes of that, so they
+    /// say nothing of it.
     pub fn has_moved(&self) -> bool {
         let goodput = self.goodput.unwrap_or_default();
-        let pings = self.latency.as_ref().map_or(0, |latency| latency.received);
+        let is_load = self.goodput.is_some() || self.datagrams.is_some();
+        let pings = self.latency.as_ref().filter(|_| !is_load);
+        let pings = pings.map_or(0, |latency| latency.received);
         let datagrams = self.datagrams.unwrap_or_default();
         // Frames that are played from the buffer are progress, too.
         let media = self.media.unwrap_or_default();

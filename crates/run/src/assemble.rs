@@ -3,17 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashSet;
-
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::{count, counted, total};
-use pathscope_core::record::{Caveat, Check, Host, Substitution};
+use pathscope_core::quantity::{count, counted};
+use pathscope_core::record::{Caveat, Check, FlowError, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};
 use pathscope_modes::document::{Hosts, Interval, Measurement, Summary};
-use pathscope_modes::goodput::{
-    FailureTimes, GoodputPlan, GoodputReport, GoodputSummary, Verify, disagreements, verdict,
-};
+use pathscope_modes::goodput::{self, FailureTimes, GoodputSummary, verdict};
 use pathscope_modes::latency::{self, LatencyPlan, LatencyReport, LatencySummary};
 use pathscope_modes::media::{self, MediaSummary};
 use pathscope_modes::multipath::{self, MultipathSummary};
@@ -32,13 +28,19 @@ pub(crate) struct Findings {
     pub intervals: Vec<Interval>,
     pub client: EndReport,
     pub server: Option<EndReport>,
+    /// Connections of which the server said, while the test ran, that they failed there.
+    pub failed_there: Vec<(FlowId, FlowError)>,
 }
 
 /// The measurement that the findings make.
 pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
-    let Findings { name, test, substitutions, start_ns, duration_ns, intervals, client, server } =
-        findings;
-    let client = with_one_clock(client, hosts);
+    let Findings { name, test, substitutions, start_ns, duration_ns, intervals, .. } = findings;
+    let server = findings.server;
+    let mut client = with_one_clock(findings.client, hosts);
+    if let Some(goodput) = &mut client.goodput {
+        let server = server.as_ref().and_then(|server| server.goodput.as_ref());
+        goodput::take_in(goodput, server, &findings.failed_there);
+    }
     let mut summary = summary(&test, &client, server.as_ref(), &intervals);
     bound_one_way(&mut summary, hosts);
     let verdict = match (&test.plan, &summary.goodput, &server) {
@@ -200,9 +202,7 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
     let mut checks = Vec::new();
     if let (Plan::Goodput(plan), Some(client)) = (&test.plan, &client.goodput) {
         let server = server.and_then(|server| server.goodput.as_ref());
-        checks.extend(verified(plan, client, server));
-        checks.push(completed(plan, client, server));
-        checks.extend(server.map(|server| counts_agree(client, server)));
+        checks.extend(goodput::checks(plan, client, server));
     }
     if let Some(latency) = &client.latency {
         checks.push(latency::verified(latency, server.and_then(|server| server.latency.as_ref())));
@@ -218,96 +218,22 @@ fn checks(test: &Test, client: &EndReport, server: Option<&EndReport>) -> Vec<Ch
             server.and_then(|server| server.media.as_ref()),
         ));
     }
-    checks.extend(client.multipath.as_ref().map(|client| {
-        multipath::verified(client, server.and_then(|server| server.multipath.as_ref()))
-    }));
+    if let (Plan::Multipath(plan), Some(client)) = (&test.plan, &client.multipath) {
+        let server = server.and_then(|server| server.multipath.as_ref());
+        checks.push(multipath::verified(client, server));
+        checks.extend(multipath::worked(plan, client));
+    }
     checks
 }
 
-/// Every received byte that was looked at was what it must be.
-fn verified(
-    plan: &GoodputPlan,
-    client: &GoodputReport,
-    server: Option<&GoodputReport>,
-) -> Option<Check> {
-    let ends = || [Some(client), server].into_iter().flatten();
-    // Only the first are located, and those of a connection that is damaged both ways twice.
-    let located: HashSet<FlowId> =
-        ends().flat_map(|end| &end.corruptions).map(|found| found.flow).collect();
-    let corrupt = ends().map(|end| end.failures.data).fold(located.len() as u64, u64::max);
-    let received = total(ends().map(|end| end.received_bytes));
-    let text = if corrupt == 0 && plan.verify == Verify::Sampled {
-        format!("of {} received bytes one in 16 was checked, and none was wrong", count(received))
-    } else if corrupt == 0 {
-        format!("all {} received bytes are the bytes that were sent", count(received))
-    } else {
-        format!("wrong data on {}: see the errors", counted(corrupt, "connection"))
-    };
-    (plan.verify != Verify::Off && (received > 0 || corrupt > 0)).then(|| Check {
-        name: "verified".to_owned(),
-        passed: corrupt == 0,
-        text,
-    })
-}
+/// Of data that the server received, where its report is missing.
+pub(crate) const UNKNOWN_DATA: &str =
+    "it is not known whether what the server received is right: it has not said";
 
-/// Every connection came to its planned end at both ends.
-fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
-    let failed = client.failed.max(server.map_or(0, |server| server.failed));
-    let ended = client.completed.saturating_add(client.cut);
-    // Where a time limit or nothing ends the run, there are as many as were made.
-    let is_open = plan.shape.time_limit_ns.is_some();
-    let planned = plan.connections_in_all().filter(|_| !is_open);
-    let total = planned.unwrap_or(ended.saturating_add(client.failed));
-    let failed = failed.max(total.saturating_sub(ended));
-    let first =
-        [Some(client), server].into_iter().flatten().flat_map(|end| &end.flows).find_map(|flow| {
-            flow.error.as_ref().map(|error| format!("; flow {}: {}", flow.flow, error.text))
-        });
-    let text = if failed == 0 && client.cut > 0 {
-        format!(
-            "{} completed, and {} cut by the end of the run",
-            counted(client.completed, "connection"),
-            count(client.cut)
-        )
-    } else if failed == 0 {
-        match total {
-            1 => "the connection came to its end".to_owned(),
-            _ => format!("all {} connections came to their end", count(total)),
-        }
-    } else {
-        format!(
-            "{} of {} failed{}",
-            count(failed),
-            counted(total, "connection"),
-            first.unwrap_or_default()
-        )
-    };
-    Check { name: "completed".to_owned(), passed: failed == 0, text }
-}
-
-/// What one end says it sent is what the other says it received, connection by connection.
-fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
-    let differing = disagreements(client, server).told;
-    let sums_agree =
-        client.sent_bytes == server.received_bytes && client.received_bytes == server.sent_bytes;
-    let passed = differing.is_empty() && sums_agree;
-    let text = if passed {
-        format!(
-            "both ends count the same: {} bytes up, {} bytes down",
-            count(client.sent_bytes),
-            count(client.received_bytes)
-        )
-    } else {
-        format!(
-            "sent and received differ: {} and {} bytes up, {} and {} bytes down{}",
-            count(client.sent_bytes),
-            count(server.received_bytes),
-            count(server.sent_bytes),
-            count(client.received_bytes),
-            differing.first().map_or_else(String::new, |first| format!("; {first}"))
-        )
-    };
-    Check { name: "counts_agree".to_owned(), passed, text }
+/// Of flows, or of what else they are called, where the server's report is missing.
+pub(crate) fn unknown_end(what: &str, flows: u32) -> String {
+    let flows = counted(flows.into(), what);
+    format!("it is not known how {flows} ended at the server: it has not said")
 }
 
 fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts) -> Vec<Caveat> {

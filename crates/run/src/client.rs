@@ -9,8 +9,8 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::id::{Role, Token};
-use pathscope_core::record::{Caveat, Host, Substitution};
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::goodput::disagreements;
@@ -24,14 +24,14 @@ use pathscope_peers::native;
 
 use crate::assemble::{self, Findings};
 use crate::destinations::{Destinations, Silent};
-use crate::driver::{Driver, End, Left};
+use crate::driver::{Driver, End, Left, stopping_takes};
 use crate::error::RunError;
 use crate::intervals::Pairs;
 use crate::journal::Journal;
 use crate::mail::Mailbox;
 use crate::samples::SampleFile;
 use crate::server::Embedded;
-use crate::stop::Stop;
+use crate::stop::{Stage, Stop};
 use crate::{attach, destinations, target, test};
 
 /// A connection that is not there by then is not there.
@@ -39,6 +39,9 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 
 /// The document so far is offered for saving about so often.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+/// Connections that failed at the server and are remembered one by one: no more are told so.
+const FAILURES_HEARD: usize = 2_000;
 
 /// What is to be measured, and against whom.
 pub struct Request {
@@ -92,7 +95,9 @@ pub fn run(
     let mut run =
         ClientRun { document, began, sink, tests, sequel, journal, samples, destinations };
     run.document.hosts.client = request.here;
+    stop.at(Stage::Before);
     let result = run.everything(&request.hosts, request.port, stop);
+    stop.at(Stage::Saving);
     run.document.caveats.extend((request.afterwards)());
     run.finish(result, stop)
 }
@@ -219,11 +224,12 @@ impl ClientRun<'_> {
                 return Err(RunError::Interrupted);
             }
             driver.dialogue.propose(test.clone(), clock::now());
-            let mut end = ClientEnd::new(name, test, server, self);
+            let mut end = ClientEnd::new(name, test, server, (self, stop));
             let left = driver.drive(&mut end);
             if matches!(left, Left::Ended(_)) {
                 driver.salvage(&mut end);
             }
+            stop.at(Stage::Before);
             let findings = end.into_findings();
             let is_whole = findings.is_some()
                 && matches!(left, Left::TestOver)
@@ -276,7 +282,7 @@ impl ClientRun<'_> {
     /// Closes the control connection in good order. What goes wrong now costs nothing.
     fn take_leave(&mut self, driver: &mut Driver<native::Client>, server: SocketAddr) {
         driver.dialogue.finish(clock::now());
-        let _ = driver.drive(&mut ClientEnd::idle(server, self));
+        let _ = driver.drive(&mut ClientEnd::idle(server, (self, &Stop::default())));
     }
 
     /// The document as it stands, what it comes to, and word of it.
@@ -345,31 +351,41 @@ struct ClientEnd<'run, 'sink> {
     test: Option<Test>,
     server: SocketAddr,
     run: &'run mut ClientRun<'sink>,
+    stop: Stop,
     started: Option<Tick>,
     chosen: Vec<Substitution>,
     pairs: Pairs,
     client: Option<EndReport>,
     peer: Option<EndReport>,
+    /// Connections of which the server says that they failed there.
+    failed_there: Vec<(FlowId, FlowError)>,
     checkpoint: Tick,
 }
 
 impl<'run, 'sink> ClientEnd<'run, 'sink> {
-    fn new(name: String, test: Test, server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
-        Self { name, test: Some(test), ..Self::idle(server, run) }
+    fn new(
+        name: String,
+        test: Test,
+        server: SocketAddr,
+        of: (&'run mut ClientRun<'sink>, &Stop),
+    ) -> Self {
+        Self { name, test: Some(test), ..Self::idle(server, of) }
     }
 
     /// Between tests.
-    fn idle(server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
+    fn idle(server: SocketAddr, (run, stop): (&'run mut ClientRun<'sink>, &Stop)) -> Self {
         Self {
             name: String::new(),
             test: None,
             server,
             run,
+            stop: stop.clone(),
             started: None,
             chosen: Vec::new(),
             pairs: Pairs::default(),
             client: None,
             peer: None,
+            failed_there: Vec::new(),
             checkpoint: Tick::ZERO,
         }
     }
@@ -387,6 +403,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             intervals: self.pairs.into_intervals(),
             client: self.client.unwrap_or_default(),
             server: self.peer,
+            failed_there: self.failed_there,
         })
     }
 
@@ -426,6 +443,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
                 intervals: self.pairs.intervals().to_vec(),
                 client: EndReport::default(),
                 server: None,
+                failed_there: self.failed_there.clone(),
             },
             &document.hosts,
         ));
@@ -474,6 +492,8 @@ impl End for ClientEnd<'_, '_> {
 
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>) {
         self.started = Some(at);
+        let most = stopping_takes(self.test.as_ref().is_some_and(Test::roams));
+        self.stop.at(Stage::Running { most });
         self.checkpoint = at + CHECKPOINT_EVERY;
         self.chosen = chosen;
     }
@@ -485,6 +505,12 @@ impl End for ClientEnd<'_, '_> {
         }
         self.show_due();
         self.checkpoint();
+    }
+
+    fn peer_failed(&mut self, flow: FlowId, error: FlowError) {
+        if self.failed_there.len() < FAILURES_HEARD {
+            self.failed_there.push((flow, error));
+        }
     }
 
     fn report(&mut self, whose: Role, report: EndReport) {

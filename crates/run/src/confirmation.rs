@@ -4,7 +4,7 @@
 use pathscope_core::id::Role;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
 use pathscope_flow::Totals;
-use pathscope_modes::goodput::Disagreement;
+use pathscope_modes::goodput::{Disagreement, failure_of_both};
 
 /// Whether the other end says of each connection what it came to, on the control connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
@@ -21,39 +21,40 @@ pub(crate) enum Peer {
 }
 
 /// What a connection came to at the other end.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct PeerEnd {
     /// What went through there.
     pub totals: Totals,
-    /// Whether it failed there.
-    pub failed: bool,
+    /// Why it failed there, where it did.
+    pub failure: Option<FlowError>,
 }
 
-/// Why a connection has not ended well that has at this end; `None` where both count the same.
-pub(crate) fn disagreement(
+/// Why a connection has not ended well, as both ends found it; `None` where it has, and both count the same.
+pub(crate) fn error_of_both(
     role: Option<Role>,
     own: &FlowFacts,
-    peer: PeerEnd,
+    peer: &PeerEnd,
 ) -> Option<FlowError> {
+    match (&peer.failure, &own.error) {
+        (Some(theirs), own) => {
+            let other = role.map_or(Role::Client, Role::peer);
+            Some(failure_of_both(other, theirs, own.as_ref()))
+        }
+        (None, Some(own)) => Some(own.clone()),
+        (None, None) => disagreement(role, own, peer.totals),
+    }
+}
+
+/// Where the two ends do not count the same.
+fn disagreement(role: Option<Role>, own: &FlowFacts, there: Totals) -> Option<FlowError> {
     let here = Totals { sent: own.sent_bytes, received: own.received_bytes };
-    let (client, server) =
-        if role == Some(Role::Client) { (here, peer.totals) } else { (peer.totals, here) };
-    let differs = [(true, client.sent, server.received), (false, server.sent, client.received)]
-        .into_iter()
-        .find(|(_, sent, received)| sent != received);
-    let (kind, text) = match differs {
-        Some((is_up, sent_bytes, received_bytes)) => {
-            let flow = own.flow;
-            let differs = Disagreement { flow, is_up, sent_bytes, received_bytes };
-            let kind = if peer.failed { FlowErrorKind::Network } else { FlowErrorKind::Protocol };
-            (kind, differs.to_string())
-        }
-        None if peer.failed => {
-            (FlowErrorKind::Network, "the other end says that it failed there".to_owned())
-        }
-        None => return None,
-    };
-    Some(FlowError { kind, text, errno: None })
+    let (client, server) = if role == Some(Role::Client) { (here, there) } else { (there, here) };
+    let (is_up, sent_bytes, received_bytes) =
+        [(true, client.sent, server.received), (false, server.sent, client.received)]
+            .into_iter()
+            .find(|(_, sent, received)| sent != received)?;
+    let differs = Disagreement { flow: own.flow, is_up, sent_bytes, received_bytes };
+    Some(FlowError { kind: FlowErrorKind::Protocol, text: differs.to_string(), errno: None })
 }
 
 /// Why a connection counts as failed that the other end says nothing of.
@@ -75,8 +76,12 @@ mod tests {
         FlowFacts { flow: FlowId(3), sent_bytes, received_bytes, ..FlowFacts::default() }
     }
 
-    fn peer(sent: u64, received: u64, failed: bool) -> PeerEnd {
-        PeerEnd { totals: Totals { sent, received }, failed }
+    fn peer(sent: u64, received: u64, failure: Option<FlowError>) -> PeerEnd {
+        PeerEnd { totals: Totals { sent, received }, failure }
+    }
+
+    fn error(kind: FlowErrorKind, text: &str) -> FlowError {
+        FlowError { kind, text: text.to_owned(), errno: None }
     }
 
     #[test]
@@ -84,19 +89,29 @@ mod tests {
         let text =
             "flow 3: the client sent 10 bytes and the server took 9; the server is short by 1";
         for (role, own, peer) in [
-            (Role::Client, own(10, 4), peer(4, 9, false)),
-            (Role::Server, own(4, 9), peer(10, 4, false)),
+            (Role::Client, own(10, 4), peer(4, 9, None)),
+            (Role::Server, own(4, 9), peer(10, 4, None)),
         ] {
-            let error = disagreement(Some(role), &own, peer).expect("they differ");
+            let error = error_of_both(Some(role), &own, &peer).expect("they differ");
             assert_eq!((error.kind, error.text.as_str()), (FlowErrorKind::Protocol, text));
         }
-        assert_eq!(disagreement(Some(Role::Client), &own(10, 4), peer(4, 10, false)), None);
+        assert_eq!(error_of_both(Some(Role::Client), &own(10, 4), &peer(4, 10, None)), None);
     }
 
     #[test]
-    fn what_failed_there_has_not_succeeded_here() {
-        let error = disagreement(Some(Role::Server), &own(0, 9), peer(9, 0, true));
-        let error = error.expect("it failed");
-        assert!(error.kind == FlowErrorKind::Network && error.text.contains("failed there"));
+    fn what_failed_there_has_not_succeeded_here_and_is_named_by_what_tells_most() {
+        let damage = error(FlowErrorKind::Data, "wrong data at byte 9");
+        let broken = error(FlowErrorKind::Network, "the connection broke");
+        let judged = |own_error: Option<&FlowError>, theirs: &FlowError| {
+            let own = FlowFacts { error: own_error.cloned(), ..own(0, 9) };
+            error_of_both(Some(Role::Server), &own, &peer(9, 0, Some(theirs.clone())))
+        };
+        let named = |kind, text: &str| Some(error(kind, text));
+        let (data, network) = (FlowErrorKind::Data, FlowErrorKind::Network);
+        assert_eq!(judged(None, &damage), named(data, "wrong data at byte 9 (at the client)"));
+        let both = "wrong data at byte 9 (at the client; here: the connection broke)";
+        assert_eq!(judged(Some(&broken), &damage), named(data, both));
+        assert_eq!(judged(Some(&damage), &broken), named(data, "wrong data at byte 9"));
+        assert_eq!(judged(None, &broken), named(network, "the connection broke (at the client)"));
     }
 }

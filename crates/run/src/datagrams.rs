@@ -16,6 +16,7 @@ use pathscope_modes::goodput::Verify;
 use pathscope_os::batches;
 use pathscope_os::sockets::Socket;
 
+use crate::assemble::{UNKNOWN_DATA, unknown_end};
 use crate::error::RunError;
 use crate::settings::buffer_cut;
 
@@ -163,10 +164,12 @@ pub(crate) fn checks(
     let sum = |field: fn(&DatagramsReport) -> u64| total(ends().map(field));
     let (corrupt, received) = (sum(|end| end.corrupt), sum(|end| end.received));
     let first = ends().flat_map(|end| &end.corruptions).next();
+    let is_unknown = server.is_none() && corrupt == 0 && plan.sends(Role::Client);
     let verified = Check {
         name: "verified".to_owned(),
-        passed: corrupt == 0,
+        passed: corrupt == 0 && !is_unknown,
         text: match first {
+            _ if is_unknown => UNKNOWN_DATA.to_owned(),
             _ if corrupt == 0 && plan.verify == Verify::Sampled => format!(
                 "of {} received, one byte in 16 was checked, and none was wrong",
                 counted(received, "datagram")
@@ -185,10 +188,11 @@ pub(crate) fn checks(
     let failed = ends().map(|end| end.failed).max().unwrap_or(0);
     let completed = Check {
         name: "completed".to_owned(),
-        passed: failed == 0,
+        passed: failed == 0 && server.is_some(),
         text: match error {
             Some(error) => format!("{} failed: {}", counted(failed, "flow"), error.text),
             None if failed > 0 => format!("{} failed", counted(failed, "flow")),
+            None if server.is_none() => unknown_end("flow", plan.connections),
             None => match plan.connections {
                 1 => "the flow came to its end".to_owned(),
                 flows => format!("all {} flows came to their end", count(flows.into())),

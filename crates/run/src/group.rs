@@ -1,7 +1,7 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
 //! told, what they came to. The test as a whole is in `test`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Lane, Role};
@@ -33,6 +33,9 @@ use crate::worker::{RunningWorker, Succession};
 const DATAGRAM_ROOM: usize = 16 << 20;
 /// Of each flow at least so much: about what systems give without being asked.
 const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
+
+/// Flows to come of which the other end may have said that they failed there; of more that is not remembered.
+const FAILED_AHEAD: usize = 1_024;
 
 /// A group before, while and after it runs.
 #[derive(Debug)]
@@ -71,6 +74,10 @@ pub(crate) struct GroupState {
     /// Of flows that are replaced, those that the other end stopped before their time: word of them may
     /// come before their connections.
     pub totals: HashMap<FlowId, u64>,
+    /// The same of those that failed at the other end before their time.
+    failed_there: HashSet<FlowId>,
+    /// The last of those that followed others.
+    newest: Option<FlowId>,
     pub is_stopped: bool,
     has_lanes: bool,
 }
@@ -118,6 +125,8 @@ impl GroupState {
             ledger: Ledger::default(),
             opener: None,
             totals: HashMap::new(),
+            failed_there: HashSet::new(),
+            newest: None,
             is_stopped: false,
             has_lanes: false,
         })
@@ -210,7 +219,7 @@ impl GroupState {
     }
 
     /// Takes in a flow that follows another, at the worker that has the fewest.
-    pub fn admit(&self, flow: FlowId, socket: Arc<Socket>, workers: &[RunningWorker]) {
+    pub fn admit(&mut self, flow: FlowId, socket: Arc<Socket>, workers: &[RunningWorker]) {
         if !self.group.replaces() || !self.group.holds(flow) {
             return;
         }
@@ -219,12 +228,16 @@ impl GroupState {
         let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
         self.ledger.begin(flow, &socket);
         worker.admit(flow, socket);
+        self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.
         if self.is_stopped {
             worker.tell(Some(flow), Event::Stop);
         }
         if let Some(&total) = self.totals.get(&flow) {
             worker.tell(Some(flow), Event::PeerTotal(total));
+        }
+        if self.failed_there.remove(&flow) {
+            worker.tell(Some(flow), Event::PeerFailed);
         }
     }
 
@@ -235,6 +248,12 @@ impl GroupState {
         }
         match (flow, event) {
             (Some(flow), Event::PeerTotal(total)) => drop(self.totals.insert(flow, total)),
+            (Some(flow), Event::PeerFailed) => {
+                let is_to_come = self.newest.is_none_or(|newest| flow > newest);
+                if is_to_come && self.failed_there.len() < FAILED_AHEAD {
+                    self.failed_there.insert(flow);
+                }
+            }
             (None, Event::Stop) => {
                 self.is_stopped = true;
                 self.opener.iter().for_each(OpenerRemote::stop);

@@ -3,9 +3,10 @@
 //! Here: when something is written down, and what it says. Not here: files and how rows look; a [`Sink`]
 //! takes entries and returns at once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Weak};
+use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
@@ -23,9 +24,9 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
-use crate::confirmation::{Peer, PeerEnd, disagreement, unconfirmed};
+use crate::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 use crate::group::stream_facts;
-use crate::ledger::error_of;
+use crate::ledger::goodput_error_of;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
 const ASKED: usize = 1_000;
@@ -122,14 +123,22 @@ pub(crate) struct SessionJournal {
     connections: HashMap<FlowId, Held>,
     /// Of those that ended well, how many have waited for the other end's word.
     waiting: usize,
+    /// Those that failed here and wait for it, in order.
+    failed: VecDeque<(FlowId, Tick)>,
     role: Option<Role>,
     peer: Peer,
+    /// Whether the other end says of each connection that failed there why.
+    tells_failures: bool,
     /// The last row of status, which waits for the other end as its connections do.
     last: Option<(Tick, EndInterval)>,
 }
 
 /// Connections that wait for word from an end that has not said any yet: memory is not theirs to use up.
 const UNCONFIRMED: usize = 10_000;
+
+/// The row of a connection that failed here is written after this time at the latest, whatever the other end may yet say
+/// of it: it is told why, or finds out, within a second or two.
+const FAILED_WAITS: Duration = Duration::from_secs(3);
 
 /// A connection of the test that runs.
 #[derive(Debug)]
@@ -165,13 +174,15 @@ impl SessionJournal {
     }
 
     /// The connections of a test are about to be made, under this token.
-    pub fn expect(&mut self, token: Token, role: Role, test: &Test) {
+    pub fn expect(&mut self, token: Token, (role, tells_failures): (Role, bool), test: &Test) {
         self.token = Some(token);
         self.role = Some(role);
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
         self.peer = if says { Peer::Awaited } else { Peer::Silent };
+        self.tells_failures = tells_failures;
         self.waiting = 0;
+        self.failed.clear();
         self.connections.clear();
         self.is_running = false;
         self.receives_streams = None;
@@ -328,16 +339,16 @@ impl SessionJournal {
         if matches!(self.peer, Peer::Awaited | Peer::Heard) {
             self.peer = Peer::Gone;
         }
-        self.write_unconfirmed(&mut |_| Some(unconfirmed()));
+        self.write_unconfirmed(&mut |facts| facts.error.clone().or_else(|| Some(unconfirmed())));
     }
 
     /// The other end says what a connection came to there.
-    pub fn peer_ended(&mut self, flow: FlowId, totals: Totals, failed: bool) {
+    pub fn peer_ended(&mut self, flow: FlowId, totals: Totals, failure: Option<FlowError>) {
         if self.peer == Peer::Awaited {
             self.peer = Peer::Heard;
         }
         let Some(held) = self.connections.get_mut(&flow) else { return };
-        held.peer = Some(PeerEnd { totals, failed });
+        held.peer = Some(PeerEnd { totals, failure });
         if let Some((facts, at)) = held.own.take() {
             self.is_over(facts, at);
         }
@@ -357,10 +368,11 @@ impl SessionJournal {
             &mut |facts| match told.iter().find(|there| there.flow == facts.flow) {
                 Some(there) => {
                     let (sent, received) = (there.sent_bytes, there.received_bytes);
-                    let failed = there.error.is_some();
-                    disagreement(role, facts, PeerEnd { totals: Totals { sent, received }, failed })
+                    let failure = there.error.clone();
+                    let peer = PeerEnd { totals: Totals { sent, received }, failure };
+                    error_of_both(role, facts, &peer)
                 }
-                None => has_heard.then(unconfirmed),
+                None => facts.error.clone().or_else(|| has_heard.then(unconfirmed)),
             },
         );
     }
@@ -383,7 +395,7 @@ impl SessionJournal {
     /// A worker is over: whatever of its connections was still under way is so no more.
     pub fn worker_over(&mut self, finished: &Finished<GoodputFlow>, at: Tick) {
         for (flow, _) in &finished.flows {
-            self.close(flow.id(), flow.totals(), at, error_of(flow));
+            self.close(flow.id(), flow.totals(), at, goodput_error_of(flow));
         }
     }
 
@@ -397,6 +409,7 @@ impl SessionJournal {
             return;
         }
         self.write_last();
+        self.write_failed(clock::now());
         let at = self.started.plus_nanos(interval.end_ns);
         // The row that ends a file says how all connections ended.
         let is_waiting = !self.connections.is_empty()
@@ -430,27 +443,51 @@ impl SessionJournal {
 
     /// A connection has ended here. Its row is written when the other end has confirmed it, or will not.
     fn is_over(&mut self, mut facts: FlowFacts, at: Tick) {
-        let Some(held) = self.connections.get_mut(&facts.flow) else { return };
-        let awaits = matches!(self.peer, Peer::Awaited | Peer::Heard);
-        if facts.error.is_none() && awaits && held.peer.is_none() {
+        let (flow, has_failed) = (facts.flow, facts.error.is_some());
+        let Some(held) = self.connections.get_mut(&flow) else { return };
+        let says = match self.peer {
+            Peer::Awaited | Peer::Heard => true,
+            Peer::Silent => has_failed && self.tells_failures,
+            Peer::Gone => false,
+        };
+        if says && held.peer.is_none() {
             held.own = Some((facts, at));
-            self.waiting += 1;
-            if self.peer == Peer::Awaited && self.waiting > UNCONFIRMED {
-                // It says nothing of connections, whatever it might: these rows stand for themselves.
-                self.peer = Peer::Silent;
-                self.write_unconfirmed(&mut |_| None);
+            if has_failed {
+                self.failed.push_back((flow, at));
+            } else {
+                self.await_word();
             }
             return;
         }
-        let peer = held.peer;
-        self.connections.remove(&facts.flow);
-        if facts.error.is_none() {
-            facts.error = match peer {
-                Some(peer) => disagreement(self.role, &facts, peer),
-                None => (self.peer == Peer::Gone).then(unconfirmed),
-            };
-        }
+        let peer = held.peer.take();
+        self.connections.remove(&flow);
+        facts.error = match peer {
+            Some(peer) => error_of_both(self.role, &facts, &peer),
+            None => facts.error.or_else(|| (self.peer == Peer::Gone).then(unconfirmed)),
+        };
         self.write_end(facts, at);
+    }
+
+    /// One more that ended well waits for the other end's word.
+    fn await_word(&mut self) {
+        self.waiting += 1;
+        if self.peer == Peer::Awaited && self.waiting > UNCONFIRMED {
+            // It says nothing of connections, whatever it might: these rows stand for themselves.
+            self.peer = Peer::Silent;
+            self.write_unconfirmed(&mut |facts| facts.error.clone());
+        }
+    }
+
+    /// Writes the rows of connections that failed here some time before, and of which the other end has said nothing.
+    fn write_failed(&mut self, now: Tick) {
+        while let Some(&(flow, _)) = self.failed.front().filter(|(_, at)| *at + FAILED_WAITS <= now)
+        {
+            self.failed.pop_front();
+            let held = self.connections.remove(&flow);
+            if let Some((facts, at)) = held.and_then(|held| held.own) {
+                self.write_end(facts, at);
+            }
+        }
     }
 
     fn write_end(&mut self, facts: FlowFacts, at: Tick) {

@@ -110,7 +110,7 @@ impl Page {
         let totals = flow.totals();
         self.report.sent_bytes += totals.sent;
         self.report.received_bytes += totals.received;
-        let error = error_of(flow);
+        let error = goodput_error_of(flow);
         self.count(error.as_ref(), flow.is_cut());
         let addresses = self.addresses.remove(&flow.id());
         let (failed, is_cut) = (error.is_some(), flow.is_cut());
@@ -188,7 +188,16 @@ fn facts(flow: &GoodputFlow, addresses: Option<Addresses>) -> FlowFacts {
         remote,
         sent_bytes: totals.sent,
         received_bytes: totals.received,
+        cut: flow.is_cut(),
         ..FlowFacts::default()
+    }
+}
+
+/// What ended a goodput flow before its time; of one that was still under way, what is missing.
+pub(crate) fn goodput_error_of(flow: &GoodputFlow) -> Option<FlowError> {
+    match (flow.error(), flow.phase().is_over()) {
+        (None, false) => Some(flow.unfinished()),
+        _ => error_of(flow),
     }
 }
 

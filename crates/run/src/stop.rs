@@ -1,7 +1,9 @@
 //! The wish to stop: from a signal, or from whoever runs us. Heard by every session.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
+use pathscope_core::quantity::duration_ns;
 use pathscope_os::signals;
 use pathscope_os::wake::Waker;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -17,9 +19,50 @@ pub struct Stop {
     state: Arc<Mutex<State>>,
 }
 
+/// What is done now, so that whoever wishes it to stop can be told at once what that takes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Stage {
+    /// No flow runs: a server is looked for, or a test is being set up.
+    #[default]
+    Before,
+    /// Flows run. Told to stop, both ends finish and report, for so long at most.
+    Running { most: Duration },
+    /// All that will be measured is.
+    Saving,
+    /// A server serves, and says itself what a stop takes.
+    Serving,
+}
+
+impl Stage {
+    /// What is told to who has just wished it to stop, for the first time or again.
+    fn line(self, reason: &str, is_again: bool) -> Option<String> {
+        const AGAIN: &str = "a second Ctrl-C (or signal) waits for nobody";
+        Some(match (self, is_again) {
+            (Self::Before, _) => {
+                format!("{reason}: no flow runs, so nothing is waited for; it ends at once")
+            }
+            (Self::Running { most }, false) => {
+                let most = duration_ns(most.as_nanos() as u64);
+                format!(
+                    "{reason}: the flows finish and the server's report is awaited, for {most} at most; {AGAIN}"
+                )
+            }
+            (Self::Running { .. }, true) => {
+                format!(
+                    "{reason} again: the server is not waited for; what was measured here is the result"
+                )
+            }
+            (Self::Saving, _) => format!("{reason}: the result is being saved, and then it ends"),
+            (Self::Serving, true) => format!("{reason} again: no client is waited for"),
+            (Self::Serving, false) => return None,
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 struct State {
     reason: Option<&'static str>,
+    stage: Stage,
     /// Whether a signal ends the process.
     ends_at_once: bool,
     listeners: Vec<Mailbox>,
@@ -35,6 +78,21 @@ impl Stop {
             listener.post(Word::Stop(reason));
         }
         state.wakers.iter().for_each(Waker::wake);
+    }
+
+    /// What is done from now on.
+    pub(crate) fn at(&self, stage: Stage) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).stage = stage;
+    }
+
+    /// A signal came: what is told of that.
+    fn heard(&self, reason: &'static str) -> Option<String> {
+        let (stage, is_again) = {
+            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            (state.stage, state.reason.is_some())
+        };
+        self.request(reason);
+        stage.line(reason, is_again)
     }
 
     /// Why to stop, if somebody wishes it.
@@ -72,8 +130,8 @@ impl Stop {
     ///
     /// The first signal ends the run in good order: what was measured is saved and shown. A second one
     /// is told again, and whoever waits for the other end waits no more. After [`end_at_once`](Self::end_at_once) it ends
-    /// the process.
-    pub fn on_signals(&self) -> Result<(), RunError> {
+    /// the process. `tell` hears at once what is awaited now, for how long, and what a second one does.
+    pub fn on_signals(&self, tell: impl Fn(&str) + Clone + Send + 'static) -> Result<(), RunError> {
         // Whoever started us with a signal ignored (nohup, a shell's background) does not want it heard.
         let heard =
             [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !signals::is_ignored(signal));
@@ -88,14 +146,50 @@ impl Stop {
                         // Of these three signals it does not return.
                         let _ = emulate_default_handler(signal);
                     }
-                    stop.request(match signal {
+                    let line = stop.heard(match signal {
                         SIGINT => "interrupted by the user",
                         SIGTERM => "terminated by a signal",
                         _ => "its terminal went away",
                     });
+                    let Some(line) = line else { continue };
+                    let tell = tell.clone();
+                    // On a thread of its own: where nobody reads what is said, the next signal is heard all the same.
+                    // Without one it is not said, and everything else goes on.
+                    let _ = std::thread::Builder::new()
+                        .name("talk".to_owned())
+                        .spawn(move || tell(&line));
                 }
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_wishes_it_to_stop_is_told_what_that_takes_at_each_stage() {
+        let stop = Stop::default();
+        let said = |stage| {
+            stop.at(stage);
+            let line = stop.heard("interrupted by the user");
+            // The next stage begins with nobody having wished anything.
+            let mut state = stop.state.lock().unwrap_or_else(PoisonError::into_inner);
+            if stage == Stage::Before {
+                state.reason = None;
+            }
+            line.unwrap_or_default()
+        };
+        assert!(said(Stage::Before).ends_with("it ends at once"));
+        let running = Stage::Running { most: Duration::from_secs(16) };
+        let first = said(running);
+        assert!(first.contains("report is awaited, for 16 s at most"), "{first}");
+        assert!(first.contains("a second Ctrl-C"), "{first}");
+        assert!(said(running).contains("again: the server is not waited for"));
+        assert!(said(Stage::Saving).contains("the result is being saved"));
+        assert!(said(Stage::Serving).contains("no client is waited for"));
+        assert_eq!(stop.reason(), Some("interrupted by the user"));
     }
 }

@@ -5,6 +5,8 @@ use pathscope_core::record::{Caveat, Check};
 use pathscope_modes::document::Hosts;
 use pathscope_modes::media::{MediaPlan, MediaReport, MediaSummary};
 
+use crate::assemble::{UNKNOWN_DATA, unknown_end};
+
 /// Bytes of the headers of IPv6 and UDP.
 const HEADERS: u64 = 40 + 8;
 
@@ -14,14 +16,14 @@ pub(crate) fn checks(
     client: &MediaReport,
     server: Option<&MediaReport>,
 ) -> Vec<Check> {
-    let mut checks = verified(client, server).into_iter().collect::<Vec<_>>();
+    let mut checks = verified(plan, client, server).into_iter().collect::<Vec<_>>();
     checks.push(lived(plan, client, server));
     checks.extend(server.map(|server| accounted(plan, client, server)));
     checks
 }
 
 /// Every datagram was what was sent.
-fn verified(client: &MediaReport, server: Option<&MediaReport>) -> Option<Check> {
+fn verified(plan: &MediaPlan, client: &MediaReport, server: Option<&MediaReport>) -> Option<Check> {
     let ends = || [Some(client), server].into_iter().flatten();
     let damaged = total(ends().map(|end| end.damaged_datagrams));
     let received = total(ends().map(|end| end.received_datagrams));
@@ -31,13 +33,17 @@ fn verified(client: &MediaReport, server: Option<&MediaReport>) -> Option<Check>
             first.datagram, first.frame, first.flow, first.offset_bytes
         )
     });
-    let text = if damaged == 0 {
+    let is_unknown = server.is_none() && damaged == 0 && plan.is_up();
+    let text = if is_unknown {
+        UNKNOWN_DATA.to_owned()
+    } else if damaged == 0 {
         format!("all bytes of {} are the bytes that were sent", counted(received, "datagram"))
     } else {
         format!("{} came with wrong bytes{first}", counted(damaged, "datagram"))
     };
     let name = "verified".to_owned();
-    (received > 0 || damaged > 0).then_some(Check { name, passed: damaged == 0, text })
+    let passed = damaged == 0 && !is_unknown;
+    (received > 0 || damaged > 0 || is_unknown).then_some(Check { name, passed, text })
 }
 
 /// Every stream came to its end at both ends.
@@ -48,13 +54,14 @@ fn lived(plan: &MediaPlan, client: &MediaReport, server: Option<&MediaReport>) -
     let first =
         first.map_or_else(String::new, |(flow, error)| format!("; stream {flow}: {}", error.text));
     let text = match (failed, plan.streams) {
+        (0, streams) if server.is_none() => unknown_end("stream", streams),
         (0, 1) => "the stream came to its end".to_owned(),
         (0, streams) => format!("all {} streams came to their end", count(streams.into())),
         (failed, streams) => {
             format!("{} of {} failed{first}", count(failed), counted(streams.into(), "stream"))
         }
     };
-    Check { name: "completed".to_owned(), passed: failed == 0, text }
+    Check { name: "completed".to_owned(), passed: failed == 0 && server.is_some(), text }
 }
 
 /// Each datagram that was sent came, came damaged, or was lost.

@@ -51,7 +51,7 @@ pub(crate) struct RunningTest {
     report: EndReport,
     /// Client: where what is measured is written one by one.
     pub samples: Option<SampleFile>,
-    /// Whether each flow that is replaced is told as it ends.
+    /// Whether each flow that is replaced is told as it ends; else those that fail.
     pub tells_departures: bool,
     writer: Option<SampleWriter>,
     main_over: bool,

@@ -34,7 +34,7 @@ pub(crate) struct Setting {
     pub key: SessionKey,
     pub start: Tick,
     pub report_every: Period,
-    /// Whether word is left of each flow that is replaced.
+    /// Whether word is left of each flow that is replaced; else of those that fail.
     pub tells_departures: bool,
 }
 
@@ -194,11 +194,12 @@ impl Crew {
             sender,
             present: Arc::clone(&present),
         };
-        let word = self.setting.tells_departures.then(|| self.mailbox.clone());
+        let tells_all = self.setting.tells_departures;
+        let mailbox = self.mailbox.clone();
         let group = self.group.id;
         let departed = move |flow: &GoodputFlow, sockets: Vec<Arc<Socket>>, at| {
-            let facts = ledger.depart(flow, &sockets, word.is_some());
-            if let (Some(mailbox), Some(facts)) = (&word, facts) {
+            let is_told = tells_all || flow.phase() == Phase::Failed;
+            if let Some(facts) = ledger.depart(flow, &sockets, is_told) {
                 mailbox.post(Word::Departed { group, facts: Box::new(facts), at });
             }
             // Closed before the next may take its port.

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::common::{Running, Server, pathscope, run};
-use crate::relay::{Flip, relay};
+use crate::relay::{Fault, relay};
 
 /// The columns that tools for ctsTraffic's files read.
 const STATUS: &str = "TimeSlice,SendBps,RecvBps,In-Flight,Completed,NetError,DataError,";
 const CONNECTIONS: &str = "TimeSlice,LocalAddress,RemoteAddress,SendBytes,SendBps,RecvBytes,RecvBps,TimeMs,Result,ConnectionId,";
 
-type Row = BTreeMap<String, String>;
+pub type Row = BTreeMap<String, String>;
 
 /// The rows of a whole CSV file: every line ends as RFC 4180 says and has every column.
-fn rows(path: &Path) -> Vec<Row> {
+pub fn rows(path: &Path) -> Vec<Row> {
     let text = std::fs::read_to_string(path).expect("UTF-8");
     assert!(text.ends_with("\r\n"), "{}: cut off: {text}", path.display());
     let mut reader = csv::Reader::from_reader(text.as_bytes());
@@ -25,7 +25,7 @@ fn rows(path: &Path) -> Vec<Row> {
     reader.records().map(|record| row(record.expect("as long as the header"))).collect()
 }
 
-fn number(row: &Row, column: &str) -> u64 {
+pub fn number(row: &Row, column: &str) -> u64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column} of {row:?}"))
 }
 
@@ -34,7 +34,7 @@ fn sum(rows: &[Row], column: &str) -> u64 {
 }
 
 /// The words that ask for all three files in `folder`, and their paths.
-fn files(folder: &Path, end: &str) -> (Vec<String>, [PathBuf; 3]) {
+pub fn files(folder: &Path, end: &str) -> (Vec<String>, [PathBuf; 3]) {
     let path = |kind: &str| folder.join(format!("{end}-{kind}.csv"));
     let paths = [path("status"), path("connection"), path("error")];
     let options = ["--status-file", "--connection-file", "--error-file"];
@@ -44,7 +44,7 @@ fn files(folder: &Path, end: &str) -> (Vec<String>, [PathBuf; 3]) {
     (words.collect(), paths)
 }
 
-fn with<'word>(words: &[&'word str], more: &'word [String]) -> Vec<&'word str> {
+pub fn with<'word>(words: &[&'word str], more: &'word [String]) -> Vec<&'word str> {
     words.iter().copied().chain(more.iter().map(String::as_str)).collect()
 }
 
@@ -151,7 +151,7 @@ fn one_damaged_connection_is_a_data_error_at_both_ends_and_the_others_go_on() {
     let (server_words, server_files) = files(folder.path(), "server");
     let server_words: Vec<&str> = server_words.iter().map(String::as_str).collect();
     let server = Server::start_with(&server_words);
-    let target = relay(&server.host(), Some(Flip { flow: 1, at: 1_000_000 })).to_string();
+    let target = relay(&server.host(), Some(Fault::flip(1, 1_000_000))).to_string();
     let words = ["goodput", &target, "-c", "3", "-n", "8MiB", "--no-probe", "--json"];
     let document = run(&words).exits(5).document();
     server.running.signal("TERM");

@@ -9,7 +9,9 @@ mod daemon;
 mod datagrams;
 mod documents;
 mod find_rate;
+mod found_there;
 mod guide;
+mod interrupted;
 mod journal;
 mod kept;
 #[cfg(test)]

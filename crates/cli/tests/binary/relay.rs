@@ -1,25 +1,46 @@
 //! A relay of TCP connections on loopback, for tests: both ends see its addresses and not each other's, and
-//! one data connection can be damaged on its way up. Not the lab's relay, which moves packets.
+//! one data connection can be spoilt on its way. Not the lab's relay, which moves packets.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 
-/// A bit to flip: in which flow, at which byte of what its client sends.
+/// What happens to one data connection.
 #[derive(Clone, Copy, Debug)]
-pub struct Flip {
+pub struct Fault {
+    /// Of which flow.
     pub flow: u32,
+    /// At which byte of what its server sends, else its client.
+    pub down: bool,
     pub at: u64,
+    pub what: What,
+    /// Whether the end of one side is not told to the other, so that it waits for ever.
+    pub half_open: bool,
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum What {
+    /// A bit is flipped.
+    Flip,
+    /// That byte and what follows it never arrives.
+    Swallow,
+}
+
+impl Fault {
+    /// A bit of what the client sends.
+    pub const fn flip(flow: u32, at: u64) -> Self {
+        Self { flow, down: false, at, what: What::Flip, half_open: false }
+    }
 }
 
 /// Relays every connection to `server`, for as long as the test runs.
-pub fn relay(server: &str, flip: Option<Flip>) -> SocketAddr {
+pub fn relay(server: &str, fault: Option<Fault>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("bound");
     let server = server.to_owned();
     std::thread::spawn(move || {
         for client in listener.incoming().map_while(Result::ok) {
             let Ok(server) = TcpStream::connect(&server) else { return };
-            std::thread::spawn(move || carry(client, server, flip));
+            std::thread::spawn(move || carry(client, server, fault));
         }
     });
     address
@@ -27,31 +48,52 @@ pub fn relay(server: &str, flip: Option<Flip>) -> SocketAddr {
 
 /// Bytes of the opening of every connection: `docs/protocol.md`, section 1.
 const OPENING: usize = 32;
+/// Bytes of the server's answer to one of data.
+const ACK: u64 = 4;
 
-fn carry(mut client: TcpStream, mut server: TcpStream, flip: Option<Flip>) {
+fn carry(mut client: TcpStream, mut server: TcpStream, fault: Option<Fault>) {
     let mut opening = [0; OPENING];
     if client.read_exact(&mut opening).is_err() || server.write_all(&opening).is_err() {
         return;
     }
     let flow = u32::from_be_bytes([opening[12], opening[13], opening[14], opening[15]]);
-    let flip = flip.filter(|flip| opening[8] == 2 && flow == flip.flow);
+    let fault = fault.filter(|fault| opening[8] == 2 && flow == fault.flow);
+    let (up, down) = match fault {
+        Some(fault) if fault.down => (None, Some((fault.at + ACK, fault.what))),
+        Some(fault) => (Some((fault.at, fault.what)), None),
+        None => (None, None),
+    };
+    let half_open = fault.is_some_and(|fault| fault.half_open);
     let (Ok(from_server), Ok(to_client)) = (server.try_clone(), client.try_clone()) else { return };
-    std::thread::spawn(move || copy(from_server, to_client, None));
-    copy(client, server, flip.map(|flip| flip.at));
+    std::thread::spawn(move || copy(from_server, to_client, (down, half_open)));
+    copy(client, server, (up, half_open));
 }
 
-fn copy(mut from: TcpStream, mut to: TcpStream, flip_at: Option<u64>) {
+fn copy(mut from: TcpStream, mut to: TcpStream, (fault, half_open): (Option<(u64, What)>, bool)) {
     let mut buffer = vec![0; 64 << 10];
     let mut position = 0;
+    let mut is_swallowing = false;
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        let index = flip_at.and_then(|at| usize::try_from(at.checked_sub(position)?).ok());
-        if let Some(byte) = index.and_then(|index| buffer[..count].get_mut(index)) {
-            *byte ^= 1;
+        let index = fault.and_then(|(at, _)| usize::try_from(at.checked_sub(position)?).ok());
+        let mut passed = count;
+        match (fault, index.filter(|&index| index < count)) {
+            (Some((_, What::Flip)), Some(index)) => buffer[index] ^= 1,
+            (Some((_, What::Swallow)), Some(index)) => {
+                passed = index;
+                is_swallowing = true;
+            }
+            _ if is_swallowing => passed = 0,
+            _ => {}
         }
         position += count as u64;
-        if to.write_all(&buffer[..count]).is_err() {
+        if to.write_all(&buffer[..passed]).is_err() {
             break;
         }
+    }
+    if half_open {
+        // Both stay open, whatever became of the other, and nothing is read any more.
+        std::mem::forget((from, to));
+        return;
     }
     // The other way goes on until its own end.
     let _ = to.shutdown(Shutdown::Write);

@@ -17,7 +17,7 @@ use super::{Held, KeeperError, STAY};
 use crate::kernel::Kernel;
 use crate::link::Way;
 use crate::relay::{RelayAccount, TimedOrder};
-use crate::standing::{Answer, Request, SetOrder, Shaper, clear, reply};
+use crate::standing::{Answer, Request, SetOrder, Shaper, end_programs, forget, reply};
 
 /// Where signals come in, and the end of whoever started the keeper. Open before the lab is built, so that
 /// none ends the keeper out of order.
@@ -97,10 +97,10 @@ pub(super) fn serve(held: &Held, listener: &UnixListener, door: &Door) -> Result
         poller.wait(&mut ready, patience)?;
         // A lab whose links carry nothing is none: whoever asks is told that its keeper is gone.
         if door.is_called() || held.relay.ended().is_raised() {
-            return Ok(clear(&held.hold, &held.standing, true)?);
+            return take_down(held, listener);
         }
         while let Ok((stream, _)) = listener.accept() {
-            if attend(held, &stream) {
+            if attend(held, listener, &stream) {
                 return Ok(());
             }
         }
@@ -108,26 +108,84 @@ pub(super) fn serve(held: &Held, listener: &UnixListener, door: &Door) -> Result
 }
 
 /// Answers one question; true where it was to end.
-fn attend(held: &Held, stream: &UnixStream) -> bool {
+fn attend(held: &Held, listener: &UnixListener, stream: &UnixStream) -> bool {
     let mut ends = false;
     // A client that went away has only harmed itself.
     let _ = stream.set_nonblocking(false);
     let _ = reply(stream, |request| match request {
         Request::Set(orders) => set(held, &orders),
-        Request::Account => match account(held) {
-            Ok(account) => Answer::Account(Box::new(account)),
-            Err(error) => Answer::Refused(error.to_string()),
-        },
+        Request::Account => answer_account(held),
         Request::Down => {
             ends = true;
             // Forgotten before the answer, so that whoever hears it may use the name again.
-            match clear(&held.hold, &held.standing, true) {
+            match take_down(held, listener) {
                 Ok(()) => Answer::Done,
                 Err(error) => Answer::Refused(error.to_string()),
             }
         }
     });
     ends
+}
+
+fn answer_account(held: &Held) -> Answer {
+    match account(held) {
+        Ok(account) => Answer::Account(Box::new(account)),
+        Err(error) => Answer::Refused(error.to_string()),
+    }
+}
+
+/// Ends the programs on the nodes, and forgets the lab. Whoever asks meanwhile is answered: a program that is told to end
+/// asks, for its result, whether the lab kept up.
+fn take_down(held: &Held, listener: &UnixListener) -> Result<(), KeeperError> {
+    let ended = Waker::new()?;
+    let left = thread::scope(|scope| {
+        let end = || {
+            let _last = Last(&ended);
+            end_programs(&held.standing, true)
+        };
+        let ending = thread::Builder::new().name("ending".to_owned()).spawn_scoped(scope, end);
+        let Ok(ending) = ending else { return Ok(end_programs(&held.standing, true)) };
+        // Programs are ended all the same where nobody can be answered.
+        let answered = answer_until(held, listener, &ended);
+        let left = ending.join();
+        drop(answered);
+        left.map_err(|_| KeeperError::Stream {
+            what: "thread that ends programs",
+            source: std::io::Error::other("it broke off by a fault of pathscope"),
+        })
+    })?;
+    Ok(forget(&held.hold, &held.standing, left)?)
+}
+
+/// Raised when whoever has it is over, also by a panic.
+struct Last<'waker>(&'waker Waker);
+
+impl Drop for Last<'_> {
+    fn drop(&mut self) {
+        self.0.wake();
+    }
+}
+
+/// Answers while a lab is being taken down.
+fn answer_until(held: &Held, listener: &UnixListener, ended: &Waker) -> Result<(), KeeperError> {
+    let poller = Poller::new()?;
+    poller.add(listener, LISTENER, Interest::INPUT)?;
+    poller.add(ended, RELAY, Interest::INPUT)?;
+    let mut ready = Vec::new();
+    while !ended.is_raised() {
+        poller.wait(&mut ready, None)?;
+        while let Ok((stream, _)) = listener.accept() {
+            let _ = stream.set_nonblocking(false);
+            // One that went away has only harmed itself.
+            let _ = reply(&stream, |request| match request {
+                Request::Account => answer_account(held),
+                Request::Set(_) => Answer::Refused("this lab is being taken down".to_owned()),
+                // It waits for the end of this process.
+                Request::Down => Answer::Done,
+            });
+        }
+    }
+    Ok(())
 }
 
 /// What the relay says, and what the interfaces at its ports say behind its back.

@@ -178,12 +178,12 @@ pub(crate) fn clear_for_another(
 }
 
 /// Ends the programs on a lab's nodes, and forgets the lab: from then on its name is free.
-pub(crate) fn clear(
-    hold: &Hold,
-    standing: &Standing,
-    keeper_lives: bool,
-) -> Result<(), StandingError> {
-    let left = end_programs(standing, keeper_lives);
+fn clear(hold: &Hold, standing: &Standing, keeper_lives: bool) -> Result<(), StandingError> {
+    forget(hold, standing, end_programs(standing, keeper_lives))
+}
+
+/// Forgets a lab whose programs were ended: from then on its name is free.
+pub(crate) fn forget(hold: &Hold, standing: &Standing, left: Left) -> Result<(), StandingError> {
     hold.remove()?;
     unstuck(standing, left)
 }

@@ -17,7 +17,7 @@ pub(crate) use control::reply;
 pub use control::{Answer, Request, SetOrder, ask};
 pub use enter::enter;
 pub use leftovers::{Down, Left, down, end_programs};
-pub(crate) use leftovers::{clear, clear_for_another, mark};
+pub(crate) use leftovers::{clear_for_another, forget, mark};
 pub(crate) use registry::Hold;
 pub use registry::{NodePlace, Registry, Shaper, Standing, fresh_token};
 

@@ -1,6 +1,6 @@
 //! What a goodput flow says when it fails. Off the hot path.
 
-use pathscope_core::quantity::{bytes, count};
+use pathscope_core::quantity::{bytes, count, counted};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use crate::pattern::{Corruption, Nature};
@@ -16,6 +16,54 @@ pub(super) fn reset(errno: i32, doing: &str, done: u64, end: Option<u64>) -> Flo
         errno: Some(errno.to_string()),
     }
 }
+
+/// The other end says that it failed there, and this end has not found why.
+pub(super) fn failed_there(doing: &str, done: u64, end: Option<u64>) -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: format!(
+            "the connection failed at the other end while {doing}, after {}",
+            progress(done, end)
+        ),
+        errno: None,
+    }
+}
+
+/// The other end has sent more than came, and nothing more comes.
+pub(super) fn stalled(received: u64, end: Option<u64>) -> FlowError {
+    let end = end.unwrap_or(received);
+    let text = format!(
+        "{} of {} bytes that the other end sent never came: nothing did for 10 s",
+        count(end.saturating_sub(received)),
+        count(end)
+    );
+    FlowError { kind: FlowErrorKind::Network, text, errno: None }
+}
+
+/// It was ended before its time, since nothing moved any more or nobody waited any longer.
+pub(super) fn unfinished((sent, to_send): Progress, (received, to_come): Progress) -> FlowError {
+    let text = match (to_send, to_come) {
+        (_, Some(end)) if received < end => format!(
+            "{} of {} bytes had not come when the test was ended",
+            count(end - received),
+            count(end)
+        ),
+        (Some(end), _) if sent < end => format!(
+            "{} of {} bytes had not been sent when the test was ended",
+            count(end - sent),
+            count(end)
+        ),
+        _ => format!(
+            "it was still under way when the test was ended, after {} sent and {} received",
+            bytes(sent),
+            bytes(received)
+        ),
+    };
+    FlowError { kind: FlowErrorKind::Network, text, errno: None }
+}
+
+/// Bytes of one direction, and where it ends, where that is known.
+pub(super) type Progress = (u64, Option<u64>);
 
 /// The other end closed before it had sent everything.
 pub(super) fn closed_early(done: u64, end: Option<u64>) -> FlowError {
@@ -52,6 +100,11 @@ pub(super) fn too_many(end: u64) -> FlowError {
 
 /// Bytes were not what they must be.
 pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
+    FlowError { kind: FlowErrorKind::Data, text: damage(corruption), errno: None }
+}
+
+/// Where wrong bytes are, and what they are.
+pub(super) fn damage(corruption: &Corruption) -> String {
     let nature = match &corruption.nature {
         Nature::BitFlip { bits: 1 } => "1 bit flipped".to_owned(),
         Nature::BitFlip { bits } => format!("{bits} bits flipped"),
@@ -68,15 +121,11 @@ pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
         Nature::Foreign => "the data is of no flow of this session".to_owned(),
         Nature::Unknown => "unknown damage".to_owned(),
     };
-    FlowError {
-        kind: FlowErrorKind::Data,
-        text: format!(
-            "wrong data at byte {}, {} bytes long: {nature}",
-            count(corruption.offset_bytes),
-            count(corruption.length_bytes)
-        ),
-        errno: None,
-    }
+    format!(
+        "wrong data at byte {}, {} long: {nature}",
+        count(corruption.offset_bytes),
+        counted(corruption.length_bytes, "byte")
+    )
 }
 
 /// The connection broke when all had been sent, and before the server had said how much was right.
@@ -95,6 +144,16 @@ pub(super) fn closed_before_count() -> FlowError {
     FlowError {
         kind: FlowErrorKind::Network,
         text: "the other end closed the connection before both ends had agreed on their counts"
+            .to_owned(),
+        errno: None,
+    }
+}
+
+/// The other end says that it failed there when all had been sent.
+pub(super) fn failed_before_count() -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: "the connection failed at the other end before both had agreed on their counts"
             .to_owned(),
         errno: None,
     }

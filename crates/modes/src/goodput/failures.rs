@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::GoodputReport;
+use super::both_ends::pairs;
 
 /// How many connections failed of what.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -25,11 +26,22 @@ pub struct FailureCounts {
 impl FailureCounts {
     /// Counts one more.
     pub fn count(&mut self, kind: FlowErrorKind) {
-        *match kind {
+        let count = self.of(kind);
+        *count = count.saturating_add(1);
+    }
+
+    /// Counts one less, which was counted by mistake.
+    pub(super) fn uncount(&mut self, kind: FlowErrorKind) {
+        let count = self.of(kind);
+        *count = count.saturating_sub(1);
+    }
+
+    fn of(&mut self, kind: FlowErrorKind) -> &mut u64 {
+        match kind {
             FlowErrorKind::Network => &mut self.network,
             FlowErrorKind::Data => &mut self.data,
             FlowErrorKind::Protocol | FlowErrorKind::Unknown => &mut self.protocol,
-        } += 1;
+        }
     }
 
     /// Counts those of `others`, too.
@@ -48,18 +60,20 @@ impl FailureCounts {
     ) -> Self {
         let at = |end: Option<&GoodputReport>| end.map(|end| end.failures).unwrap_or_default();
         let (here, there) = (at(Some(client)), at(server));
-        // Both ways of one connection may be damaged: that is told twice and counted once.
-        let both = server.map_or(0, |server| {
-            let is_data = |flow: &&FlowFacts| kind_of(flow) == Some(FlowErrorKind::Data);
-            let found = |flow: &FlowFacts| {
-                server.flows.iter().filter(is_data).any(|other| other.flow == flow.flow)
+        // What both ends say of one connection is told twice and counted once.
+        let both = |kind| {
+            let same = |(here, there): &(&FlowFacts, &FlowFacts)| {
+                kind_of(here) == Some(kind) && kind_of(there) == Some(kind)
             };
-            client.flows.iter().filter(is_data).filter(|flow| found(flow)).count() as u64
-        });
-        let data = here.data.saturating_add(there.data).saturating_sub(both).min(failed);
+            server.map_or(0, |server| pairs(client, server).filter(same).count() as u64)
+        };
+        let found =
+            |here: u64, there: u64, kind| here.saturating_add(there).saturating_sub(both(kind));
+        let data = found(here.data, there.data, FlowErrorKind::Data).min(failed);
         let silent = server.map_or(0, |server| disagreements(client, server).silent);
-        let protocol =
-            here.protocol.saturating_add(there.protocol).saturating_add(silent).min(failed - data);
+        let protocol = found(here.protocol, there.protocol, FlowErrorKind::Protocol)
+            .saturating_add(silent)
+            .min(failed - data);
         Self { network: failed - data - protocol, data, protocol }
     }
 }
@@ -142,10 +156,7 @@ pub struct Disagreements {
 /// Where the two ends do not count the same. Both tell the same connections one by one, in order.
 pub fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Disagreements {
     let mut all = Disagreements::default();
-    let mut others = server.flows.iter().peekable();
-    for here in &client.flows {
-        while others.next_if(|there| there.flow < here.flow).is_some() {}
-        let Some(there) = others.next_if(|there| there.flow == here.flow) else { continue };
+    for (here, there) in pairs(client, server) {
         let before = all.told.len();
         for (is_up, sent_bytes, received_bytes) in [
             (true, here.sent_bytes, there.received_bytes),

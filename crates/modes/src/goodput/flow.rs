@@ -145,6 +145,11 @@ impl GoodputFlow {
         end.is_none_or(|end| sent < end)
     }
 
+    /// What is missing, where it was ended while it was under way.
+    pub fn unfinished(&self) -> FlowError {
+        errors::unfinished(self.sender.progress(), self.receiver.progress())
+    }
+
     /// What this flow received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
         self.receiver.window()
@@ -184,12 +189,16 @@ impl GoodputFlow {
         if farewell.is_before() {
             return;
         }
-        let ends = matches!(event, Event::PeerClosed(_) | Event::Reset { .. } | Event::Stop);
+        let ends = matches!(
+            event,
+            Event::PeerClosed(_) | Event::Reset { .. } | Event::PeerFailed | Event::Stop
+        );
         if !ends || farewell.end() || event == Event::Stop {
             return;
         }
         self.receiver.fail(match event {
             Event::Reset { errno, .. } => errors::reset_before_count(errno),
+            Event::PeerFailed => errors::failed_before_count(),
             _ => errors::closed_before_count(),
         });
     }

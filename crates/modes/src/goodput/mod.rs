@@ -1,6 +1,8 @@
 //! How much applications really get through, and whether every byte is right.
 
 mod args;
+mod both_ends;
+mod checks;
 mod errors;
 mod failures;
 mod fairness;
@@ -19,10 +21,14 @@ mod verdict;
 #[cfg(test)]
 mod corruption_tests;
 #[cfg(test)]
+mod failed_there_tests;
+#[cfg(test)]
 mod tests;
 
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, part_of, warm_up};
+pub use both_ends::{Endings, failure_of_both, take_in};
+pub use checks::checks;
 pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
 pub use fairness::{RateSpread, Starved};
 pub use flow::{GoodputFlow, GoodputShared};

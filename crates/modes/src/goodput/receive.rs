@@ -19,6 +19,16 @@ const EXAMINATION_NS: u64 = 1_000_000_000;
 /// the control connection, and that word may still be on its way.
 const WORD_NS: u64 = 2_000_000_000;
 
+/// What the other end has sent and what does not come for so long has been lost on the way: a path can swallow the end of
+/// a stream without a word. As long as the control connection may be silent.
+const STALLED_NS: u64 = 9_000_000_000;
+/// The rest of that time is waited for once this end looks again: it may have been suspended itself.
+const LAST_CALL_NS: u64 = 1_000_000_000;
+
+/// A flow that has failed at the other end is over after this time: until then a reset, or what is on its way, may tell
+/// this end why.
+pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
+
 /// Corruptions that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
 
@@ -93,6 +103,8 @@ pub struct Receiver {
     /// That is less than was agreed.
     is_cut: bool,
     closed: bool,
+    /// The other end says that it has failed there.
+    peer_failed: bool,
     /// Whether the other end may close before its word has come that it was stopped.
     may_overtake: bool,
     started: bool,
@@ -102,6 +114,9 @@ pub struct Receiver {
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
+    /// When what the other end has sent should have come, and whether that has passed once.
+    stalled_at: Tick,
+    is_last_call: bool,
     /// A connection whose data is wrong is reset, once.
     close: Option<Close>,
     error: Option<Box<FlowError>>,
@@ -118,12 +133,15 @@ impl Receiver {
             told: false,
             is_cut: false,
             closed: false,
+            peer_failed: false,
             may_overtake: false,
             started: false,
             start_ns: 0,
             window: ReceiveWindow::default(),
             examination: None,
             judge_at: Tick::NEVER,
+            stalled_at: Tick::NEVER,
+            is_last_call: false,
             close: None,
             error: None,
         }
@@ -161,6 +179,11 @@ impl Receiver {
         self.is_cut
     }
 
+    /// Bytes received, and where the stream ends.
+    pub(super) fn progress(&self) -> errors::Progress {
+        (self.position, self.end)
+    }
+
     /// How many bytes may still come.
     pub(super) fn room(&self) -> usize {
         let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
@@ -176,14 +199,34 @@ impl Receiver {
     }
 
     /// The other end has sent `total` bytes and will send no more.
-    pub(super) fn told(&mut self, total: u64, shared: &mut ReceiveShared) {
+    pub(super) fn told(&mut self, total: u64, shared: &mut ReceiveShared, now: Tick) {
         self.told = true;
+        self.await_more(now);
         if total < self.position || self.end.is_some_and(|agreed| total > agreed) {
             self.fail(errors::wrong_total(self.position, self.end, total));
         }
         self.is_cut |= self.end.is_some_and(|agreed| total < agreed);
         self.end = Some(total);
         self.check_close(shared);
+    }
+
+    /// The other end has sent all, and more of it may come.
+    fn await_more(&mut self, now: Tick) {
+        self.stalled_at = now.plus_nanos(STALLED_NS);
+        self.is_last_call = false;
+    }
+
+    /// Nothing has come for long.
+    fn call_last(&mut self, shared: &mut ReceiveShared, now: Tick) {
+        if !std::mem::replace(&mut self.is_last_call, true) {
+            self.stalled_at = now.plus_nanos(LAST_CALL_NS);
+            return;
+        }
+        self.stalled_at = Tick::NEVER;
+        if !self.is_done() {
+            self.judge(shared);
+            self.fail(errors::stalled(self.position, self.end));
+        }
     }
 
     /// How to close now, if at all; said once.
@@ -274,8 +317,16 @@ impl Machine for Receiver {
             self.may_overtake = false;
             self.judge(shared);
             self.check_close(shared);
+            if self.peer_failed && !self.is_done() {
+                self.fail(errors::failed_there("receiving", self.position, self.end));
+            }
         }
-        let wake = (self.judge_at != Tick::NEVER).then_some(self.judge_at);
+        if now >= self.stalled_at {
+            self.call_last(shared, now);
+        }
+        let is_awaited = self.started && !self.is_done() && self.error.is_none();
+        let wake = if is_awaited { self.judge_at.min(self.stalled_at) } else { self.judge_at };
+        let wake = (wake != Tick::NEVER).then_some(wake);
         Want { recv: self.appetite(shared), wake, close: self.take_close(), ..Want::NOTHING }
     }
 
@@ -295,6 +346,9 @@ impl Machine for Receiver {
     ) -> Consumed {
         let fitting = &bytes[..bytes.len().min(self.room())];
         self.draws.advance();
+        if self.told {
+            self.await_more(now);
+        }
         let right = self.take(fitting, shared, now);
         self.count(right, shared, now);
         if fitting.len() < bytes.len() && self.error.is_none() {
@@ -309,13 +363,17 @@ impl Machine for Receiver {
                 self.started = true;
                 self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
             }
-            Event::PeerTotal(total) => self.told(total, shared),
+            Event::PeerTotal(total) => self.told(total, shared, now),
             Event::PeerClosed(_) => {
                 self.closed = true;
                 if self.may_overtake && !self.is_done() {
                     self.judge_at = self.judge_at.min(now.plus_nanos(WORD_NS));
                 }
                 self.check_close(shared);
+            }
+            Event::PeerFailed if !self.is_done() => {
+                self.peer_failed = true;
+                self.judge_at = self.judge_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
             Event::Reset { errno, .. } if !self.is_done() => {
                 self.judge(shared);

@@ -10,6 +10,7 @@ use pathscope_flow::{
 };
 
 use super::pace::{self, Bursts, Leave};
+use super::receive::PEER_FAILED_NS;
 use super::{BufferRange, GoodputInterval, Pace, errors};
 use crate::draw::Draws;
 use crate::pattern::StreamKey;
@@ -58,6 +59,8 @@ pub struct Sender {
     started: Option<Tick>,
     /// When the stream ends, whatever was sent by then.
     stop_at: Tick,
+    /// The other end says that it has failed there: what ends then has failed here, too.
+    peer_failed: bool,
     error: Option<Box<FlowError>>,
 }
 
@@ -74,6 +77,7 @@ impl Sender {
             bursts: Bursts::default(),
             started: None,
             stop_at: Tick::NEVER,
+            peer_failed: false,
             error: None,
         }
     }
@@ -87,7 +91,7 @@ impl Sender {
     ) -> (SendWant, Option<Tick>) {
         let Some(started) = self.started else { return (SendWant::Nothing, None) };
         if now >= self.stop_at {
-            self.end_here();
+            self.time_is_up();
         }
         let wake = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
         let left = self.end.map_or(u64::MAX, |end| end - self.position).min(most);
@@ -105,6 +109,14 @@ impl Sender {
         }
     }
 
+    fn time_is_up(&mut self) {
+        if self.peer_failed && !self.is_done() {
+            self.stop_at = Tick::NEVER;
+            self.fail(errors::failed_there("sending", self.position, self.end));
+        }
+        self.end_here();
+    }
+
     /// The stream ends where it stands.
     pub(super) fn end_here(&mut self) {
         self.is_cut |= self.end.is_some_and(|end| self.position < end);
@@ -114,6 +126,11 @@ impl Sender {
     /// Whether it was stopped before it had sent what was agreed.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    /// Bytes sent, and where the stream ends.
+    pub(super) fn progress(&self) -> errors::Progress {
+        (self.position, self.end)
     }
 
     pub(super) fn position(&self) -> u64 {
@@ -185,6 +202,10 @@ impl Machine for Sender {
                     shared.duration_ns.map_or(Tick::NEVER, |duration| begun.plus_nanos(duration));
             }
             Event::Stop => self.end_here(),
+            Event::PeerFailed if !self.is_done() => {
+                self.peer_failed = true;
+                self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));
+            }
             Event::Reset { errno, .. } if !self.is_done() => {
                 self.fail(errors::reset(errno, "sending", self.position, self.end));
             }

@@ -79,13 +79,19 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     } else {
         format!(", {} cut by the end of the run", count(summary.cut))
     };
+    let unknown = if summary.unknown == 0 {
+        String::new()
+    } else {
+        format!(", {} unknown: the server has not said", count(summary.unknown))
+    };
     let rate = summary
         .completed_per_second
         .map_or_else(String::new, |rate| format!("; {} a second", count(rate.round() as u64)));
     // Results of the first version do not say how many were attempted.
-    let told = summary.completed.saturating_add(summary.failed).saturating_add(summary.cut);
+    let told = [summary.completed, summary.failed, summary.cut, summary.unknown];
+    let told = total(told);
     let attempted = summary.attempted.max(told);
-    let note = format!("of {} completed{failed}{cut}{rate}", count(attempted));
+    let note = format!("of {} completed{failed}{cut}{unknown}{rate}", count(attempted));
     figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
     figures.extend(failure_times(summary));
     figures

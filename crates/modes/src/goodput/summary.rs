@@ -5,7 +5,9 @@ use pathscope_core::record::FlowFacts;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{FailureCounts, FailureTimes, GoodputPlan, RateSpread, RemoteCounts, Starved, Verify};
+use super::{
+    Endings, FailureCounts, FailureTimes, GoodputPlan, RateSpread, RemoteCounts, Starved, Verify,
+};
 use crate::pattern::Corruption;
 
 /// What the flows of one end did in one interval.
@@ -80,6 +82,8 @@ pub struct GoodputSummary {
     pub failures: FailureCounts,
     /// Connections that the end of the run stopped before their transfer was whole.
     pub cut: u64,
+    /// Connections that ended well at the client, and of which the server never said how they ended there.
+    pub unknown: u64,
     /// Connections that were made, or were to be made and could not.
     pub attempted: u64,
     /// Connections that ended well, a second of the run; absent where they are not replaced.
@@ -128,28 +132,22 @@ impl GoodputSummary {
     pub fn of(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Self {
         let up = plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server));
         let down = plan.is_down().then(|| DirectionSummary::of(plan, server, Some(client)));
-        let short = server.map_or(0, |server| super::disagreements(client, server).silent);
-        let failed =
-            client.failed.max(server.map_or(0, |server| server.failed)).saturating_add(short);
+        let Endings { attempted, completed, failed, cut, unknown } =
+            Endings::of(plan, client, server);
         let retransmits = [Some(client), server]
             .into_iter()
             .flatten()
             .flat_map(|report| &report.flows)
             .filter_map(|flow| flow.tcp?.retransmits)
             .reduce(u64::saturating_add);
-        let cut = client.cut.max(server.map_or(0, |server| server.cut));
-        let attempted = if plan.replaces() {
-            client.completed.saturating_add(client.failed).saturating_add(client.cut)
-        } else {
-            u64::from(plan.connections)
-        };
         Self {
             up,
             down,
-            completed: attempted.saturating_sub(failed.saturating_add(cut)).min(client.completed),
+            completed,
             failed,
             failures: FailureCounts::of_both(client, server, failed),
             cut,
+            unknown,
             attempted,
             completed_per_second: None,
             retransmits,

@@ -3,7 +3,7 @@
 use pathscope_core::quantity::{count, counted, duration_ns, total};
 use pathscope_core::record::{Caveat, Check};
 
-use super::{BY_ADDRESS, MultipathPlan, MultipathReport, MultipathSummary};
+use super::{BY_ADDRESS, MultipathPlan, MultipathReport, MultipathSummary, PathReport};
 use crate::latency::SocketDrops;
 
 /// Every datagram that came at either end was as it was sent.
@@ -25,6 +25,63 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
     Check { name: "verified".to_owned(), passed: corrupt == 0, text }
 }
 
+/// Each path that was named has carried answers, and where none was named any: whoever asks for a path wants to know what
+/// it is worth. Absent where no datagram was due.
+pub fn worked(plan: &MultipathPlan, client: &MultipathReport) -> Option<Check> {
+    let named = plan.paths.iter().zip(&client.paths).filter(|(_, path)| path.received == 0);
+    let silent: Vec<String> = named.map(|(name, path)| never_worked(name, path)).collect();
+    let is_silent = client.received == 0;
+    let text = match (silent.is_empty(), is_silent) {
+        (false, _) => silent.join("; "),
+        (true, true) => {
+            format!("not one of {} was answered", counted(client.scheduled, "datagram"))
+        }
+        (true, false) if plan.paths.is_empty() => return None,
+        (true, false) => format!("every path that was named worked: {}", plan.paths.join(", ")),
+    };
+    let passed = silent.is_empty() && !is_silent;
+    let is_told = client.scheduled.saturating_add(client.unsent) > 0;
+    is_told.then(|| Check { name: "paths_worked".to_owned(), passed, text })
+}
+
+/// Why a path carried nothing, as far as that is known.
+fn never_worked(name: &str, path: &PathReport) -> String {
+    let why = match &path.facts.trouble {
+        Some(trouble) if path.sent == 0 => trouble.clone(),
+        _ if path.sent > 0 => format!(
+            "none of the {} that were sent on it {} answered",
+            counted(path.sent, "datagram"),
+            if path.sent == 1 { "was" } else { "were" }
+        ),
+        _ if path.refused > 0 => {
+            format!("this machine refused {} on it", counted(path.refused, "datagram"))
+        }
+        _ => "nothing was sent on it".to_owned(),
+    };
+    format!("path {name} never worked: {why}")
+}
+
+/// Paths that carried nothing, whether they were named or found: whatever is said of the others, it is not of these.
+fn unused(plan: &MultipathPlan, client: &MultipathReport) -> Option<Caveat> {
+    let name = |(index, path): (usize, &PathReport)| {
+        let name = plan.paths.get(index).unwrap_or(&path.facts.interface);
+        let is_silent = path.received == 0 && !name.is_empty();
+        is_silent.then(|| never_worked(name, path))
+    };
+    let silent: Vec<String> = client.paths.iter().enumerate().filter_map(name).collect();
+    (!silent.is_empty()).then(|| Caveat::new("path_never_worked", silent.join("; ")))
+}
+
+/// One path alone, where there could have been more: nothing is compared.
+fn lonely(plan: &MultipathPlan, client: &MultipathReport) -> Option<Caveat> {
+    let worked = client.paths.iter().filter(|path| path.received > 0).count();
+    (plan.lanes > 1 && worked == 1).then(|| {
+        let text = "one path alone worked, so there is nothing to compare it with: \
+                    --secondary 0 measures one on purpose";
+        Caveat::new("one_path", text)
+    })
+}
+
 /// What to mind.
 pub fn caveats(
     plan: &MultipathPlan,
@@ -33,6 +90,8 @@ pub fn caveats(
     server: Option<&MultipathReport>,
 ) -> Vec<Caveat> {
     let each = [
+        unused(plan, client),
+        lonely(plan, client),
         late_sender(plan, summary),
         unsent(plan, summary),
         late(summary),
@@ -128,8 +187,8 @@ fn by_address(client: &MultipathReport) -> Option<Caveat> {
 mod tests {
     use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
+    use super::super::PathFacts;
     use super::super::tests::plan;
-    use super::super::{PathFacts, PathReport};
     use super::*;
 
     #[test]
@@ -147,12 +206,71 @@ mod tests {
         assert!(!check.passed && check.text.starts_with("1 datagram came"), "{}", check.text);
         let summary = MultipathSummary { unsent: 3, scheduled: 7, ..MultipathSummary::default() };
         let names = |client: &MultipathReport| -> Vec<String> {
-            let all = caveats(&plan(2), &summary, client, Some(&server));
+            let all = caveats(&plan(1), &summary, client, Some(&server));
             all.into_iter().map(|caveat| caveat.name).collect()
         };
         assert_eq!(names(&client), ["datagrams_unsent", "socket_drops"]);
         let client = MultipathReport { resumptions: 1, ..client };
         assert_eq!(names(&client), ["datagrams_unsent", "socket_drops", "server_resumed"]);
+    }
+
+    #[test]
+    fn a_path_that_was_named_and_never_worked_fails_and_says_why() {
+        let path = |interface: &str, sent, received, trouble: Option<&str>| PathReport {
+            sent,
+            received,
+            facts: PathFacts {
+                interface: interface.to_owned(),
+                trouble: trouble.map(str::to_owned),
+                ..PathFacts::default()
+            },
+            ..PathReport::default()
+        };
+        let named = |names: &[&str]| {
+            let paths = names.iter().map(|name| (*name).to_owned()).collect();
+            MultipathPlan { paths, ..plan(2) }
+        };
+        let client = |paths: Vec<PathReport>| MultipathReport {
+            scheduled: 100,
+            received: paths.iter().map(|path| path.received).sum(),
+            paths,
+            ..MultipathReport::default()
+        };
+        let said = |plan: &MultipathPlan, client: &MultipathReport| {
+            let summary = MultipathSummary::default();
+            let caveats = caveats(plan, &summary, client, None).into_iter();
+            let check = worked(plan, client).map(|check| (check.passed, check.text));
+            (check, caveats.map(|it| it.name).collect::<Vec<_>>())
+        };
+        let both = ["eth0", "wlan0"];
+        let good = path("eth0", 100, 99, None);
+        // An interface that was down all the time.
+        let down = client(vec![good.clone(), path("wlan0", 0, 0, Some("it is down"))]);
+        let text = "path wlan0 never worked: it is down".to_owned();
+        let told = vec!["path_never_worked".to_owned(), "one_path".to_owned()];
+        assert_eq!(said(&named(&both), &down), (Some((false, text)), told.clone()));
+        // One that nobody asked for costs no check.
+        assert_eq!(said(&named(&[]), &down), (None, told.clone()));
+        // One whose datagrams are swallowed.
+        let silent = client(vec![good.clone(), path("wlan0", 90, 0, None)]);
+        let text = "path wlan0 never worked: none of the 90 datagrams that were sent on it were \
+                    answered";
+        assert_eq!(said(&named(&both), &silent), (Some((false, text.to_owned())), told));
+        // Neither of two, named or not.
+        let none = client(vec![path("eth0", 9, 0, None), path("wlan0", 9, 0, None)]);
+        let (check, caveats) = said(&named(&both), &none);
+        let (passed, text) = check.expect("datagrams were due");
+        assert!(!passed && text.contains("eth0 never") && text.contains("wlan0 never"), "{text}");
+        assert_eq!(caveats, ["path_never_worked"]);
+        let (check, _) = said(&named(&[]), &none);
+        let text = "not one of 100 datagrams was answered".to_owned();
+        assert_eq!(check, Some((false, text)));
+        // All is well, and where one path was asked for it is no caveat.
+        let all = client(vec![good.clone(), path("wlan0", 100, 1, None)]);
+        let text = "every path that was named worked: eth0, wlan0".to_owned();
+        assert_eq!(said(&named(&both), &all), (Some((true, text)), Vec::new()));
+        let alone = MultipathPlan { lanes: 1, ..named(&[]) };
+        assert_eq!(said(&alone, &client(vec![good])), (None, Vec::new()));
     }
 
     /// So many of each value.
@@ -196,11 +314,11 @@ mod tests {
             let binding = Some(binding.to_owned());
             let facts =
                 PathFacts { interface: interface.to_owned(), binding, ..Default::default() };
-            PathReport { facts, ..PathReport::default() }
+            PathReport { facts, received: 1, ..PathReport::default() }
         };
         let told = |paths| {
             let client = MultipathReport { paths, ..MultipathReport::default() };
-            caveats(&plan(2), &MultipathSummary::default(), &client, None)
+            caveats(&plan(1), &MultipathSummary::default(), &client, None)
         };
         assert_eq!(told(vec![path("eth0", "device")]), []);
         let [caveat] =

@@ -424,6 +424,7 @@ impl Machine for MultipathFlow {
             Event::Wake
             | Event::PeerClosed(_)
             | Event::PeerTotal(_)
+            | Event::PeerFailed
             // The server's machine says that nobody listens: what is offered now has not been tried.
             | Event::Unreachable { is_answer: true, .. }
             | Event::HandedOver { .. } => {}

@@ -26,7 +26,7 @@ pub(super) struct PathTally {
     first: u64,
     only: u64,
     shared: u64,
-    /// Whether it was ever sent on.
+    /// Whether it was ever sent on, or was to be: an interface that was named is away for as long as it is not there.
     is_known: bool,
     latency: LatencyHistogram,
     gaps: Gaps,
@@ -122,6 +122,13 @@ impl Ledger {
             fail_over_after_ns,
             interval: MultipathTally::new(lanes),
         }
+    }
+
+    /// So many paths, the first, were named: each is to be there from the first number on.
+    #[must_use]
+    pub fn with_named(mut self, named: usize) -> Self {
+        self.paths.iter_mut().take(named).for_each(|path| path.is_known = true);
+        self
     }
 
     /// The schedule begins.

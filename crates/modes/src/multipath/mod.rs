@@ -25,7 +25,7 @@ mod wireless;
 mod tests;
 
 pub use args::MultipathArgs;
-pub use caveats::{caveats, verified};
+pub use caveats::{caveats, verified, worked};
 pub use datagram::HEADER_BYTES;
 pub use echo::MultipathEcho;
 pub use flow::MultipathFlow;

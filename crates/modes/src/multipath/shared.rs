@@ -52,7 +52,8 @@ impl MultipathShared {
         Self {
             plan: plan.clone(),
             ring: Ring::new(window as usize, usize::from(plan.lanes)),
-            ledger: Ledger::new(plan.lanes, interval_ns, (plan.late_by_ns.0, fail_over_after_ns)),
+            ledger: Ledger::new(plan.lanes, interval_ns, (plan.late_by_ns.0, fail_over_after_ns))
+                .with_named(plan.paths.len()),
             fail_over_after_ns,
             heard: [Tick::ZERO; MOST_PATHS as usize],
             foreign: 0,

@@ -438,3 +438,22 @@ fn a_path_that_stays_full_delays_the_other_by_no_more_than_its_patience() {
     let due = (0..10_000).filter(|&number| plan.due_ns(number) < end.as_nanos() - 20 * MS).count();
     assert!(sent >= due, "{sent} of {due}");
 }
+
+#[test]
+fn a_path_that_was_named_and_never_came_up_is_one_outage_from_the_first_number_to_the_last() {
+    let names = ["eth0", "wlan0"].map(str::to_owned);
+    for paths in [names.to_vec(), Vec::new()] {
+        let plan = MultipathPlan { paths, ..plan(2) };
+        let mut sim = without_paths(&plan, &[5, 5], [Lane(0)].into_iter());
+        tell(&mut sim, 0, Event::LaneUp(Lane(0)));
+        sim.run(LATE);
+        let report = sim.client_shared().report_all();
+        let [first, second] = &report.paths[..] else { panic!("two paths: {report:?}") };
+        assert_eq!((first.received, first.gaps.outages), (10_000, 0));
+        let gaps = &second.gaps;
+        // One that nobody named is none until it is used.
+        let (outages, most) = if plan.paths.is_empty() { (0, 0) } else { (1, 10_000) };
+        assert_eq!((second.sent, gaps.outages, gaps.most_in_a_row), (0, outages, most));
+        assert_eq!(gaps.outage_ns, outages * 10_000 * MS);
+    }
+}

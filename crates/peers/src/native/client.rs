@@ -27,7 +27,7 @@ use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::resumption::{Resumption, Shift};
 use super::trial::{Trial, tell_stop};
-use super::{OtherEnd, SECURITY_NONE, VERSIONS, capabilities, deadlines, tells_ends};
+use super::{OtherEnd, SECURITY_NONE, VERSIONS, capabilities, deadlines, ends_wanted};
 use crate::{Moment, PeerError};
 
 /// The client's end of one control connection: any number of tests, one after the other.
@@ -271,7 +271,7 @@ impl Client {
             return Err(PeerError::OtherTest);
         }
         self.line.bear_silence(deadlines::patience(&accept.test));
-        let mut trial = Trial::new(accept.test.clone(), tells_ends(self.server.as_ref()), now);
+        let mut trial = Trial::new(accept.test.clone(), ends_wanted(self.server.as_ref()), now);
         let Accept { token, test: plan, substitutions } = accept;
         match &self.resumption {
             None => {
@@ -374,8 +374,8 @@ impl Client {
                     _ => Ok(()),
                 }
             }
-            (Input::Ended { group, flow, totals, failed }, Stage::Trial(trial)) => {
-                trial.ended(&mut self.line, end_of((group, flow), totals, failed), now)
+            (Input::Ended { group, flow, totals, failure }, Stage::Trial(trial)) => {
+                trial.ended(&mut self.line, end_of((group, flow), totals, failure), now)
             }
             (Input::Interval(interval), stage) => {
                 self.next_interval = interval.index.saturating_add(1);
@@ -417,6 +417,10 @@ impl Dialogue for Client {
 
     fn output(&mut self) -> Option<Output<Self>> {
         self.line.take()
+    }
+
+    fn peer_tells_failures(&self) -> bool {
+        self.server.as_ref().is_some_and(OtherEnd::tells_failures)
     }
 
     fn deadline(&self) -> Option<Tick> {

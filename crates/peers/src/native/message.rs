@@ -22,8 +22,8 @@
 //! From either end, `stop` may come at any time after the hello, `ping` and `pong` after the welcome.
 
 use pathscope_core::id::{FlowId, Token};
-use pathscope_core::record::{Caveat, Host, Substitution};
-use pathscope_flow::GroupId;
+use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, Host, Substitution};
+use pathscope_flow::{GroupId, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -158,7 +158,7 @@ pub struct FlowTotal {
 }
 
 /// A connection is over at one end.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
 pub struct FlowEnd {
     /// Its group.
     #[serde(with = "group")]
@@ -172,6 +172,29 @@ pub struct FlowEnd {
     /// Whether it failed at this end.
     #[serde(default)]
     pub failed: bool,
+    /// Why, where it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failure: Option<FlowError>,
+}
+
+impl FlowEnd {
+    /// What went through.
+    pub const fn totals(&self) -> Totals {
+        Totals { sent: self.sent, received: self.received }
+    }
+
+    /// Why it failed, where it did; an end of an earlier version does not say why.
+    pub fn into_failure(self) -> Option<FlowError> {
+        self.failed.then(|| self.failure.unwrap_or_else(unnamed_failure))
+    }
+}
+
+fn unnamed_failure() -> FlowError {
+    FlowError {
+        kind: FlowErrorKind::Network,
+        text: "it failed, and nothing more is said of it".to_owned(),
+        errno: None,
+    }
 }
 
 /// Wind up.
@@ -191,7 +214,7 @@ pub struct Beat {
 }
 
 #[derive(Deserialize, Serialize)]
-struct Totals {
+struct AllTotals {
     flows: Vec<FlowTotal>,
 }
 
@@ -263,7 +286,7 @@ impl Message {
             Self::Accept(accept) => json(accept),
             Self::Start | Self::Started | Self::End => json(&Nothing {}),
             Self::Interval(interval) => json(interval),
-            Self::Totals(flows) => json(&Totals { flows: flows.clone() }),
+            Self::Totals(flows) => json(&AllTotals { flows: flows.clone() }),
             Self::Ended(flows) => json(&Ended { flows: flows.clone() }),
             Self::Report(report) => json(report),
             Self::Stop(stop) => json(stop),
@@ -292,7 +315,7 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
         MessageType::START => body::read(bytes).map(|Nothing {}| Message::Start)?,
         MessageType::STARTED => body::read(bytes).map(|Nothing {}| Message::Started)?,
         MessageType::INTERVAL => Message::Interval(body::read(bytes)?),
-        MessageType::TOTALS => Message::Totals(body::read::<Totals>(bytes)?.flows),
+        MessageType::TOTALS => Message::Totals(body::read::<AllTotals>(bytes)?.flows),
         MessageType::ENDED => Message::Ended(body::read::<Ended>(bytes)?.flows),
         MessageType::REPORT => Message::Report(Box::new(read_report(bytes)?)),
         MessageType::STOP => Message::Stop(body::read(bytes)?),

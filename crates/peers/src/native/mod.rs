@@ -32,6 +32,7 @@ mod tests;
 
 use std::fmt;
 
+use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 
 pub use client::Client;
@@ -50,20 +51,44 @@ pub const DEFAULT_PORT: u16 = 5210;
 /// The versions of the protocol that this program speaks.
 pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 1 };
 
+/// After a stop both ends have so long to end their flows and to report.
+pub const STOP_TAKES: Period = deadlines::REPORT;
+
 /// The one way to secure a control connection so far: not at all.
 const SECURITY_NONE: &str = "none";
 
 /// The capability of an end that wants to hear what each connection came to.
 const WANTS_ENDS: &str = "ended";
 
-/// What an end can do beyond the version.
-fn capabilities(wants_ends: bool) -> Vec<String> {
-    if wants_ends { vec![WANTS_ENDS.to_owned()] } else { Vec::new() }
+/// The capability of an end that wants to hear of each connection that failed, and why, and that says it of its own.
+const KNOWS_FAILURES: &str = "failures";
+
+/// Which connections an end wants to hear of as they end.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+enum EndsWanted {
+    /// None: it knows nothing of it.
+    #[default]
+    None,
+    /// Those that failed.
+    Failures,
+    /// All.
+    All,
 }
 
-/// Whether the other end wants to hear what each connection came to.
-fn tells_ends(other: Option<&OtherEnd>) -> bool {
-    other.is_some_and(|other| other.capabilities.iter().any(|name| name == WANTS_ENDS))
+/// What an end can do beyond the version.
+fn capabilities(wants_ends: bool) -> Vec<String> {
+    let ends = wants_ends.then(|| WANTS_ENDS.to_owned());
+    ends.into_iter().chain([KNOWS_FAILURES.to_owned()]).collect()
+}
+
+/// Which connections the other end wants to hear of.
+fn ends_wanted(other: Option<&OtherEnd>) -> EndsWanted {
+    let can = |name| other.is_some_and(|other| other.can(name));
+    match (can(WANTS_ENDS), can(KNOWS_FAILURES)) {
+        (true, _) => EndsWanted::All,
+        (false, true) => EndsWanted::Failures,
+        (false, false) => EndsWanted::None,
+    }
 }
 
 /// A range of protocol versions.
@@ -109,4 +134,15 @@ pub struct OtherEnd {
     pub host: Host,
     /// At the client: what the server grants.
     pub limits: Option<crate::limits::Limits>,
+}
+
+impl OtherEnd {
+    fn can(&self, name: &str) -> bool {
+        self.capabilities.iter().any(|capability| capability == name)
+    }
+
+    /// Whether it says of each connection that fails there that it did, and why.
+    pub fn tells_failures(&self) -> bool {
+        self.can(KNOWS_FAILURES)
+    }
 }

@@ -1,35 +1,48 @@
-//! What the connections of this end came to, for an end that writes that down: gathered for a moment, then told in few
-//! messages. Who wants to hear it says so in its greeting.
+//! What the connections of this end came to: gathered for a moment, then told in few messages. Which of them the other
+//! end wants to hear of, it says in its greeting: those that failed, or all, where it writes them down.
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::record::FlowError;
 use pathscope_flow::{Dialogue, GroupId, Totals};
 
-use super::deadlines;
+use super::frame::SHORT_BODY_MOST;
 use super::line::Line;
-use super::message::{FlowEnd, Message};
+use super::message::{FlowEnd, Message, json};
+use super::{EndsWanted, deadlines};
 use crate::PeerError;
 
-/// The most in one message: some 100 bytes each, so well within its bound.
+/// So many are told without waiting for more.
 const ENDS_MOST: usize = 512;
+
+/// The most of one message that ends may fill; the rest is what stands around them.
+const BYTES_MOST: usize = SHORT_BODY_MOST - 256;
+
+/// The most characters of why a connection failed.
+const TEXT_MOST: usize = 500;
 
 /// The ends of this end's connections.
 #[derive(Debug)]
 pub(super) struct OwnEnds {
-    is_wanted: bool,
+    wanted: EndsWanted,
     unsaid: Vec<FlowEnd>,
     say_at: Option<Tick>,
 }
 
 impl OwnEnds {
     /// None yet.
-    pub const fn new(is_wanted: bool) -> Self {
-        Self { is_wanted, unsaid: Vec::new(), say_at: None }
+    pub const fn new(wanted: EndsWanted) -> Self {
+        Self { wanted, unsaid: Vec::new(), say_at: None }
     }
 
     /// A connection is over at this end.
     pub fn add(&mut self, end: FlowEnd, now: Tick) {
-        if self.is_wanted {
+        let is_wanted = match self.wanted {
+            EndsWanted::None => false,
+            EndsWanted::Failures => end.failed,
+            EndsWanted::All => true,
+        };
+        if is_wanted {
             self.unsaid.push(end);
             self.say_at.get_or_insert(now.plus_nanos(deadlines::TOTALS.0));
         }
@@ -51,16 +64,32 @@ impl OwnEnds {
         D: Dialogue<Error = PeerError>,
     {
         self.say_at = None;
-        let unsaid = std::mem::take(&mut self.unsaid);
-        unsaid.chunks(ENDS_MOST).try_for_each(|ends| line.say(&Message::Ended(ends.to_vec())))
+        let mut ends = Vec::new();
+        let mut bytes = 0;
+        for end in std::mem::take(&mut self.unsaid) {
+            let length = json(&end).len() + 1;
+            if bytes + length > BYTES_MOST {
+                line.say(&Message::Ended(std::mem::take(&mut ends)))?;
+                bytes = 0;
+            }
+            bytes += length;
+            ends.push(end);
+        }
+        if ends.is_empty() { Ok(()) } else { line.say(&Message::Ended(ends)) }
     }
 }
 
 /// What a connection came to at this end.
-pub(super) const fn end_of(
+pub(super) fn end_of(
     (group, flow): (GroupId, FlowId),
     totals: Totals,
-    failed: bool,
+    failure: Option<FlowError>,
 ) -> FlowEnd {
-    FlowEnd { group, flow, sent: totals.sent, received: totals.received, failed }
+    let shortened = |failure: FlowError| FlowError {
+        text: failure.text.chars().take(TEXT_MOST).collect(),
+        ..failure
+    };
+    let Totals { sent, received } = totals;
+    let failed = failure.is_some();
+    FlowEnd { group, flow, sent, received, failed, failure: failure.map(shortened) }
 }

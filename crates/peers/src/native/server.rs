@@ -20,7 +20,9 @@ use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::trial::Trial;
-use super::{OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, tells_ends};
+use super::{
+    OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
+};
 use crate::limits::Limits;
 use crate::{Moment, PeerError, Refusal};
 
@@ -214,7 +216,7 @@ impl Server {
         let accept = Accept { token: *token, test: test.clone(), substitutions };
         self.line.bear_silence(deadlines::patience(&test));
         self.stage =
-            Stage::Trial(Box::new(Trial::new(test, tells_ends(self.client.as_ref()), now)));
+            Stage::Trial(Box::new(Trial::new(test, ends_wanted(self.client.as_ref()), now)));
         self.line.say(&Message::Accept(Box::new(accept)))
     }
 
@@ -341,8 +343,8 @@ impl Server {
             (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
                 trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
             }
-            (Input::Ended { group, flow, totals, failed }, Stage::Trial(trial)) => {
-                trial.ended(&mut self.line, end_of((group, flow), totals, failed), now)
+            (Input::Ended { group, flow, totals, failure }, Stage::Trial(trial)) => {
+                trial.ended(&mut self.line, end_of((group, flow), totals, failure), now)
             }
             (Input::Interval(interval), Stage::Trial(trial)) => {
                 trial.interval(&mut self.line, interval, now)
@@ -375,6 +377,10 @@ impl Dialogue for Server {
 
     fn output(&mut self) -> Option<Output<Self>> {
         self.line.take()
+    }
+
+    fn peer_tells_failures(&self) -> bool {
+        self.client.as_ref().is_some_and(OtherEnd::tells_failures)
     }
 
     fn deadline(&self) -> Option<Tick> {

@@ -11,10 +11,9 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
-use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase, Totals};
+use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
-use super::deadlines;
 use super::flow_set::{Added, FlowSet};
 use super::frame::BODY_MOST;
 use super::line::Line;
@@ -23,6 +22,7 @@ use super::own_ends::OwnEnds;
 use super::own_totals::OwnTotals;
 use super::resumption::Shift;
 use super::shorten::shorten;
+use super::{EndsWanted, deadlines};
 use crate::limits::stated_duration;
 use crate::{Moment, PeerError};
 
@@ -30,6 +30,17 @@ use crate::{Moment, PeerError};
 pub(super) fn tell_stop<D: Dialogue<Error = PeerError>>(line: &mut Line<D>, groups: &[Group]) {
     for group in groups {
         line.put(Output::Tell { group: group.id, flow: None, event: Event::Stop });
+    }
+}
+
+/// A connection is over at the other end. One that failed there is waited for no longer than a moment here.
+fn hear_end<D: Dialogue<Error = PeerError>>(line: &mut Line<D>, end: FlowEnd) {
+    let (group, flow, totals) = (end.group, end.flow, end.totals());
+    let failure = end.into_failure();
+    let has_failed = failure.is_some();
+    line.put(Output::PeerEnded { group, flow, totals, failure });
+    if has_failed {
+        line.put(Output::Tell { group, flow: Some(flow), event: Event::PeerFailed });
     }
 }
 
@@ -72,8 +83,8 @@ struct Reports {
 }
 
 impl Trial {
-    /// A test that was just accepted. `tells_ends`: the other end wants to hear what each connection came to.
-    pub fn new(test: Test, tells_ends: bool, now: Tick) -> Self {
+    /// A test that was just accepted. `wanted`: which connections the other end wants to hear of as they end.
+    pub fn new(test: Test, wanted: EndsWanted, now: Tick) -> Self {
         let groups = test.groups();
         let [attached, heard] = [(); 2].map(|()| FlowSet::new(&groups));
         let totals = OwnTotals::new(&groups);
@@ -87,7 +98,7 @@ impl Trial {
             attached,
             heard,
             totals,
-            ends: OwnEnds::new(tells_ends),
+            ends: OwnEnds::new(wanted),
             reports: Reports::default(),
             stopped: false,
             stopped_from_here: false,
@@ -259,10 +270,7 @@ impl Trial {
             }
             Message::Totals(totals) if self.may_hear() => self.hear_totals(line, &totals),
             Message::Ended(ends) if self.may_hear() => {
-                for FlowEnd { group, flow, sent, received, failed } in ends {
-                    let totals = Totals { sent, received };
-                    line.put(Output::PeerEnded { group, flow, totals, failed });
-                }
+                ends.into_iter().for_each(|end| hear_end(line, end));
                 Ok(())
             }
             Message::Report(report) if self.may_hear() => {

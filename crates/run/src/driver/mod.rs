@@ -14,14 +14,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{Role, Token};
-use pathscope_core::record::Substitution;
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Dialogue, Event, Input, Output};
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
+use pathscope_peers::native;
 
 use self::control::{Control, Heard};
 use crate::error::RunError;
@@ -30,10 +31,11 @@ use crate::mail::{Letters, Mailbox, Word};
 use crate::samples::SampleFile;
 use crate::test::RunningTest;
 
-/// A test whose time is up and whose flows have moved nothing for so long is ended by force: a path can
-/// swallow a connection without a word while the control connection lives. Flows that still move drain
-/// their queues.
-const STALLED: Duration = Duration::from_secs(15);
+/// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
+/// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
+/// their queues. As long as the other end may be silent on the control connection; less than it waits for this one's
+/// report.
+const STALLED: Duration = Duration::from_secs(10);
 
 /// A connection on which nothing moves is given up after so long when the client has said what all of its
 /// came to: less than the client waits for the server to say the same.
@@ -49,6 +51,11 @@ const SALVAGE: Duration = Duration::from_secs(1);
 /// And where answers are awaited: more than a machine awaits them.
 const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
 
+/// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
+pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
+    native::STOP_TAKES.duration() + if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+}
+
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 256;
 
@@ -60,6 +67,8 @@ pub(crate) trait End {
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
     /// An interval has passed at one end.
     fn interval(&mut self, whose: Role, interval: EndInterval);
+    /// The other end says that a connection failed there, and of what.
+    fn peer_failed(&mut self, flow: FlowId, error: FlowError);
     /// What one end says when all its flows are over.
     fn report(&mut self, whose: Role, report: EndReport);
     /// The test is over; these were its sockets.
@@ -242,15 +251,15 @@ where
                     self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
                 }
                 Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
-                Output::PeerEnded { flow, totals, failed, .. } => {
-                    self.journal.peer_ended(flow, totals, failed);
+                Output::PeerEnded { flow, totals, failure, .. } => {
+                    if let Some(error) = &failure {
+                        end.peer_failed(flow, error.clone());
+                    }
+                    self.journal.peer_ended(flow, totals, failure);
                 }
                 Output::PeerReport(report) => {
                     self.journal.peer_reported(&report);
-                    // Nothing follows what the client has reported: its echoes need not be awaited.
-                    if self.role == Role::Server {
-                        self.end_with_client();
-                    }
+                    self.end_with_peer();
                     end.report(self.role.peer(), report);
                 }
                 Output::TestOver => {
@@ -286,7 +295,8 @@ where
         plan: Test,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        self.journal.expect(token, self.role, &plan);
+        let tells_failures = self.dialogue.peer_tells_failures();
+        self.journal.expect(token, (self.role, tells_failures), &plan);
         let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
@@ -343,17 +353,23 @@ where
         self.trouble.get_or_insert(error);
     }
 
-    /// The client has reported: no flow of it comes any more, and what it says nothing on has been lost on
-    /// the way.
-    fn end_with_client(&mut self) {
+    /// The other end has reported: all its flows are over. What it sent may still be on its way; what has not come when
+    /// nothing moves any more has been lost.
+    fn end_with_peer(&mut self) {
         let Some(test) = &mut self.test else { return };
-        test.tell_all(Event::Stop);
-        if test.replaces() {
-            test.close_entrances(None);
-            self.stalled = DESERTED.max(test.test.report_every_ns.duration());
-            let at = clock::now() + self.stalled;
-            self.stop_by(at);
+        let report_every = test.test.report_every_ns.duration();
+        // When something last moved is known that exactly.
+        self.stalled = STALLED + report_every;
+        // Nothing follows what the client has reported: its echoes need not be awaited, and no flow of it comes.
+        if self.role == Role::Server {
+            test.tell_all(Event::Stop);
+            if test.replaces() {
+                test.close_entrances(None);
+                self.stalled = DESERTED.max(report_every);
+            }
         }
+        let at = clock::now() + self.stalled;
+        self.stop_by(at);
     }
 
     fn stop_by(&mut self, at: Tick) {

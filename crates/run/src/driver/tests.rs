@@ -50,6 +50,8 @@ impl End for Nothing {
 
     fn interval(&mut self, _: Role, _: EndInterval) {}
 
+    fn peer_failed(&mut self, _: FlowId, _: FlowError) {}
+
     fn report(&mut self, _: Role, _: EndReport) {}
 
     fn test_over(&mut self, _: Vec<Arc<Socket>>) {}

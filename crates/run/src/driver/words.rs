@@ -3,6 +3,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::FlowError;
 use pathscope_flow::{Dialogue, GroupId, Input, Phase, Totals, Transport};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::clock;
@@ -74,17 +75,17 @@ where
                 self.test.iter_mut().for_each(|test| test.phase(group, phase));
                 if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
                     let error = error.map(|error| named(*error));
+                    self.tell_end(group, flow, phase, (totals, error.as_ref()));
                     self.journal.phase(flow, phase, totals, at, error);
-                    self.tell_end(group, flow, phase, totals);
                 }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
             Word::Departed { group, facts, at } => {
-                // The server has said what it counts on the connection itself.
-                if self.role == Role::Client {
+                // The server has said what it counts on the connection itself, unless that failed.
+                if self.role == Role::Client || facts.error.is_some() {
                     let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
-                    let (flow, failed) = (facts.flow, facts.error.is_some());
-                    self.dialogue.input(Input::Ended { group, flow, totals, failed }, now);
+                    let (flow, failure) = (facts.flow, facts.error.clone());
+                    self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
                 }
                 self.journal.departed(*facts, at);
             }
@@ -120,11 +121,17 @@ where
     }
 
     /// A connection that is not replaced, and is over: the other end may want to hear of it.
-    fn tell_end(&mut self, group: GroupId, flow: FlowId, phase: Phase, totals: Totals) {
+    fn tell_end(
+        &mut self,
+        group: GroupId,
+        flow: FlowId,
+        phase: Phase,
+        (totals, error): (Totals, Option<&FlowError>),
+    ) {
         let replaces = self.test.as_ref().is_none_or(RunningTest::replaces);
         if phase.is_over() && !replaces {
-            let failed = phase == Phase::Failed;
-            self.dialogue.input(Input::Ended { group, flow, totals, failed }, clock::now());
+            let failure = error.filter(|_| phase == Phase::Failed).cloned();
+            self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
         }
     }
 

@@ -15,19 +15,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::quantity::counted;
 use pathscope_core::record::Host;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
 use pathscope_os::{OsError, clock, datagrams, limits, random};
 use pathscope_peers::limits::Limits;
-use pathscope_peers::native::{AttachCode, Challenger, Heard};
+use pathscope_peers::native::{self, AttachCode, Challenger, Heard};
 
 pub use embedded::Embedded;
 
 use crate::error::RunError;
 use crate::journal::Journal;
-use crate::stop::Stop;
+use crate::stop::{Stage, Stop};
 use listening::Listening;
 use lobby::{Arrival, Lobby};
 use sessions::Sessions;
@@ -168,6 +169,7 @@ impl Serving {
         say: &'scope (dyn Fn(&str) + Sync),
     ) -> Result<(), RunError> {
         let mut ready: Vec<Ready> = Vec::new();
+        stop.at(Stage::Serving);
         while stop.reason().is_none() {
             let now = clock::now();
             let is_telling = self.strangers.tell(now, say);
@@ -195,11 +197,16 @@ impl Serving {
             }
         }
         self.strangers.tell_rest(say);
-        say(&format!(
-            "{}: ending {} sessions",
-            stop.reason().unwrap_or("stopped"),
-            self.sessions.count()
-        ));
+        let reason = stop.reason().unwrap_or("stopped");
+        say(&match self.sessions.count() {
+            0 => format!("{reason}: no session is there; ending"),
+            sessions => format!(
+                "{reason}: ending {}: flows that run finish and clients' reports are awaited, for {} at most; a second \
+                 Ctrl-C (or signal) waits for nobody",
+                counted(sessions as u64, "session"),
+                native::STOP_TAKES
+            ),
+        });
         // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope
         // waits for their threads.
         self.sessions.await_all(FAREWELL);

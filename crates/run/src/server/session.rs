@@ -4,8 +4,8 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{Role, Token};
-use pathscope_core::record::Substitution;
+use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::Group;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
@@ -114,6 +114,8 @@ impl End for ServerEnd<'_> {
     }
 
     fn interval(&mut self, _: Role, _: EndInterval) {}
+
+    fn peer_failed(&mut self, _: FlowId, _: FlowError) {}
 
     fn report(&mut self, whose: Role, _: EndReport) {
         if whose == Role::Client {

@@ -5,10 +5,11 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use pathscope_lab::keeper::{Brief, Word};
 use pathscope_lab::standing::{Shaper, Standing};
+use pathscope_modes::document::OutcomeState;
 use pathscope_os::clock;
 
 use super::{BINARY, Folder, PAIR, Stand, network, processes_with, wait_until};
-use crate::common::Running;
+use crate::common::{Running, document_in};
 
 /// A keeper that is our own child, so that its end can be waited for. Killed when dropped.
 pub(super) struct Keeper {
@@ -223,4 +224,23 @@ pub(super) fn children_of(parent: u32) -> Vec<u32> {
 /// Also where nobody has asked for its exit code yet.
 pub(super) fn has_ended(process: u32) -> bool {
     state_and_parent(process).is_none_or(|(state, _)| state == "Z" || state == "X")
+}
+
+#[test]
+fn a_run_whose_lab_is_taken_down_ends_by_itself_with_its_result() {
+    let Some(stand) = Stand::up(PAIR) else { return };
+    let server = stand.server("b");
+    let path = stand.folder.path().join("run.json");
+    let file = path.to_str().expect("plain");
+    let words = ["goodput", "b", "-t", "60s", "--report-every", "100ms", "-o", file];
+    let mut client = stand.pathscope("a", &words);
+    client.await_stdout("ms");
+    stand.folder.run(&["down"]).exits(0).complains(&["lab pair is down"]);
+    // The keeper tells it whether the lab kept up while it ends the programs: it did not have to be killed.
+    let ran = client.finish().exits(130);
+    let document = document_in(&path);
+    assert_eq!(document.outcome.state, OutcomeState::Interrupted, "{}", ran.said());
+    assert_eq!(document.measurements.len(), 1, "{}", ran.said());
+    assert!(document.caveats.iter().all(|it| it.name != "lab_unknown"), "{:?}", document.caveats);
+    server.finish().exits(0);
 }

@@ -2,8 +2,8 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
-use pathscope_core::record::Host;
-use pathscope_flow::{Dialogue, GroupId, Input, Output, Phase, Totals};
+use pathscope_core::record::{FlowError, FlowErrorKind, Host};
+use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Phase, Totals};
 use pathscope_modes::registry::{EndReport, Test};
 use proptest::prelude::*;
 
@@ -256,15 +256,15 @@ fn a_test_that_was_not_asked_for_is_not_run() {
 
 /// A client that runs a test of two connections and a probe.
 fn running_client() -> Client {
-    running_client_of(false)
+    running_client_of(&[])
 }
 
-/// At a server that asks for the ends of connections, or not.
-fn running_client_of(asked: bool) -> Client {
+/// At a server with these capabilities.
+fn running_client_of(asked: &[&str]) -> Client {
     let mut client = Client::new(Host::default(), NOW);
     client.propose(fixtures::load(2), NOW);
     let Message::Welcome(mut greeting) = welcome(1, "none") else { panic!("it is a welcome") };
-    greeting.capabilities.extend(asked.then(|| "ended".to_owned()));
+    greeting.capabilities.extend(asked.iter().map(|name| (*name).to_owned()));
     say(&mut client, &Message::Welcome(greeting));
     let test = fixtures::load(2);
     let accept = Accept { token: Token([3; 16]), test, substitutions: Vec::new() };
@@ -291,44 +291,83 @@ fn a_total_of_no_flow_or_told_twice_is_a_breach() {
     }
 }
 
+fn damage() -> FlowError {
+    let text = "wrong data at byte 4, 1 byte long: 1 bit flipped".to_owned();
+    FlowError { kind: FlowErrorKind::Data, text, errno: None }
+}
+
 #[test]
 fn ends_are_told_to_who_asked_and_come_before_the_report() {
+    let failure = |flow| (flow == 1).then(damage);
     let end = |flow| FlowEnd {
         group: GroupId(0),
         flow: FlowId(flow),
         sent: 9,
         received: 4,
         failed: flow == 1,
+        failure: failure(flow),
     };
     let ended = |client: &mut Client, flow| {
         let totals = Totals { sent: 9, received: 4 };
-        let (group, failed) = (GroupId(0), flow == 1);
-        client.input(Input::Ended { group, flow: FlowId(flow), totals, failed }, NOW);
+        let (group, failure) = (GroupId(0), failure(flow));
+        client.input(Input::Ended { group, flow: FlowId(flow), totals, failure }, NOW);
     };
-    for asked in [false, true] {
+    for (asked, told) in [
+        (&[][..], None),
+        (&["failures"], Some(vec![end(1)])),
+        (&["ended", "failures"], Some(vec![end(1), end(0)])),
+    ] {
         let mut client = running_client_of(asked);
         ended(&mut client, 1);
         assert_eq!(outputs(&mut client).0, []);
         ended(&mut client, 0);
         client.input(Input::Over(EndReport::default()), NOW);
         let (said, _) = outputs(&mut client);
-        let told = asked.then(|| Message::Ended(vec![end(1), end(0)]));
+        let told = told.map(Message::Ended);
         let expected: Vec<Message> =
             told.into_iter().chain([Message::Report(Box::default())]).collect();
-        assert_eq!(said, expected);
+        assert_eq!(said, expected, "{asked:?}");
     }
-    // Heard whether asked or not, any number of times: who takes it knows what it waits for.
+    // Heard whether asked or not, any number of times: who takes it knows what it waits for. A flow that failed there
+    // is told so.
     let mut client = running_client();
-    say(&mut client, &Message::Ended(vec![end(0), end(7), end(0)]));
-    let mut heard = 0;
+    say(&mut client, &Message::Ended(vec![end(0), end(7), end(0), end(1)]));
+    let (mut heard, mut told) = (0, Vec::new());
     while let Some(output) = client.output() {
-        heard += u32::from(matches!(
-            output,
-            Output::PeerEnded { totals: Totals { sent: 9, received: 4 }, .. }
-        ));
-        assert!(!matches!(output, Output::End(_)));
+        match output {
+            Output::PeerEnded {
+                totals: Totals { sent: 9, received: 4 },
+                flow,
+                failure: why,
+                ..
+            } => {
+                assert_eq!(why, failure(flow.0));
+                heard += 1;
+            }
+            Output::Tell { flow, event: Event::PeerFailed, .. } => told.push(flow),
+            Output::End(_) => panic!("it goes on"),
+            _ => {}
+        }
     }
-    assert_eq!(heard, 3);
+    assert_eq!((heard, told), (4, vec![Some(FlowId(1))]));
+}
+
+#[test]
+fn ends_with_long_reasons_are_told_in_messages_that_can_be_sent() {
+    let mut client = running_client_of(&["failures"]);
+    let failure = || FlowError { text: "\u{1}".repeat(10_000), ..damage() };
+    for flow in 0..300 {
+        let (group, flow, totals) = (GroupId(0), FlowId(flow), Totals::default());
+        client.input(Input::Ended { group, flow, totals, failure: Some(failure()) }, NOW);
+    }
+    client.input(Input::Over(EndReport::default()), NOW);
+    let (said, ended) = outputs(&mut client);
+    assert_eq!(ended, None);
+    let told = said.iter().map(|message| match message {
+        Message::Ended(ends) => ends.len(),
+        _ => 0,
+    });
+    assert_eq!(told.sum::<usize>(), 300);
 }
 
 #[test]
@@ -497,7 +536,8 @@ fn one_of_all(word: usize, number: u32) -> Vec<u8> {
             flow: FlowId(number % 3),
             sent: number.into(),
             received: 0,
-            failed: false,
+            failed: number.is_multiple_of(2),
+            failure: None,
         }]),
         _ => Message::Pong(Beat::default()),
     };
