@@ -1,9 +1,9 @@
 //! What a goodput flow says when it fails. Off the hot path.
 
-use pathscope_core::quantity::{bytes, count};
+use pathscope_core::quantity::{bytes, count, counted};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
-use crate::pattern::{Corruption, Nature};
+use crate::pattern::Corruption;
 
 /// The connection broke. The system's name of the error is added by whoever can ask the system.
 pub(super) fn reset(errno: i32, doing: &str, done: u64, end: Option<u64>) -> FlowError {
@@ -52,28 +52,13 @@ pub(super) fn too_many(end: u64) -> FlowError {
 
 /// Bytes were not what they must be.
 pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
-    let nature = match &corruption.nature {
-        Nature::BitFlip { bits: 1 } => "1 bit flipped".to_owned(),
-        Nature::BitFlip { bits } => format!("{bits} bits flipped"),
-        Nature::Shifted { by_bytes } if *by_bytes > 0 => {
-            format!("{} bytes are missing", count(*by_bytes as u64))
-        }
-        Nature::Shifted { by_bytes } => {
-            format!("{} bytes come again", count(by_bytes.unsigned_abs()))
-        }
-        Nature::OtherFlow { flow, from_client } => {
-            let direction = if *from_client { "client" } else { "server" };
-            format!("the data is that of flow {flow} from the {direction}")
-        }
-        Nature::Foreign => "the data is of no flow of this session".to_owned(),
-        Nature::Unknown => "unknown damage".to_owned(),
-    };
     FlowError {
         kind: FlowErrorKind::Data,
         text: format!(
-            "wrong data at byte {}, {} bytes long: {nature}",
+            "wrong data at byte {}, {} long: {}",
             count(corruption.offset_bytes),
-            count(corruption.length_bytes)
+            counted(corruption.length_bytes, "byte"),
+            corruption.nature
         ),
         errno: None,
     }
