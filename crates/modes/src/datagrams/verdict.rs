@@ -35,7 +35,7 @@ pub fn verdict(
         socket_drops: way.socket_drops,
         corrupt: way.corrupt,
         on_the_way: way.lost_on_the_way.unwrap_or(0),
-        per_buffer: plan.datagrams_per_buffer(),
+        per_buffer: way.datagrams_per_buffer.unwrap_or(1),
         rate_share: rate_share(plan, way),
         sender_cpu: busiest(sender),
         receiver_cpu: busiest(receiver),
@@ -71,7 +71,7 @@ struct Facts {
     socket_drops: Option<u64>,
     /// Of the lost: on the way, at least.
     on_the_way: u64,
-    /// Datagrams that a dropped buffer may hold.
+    /// Datagrams that a dropped buffer held at the most.
     per_buffer: u64,
     rate_share: Option<f64>,
     sender_cpu: Option<f64>,
