@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DatagramCorruption, DatagramsPlan};
 use crate::arrivals::{LossBursts, VariationFigures};
-use crate::goodput::{RateSums, ReceiveWindow, Verify};
+use crate::goodput::{NoFairness, RateSums, ReceiveWindow, Verify};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -201,6 +201,8 @@ pub struct DatagramDirection {
     pub verify: Option<Verify>,
     /// Jain's index over the flows' rates, where there are several.
     pub fairness: Option<f64>,
+    /// Where there are several and no such index: why.
+    pub no_fairness: Option<NoFairness>,
     /// The slowest flow.
     pub slowest_bps: Option<f64>,
     /// The fastest flow.
@@ -280,6 +282,7 @@ impl DatagramDirection {
             foreign: receiver.foreign,
             jitter: receiver.jitter.clone(),
             fairness: rates.fairness().filter(|_| rates.flows > 1),
+            no_fairness: rates.no_fairness(),
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
             ..of_sender(sender)

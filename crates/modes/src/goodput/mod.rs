@@ -24,7 +24,7 @@ mod tests;
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, part_of, warm_up};
 pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
-pub use fairness::{RateSpread, Starved};
+pub use fairness::{FEWEST_RECEIVES, FlowRates, FlowReceived, NoFairness, RateSpread, Starved};
 pub use flow::{GoodputFlow, GoodputShared};
 pub use pace::{Burst, Pace};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};

@@ -8,7 +8,9 @@ use pathscope_flow::{
     Totals, Want,
 };
 
-use super::{BufferRange, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors};
+use super::{
+    BufferRange, FEWEST_RECEIVES, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors,
+};
 use crate::draw::Draws;
 use crate::pattern::{Examination, StreamKey};
 
@@ -99,6 +101,8 @@ pub struct Receiver {
     /// When it started, in time since the first flow did.
     start_ns: u64,
     window: ReceiveWindow,
+    /// How often something right came.
+    receives: u32,
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
@@ -122,6 +126,7 @@ impl Receiver {
             started: false,
             start_ns: 0,
             window: ReceiveWindow::default(),
+            receives: 0,
             examination: None,
             judge_at: Tick::NEVER,
             close: None,
@@ -150,8 +155,16 @@ impl Receiver {
         self.window
     }
 
-    /// Received bytes a second, in bits, over this flow's own time.
+    /// Whether it took too few receives for a rate.
+    pub fn is_brief(&self) -> bool {
+        self.receives < FEWEST_RECEIVES
+    }
+
+    /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.
     pub fn own_rate_bps(&self) -> Option<f64> {
+        if self.is_brief() {
+            return None;
+        }
         let length_ns = self.window.last_ns?.saturating_sub(self.start_ns);
         (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
     }
@@ -236,6 +249,7 @@ impl Receiver {
     }
 
     fn count(&mut self, right: usize, shared: &mut ReceiveShared, now: Tick) {
+        self.receives = self.receives.saturating_add(u32::from(right > 0));
         shared.received_bytes += right as u64;
         let since_start = now.nanos_since(shared.started.unwrap_or(now));
         if since_start >= shared.warm_up_ns {
