@@ -131,7 +131,7 @@ impl GoodputFlow {
     pub fn received(&self, plan: &GoodputPlan) -> FlowReceived {
         FlowReceived {
             flow: self.id(),
-            bytes: self.window().bytes,
+            bytes: self.receiver.in_common_window(),
             is_brief: self.receiver.is_brief(),
             is_whole: matches!(plan.extent, Extent::TransferBytes(_))
                 && self.phase() == Phase::Done
@@ -289,7 +289,8 @@ impl Machine for GoodputFlow {
         }
         let receive = self.receiver.want(&mut shared.receive, now);
         let wake = [wake, receive.wake].into_iter().flatten().min();
-        Want { send, recv: receive.recv, wake, close: receive.close, ..Want::NOTHING }
+        let Want { recv, close, weigh, .. } = receive;
+        Want { send, recv, wake, close, weigh, ..Want::NOTHING }
     }
 
     fn gather<'data>(

@@ -1,6 +1,7 @@
 //! How much applications really get through, and whether every byte is right.
 
 mod args;
+mod counted_window;
 mod errors;
 mod failures;
 mod fairness;
@@ -20,6 +21,8 @@ mod verdict;
 mod corruption_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod window_tests;
 
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, part_of, warm_up};

@@ -8,6 +8,7 @@ use pathscope_flow::{
     Totals, Want,
 };
 
+use super::counted_window::CountedWindow;
 use super::{
     BufferRange, FEWEST_RECEIVES, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors,
 };
@@ -61,6 +62,11 @@ impl ReceiveShared {
         &self.corruptions
     }
 
+    /// Time since the first flow of this worker started.
+    fn since_start(&self, now: Tick) -> u64 {
+        now.nanos_since(self.started.unwrap_or(now))
+    }
+
     fn keep(&mut self, corruption: FlowCorruption) {
         if self.corruptions.len() < CORRUPTIONS_KEPT {
             self.corruptions.push(corruption);
@@ -100,9 +106,7 @@ pub struct Receiver {
     started: bool,
     /// When it started, in time since the first flow did.
     start_ns: u64,
-    window: ReceiveWindow,
-    /// How often something right came.
-    receives: u32,
+    counted: CountedWindow,
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
@@ -125,8 +129,7 @@ impl Receiver {
             may_overtake: false,
             started: false,
             start_ns: 0,
-            window: ReceiveWindow::default(),
-            receives: 0,
+            counted: CountedWindow::default(),
             examination: None,
             judge_at: Tick::NEVER,
             close: None,
@@ -152,12 +155,17 @@ impl Receiver {
 
     /// What this flow received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.window
+        self.counted.window()
+    }
+
+    /// Bytes that it received in the window of all flows.
+    pub fn in_common_window(&self) -> u64 {
+        self.counted.for_all()
     }
 
     /// Whether it took too few receives for a rate.
     pub fn is_brief(&self) -> bool {
-        self.receives < FEWEST_RECEIVES
+        self.counted.receives() < FEWEST_RECEIVES
     }
 
     /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.
@@ -165,7 +173,7 @@ impl Receiver {
         if self.is_brief() {
             return None;
         }
-        let length_ns = self.window.last_ns?.saturating_sub(self.start_ns);
+        let length_ns = self.window().last_ns?.saturating_sub(self.start_ns);
         (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
     }
 
@@ -249,17 +257,10 @@ impl Receiver {
     }
 
     fn count(&mut self, right: usize, shared: &mut ReceiveShared, now: Tick) {
-        self.receives = self.receives.saturating_add(u32::from(right > 0));
-        shared.received_bytes += right as u64;
-        let since_start = now.nanos_since(shared.started.unwrap_or(now));
-        if since_start >= shared.warm_up_ns {
-            if shared.warm_up_ns > 0 {
-                self.window.open_at(shared.warm_up_ns);
-                shared.window.open_at(shared.warm_up_ns);
-            }
-            self.window.record(right as u64, since_start);
-            shared.window.record(right as u64, since_start);
-        }
+        let bytes = right as u64;
+        shared.received_bytes += bytes;
+        let since_start = shared.since_start(now);
+        self.counted.record(bytes, since_start, (&mut shared.window, shared.warm_up_ns));
     }
 
     /// After the other end closed or told its total: whether what is missing can still come.
@@ -289,8 +290,15 @@ impl Machine for Receiver {
             self.judge(shared);
             self.check_close(shared);
         }
-        let wake = (self.judge_at != Tick::NEVER).then_some(self.judge_at);
-        Want { recv: self.appetite(shared), wake, close: self.take_close(), ..Want::NOTHING }
+        let recv = self.appetite(shared);
+        let receives = recv != RecvWant::Nothing;
+        let weigh =
+            receives && self.counted.is_to_be_weighed(shared.since_start(now), shared.warm_up_ns);
+        let opens_at = self.counted.opens_at(shared.warm_up_ns).filter(|_| receives);
+        let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
+        let wake = opens_at.unwrap_or(Tick::NEVER).min(self.judge_at);
+        let wake = (wake != Tick::NEVER).then_some(wake);
+        Want { recv, wake, close: self.take_close(), weigh, ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data ReceiveShared, _: Lane, _: &mut Gather<'data>) {}
@@ -322,6 +330,13 @@ impl Machine for Receiver {
             Event::Start => {
                 self.started = true;
                 self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
+            }
+            Event::Held { bytes } => {
+                let since_start = shared.since_start(now);
+                // What has come of a connection that began after the warm-up came after it.
+                let is_new = shared.warm_up_ns > 0 && self.start_ns >= shared.warm_up_ns;
+                let held = if is_new { 0 } else { bytes };
+                self.counted.weighed(held, since_start, (&mut shared.window, shared.warm_up_ns));
             }
             Event::PeerTotal(total) => self.told(total, shared),
             Event::PeerClosed(_) => {

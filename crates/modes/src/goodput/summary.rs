@@ -201,7 +201,7 @@ impl DirectionSummary {
 #[serde(default)]
 pub struct ReceiveWindow {
     /// Its begin: the end of the warm-up; without one the first receive, whose bytes are left out, since
-    /// they arrived before it.
+    /// they arrived before it. What has come by then and is received later is left out as well.
     pub first_ns: Option<u64>,
     /// The last receive.
     pub last_ns: Option<u64>,
@@ -241,10 +241,10 @@ impl ReceiveWindow {
     }
 
     /// Σ bytes in the window over its length, in bits a second. `None` where that is no window: nothing
-    /// received in it, or without a warm-up fewer than two receives.
+    /// came in it, or without a warm-up fewer than two receives.
     pub fn goodput_bps(&self) -> Option<f64> {
         let length_ns = self.length_ns();
-        (length_ns > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)
+        (length_ns > 0 && self.bytes > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)
     }
 }
 

@@ -422,6 +422,7 @@ impl Machine for MultipathFlow {
                 self.begun.get_or_insert(now);
             }
             Event::Wake
+            | Event::Held { .. }
             | Event::PeerClosed(_)
             | Event::PeerTotal(_)
             // The server's machine says that nobody listens: what is offered now has not been tried.
@@ -461,7 +462,7 @@ impl MultipathFlow {
             send_lane: lane,
             recv: RecvWant::Any,
             wake: Some(from.plus_nanos(PATIENCE_NS)),
-            close: None,
+            ..Want::NOTHING
         }
     }
 }
