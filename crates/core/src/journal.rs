@@ -82,7 +82,7 @@ pub struct KernelView {
 pub struct Connection {
     /// When, since the journal began.
     pub at_ns: u64,
-    /// From the start of the data to its end at this end.
+    /// From the start of its own data to its end at this end: of one that follows another, not from the start of the test.
     pub time_ns: u64,
     /// The connection as this end saw it.
     pub facts: FlowFacts,

@@ -152,6 +152,12 @@ pub enum Event {
         /// Whether it is the answer to a datagram that has left: what was offered meanwhile may be offered again.
         is_answer: bool,
     },
+    /// What has come on all lanes of a stream and was not received yet, what waits in the kernel for bytes before it
+    /// included: no more than so many bytes. The answer to a want that asks for it; 0 where the system does not say.
+    Held {
+        /// How many.
+        bytes: u64,
+    },
     /// The other end has sent all it will send on this flow: so many bytes or datagrams in total.
     PeerTotal(u64),
     /// The other end says that this flow has failed there: nothing more of it may come, and not even a reset. What is on

@@ -19,6 +19,8 @@ pub struct Want {
     pub wake: Option<Tick>,
     /// How to close, once: after it the flow sends nothing.
     pub close: Option<Close>,
+    /// To be told at once, by [`Event::Held`](crate::Event::Held), what has come and waits to be received.
+    pub weigh: bool,
 }
 
 impl Want {
@@ -29,6 +31,7 @@ impl Want {
         recv: RecvWant::Nothing,
         wake: None,
         close: None,
+        weigh: false,
     };
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_engines::Finished;
@@ -12,7 +12,7 @@ use pathscope_modes::datagrams::{
     DatagramCorruption, DatagramFlow, DatagramTally, DatagramsPlan, DatagramsReport,
     DatagramsSummary,
 };
-use pathscope_modes::goodput::Verify;
+use pathscope_modes::goodput::{FEWEST_RECEIVES, FlowRates, FlowReceived, Verify};
 use pathscope_os::batches;
 use pathscope_os::sockets::Socket;
 
@@ -30,8 +30,8 @@ const LAG_TOLD_NS: u64 = 10_000_000;
 pub(crate) struct DatagramFindings {
     tally: DatagramTally,
     report: DatagramsReport,
-    /// What each flow received in the window, by flow.
-    received: Vec<(FlowId, u64)>,
+    /// What each flow received in the window of all.
+    received: Vec<FlowReceived>,
     /// Room asked for in each receiving socket, and the least that one was granted.
     room_bytes: Option<(u64, u64)>,
 }
@@ -112,7 +112,13 @@ impl DatagramFindings {
                 }
                 None => report.completed += 1,
             }
-            self.received.push((flow.facts().flow, flow.window().bytes));
+            self.received.push(FlowReceived {
+                flow: facts.flow,
+                bytes: flow.window().bytes,
+                is_brief: facts.received < u64::from(FEWEST_RECEIVES),
+                // All flows are of one length: where it is too short for a rate, it is so for most.
+                is_whole: false,
+            });
             if report.flows.len() < FLOWS_TOLD {
                 report.flows.push(facts);
             } else {
@@ -133,9 +139,13 @@ impl DatagramFindings {
         report.socket_drops = socket_drops;
         report.receive_buffer_bytes = self.room_bytes.map(|(_, granted)| granted);
         report.flows.sort_by_key(|flow| flow.flow);
-        let length_ns = report.window.length_ns();
-        for (flow, bytes) in self.received.drain(..).filter(|_| length_ns > 0) {
-            let rate = bytes as f64 * 8e9 / length_ns as f64;
+        if report.received == 0 {
+            return report;
+        }
+        let FlowRates { rates, too_short } =
+            FlowRates::over(report.window.length_ns(), &std::mem::take(&mut self.received));
+        report.rates.too_short = too_short;
+        for (flow, rate) in rates {
             report.rates.record(rate);
             if let Ok(place) = report.flows.binary_search_by_key(&flow, |facts| facts.flow) {
                 report.flows[place].received_bps = Some(rate);

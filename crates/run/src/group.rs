@@ -8,7 +8,7 @@ use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
 use pathscope_engines::Finished;
 use pathscope_flow::{Event, Group, Machine, Transport};
-use pathscope_modes::goodput::GoodputReport;
+use pathscope_modes::goodput::{FlowReceived, GoodputReport};
 use pathscope_modes::latency::{Extent, LatencyTally};
 use pathscope_modes::media::{MediaFlow, MediaReport, MediaTally, StreamFacts};
 use pathscope_modes::multipath::MultipathReport;
@@ -53,8 +53,8 @@ pub(crate) struct GroupState {
     /// At the client: what keeps the paths of a flow that roams.
     pub paths: Option<PathsRemote>,
     pub workers_running: usize,
-    /// Goodput: bytes that each flow received in the window, by flow.
-    pub received: Vec<(FlowId, u64)>,
+    /// Goodput: what each flow received in the window of all.
+    pub received: Vec<FlowReceived>,
     pub tally: Option<LatencyTally>,
     /// Datagram goodput: what its flows came to.
     pub datagrams: DatagramFindings,
@@ -299,8 +299,9 @@ impl GroupState {
                 if self.group.replaces() {
                     return;
                 }
+                let Plan::Goodput(plan) = &self.job else { return };
                 for (flow, sockets) in &finished.flows {
-                    self.received.push((flow.id(), flow.window().bytes));
+                    self.received.push(flow.received(plan));
                     self.ledger.end(flow, sockets);
                 }
             }

@@ -144,6 +144,8 @@ const FAILED_WAITS: Duration = Duration::from_secs(3);
 #[derive(Debug)]
 struct Held {
     facts: FlowFacts,
+    /// When its data could begin: those that follow others begin later than the test.
+    since: Tick,
     /// Whoever runs it closes it: its port may be wanted for the next.
     socket: Weak<Socket>,
     /// What it came to at this end, and when.
@@ -301,9 +303,9 @@ impl SessionJournal {
             remote: socket.peer_addr().ok().map(|address| address.to_string()),
             ..FlowFacts::default()
         };
-        self.tell(Entry::Opened, facts.clone(), at);
+        self.tell(Entry::Opened, facts.clone(), (at, at));
         let socket = Arc::downgrade(socket);
-        self.connections.insert(flow, Held { facts, socket, own: None, peer: None });
+        self.connections.insert(flow, Held { facts, since: at, socket, own: None, peer: None });
     }
 
     /// A connection that was to follow another was not made.
@@ -383,11 +385,12 @@ impl SessionJournal {
         let mut waiting: Vec<FlowId> = waiting.map(|(&flow, _)| flow).collect();
         waiting.sort_unstable();
         for flow in waiting {
-            let own = self.connections.remove(&flow).and_then(|held| held.own);
-            if let Some((facts, at)) = own {
-                let error = judge(&facts);
-                self.write_end(FlowFacts { error, ..facts }, at);
-            }
+            let Some(Held { since, own: Some((facts, at)), .. }) = self.connections.remove(&flow)
+            else {
+                continue;
+            };
+            let error = judge(&facts);
+            self.write_end(FlowFacts { error, ..facts }, (since, at));
         }
         self.write_last();
     }
@@ -459,13 +462,13 @@ impl SessionJournal {
             }
             return;
         }
-        let peer = held.peer.take();
+        let (peer, since) = (held.peer.take(), held.since);
         self.connections.remove(&flow);
         facts.error = match peer {
             Some(peer) => error_of_both(self.role, &facts, &peer),
             None => facts.error.or_else(|| (self.peer == Peer::Gone).then(unconfirmed)),
         };
-        self.write_end(facts, at);
+        self.write_end(facts, (since, at));
     }
 
     /// One more that ended well waits for the other end's word.
@@ -484,22 +487,28 @@ impl SessionJournal {
         {
             self.failed.pop_front();
             let held = self.connections.remove(&flow);
-            if let Some((facts, at)) = held.and_then(|held| held.own) {
-                self.write_end(facts, at);
+            if let Some(Held { since, own: Some((facts, at)), .. }) = held {
+                self.write_end(facts, (since, at));
             }
         }
     }
 
-    fn write_end(&mut self, facts: FlowFacts, at: Tick) {
+    fn write_end(&mut self, facts: FlowFacts, lasted: (Tick, Tick)) {
         self.ended.count(facts.error.as_ref());
         let retransmits = facts.tcp.and_then(|tcp| tcp.retransmits);
         self.retransmits =
             [self.retransmits, retransmits].into_iter().flatten().reduce(u64::saturating_add);
-        self.tell(Entry::Closed, facts, at);
+        self.tell(Entry::Closed, facts, lasted);
     }
 
-    fn tell(&self, entry: fn(Box<Connection>) -> Entry, facts: FlowFacts, at: Tick) {
-        let time_ns = at.nanos_since(self.started);
+    /// Of a connection that has lasted from one time to another, the other being now.
+    fn tell(
+        &self,
+        entry: fn(Box<Connection>) -> Entry,
+        facts: FlowFacts,
+        (since, at): (Tick, Tick),
+    ) {
+        let time_ns = at.nanos_since(since);
         self.journal.write(at, |at_ns| {
             entry(Box::new(Connection { at_ns, time_ns, facts, session: self.session.clone() }))
         });
@@ -545,3 +554,6 @@ fn frames_of(counts: &FrameCounts) -> Frames {
         sent: 0,
     }
 }
+
+#[cfg(test)]
+mod tests;

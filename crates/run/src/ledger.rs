@@ -55,8 +55,9 @@ impl Ledger {
         let mut page = self.page();
         let rate = flow.own_rate_bps();
         let facts = page.add(flow, sockets.first(), (rate, is_wanted));
-        if let Some(rate) = rate {
-            page.report.rates.record(rate);
+        match rate {
+            Some(rate) => page.report.rates.record(rate),
+            None => page.report.rates.too_short += u64::from(flow.totals().received > 0),
         }
         facts
     }

@@ -146,6 +146,49 @@ fn connections_that_follow_others_have_rows_at_both_ends() {
 }
 
 #[test]
+fn a_connection_that_follows_others_is_timed_from_its_own_begin_at_both_ends() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (server_words, server_files) = files(folder.path(), "server");
+    let (client_words, client_files) = files(folder.path(), "client");
+    let server_words: Vec<&str> = server_words.iter().map(String::as_str).collect();
+    let server = Server::start_with(&server_words);
+    let host = server.host();
+    // 2 Mbit/s: each of the four takes half a second.
+    let words = [
+        "goodput",
+        &host,
+        "-c",
+        "1",
+        "-n",
+        "125kB",
+        "--rate",
+        "2Mbit",
+        "--iterations",
+        "4",
+        "--pattern",
+        "push",
+        "--no-probe",
+    ];
+    let began = std::time::Instant::now();
+    run(&with(&words, &client_words)).exits(0);
+    let took = began.elapsed().as_millis() as u64;
+    server.running.signal("TERM");
+    server.running.finish().exits(0);
+    for path in [&client_files[1], &server_files[1]] {
+        let rows = rows(path);
+        assert_eq!(rows.len(), 4);
+        // One runs at a time: together they last no longer than the run, and their rates are of their own time.
+        assert!(sum(&rows, "TimeMs") <= took, "{took} ms: {rows:?}");
+        for row in &rows {
+            let bytes = number(row, "SendBytes") + number(row, "RecvBytes");
+            let bps = number(row, "SendBps") + number(row, "RecvBps");
+            let of_own_time = bytes * 1_000 / (number(row, "TimeMs") + 1);
+            assert!((of_own_time..=of_own_time + of_own_time / 20 + 1).contains(&bps), "{row:?}");
+        }
+    }
+}
+
+#[test]
 fn one_damaged_connection_is_a_data_error_at_both_ends_and_the_others_go_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let (server_words, server_files) = files(folder.path(), "server");

@@ -3,7 +3,7 @@
 use crate::common::{Ran, Running, Server, document_in, pathscope, run};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_modes::document::{Document, Measurement};
-use pathscope_modes::goodput::GoodputSummary;
+use pathscope_modes::goodput::{GoodputSummary, NoFairness};
 
 fn goodput(server: &Server, words: &str) -> Ran {
     let host = server.host();
@@ -63,6 +63,11 @@ fn a_thousand_connections_in_churn_are_counted_to_the_last() {
             "{words}"
         );
         assert_eq!(received(summary), all * 64);
+        // One receive each: how even they were nobody can say.
+        for way in [summary.up, summary.down].into_iter().flatten() {
+            let told = (way.fairness, way.no_fairness, way.too_short, way.starved);
+            assert_eq!(told, (None, Some(NoFairness::TooShort), all, 0), "{words}");
+        }
         // The document holds a bounded number of rows, and says how many it leaves out.
         let client = measurement.client.goodput.as_ref().expect("it reports");
         assert_eq!((client.flows.len() as u64, client.flows_omitted), (1_000, all - 1_000));

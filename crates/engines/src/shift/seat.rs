@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_flow::{Close, Machine, Phase, RecvWant, SendWant, Transport, Want};
+use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want};
 use pathscope_os::Socket;
 
 use super::stamps::Numbers;
@@ -202,9 +202,21 @@ impl<M: Machine> Seat<M> {
     pub fn ask(&mut self, shared: &mut M::Shared, transport: Transport, now: Tick) {
         self.is_stale = false;
         self.want = self.machine.want(shared, now);
+        if self.want.weigh {
+            self.weigh(shared, now);
+        }
         if let Some(close) = self.want.close {
             self.close(close, transport);
         }
+    }
+
+    /// Tells the flow what has come and was not received yet.
+    #[cold]
+    fn weigh(&mut self, shared: &mut M::Shared, now: Tick) {
+        let held = |wire: &Wire| wire.socket.held_bytes().unwrap_or(0) + wire.unread.len() as u64;
+        let bytes = self.wires.iter().map(held).sum();
+        self.machine.event(shared, Event::Held { bytes }, now);
+        self.want = self.machine.want(shared, now);
     }
 
     /// When the timer has to be set anew: for when.

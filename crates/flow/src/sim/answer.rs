@@ -14,12 +14,23 @@ impl<M: Machine> Site<'_, M> {
     /// Asks the machine what it wants, and does what needs no bytes.
     pub(super) fn ask(&mut self) -> Result<(), Breach> {
         self.end.want = self.end.machine.want(self.shared, self.now());
+        self.weigh();
         if self.end.want.recv == RecvWant::Nothing {
             self.reconsider();
         }
         self.check_want()?;
         self.close();
         self.advance()
+    }
+
+    /// Tells the machine what has come and was not received yet, if it asks.
+    fn weigh(&mut self) {
+        if self.end.want.weigh {
+            let (now, from) = (self.now(), self.key.role.peer());
+            let bytes = self.lanes.iter().map(|lane| lane[from].unread_bytes() as u64).sum();
+            self.end.machine.event(self.shared, Event::Held { bytes }, now);
+            self.end.want = self.end.machine.want(self.shared, now);
+        }
     }
 
     fn check_want(&self) -> Result<(), Breach> {

@@ -1,6 +1,7 @@
 //! A datagram that is not what was sent: where, and what is wrong with it.
 
 use pathscope_core::id::FlowId;
+use pathscope_core::quantity::counted;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,8 +72,11 @@ impl DatagramCorruption {
             Damage::Length { sent_bytes } => {
                 format!("{which} came with {} bytes of {sent_bytes}", self.came_bytes)
             }
-            Damage::Filler { offset_bytes, length_bytes, .. } => {
-                format!("{which} came with {length_bytes} wrong bytes from byte {offset_bytes} on")
+            Damage::Filler { offset_bytes, length_bytes, nature } => {
+                let long = counted(*length_bytes, "byte");
+                format!(
+                    "{which} came with wrong data at byte {offset_bytes}, {long} long: {nature}"
+                )
             }
             Damage::Unknown => format!("{which} came damaged"),
         }

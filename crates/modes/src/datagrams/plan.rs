@@ -141,12 +141,16 @@ impl DatagramsPlan {
         }
     }
 
-    /// Datagrams that one buffer of a receiving socket may hold.
-    pub fn datagrams_per_buffer(&self) -> u64 {
-        match self.offload {
+    /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What
+    /// was dropped came by the same way: how much of it was joined is known from what was not dropped, and only where
+    /// nothing came is it what the system can join.
+    pub fn datagrams_per_buffer(&self, largest_came: Option<u64>) -> u64 {
+        let most = match self.offload {
             Offload::Auto => datagrams_in_one(self.datagram_bytes.0 as usize) as u64,
             Offload::Off => 1,
-        }
+        };
+        let came = largest_came.map(|bytes| bytes.div_ceil(self.datagram_bytes.0.max(1)).max(1));
+        came.map_or(most, |came| came.min(most))
     }
 
     /// Room in the receiving socket of each flow: for what comes at the rate of the plan while the receiver stands

@@ -179,6 +179,7 @@ impl Receiver {
         if bytes.is_empty() {
             tally.foreign += 1;
         }
+        tally.largest_buffer_bytes = tally.largest_buffer_bytes.max(bytes.len() as u64);
         for datagram in bytes.chunks(stride) {
             self.take_one(datagram, (&mut *tally, &mut *shared), now);
         }

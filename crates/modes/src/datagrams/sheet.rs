@@ -54,6 +54,8 @@ pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
             });
             let figure = Figure::new(label("fairness"), Value::Text(format!("{fairness:.3}")));
             figures.push(figure.with_note(format!("Jain's index over the flows{range}")));
+        } else if let Some(why) = way.no_fairness {
+            figures.push(Figure::new(label("fairness"), Value::Absent).with_note(why.text()));
         }
     }
     if summary.failed > 0 {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DatagramCorruption, DatagramsPlan};
 use crate::arrivals::{LossBursts, VariationFigures};
-use crate::goodput::{RateSums, ReceiveWindow, Verify};
+use crate::goodput::{NoFairness, RateSums, ReceiveWindow, Verify};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -88,6 +88,9 @@ pub struct DatagramsReport {
     /// Buffers that this end's own sockets dropped, since they came faster than they were taken. Each holds a datagram,
     /// or as many as were joined. Absent where the system does not say.
     pub socket_drops: Option<u64>,
+    /// The most payload that came in one buffer of a receiving socket: of one datagram, or of as many as were joined at
+    /// the most. Absent where nothing came.
+    pub largest_buffer_bytes: Option<u64>,
     /// Room in a receiving socket, as the kernel granted it.
     pub receive_buffer_bytes: Option<u64>,
     /// Flows that came to their end.
@@ -166,8 +169,11 @@ pub struct DatagramDirection {
     pub lost_ratio: Option<f64>,
     /// Buffers that the receiver's socket dropped: at least as many of the lost ones were lost there.
     pub socket_drops: Option<u64>,
-    /// Of the lost: at least so many were lost on the way, since the buffers that the receiver's socket dropped cannot hold
-    /// more. Without offload each holds one, and this is exact.
+    /// The most datagrams that each of those is taken to have held: as many as came joined in one buffer at the most. 1
+    /// without offload.
+    pub datagrams_per_buffer: Option<u64>,
+    /// Of the lost: at least so many were lost on the way, since the buffers that the receiver's socket dropped held no
+    /// more. Where each holds one, this is exact.
     pub lost_on_the_way: Option<u64>,
     /// Runs of missing numbers.
     pub bursts: LossBursts,
@@ -195,6 +201,8 @@ pub struct DatagramDirection {
     pub verify: Option<Verify>,
     /// Jain's index over the flows' rates, where there are several.
     pub fairness: Option<f64>,
+    /// Where there are several and no such index: why.
+    pub no_fairness: Option<NoFairness>,
     /// The slowest flow.
     pub slowest_bps: Option<f64>,
     /// The fastest flow.
@@ -245,6 +253,7 @@ impl DatagramDirection {
         let sent = sender.map(|sender| sender.sent).or(receiver.expected);
         let rates = receiver.rates;
         let reordered = receiver.reordered;
+        let per_buffer = plan.datagrams_per_buffer(receiver.largest_buffer_bytes);
         Self {
             goodput_bps,
             datagrams_per_second: goodput_bps
@@ -257,9 +266,10 @@ impl DatagramDirection {
                 .filter(|&sent| sent > 0)
                 .map(|sent| receiver.lost as f64 / sent as f64),
             socket_drops: receiver.socket_drops,
-            lost_on_the_way: receiver.socket_drops.map(|drops| {
-                receiver.lost.saturating_sub(drops.saturating_mul(plan.datagrams_per_buffer()))
-            }),
+            datagrams_per_buffer: receiver.socket_drops.map(|_| per_buffer),
+            lost_on_the_way: receiver
+                .socket_drops
+                .map(|drops| receiver.lost.saturating_sub(drops.saturating_mul(per_buffer))),
             bursts: receiver.bursts.clone(),
             duplicates: receiver.duplicates,
             reordered,
@@ -272,6 +282,7 @@ impl DatagramDirection {
             foreign: receiver.foreign,
             jitter: receiver.jitter.clone(),
             fairness: rates.fairness().filter(|_| rates.flows > 1),
+            no_fairness: rates.no_fairness(),
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
             ..of_sender(sender)

@@ -20,6 +20,8 @@ pub struct DatagramTally {
     pub received: u64,
     /// Their payload.
     pub received_bytes: u64,
+    /// The most bytes that came in one buffer of a socket: of one datagram, or of several that were joined.
+    pub largest_buffer_bytes: u64,
     /// By how much the highest numbers rose: what was received and what was not.
     pub expected: u64,
     /// Copies beyond the first.
@@ -52,6 +54,7 @@ impl DatagramTally {
         self.unreachable += later.unreachable;
         self.received += later.received;
         self.received_bytes += later.received_bytes;
+        self.largest_buffer_bytes = self.largest_buffer_bytes.max(later.largest_buffer_bytes);
         self.expected += later.expected;
         self.duplicates += later.duplicates;
         self.reordered += later.reordered;
@@ -84,6 +87,10 @@ impl DatagramTally {
         report.unreachable += self.unreachable;
         report.received += self.received;
         report.received_bytes += self.received_bytes;
+        if self.largest_buffer_bytes > 0 {
+            report.largest_buffer_bytes =
+                report.largest_buffer_bytes.max(Some(self.largest_buffer_bytes));
+        }
         report.duplicates += self.duplicates;
         report.reordered += self.reordered;
         report.reordering_extent_sum += self.reordering_extent;

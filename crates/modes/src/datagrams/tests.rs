@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::record::Limit;
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{Action, Conditions, Ended, Fate, Link, Outcome, Passing, Sim, Weather};
 use pathscope_flow::{Event, Machine, Phase, Shared, Transport};
@@ -13,6 +14,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::goodput::{Extent, Pattern, Verify};
 use crate::pattern::SessionKey;
+use crate::registry::EndReport;
 use crate::sockets::SocketPlan;
 
 const ONE_WAY_NS: u64 = 250_000;
@@ -369,4 +371,57 @@ proptest! {
         prop_assert_eq!(server.received, 2_000 - truth.lost - flipped.get());
         prop_assert!(server.bursts.lost >= truth.lost);
     }
+}
+
+#[test]
+fn what_came_joined_bounds_what_a_dropped_buffer_held() {
+    let plan = plan(Pattern::Push);
+    let judged = |largest_buffer_bytes, lost, drops| {
+        let client = DatagramsReport { sent: 100_000, ..DatagramsReport::default() };
+        let server = DatagramsReport {
+            lost,
+            socket_drops: Some(drops),
+            largest_buffer_bytes,
+            ..DatagramsReport::default()
+        };
+        let summary = DatagramsSummary::of(&plan, &client, Some(&server));
+        let ends = (EndReport::default(), EndReport::default());
+        let verdict = verdict(&plan, &summary, &ends.0, &ends.1).expect("there is a direction");
+        (summary.up.expect("it pushes").lost_on_the_way, verdict)
+    };
+    // Nothing came joined: each buffer held one.
+    let (on_the_way, told) = judged(Some(SIZE), 3_674, 121);
+    assert_eq!((on_the_way, told.limit), (Some(3_553), Limit::Network));
+    assert_eq!(
+        told.text,
+        "the path: 3,674 datagrams (3.7 %) were lost, 3,553 of them on the way; the receiver's socket dropped 121 buffers"
+    );
+    // Five were joined at the most, the last of them short: 605 of them in the socket.
+    let (on_the_way, told) = judged(Some(4 * SIZE + 40), 3_674, 121);
+    assert_eq!((on_the_way, told.limit), (Some(3_069), Limit::Network));
+    assert!(told.text.ends_with("dropped 121 buffers of up to 5 datagrams each"), "{}", told.text);
+    // As many as the system joins: all of them may have been there.
+    for largest in [Some(46 * SIZE), None] {
+        let (on_the_way, told) = judged(largest, 3_674, 121);
+        assert_eq!((on_the_way, told.limit), (Some(0), Limit::ReceiverSocket), "{largest:?}");
+    }
+}
+
+#[test]
+fn the_largest_buffer_is_that_of_what_came_together() {
+    let largest = |pause_ns: Option<u64>| {
+        let mut sim = sim(&plan(Pattern::Push), link());
+        if let Some(for_ns) = pause_ns {
+            let at = Tick::from_nanos(500_000_000);
+            sim.at(at, Action::Pause { role: Role::Server, for_ns });
+        }
+        let (_, server, _) = run(&mut sim);
+        assert_eq!((server.received, server.lost), (1_000, 0));
+        server.largest_buffer_bytes
+    };
+    assert_eq!(largest(None), Some(SIZE));
+    // What waited for a receiver that stood still for 10 ms comes together.
+    assert!(largest(Some(10_000_000)) > Some(5 * SIZE));
+    let nothing = report(&DatagramTally::default(), sim(&plan(Pattern::Push), link()).server(FLOW));
+    assert_eq!(nothing.largest_buffer_bytes, None);
 }

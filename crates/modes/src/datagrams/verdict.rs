@@ -33,8 +33,9 @@ pub fn verdict(
         lost: way.lost.unwrap_or(0),
         lost_ratio: way.lost_ratio,
         socket_drops: way.socket_drops,
+        corrupt: way.corrupt,
         on_the_way: way.lost_on_the_way.unwrap_or(0),
-        per_buffer: plan.datagrams_per_buffer(),
+        per_buffer: way.datagrams_per_buffer.unwrap_or(1),
         rate_share: rate_share(plan, way),
         sender_cpu: busiest(sender),
         receiver_cpu: busiest(receiver),
@@ -65,10 +66,12 @@ fn busiest(end: &EndReport) -> Option<f64> {
 struct Facts {
     lost: u64,
     lost_ratio: Option<f64>,
+    /// Came otherwise than they were sent.
+    corrupt: u64,
     socket_drops: Option<u64>,
     /// Of the lost: on the way, at least.
     on_the_way: u64,
-    /// Datagrams that a dropped buffer may hold.
+    /// Datagrams that a dropped buffer held at the most.
     per_buffer: u64,
     rate_share: Option<f64>,
     sender_cpu: Option<f64>,
@@ -80,26 +83,35 @@ impl Facts {
         if self.lost > 0 {
             return self.judge_loss();
         }
+        let rest = self.nothing_lost();
         let is_busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_USED_UP);
         match self.rate_share {
-            Some(reached) if reached >= RATE_REACHED => (
-                Limit::ConfiguredRate,
-                "the configured rate was reached, and nothing was lost".to_owned(),
-            ),
+            Some(reached) if reached >= RATE_REACHED => {
+                (Limit::ConfiguredRate, format!("the configured rate was reached, and {rest}"))
+            }
             Some(reached) => {
                 let text =
                     format!("the sender: it sent {} of what its rate asked for", ratio(reached));
                 (Limit::SenderCpu, text)
             }
             None if is_busy(self.sender_cpu) => {
-                let text = "the sender's CPU: it sent as fast as it could, and nothing was lost";
-                (Limit::SenderCpu, text.to_owned())
+                let text = format!("the sender's CPU: it sent as fast as it could, and {rest}");
+                (Limit::SenderCpu, text)
             }
             None => (
                 Limit::Undetermined,
-                "the sender was held back by its socket or its interface; nothing was lost"
-                    .to_owned(),
+                format!("the sender was held back by its socket or its interface; {rest}"),
             ),
+        }
+    }
+
+    /// What is said of a path that lost nothing: what came damaged was not lost, and not received either.
+    fn nothing_lost(&self) -> String {
+        match self.corrupt {
+            0 => "nothing was lost".to_owned(),
+            corrupt => {
+                format!("nothing was lost, but {} came damaged", counted(corrupt, "datagram"))
+            }
         }
     }
 
@@ -186,6 +198,22 @@ mod tests {
             (Facts { sender_cpu: Some(0.4), ..Facts::default() }, Limit::Undetermined),
         ] {
             assert_eq!(facts.judge().0, limit, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn what_came_damaged_is_told_beside_that_nothing_was_lost() {
+        let of = |corrupt| Facts { corrupt, rate_share: Some(1.0), ..Facts::default() }.judge().1;
+        assert_eq!(of(0), "the configured rate was reached, and nothing was lost");
+        assert_eq!(
+            of(1),
+            "the configured rate was reached, and nothing was lost, but 1 datagram came damaged"
+        );
+        for facts in [
+            Facts { corrupt: 9, sender_cpu: Some(1.0), ..Facts::default() },
+            Facts { corrupt: 9, ..Facts::default() },
+        ] {
+            assert!(facts.judge().1.ends_with("nothing was lost, but 9 datagrams came damaged"));
         }
     }
 

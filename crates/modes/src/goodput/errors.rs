@@ -3,7 +3,7 @@
 use pathscope_core::quantity::{bytes, count, counted};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
-use crate::pattern::{Corruption, Nature};
+use crate::pattern::Corruption;
 
 /// The connection broke. The system's name of the error is added by whoever can ask the system.
 pub(super) fn reset(errno: i32, doing: &str, done: u64, end: Option<u64>) -> FlowError {
@@ -105,26 +105,11 @@ pub(super) fn corrupt(corruption: &Corruption) -> FlowError {
 
 /// Where wrong bytes are, and what they are.
 pub(super) fn damage(corruption: &Corruption) -> String {
-    let nature = match &corruption.nature {
-        Nature::BitFlip { bits: 1 } => "1 bit flipped".to_owned(),
-        Nature::BitFlip { bits } => format!("{bits} bits flipped"),
-        Nature::Shifted { by_bytes } if *by_bytes > 0 => {
-            format!("{} bytes are missing", count(*by_bytes as u64))
-        }
-        Nature::Shifted { by_bytes } => {
-            format!("{} bytes come again", count(by_bytes.unsigned_abs()))
-        }
-        Nature::OtherFlow { flow, from_client } => {
-            let direction = if *from_client { "client" } else { "server" };
-            format!("the data is that of flow {flow} from the {direction}")
-        }
-        Nature::Foreign => "the data is of no flow of this session".to_owned(),
-        Nature::Unknown => "unknown damage".to_owned(),
-    };
     format!(
-        "wrong data at byte {}, {} long: {nature}",
+        "wrong data at byte {}, {} long: {}",
         count(corruption.offset_bytes),
-        counted(corruption.length_bytes, "byte")
+        counted(corruption.length_bytes, "byte"),
+        corruption.nature
     )
 }
 

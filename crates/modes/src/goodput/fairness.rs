@@ -5,6 +5,10 @@ use pathscope_core::id::FlowId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// What is received counts in whole receives, so that a rate is known to one of as many as there were. With fewer than this
+/// it is known worse than to a tenth, which is what a connection has that is called starved.
+pub const FEWEST_RECEIVES: u32 = 10;
+
 /// Connections that are named.
 const NAMED: usize = 16;
 /// What a connection has at least that is not starved, as a part of the median.
@@ -42,6 +46,67 @@ pub struct Starved {
     pub flow: FlowId,
     /// What it received a second, in bits.
     pub received_bps: f64,
+}
+
+/// What a flow received in the window that it shares with others.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowReceived {
+    /// Which.
+    pub flow: FlowId,
+    /// Bytes in the window.
+    pub bytes: u64,
+    /// Whether it took fewer receives than a rate needs.
+    pub is_brief: bool,
+    /// Whether it came to the end of what was to be transferred: few receives are no sign of a slow one then.
+    pub is_whole: bool,
+}
+
+/// The rates of flows that share a window.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FlowRates {
+    /// Of each that has one, in bits a second.
+    pub rates: Vec<(FlowId, f64)>,
+    /// Flows that were too short to have one.
+    pub too_short: u64,
+}
+
+impl FlowRates {
+    /// Of flows over their common window, so that one that starved has a rate of nearly nothing and not none. One that
+    /// was whole after few receives has none. Where most took few, the window itself is too short for any.
+    pub fn over(length_ns: u64, flows: &[FlowReceived]) -> Self {
+        let brief = flows.iter().filter(|flow| flow.is_brief).count();
+        if length_ns == 0 || brief * 2 >= flows.len() {
+            return Self { rates: Vec::new(), too_short: flows.len() as u64 };
+        }
+        let has_rate = |flow: &&FlowReceived| !(flow.is_brief && flow.is_whole);
+        let rate = |flow: &FlowReceived| (flow.flow, flow.bytes as f64 * 8e9 / length_ns as f64);
+        let rates: Vec<(FlowId, f64)> = flows.iter().filter(has_rate).map(rate).collect();
+        let too_short = (flows.len() - rates.len()) as u64;
+        Self { rates, too_short }
+    }
+}
+
+/// Why there is no figure of how evenly flows shared a path.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoFairness {
+    /// They received too little, each, to have a rate.
+    TooShort,
+    /// A reason that this version does not know.
+    #[serde(other)]
+    Unknown,
+}
+
+impl NoFairness {
+    /// In a few words.
+    pub fn text(self) -> String {
+        match self {
+            Self::TooShort => {
+                format!("too short to have rates: fewer than {FEWEST_RECEIVES} receives each")
+            }
+            Self::Unknown => "not known why".to_owned(),
+        }
+    }
 }
 
 impl RateSpread {
@@ -100,6 +165,29 @@ mod tests {
         assert_eq!(named, [4, 2]);
         // Where nobody has anything, nobody is behind the others.
         assert_eq!(spread(&[0.0; 5]).starved, 0);
+    }
+
+    fn received(bytes: u64, is_brief: bool, is_whole: bool) -> FlowReceived {
+        FlowReceived { flow: FlowId(0), bytes, is_brief, is_whole }
+    }
+
+    #[test]
+    fn who_is_whole_after_few_receives_has_no_rate_and_who_is_slow_has_one() {
+        let whole = received(64, true, true);
+        let slow = received(64, true, false);
+        let long = received(1_000_000, false, true);
+        let rates = |flows: &[FlowReceived]| {
+            let FlowRates { rates, too_short } = FlowRates::over(1_000_000_000, flows);
+            (rates.into_iter().map(|(_, rate)| rate).collect::<Vec<_>>(), too_short)
+        };
+        // Equal ones of 64 bytes: whatever their stamps say is noise.
+        assert_eq!(rates(&[whole; 8]), (vec![], 8));
+        assert_eq!(rates(&[long, long, whole]), (vec![8e6, 8e6], 1));
+        assert_eq!(rates(&[long, long, slow]), (vec![8e6, 8e6, 512.0], 0));
+        // In a window in which most took few, nobody has one.
+        assert_eq!(rates(&[slow, slow, long]), (vec![], 3));
+        assert_eq!(rates(&[]), (vec![], 0));
+        assert_eq!(FlowRates::over(0, &[long; 3]).too_short, 3);
     }
 
     proptest! {

@@ -10,8 +10,8 @@ use pathscope_flow::{
 
 use super::farewell::{Farewell, Noted};
 use super::{
-    Extent, GoodputInterval, GoodputPlan, Pattern, ReceiveShared, ReceiveWindow, Receiver,
-    SendShared, Sender, errors,
+    Extent, FlowReceived, GoodputInterval, GoodputPlan, Pattern, ReceiveShared, ReceiveWindow,
+    Receiver, SendShared, Sender, errors,
 };
 use crate::pattern::SessionKey;
 
@@ -122,9 +122,21 @@ impl GoodputFlow {
         }
     }
 
-    /// Received bytes a second, in bits, over this flow's own time.
+    /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.
     pub fn own_rate_bps(&self) -> Option<f64> {
         self.receiver.own_rate_bps()
+    }
+
+    /// What it received, beside others in the same window.
+    pub fn received(&self, plan: &GoodputPlan) -> FlowReceived {
+        FlowReceived {
+            flow: self.id(),
+            bytes: self.receiver.in_common_window(),
+            is_brief: self.receiver.is_brief(),
+            is_whole: matches!(plan.extent, Extent::TransferBytes(_))
+                && self.phase() == Phase::Done
+                && !self.is_cut(),
+        }
     }
 
     /// Whether either end stopped before it had sent what was agreed: the run was ended.
@@ -286,7 +298,8 @@ impl Machine for GoodputFlow {
         }
         let receive = self.receiver.want(&mut shared.receive, now);
         let wake = [wake, receive.wake].into_iter().flatten().min();
-        Want { send, recv: receive.recv, wake, close: receive.close, ..Want::NOTHING }
+        let Want { recv, close, weigh, .. } = receive;
+        Want { send, recv, wake, close, weigh, ..Want::NOTHING }
     }
 
     fn gather<'data>(

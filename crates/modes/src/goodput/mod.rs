@@ -3,6 +3,7 @@
 mod args;
 mod both_ends;
 mod checks;
+mod counted_window;
 mod errors;
 mod failures;
 mod fairness;
@@ -24,13 +25,15 @@ mod corruption_tests;
 mod failed_there_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod window_tests;
 
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, part_of, warm_up};
 pub use both_ends::{Endings, failure_of_both, take_in};
 pub use checks::checks;
 pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
-pub use fairness::{RateSpread, Starved};
+pub use fairness::{FEWEST_RECEIVES, FlowRates, FlowReceived, NoFairness, RateSpread, Starved};
 pub use flow::{GoodputFlow, GoodputShared};
 pub use pace::{Burst, Pace};
 pub use plan::{Extent, GoodputPlan, Pattern, Verify};

@@ -8,7 +8,10 @@ use pathscope_flow::{
     Totals, Want,
 };
 
-use super::{BufferRange, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors};
+use super::counted_window::CountedWindow;
+use super::{
+    BufferRange, FEWEST_RECEIVES, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors,
+};
 use crate::draw::Draws;
 use crate::pattern::{Examination, StreamKey};
 
@@ -69,6 +72,11 @@ impl ReceiveShared {
         &self.corruptions
     }
 
+    /// Time since the first flow of this worker started.
+    fn since_start(&self, now: Tick) -> u64 {
+        now.nanos_since(self.started.unwrap_or(now))
+    }
+
     fn keep(&mut self, corruption: FlowCorruption) {
         if self.corruptions.len() < CORRUPTIONS_KEPT {
             self.corruptions.push(corruption);
@@ -110,7 +118,7 @@ pub struct Receiver {
     started: bool,
     /// When it started, in time since the first flow did.
     start_ns: u64,
-    window: ReceiveWindow,
+    counted: CountedWindow,
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
@@ -137,7 +145,7 @@ impl Receiver {
             may_overtake: false,
             started: false,
             start_ns: 0,
-            window: ReceiveWindow::default(),
+            counted: CountedWindow::default(),
             examination: None,
             judge_at: Tick::NEVER,
             stalled_at: Tick::NEVER,
@@ -165,12 +173,25 @@ impl Receiver {
 
     /// What this flow received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.window
+        self.counted.window()
     }
 
-    /// Received bytes a second, in bits, over this flow's own time.
+    /// Bytes that it received in the window of all flows.
+    pub fn in_common_window(&self) -> u64 {
+        self.counted.for_all()
+    }
+
+    /// Whether it took too few receives for a rate.
+    pub fn is_brief(&self) -> bool {
+        self.counted.receives() < FEWEST_RECEIVES
+    }
+
+    /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.
     pub fn own_rate_bps(&self) -> Option<f64> {
-        let length_ns = self.window.last_ns?.saturating_sub(self.start_ns);
+        if self.is_brief() {
+            return None;
+        }
+        let length_ns = self.window().last_ns?.saturating_sub(self.start_ns);
         (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
     }
 
@@ -279,16 +300,10 @@ impl Receiver {
     }
 
     fn count(&mut self, right: usize, shared: &mut ReceiveShared, now: Tick) {
-        shared.received_bytes += right as u64;
-        let since_start = now.nanos_since(shared.started.unwrap_or(now));
-        if since_start >= shared.warm_up_ns {
-            if shared.warm_up_ns > 0 {
-                self.window.open_at(shared.warm_up_ns);
-                shared.window.open_at(shared.warm_up_ns);
-            }
-            self.window.record(right as u64, since_start);
-            shared.window.record(right as u64, since_start);
-        }
+        let bytes = right as u64;
+        shared.received_bytes += bytes;
+        let since_start = shared.since_start(now);
+        self.counted.record(bytes, since_start, (&mut shared.window, shared.warm_up_ns));
     }
 
     /// After the other end closed or told its total: whether what is missing can still come.
@@ -324,10 +339,17 @@ impl Machine for Receiver {
         if now >= self.stalled_at {
             self.call_last(shared, now);
         }
+        let recv = self.appetite(shared);
+        let receives = recv != RecvWant::Nothing;
+        let weigh =
+            receives && self.counted.is_to_be_weighed(shared.since_start(now), shared.warm_up_ns);
+        let opens_at = self.counted.opens_at(shared.warm_up_ns).filter(|_| receives);
+        let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
         let is_awaited = self.started && !self.is_done() && self.error.is_none();
-        let wake = if is_awaited { self.judge_at.min(self.stalled_at) } else { self.judge_at };
+        let stalled_at = if is_awaited { self.stalled_at } else { Tick::NEVER };
+        let wake = opens_at.unwrap_or(Tick::NEVER).min(self.judge_at).min(stalled_at);
         let wake = (wake != Tick::NEVER).then_some(wake);
-        Want { recv: self.appetite(shared), wake, close: self.take_close(), ..Want::NOTHING }
+        Want { recv, wake, close: self.take_close(), weigh, ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data ReceiveShared, _: Lane, _: &mut Gather<'data>) {}
@@ -362,6 +384,13 @@ impl Machine for Receiver {
             Event::Start => {
                 self.started = true;
                 self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
+            }
+            Event::Held { bytes } => {
+                let since_start = shared.since_start(now);
+                // What has come of a connection that began after the warm-up came after it.
+                let is_new = shared.warm_up_ns > 0 && self.start_ns >= shared.warm_up_ns;
+                let held = if is_new { 0 } else { bytes };
+                self.counted.weighed(held, since_start, (&mut shared.window, shared.warm_up_ns));
             }
             Event::PeerTotal(total) => self.told(total, shared, now),
             Event::PeerClosed(_) => {

@@ -1,6 +1,6 @@
 //! A goodput test as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bit_rate, bytes, count, duration_ns, total};
+use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, total};
 use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
@@ -57,13 +57,15 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     for (label, direction) in [("goodput up", &summary.up), ("goodput down", &summary.down)] {
         let Some(direction) = direction else { continue };
         figures.push(goodput(label, direction));
+        let label = if summary.down.is_some() && summary.up.is_some() {
+            format!("fairness {}", label.trim_start_matches("goodput "))
+        } else {
+            "fairness".to_owned()
+        };
         if let Some(fairness) = direction.fairness {
-            let label = if summary.down.is_some() && summary.up.is_some() {
-                format!("fairness {}", label.trim_start_matches("goodput "))
-            } else {
-                "fairness".to_owned()
-            };
             figures.push(self::fairness(label, fairness, direction));
+        } else if let Some(why) = direction.no_fairness {
+            figures.push(Figure::new(label, Value::Absent).with_note(why.text()));
         }
     }
     figures.extend(starved(summary));
@@ -137,8 +139,12 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
         .map_or_else(String::new, |(slowest, fastest)| {
             format!("{median}; {} to {}", bit_rate(slowest), bit_rate(fastest))
         });
+    let rest = match direction.too_short {
+        0 => String::new(),
+        rest => format!("; without {} too short to have rates", counted(rest, "connection")),
+    };
     Figure::new(label, Value::Text(format!("{fairness:.3}")))
-        .with_note(format!("Jain's index over the connections{range}"))
+        .with_note(format!("Jain's index over the connections{range}{rest}"))
 }
 
 /// Connections that got next to nothing, by name.

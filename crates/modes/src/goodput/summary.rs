@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Endings, FailureCounts, FailureTimes, GoodputPlan, RateSpread, RemoteCounts, Starved, Verify,
+    Endings, FailureCounts, FailureTimes, GoodputPlan, NoFairness, RateSpread, RemoteCounts, Starved,
+    Verify,
 };
 use crate::pattern::Corruption;
 
@@ -117,6 +118,10 @@ pub struct DirectionSummary {
     pub verify: Option<Verify>,
     /// Jain's index over the connections' rates, where there are several.
     pub fairness: Option<f64>,
+    /// Where there are several and no such index: why.
+    pub no_fairness: Option<NoFairness>,
+    /// Connections that were too short to have a rate: they are in none of these figures.
+    pub too_short: u64,
     /// The slowest connection.
     pub slowest_bps: Option<f64>,
     /// The fastest connection.
@@ -177,6 +182,8 @@ impl DirectionSummary {
             verified: plan.verify == Verify::Full,
             verify: Some(plan.verify),
             fairness: rates.fairness().filter(|_| rates.flows > 1),
+            no_fairness: rates.no_fairness(),
+            too_short: rates.too_short,
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
             median_bps: spread.and_then(|spread| spread.median_bps).filter(|_| rates.flows > 1),
@@ -191,7 +198,7 @@ impl DirectionSummary {
 #[serde(default)]
 pub struct ReceiveWindow {
     /// Its begin: the end of the warm-up; without one the first receive, whose bytes are left out, since
-    /// they arrived before it.
+    /// they arrived before it. What has come by then and is received later is left out as well.
     pub first_ns: Option<u64>,
     /// The last receive.
     pub last_ns: Option<u64>,
@@ -231,10 +238,10 @@ impl ReceiveWindow {
     }
 
     /// Σ bytes in the window over its length, in bits a second. `None` where that is no window: nothing
-    /// received in it, or without a warm-up fewer than two receives.
+    /// came in it, or without a warm-up fewer than two receives.
     pub fn goodput_bps(&self) -> Option<f64> {
         let length_ns = self.length_ns();
-        (length_ns > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)
+        (length_ns > 0 && self.bytes > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)
     }
 }
 
@@ -252,6 +259,8 @@ pub struct RateSums {
     pub min_bps: Option<f64>,
     /// The fastest.
     pub max_bps: Option<f64>,
+    /// Flows that received and were too short to have a rate.
+    pub too_short: u64,
 }
 
 impl RateSums {
@@ -267,10 +276,17 @@ impl RateSums {
     /// Counts the flows of both.
     pub fn merge(&mut self, other: &Self) {
         self.flows += other.flows;
+        self.too_short = self.too_short.saturating_add(other.too_short);
         self.sum_bps += other.sum_bps;
         self.sum_squares += other.sum_squares;
         self.min_bps = [self.min_bps, other.min_bps].into_iter().flatten().reduce(f64::min);
         self.max_bps = self.max_bps.into_iter().chain(other.max_bps).reduce(f64::max);
+    }
+
+    /// Why there is no index, where there should be one.
+    pub fn no_fairness(&self) -> Option<NoFairness> {
+        let is_due = self.flows < 2 && self.flows.saturating_add(self.too_short) > 1;
+        is_due.then_some(NoFairness::TooShort)
     }
 
     /// Jain's fairness index of the rates: (Σx)² / (n·Σx²), in [1/n, 1]; `None` where nothing was
@@ -321,5 +337,14 @@ mod tests {
         assert_eq!(of(&[3.0, 3.0, 3.0, 3.0]), Some(1.0));
         assert_eq!(of(&[8.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(of(&[]), None);
+    }
+
+    #[test]
+    fn it_is_said_why_there_is_no_fairness() {
+        let of =
+            |flows, too_short| RateSums { flows, too_short, ..RateSums::default() }.no_fairness();
+        assert_eq!(of(0, 8), Some(NoFairness::TooShort));
+        assert_eq!(of(1, 1), Some(NoFairness::TooShort));
+        assert_eq!((of(0, 1), of(1, 0), of(2, 9), of(0, 0)), (None, None, None, None));
     }
 }

@@ -422,6 +422,7 @@ impl Machine for MultipathFlow {
                 self.begun.get_or_insert(now);
             }
             Event::Wake
+            | Event::Held { .. }
             | Event::PeerClosed(_)
             | Event::PeerTotal(_)
             | Event::PeerFailed
@@ -462,7 +463,7 @@ impl MultipathFlow {
             send_lane: lane,
             recv: RecvWant::Any,
             wake: Some(from.plus_nanos(PATIENCE_NS)),
-            close: None,
+            ..Want::NOTHING
         }
     }
 }

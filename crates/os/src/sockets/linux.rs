@@ -422,12 +422,29 @@ pub fn enlarge_receive_buffer(handle: &Handle, bytes: usize) -> Result<(), OsErr
         .map_err(OsError::call("enlarge the receive buffer of a socket"))
 }
 
+/// `SK_MEMINFO_RMEM_ALLOC` of `linux/sock_diag.h`, the first number of `SO_MEMINFO`.
+const RECEIVE_MEMORY: usize = 0;
+/// `SK_MEMINFO_DROPS`, the ninth.
+const DROPS: usize = 8;
+
 pub fn receive_drops(handle: &Handle) -> Option<u32> {
-    /// `SK_MEMINFO_DROPS` of `linux/sock_diag.h`, the ninth number of `SO_MEMINFO`.
-    const DROPS: usize = 8;
+    memory(handle).map(|numbers| numbers[DROPS])
+}
+
+pub fn held_bytes(handle: &Handle) -> Option<u64> {
+    let in_order = rustix::io::ioctl_fionread(handle).ok()?;
+    // A kernel that does not count them may hold some.
+    if crate::tcp_facts::out_of_order(handle) == Some(0) {
+        return Some(in_order);
+    }
+    // What waits for others before it is counted nowhere, but charged for.
+    Some(u64::from(memory(handle)?[RECEIVE_MEMORY]).max(in_order))
+}
+
+fn memory(handle: &Handle) -> Option<[u32; DROPS + 1]> {
     let mut numbers = [0_u32; DROPS + 1];
     let filled = crate::tcp_facts::option(handle, libc::SOL_SOCKET, libc::SO_MEMINFO, &mut numbers);
-    (filled? == size_of_val(&numbers)).then_some(numbers[DROPS])
+    (filled? == size_of_val(&numbers)).then_some(numbers)
 }
 
 pub fn set_receive_timeout(handle: &Handle, timeout: Option<Duration>) -> io::Result<()> {

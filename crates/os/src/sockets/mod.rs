@@ -192,6 +192,13 @@ impl Socket {
         imp::receive_drops(&self.0)
     }
 
+    /// Bytes of a TCP stream that have come and were not received yet, those among them that wait for others before them. No
+    /// fewer than there are; where some came out of order on this connection, as many as the kernel charges for, which is
+    /// more. `None` where it does not say.
+    pub fn held_bytes(&self) -> Option<u64> {
+        imp::held_bytes(&self.0)
+    }
+
     /// How long a blocking receive waits; `None`: for ever.
     pub fn set_receive_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
         imp::set_receive_timeout(&self.0, timeout)

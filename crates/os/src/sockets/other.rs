@@ -117,6 +117,10 @@ pub fn receive_drops(handle: &Handle) -> Option<u32> {
     match *handle {}
 }
 
+pub fn held_bytes(handle: &Handle) -> Option<u64> {
+    match *handle {}
+}
+
 pub fn set_receive_timeout(handle: &Handle, _timeout: Option<Duration>) -> io::Result<()> {
     match *handle {}
 }

@@ -107,6 +107,20 @@ fn a_reset_reaches_the_other_end_at_once() {
 }
 
 #[test]
+fn what_waits_to_be_received_is_known_to_the_byte() {
+    let (client, server) = pair();
+    assert_eq!(server.held_bytes(), Some(0));
+    let sent = rustix::net::send(&client, &[7; 1_000], rustix::net::SendFlags::empty());
+    assert_eq!(sent.expect("connected"), 1_000);
+    await_readable(&server);
+    assert_eq!(server.held_bytes(), Some(1_000));
+    let mut some = [0; 400];
+    let flags = rustix::net::RecvFlags::empty();
+    rustix::net::recv(&server, &mut some, flags).expect("they wait");
+    assert_eq!(server.held_bytes(), Some(600));
+}
+
+#[test]
 fn a_shutdown_is_seen_as_the_end_of_the_stream() {
     let (client, server) = pair();
     client.shutdown_send().expect("connected");

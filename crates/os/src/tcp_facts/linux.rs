@@ -19,6 +19,14 @@ pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     Some(facts(&info[..filled.min(INFO_BYTES)]))
 }
 
+/// Segments that came out of order on a connection, ever.
+pub(crate) fn out_of_order(socket: impl AsFd) -> Option<u32> {
+    const OUT_OF_ORDER: usize = 224;
+    let mut info = [0_u8; INFO_BYTES];
+    let filled = option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    number::<4>(&info[..filled.min(INFO_BYTES)], OUT_OF_ORDER).map(u32::from_ne_bytes)
+}
+
 fn facts(info: &[u8]) -> TcpFacts {
     let four = |offset: usize| number::<4>(info, offset).map(u32::from_ne_bytes).map(u64::from);
     let eight = |offset: usize| number::<8>(info, offset).map(u64::from_ne_bytes);

@@ -1,8 +1,7 @@
 //! What one end says of a test when it is over: what its workers came to, put together.
 
-use pathscope_core::id::FlowId;
 use pathscope_core::stats::LatencyFigures;
-use pathscope_modes::goodput::{GoodputReport, RateSpread, RemoteCounts};
+use pathscope_modes::goodput::{FlowRates, FlowReceived, GoodputReport, RateSpread, RemoteCounts};
 use pathscope_modes::media::MediaReport;
 use pathscope_modes::registry::{EndReport, Plan};
 use pathscope_os::counters::Reading;
@@ -56,7 +55,7 @@ impl RunningTest {
                 flow.connection_id = Some(connection_id(self.token, flow.flow).to_string());
             }
             let received = self.groups.iter().flat_map(|state| state.received.iter().copied());
-            rate_flows(goodput, received);
+            rate_flows(goodput, &received.collect::<Vec<_>>());
             let told = goodput.flows.iter();
             let rates = told.filter_map(|flow| Some((flow.flow, flow.received_bps?)));
             goodput.spread.get_or_insert_with(|| RateSpread::of(rates));
@@ -83,15 +82,13 @@ fn add_up(report: &mut GoodputReport, ledger: GoodputReport) {
     RemoteCounts::merge(&mut report.remotes, ledger.remotes);
 }
 
-/// Each flow's rate over the window of all of them, so that one that starved has a rate of nearly nothing
-/// and not none.
-fn rate_flows(report: &mut GoodputReport, received: impl Iterator<Item = (FlowId, u64)>) {
-    let length_ns = report.window.length_ns();
-    if length_ns == 0 {
+/// Each flow's rate over the window of all of them. An end that receives nothing has no flow with a rate.
+fn rate_flows(report: &mut GoodputReport, received: &[FlowReceived]) {
+    if report.received_bytes == 0 || received.is_empty() {
         return;
     }
-    let rate_of = |bytes: u64| bytes as f64 * 8e9 / length_ns as f64;
-    let rates: Vec<(FlowId, f64)> = received.map(|(flow, bytes)| (flow, rate_of(bytes))).collect();
+    let FlowRates { rates, too_short } = FlowRates::over(report.window.length_ns(), received);
+    report.rates.too_short += too_short;
     if !rates.is_empty() {
         report.spread = Some(RateSpread::of(rates.iter().copied()));
     }

@@ -10,6 +10,7 @@ mod delays;
 mod ends;
 mod find_rate;
 mod fragments;
+mod goodput;
 mod interfaces;
 mod kernel_shaped;
 mod leftovers;

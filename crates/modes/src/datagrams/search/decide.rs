@@ -7,6 +7,7 @@
 //! what they find is tried once more for the whole duration. Where that loses, all further trials are as long. A trial that
 //! lost while its sender was late is asked once more, since it was not at the rate that was asked for.
 
+use pathscope_core::quantity::total;
 use pathscope_core::record::Limit;
 use pathscope_core::stats::bound_of_none;
 
@@ -59,13 +60,16 @@ pub(super) fn found(bounds: Bounds, trials: &[RateTrial]) -> (Option<FoundRate>,
     let shown = picture.confirmed.or(picture.passed);
     let found = shown.map(|shown| {
         let least = shown.sent_bps as f64 * (1.0 - RESOLUTION);
-        let confirms = |trial: &&RateTrial| {
-            trial.whole && trial.has_passed() && trial.sent_bps as f64 >= least
-        };
+        let is_there =
+            |trial: &&RateTrial| (least..=shown.sent_bps as f64).contains(&(trial.sent_bps as f64));
+        let there = || trials.iter().filter(is_there);
+        let confirms = |trial: &&RateTrial| trial.whole && trial.has_passed();
         FoundRate {
             rate_bps: shown.sent_bps,
             datagrams_per_second: shown.sent as f64 * 1e9 / shown.duration_ns.max(1) as f64,
-            confirmations: trials.iter().filter(confirms).count() as u64,
+            confirmations: there().filter(confirms).count() as u64,
+            trials: there().count() as u64,
+            not_received: total(there().map(RateTrial::not_received)),
             trial: shown.number,
             datagrams: shown.sent,
             loss_ratio_below: bound_of_none(shown.sent),
@@ -74,7 +78,13 @@ pub(super) fn found(bounds: Bounds, trials: &[RateTrial]) -> (Option<FoundRate>,
     (found, picture.limit(bounds))
 }
 
-/// The lowest rate at which something was lost.
+/// The lowest rate at which something was lost, of all trials: what is told.
+pub(super) fn lowest_lost(trials: &[RateTrial]) -> Option<&RateTrial> {
+    let lost = trials.iter().filter(|trial| trial.not_received() > 0);
+    lost.min_by_key(|trial| trial.sent_bps)
+}
+
+/// The lowest rate that is too high by a trial that was not disturbed: what the search goes by.
 pub(super) fn lowest_failed(trials: &[RateTrial]) -> Option<&RateTrial> {
     let lost = trials.iter().filter(|trial| trial.verdict == TrialVerdict::Lost);
     lost.min_by_key(|trial| trial.sent_bps)

@@ -122,7 +122,7 @@ impl Search {
             ceiling_bps: self.bounds.ceiling_bps,
             ended,
             found,
-            failed_bps: decide::lowest_failed(&self.trials).map(|failed| failed.sent_bps),
+            failed_bps: decide::lowest_lost(&self.trials).map(|lost| lost.sent_bps),
             limit,
             trials: self.trials.clone(),
         }
@@ -253,6 +253,10 @@ fn trial(number: u64, trying: Trying, outcome: Outcome) -> RateTrial {
         _ if trying.asked_bps.is_some() && share < RATE_REACHED => TrialVerdict::SenderSlower,
         _ => TrialVerdict::Passed,
     };
+    // The receiver's window is shorter than the time in which they were sent, and a queue empties faster than it was
+    // filled: but no more came than that share of what was sent.
+    let received_share = outcome.received.map(|received| received as f64 / sent.max(1) as f64);
+    let most_bps = received_share.map_or(f64::INFINITY, |share| share.min(1.0) * sent_bps as f64);
     RateTrial {
         number,
         asked_bps: trying.asked_bps,
@@ -262,7 +266,7 @@ fn trial(number: u64, trying: Trying, outcome: Outcome) -> RateTrial {
         unsent,
         sent_bps,
         received: outcome.received,
-        received_bps: outcome.received_bps,
+        received_bps: outcome.received_bps.map(|received| received.min(most_bps)),
         lost: outcome.lost,
         late: outcome.late,
         corrupt: outcome.corrupt,

@@ -24,7 +24,7 @@ pub struct RateSearch {
     /// The highest rate without loss, as far as it is known; absent where every trial lost.
     #[serde(default)]
     pub found: Option<FoundRate>,
-    /// The lowest rate at which something was lost.
+    /// The lowest rate of all trials at which something that was sent was not received, whatever followed from the trial.
     #[serde(default)]
     pub failed_bps: Option<u64>,
     /// What keeps the rate from being higher: `sender`, `configured_rate` (the ceiling), `network`, `receiver_socket`,
@@ -61,13 +61,17 @@ pub enum SearchEnd {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct FoundRate {
-    /// Payload bits a second that were sent, all of which was received.
+    /// Payload bits a second that were sent in the trial that shows it, all of which was received there.
     pub rate_bps: u64,
     /// Datagrams a second.
     pub datagrams_per_second: f64,
     /// Trials of the whole duration in which nothing was lost, at this rate or at most the resolution below it. 0: only a shorter one
     /// says so.
     pub confirmations: u64,
+    /// All trials at those rates, of any length and whatever became of them.
+    pub trials: u64,
+    /// Datagrams that were sent in those trials and not received. More than 0: a trial was disturbed and asked once more.
+    pub not_received: u64,
     /// The number of the trial that shows it, from 1.
     pub trial: u64,
     /// Datagrams of that trial, all of which were received.
@@ -97,7 +101,7 @@ pub struct RateTrial {
     pub sent_bps: u64,
     /// Datagrams that were received: once, whole and right.
     pub received: Option<u64>,
-    /// The rate at which they were received.
+    /// The rate at which they were received: in the receiver's window, and no more than of what was sent came.
     pub received_bps: Option<f64>,
     /// Datagrams that never came.
     pub lost: Option<u64>,
@@ -141,6 +145,11 @@ impl RateTrial {
     /// Whether everything that was sent was received.
     pub fn has_passed(&self) -> bool {
         matches!(self.verdict, TrialVerdict::Passed | TrialVerdict::SenderSlower)
+    }
+
+    /// Datagrams that were sent and not received: lost, late or damaged. 0 where nobody says what was received.
+    pub fn not_received(&self) -> u64 {
+        self.received.map_or(0, |received| self.sent.saturating_sub(received))
     }
 
     /// Where the larger part of what was lost was lost, or what else keeps it from having passed.

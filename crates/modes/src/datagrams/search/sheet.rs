@@ -74,12 +74,7 @@ pub fn section(search: &RateSearch) -> Section {
 
 fn found(search: &RateSearch) -> Vec<Figure> {
     let Some(found) = &search.found else {
-        let lowest = search.failed_bps.map_or_else(String::new, |lowest| {
-            format!("; the lowest is {}", bit_rate(lowest as f64))
-        });
-        let note = format!("something was lost at each rate that was tried{lowest}");
-        let note = if search.trials.is_empty() { "no trial was judged".to_owned() } else { note };
-        return vec![Figure::new("rate found", Value::Absent).with_note(note)];
+        return vec![Figure::new("rate found", Value::Absent).with_note(nothing_found(search))];
     };
     let note = format!(
         "of payload, {} datagrams a second",
@@ -93,16 +88,40 @@ fn found(search: &RateSearch) -> Vec<Figure> {
         1 => format!("trial{length}"),
         _ => format!("trials{length}"),
     };
-    let lost = format!(
-        "of {} datagrams: a loss above {} would have shown, 19 times in 20",
-        count(found.datagrams),
-        share(found.loss_ratio_below)
-    );
+    let lost = match found.not_received {
+        0 => format!(
+            "of {} datagrams: a loss above {} would have shown, 19 times in 20",
+            count(found.datagrams),
+            share(found.loss_ratio_below)
+        ),
+        _ => format!(
+            "in {} at this rate, none of {} in trial {}",
+            counted(found.trials, "trial"),
+            counted(found.datagrams, "datagram"),
+            found.trial
+        ),
+    };
     vec![
         Figure::new("rate found", Value::BitRate(found.rate_bps as f64)).with_note(note),
         Figure::new("confirmed by", Value::Count(found.confirmations)).with_note(held),
-        Figure::new("lost there", Value::Count(0)).with_note(lost),
+        Figure::new("lost there", Value::Count(found.not_received)).with_note(lost),
     ]
+}
+
+/// Why no rate was found.
+fn nothing_found(search: &RateSearch) -> String {
+    let lost = search.trials.iter().filter(|trial| trial.not_received() > 0).count();
+    match search.failed_bps {
+        Some(lowest) if lost == search.trials.len() => format!(
+            "something was lost at each rate that was tried; the lowest is {}",
+            bit_rate(lowest as f64)
+        ),
+        Some(lowest) => format!(
+            "no trial passed; the lowest rate at which something was lost is {}",
+            bit_rate(lowest as f64)
+        ),
+        None => "no trial was judged".to_owned(),
+    }
 }
 
 /// A share that may be far below a thousandth.
@@ -110,9 +129,9 @@ fn share(share: f64) -> String {
     if share >= 0.000_01 { ratio(share) } else { format!("1 in {}", count((1.0 / share) as u64)) }
 }
 
-/// The lowest rate at which something was lost, where that bounds what was found.
+/// The lowest rate at which something was lost.
 fn failed(search: &RateSearch) -> Option<Figure> {
-    let trial = decide::lowest_failed(&search.trials)?;
+    let trial = decide::lowest_lost(&search.trials)?;
     let mut what = Vec::new();
     let mut add = |number: u64, word: &str| {
         if number > 0 {
@@ -127,7 +146,15 @@ fn failed(search: &RateSearch) -> Option<Figure> {
         Some(drops) => format!("; the receiver's socket dropped {}", counted(drops, "buffer")),
         None => String::new(),
     };
-    let note = format!("{} of {}{place}", what.join(", "), count(trial.sent));
+    // A receiver of another version may say less.
+    if what.is_empty() {
+        what.push(format!("{} not received", count(trial.not_received())));
+    }
+    let again = match trial.verdict {
+        TrialVerdict::Disturbed => "; its sender was late, and the rate was tried once more",
+        _ => "",
+    };
+    let note = format!("{} of {}{place}{again}", what.join(", "), count(trial.sent));
     Some(Figure::new("lost at", Value::BitRate(trial.sent_bps as f64)).with_note(note))
 }
 
@@ -135,7 +162,9 @@ fn verdict(search: &RateSearch) -> Option<Verdict> {
     let found = search.found.as_ref()?;
     let limit = search.limit?;
     let text = match limit {
+        Limit::Sender if found.not_received > 0 => "the sender: it went no faster",
         Limit::Sender => "the sender: it went no faster, and nothing was lost",
+        Limit::ConfiguredRate if found.not_received > 0 => "the ceiling that was asked for",
         Limit::ConfiguredRate => "the ceiling that was asked for: nothing was lost there",
         Limit::Network => "the path: above this rate it loses",
         Limit::ReceiverSocket => "the receiver: above this rate its socket overflows",
@@ -146,12 +175,15 @@ fn verdict(search: &RateSearch) -> Option<Verdict> {
     let passed = Evidence {
         name: "passed_bps".to_owned(),
         value: rate,
-        text: format!("nothing lost at {}", bit_rate(rate)),
+        text: match found.not_received {
+            0 => format!("nothing lost at {}", bit_rate(rate)),
+            _ => format!("nothing lost at {} in trial {}", bit_rate(rate), found.trial),
+        },
     };
-    let failed = search.failed_bps.map(|failed| Evidence {
+    let failed = decide::lowest_failed(&search.trials).map(|failed| Evidence {
         name: "failed_bps".to_owned(),
-        value: failed as f64,
-        text: format!("lost at {}", bit_rate(failed as f64)),
+        value: failed.sent_bps as f64,
+        text: format!("lost at {}", bit_rate(failed.sent_bps as f64)),
     });
     let evidence = [passed].into_iter().chain(failed).collect();
     Some(Verdict { limit, text: text.to_owned(), evidence })
@@ -183,7 +215,31 @@ fn caveats(search: &RateSearch) -> Vec<Caveat> {
     };
     let end = end.map(|(name, text)| Caveat::new(name, text));
     let grows = search.found.as_ref().and_then(|found| grows(search, found));
-    end.into_iter().chain(grows).chain(bursts(search)).collect()
+    end.into_iter().chain(grows).chain(bursts(search)).chain(disturbed(search)).collect()
+}
+
+/// Something was lost at the rate that was found or below it.
+fn disturbed(search: &RateSearch) -> Option<Caveat> {
+    let found = search.found.as_ref()?;
+    let is_within =
+        |trial: &&RateTrial| trial.not_received() > 0 && trial.sent_bps <= found.rate_bps;
+    let trial = search.trials.iter().find(is_within)?;
+    let within = search.trials.iter().filter(is_within).count() as u64;
+    let more = match within {
+        1 => String::new(),
+        _ => format!(", and {} more did so", counted(within - 1, "trial")),
+    };
+    let late = trial.send_lag_max_ns.map_or_else(String::new, |lag| {
+        format!(" while its sender was up to {} behind its schedule", duration_ns(lag))
+    });
+    let text = format!(
+        "trial {} lost {} of {} at {}, not above the rate that was found{late}{more}: later trials there lost nothing",
+        trial.number,
+        count(trial.not_received()),
+        count(trial.sent),
+        bit_rate(trial.sent_bps as f64),
+    );
+    Some(Caveat::new("trials_disturbed", text))
 }
 
 /// A sender that falls behind and makes up for it overflows a short queue at any rate.

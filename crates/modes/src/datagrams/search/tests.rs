@@ -2,6 +2,7 @@
 
 use pathscope_core::Wait;
 use pathscope_core::record::Limit;
+use pathscope_core::sheet::Value;
 use proptest::prelude::*;
 
 use super::*;
@@ -89,7 +90,8 @@ impl Path {
             sent: sent as u64,
             unsent: (due - sent) as u64,
             received: Some(received as u64),
-            received_bps: Some((received * bits / seconds).min(self.capacity_bps)),
+            // The receiver's window is not the sender's time.
+            received_bps: Some((received * bits / seconds * 1.03).min(self.capacity_bps)),
             lost: Some(lost as u64),
             send_lag_max_ns: Some(if hiccup { 20_000_000 } else { 60_000 }),
             socket_drops: Some(if self.drops_in_socket { lost as u64 } else { 0 }),
@@ -122,6 +124,7 @@ fn assert_sound(search: &RateSearch, rate: Option<u64>) {
         let asked = search.trials.iter().filter_map(|trial| trial.asked_bps);
         assert!(asked.max() <= Some(ceiling), "{search:?}");
     }
+    assert_told_is_what_the_trials_show(search);
     let Some(found) = search.found else {
         let mut passed = search.trials.iter().filter(|trial| trial.has_passed());
         assert!(passed.all(|trial| Some(trial.sent_bps) >= search.failed_bps), "{search:?}");
@@ -129,10 +132,40 @@ fn assert_sound(search: &RateSearch, rate: Option<u64>) {
     };
     let shown = search.trials[found.trial as usize - 1];
     assert!(shown.has_passed() && shown.sent_bps == found.rate_bps, "{search:?}");
-    assert!(search.failed_bps.is_none_or(|failed| failed > found.rate_bps), "{search:?}");
+    let failed = |trial: &&RateTrial| trial.verdict == TrialVerdict::Lost;
+    let mut failed = search.trials.iter().filter(failed);
+    assert!(failed.all(|trial| trial.sent_bps > found.rate_bps), "{search:?}");
     if search.ended == SearchEnd::Found {
         assert!(shown.whole && found.confirmations > 0, "{search:?}");
     }
+}
+
+/// No figure that is told has a trial beside it that says otherwise.
+fn assert_told_is_what_the_trials_show(search: &RateSearch) {
+    let lost = || search.trials.iter().filter(|trial| trial.received < Some(trial.sent));
+    assert_eq!(search.failed_bps, lost().map(|trial| trial.sent_bps).min(), "{search:?}");
+    for trial in &search.trials {
+        assert!(trial.received_bps <= Some(trial.sent_bps as f64), "{trial:?}");
+    }
+    let section = sheet::section(search);
+    let figure = |label: &str| section.figures.iter().find(|it| it.label == label);
+    let is_told = |name: &str| section.caveats.iter().any(|caveat| caveat.name == name);
+    let Some(found) = search.found else {
+        assert!(figure("lost there").is_none() && !is_told("trials_disturbed"));
+        return;
+    };
+    let within = (1.0 - search.resolution) * found.rate_bps as f64..=found.rate_bps as f64;
+    let there = || search.trials.iter().filter(|trial| within.contains(&(trial.sent_bps as f64)));
+    let sum: u64 = there().map(|trial| trial.sent - trial.received.unwrap_or(trial.sent)).sum();
+    let held = there().filter(|trial| trial.whole && trial.has_passed()).count() as u64;
+    assert_eq!((found.not_received, found.confirmations), (sum, held), "{search:?}");
+    assert_eq!(found.trials, there().count() as u64, "{search:?}");
+    assert_eq!(figure("lost there").map(|it| it.value.clone()), Some(Value::Count(sum)));
+    let told = figure("lost at").map(|it| it.value.clone());
+    assert_eq!(told, search.failed_bps.map(|bps| Value::BitRate(bps as f64)), "{search:?}");
+    // Whatever was lost at this rate or below it is told in words.
+    let below = lost().any(|trial| trial.sent_bps <= found.rate_bps);
+    assert_eq!(is_told("trials_disturbed"), below, "{search:?}");
 }
 
 proptest! {
@@ -231,13 +264,22 @@ fn what_was_lost_while_the_sender_was_late_is_tried_once_more_and_no_more_than_o
     search.judge(Some(Path { hiccups: 1.0, ..IDEAL }.carry(&first.1)));
     let again = search.next().expect("once more");
     assert_eq!(asked(&again), asked(&first));
-    assert_eq!(
-        (search.trials[0].verdict, search.record().failed_bps),
-        (TrialVerdict::Disturbed, None)
-    );
+    assert_eq!(search.trials[0].verdict, TrialVerdict::Disturbed);
+    // It is told all the same.
+    assert_eq!(search.record().failed_bps, Some(20_000_000));
     let mut passed = search.clone();
     passed.judge(Some({ IDEAL }.carry(&again.1)));
-    assert_eq!(passed.record().found.map(|found| found.rate_bps), Some(20_000_000));
+    let record = passed.record();
+    let found = record.found.expect("it passed the second time");
+    assert_eq!((found.rate_bps, found.trials, found.not_received), (20_000_000, 2, 5));
+    assert_told_is_what_the_trials_show(&record);
+    let section = sheet::section(&record);
+    let caveat = section.caveats.iter().find(|caveat| caveat.name == "trials_disturbed");
+    assert_eq!(
+        caveat.expect("it is told").text,
+        "trial 1 lost 5 of 3,572 at 20.00 Mbit/s, not above the rate that was found while its sender was up to \
+         20 ms behind its schedule: later trials there lost nothing"
+    );
     search.judge(Some(Path { hiccups: 1.0, ..IDEAL }.carry(&again.1)));
     assert_eq!(search.record().failed_bps, Some(20_000_000));
     assert_ne!(search.next().map(|next| asked(&next)), Some(asked(&first)));
@@ -299,6 +341,25 @@ fn a_trial_is_lost_where_the_larger_part_of_it_was() {
     // A document of a version that did not say.
     assert_eq!(limit(100, Some(1), None), Limit::ReceiverSocket);
     assert_eq!(limit(100, None, None), Limit::Undetermined);
+}
+
+#[test]
+fn no_more_is_received_than_came_of_what_was_sent() {
+    // All was received in less time than it was sent in, as where the warm-up was slow or a queue emptied.
+    let of = |received, received_bps| {
+        let outcome = Outcome {
+            duration_ns: 1_000_000_000,
+            datagram_bytes: 1_250,
+            sent: 1_000,
+            received: Some(received),
+            received_bps: Some(received_bps),
+            ..Outcome::default()
+        };
+        trial(1, Trying { asked_bps: Some(10_000_000), whole: true }, outcome).received_bps
+    };
+    assert_eq!(of(1_000, 10_700_000.0), Some(10_000_000.0));
+    assert_eq!(of(900, 10_700_000.0), Some(9_000_000.0));
+    assert_eq!(of(900, 8_000_000.0), Some(8_000_000.0));
 }
 
 #[test]

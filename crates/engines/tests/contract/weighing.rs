@@ -1,0 +1,106 @@
+//! What has come and was not received yet, told to a machine that asks.
+
+use std::io::IoSlice;
+use std::time::Instant;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::FlowError;
+use pathscope_engines::{Blocking, Kernel, SystemCalls};
+use pathscope_flow::{
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals,
+    Transport, Want,
+};
+use pathscope_os::sockets::Settings;
+
+use crate::harness::{PATIENCE, everywhere, pair, start, terms};
+use crate::toys::Bench;
+
+const ALL: u64 = 3_000;
+
+/// Takes a stream in thirds, and asks before each what is there.
+#[derive(Debug, Default)]
+struct Weigher {
+    asks: bool,
+    received: u64,
+    /// What had been received, and what was held then.
+    told: Vec<(u64, u64)>,
+}
+
+impl Machine for Weigher {
+    type Shared = Bench;
+
+    const CLOCK: ClockNeed = ClockNeed::EveryTurn;
+
+    fn id(&self) -> FlowId {
+        FlowId(0)
+    }
+
+    fn want(&mut self, _: &mut Bench, _: Tick) -> Want {
+        if self.received == ALL {
+            return Want::NOTHING;
+        }
+        Want { recv: RecvWant::UpTo(1_000), weigh: self.asks, ..Want::NOTHING }
+    }
+
+    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
+
+    fn fill(&mut self, _: &mut Bench, _: Lane, _: &mut Batch<'_>, _: Tick) {}
+
+    fn sent(&mut self, _: &mut Bench, _: Lane, _: usize, _: Tick) {}
+
+    fn received(&mut self, _: &mut Bench, _: Lane, bytes: &[u8], _: RecvMeta, _: Tick) -> Consumed {
+        assert!(!self.asks, "given bytes before it was told what it asked for");
+        let taken = bytes.len().min(1_000);
+        self.received += taken as u64;
+        self.asks = self.received < ALL;
+        Consumed(taken)
+    }
+
+    fn event(&mut self, _: &mut Bench, event: Event, _: Tick) {
+        match event {
+            Event::Start => self.asks = true,
+            Event::Held { bytes } => {
+                assert!(self.asks, "told though it did not ask");
+                self.asks = false;
+                self.told.push((self.received, bytes));
+            }
+            _ => {}
+        }
+    }
+
+    fn phase(&self) -> Phase {
+        if self.received == ALL { Phase::Done } else { Phase::SendingDone }
+    }
+
+    fn totals(&self) -> Totals {
+        Totals { sent: 0, received: self.received }
+    }
+
+    fn error(&self) -> Option<FlowError> {
+        None
+    }
+}
+
+#[test]
+fn what_waits_is_told_at_once_and_to_the_byte() {
+    everywhere(|engine, wait| {
+        let (here, there) = pair(Transport::Stream, &Settings::default());
+        let bytes = [7; ALL as usize];
+        let sent = Kernel.send(&there, &[IoSlice::new(&bytes)], Blocking::UntilTimeout);
+        assert_eq!(sent, Ok(bytes.len()));
+        let deadline = Instant::now() + PATIENCE;
+        while here.held_bytes() < Some(ALL) {
+            assert!(Instant::now() < deadline, "{:?} have come", here.held_bytes());
+        }
+        let flows = vec![(Weigher::default(), vec![here])];
+        let worker = start(engine, terms(wait, Transport::Stream), flows, Bench::new());
+        let told = worker.finish().flows.remove(0).0.told;
+        assert!(told.len() >= 3, "{engine} {wait}: {told:?}");
+        assert!(
+            told.iter().all(|(received, held)| received + held == ALL),
+            "{engine} {wait}: {told:?}"
+        );
+        drop(there);
+    });
+}

@@ -1,0 +1,183 @@
+//! The window in which a flow's receives count: when it opens, and what had come by then.
+//!
+//! No more may count in it than came in it. What comes too early to be counted may be received later: bytes that nobody
+//! took yet, and bytes that the kernel keeps until what was lost before them has come again. So the window opens at a time
+//! at which the kernel is asked what it holds, and so many bytes are left out of what is received from then on.
+
+use super::ReceiveWindow;
+
+/// A time that has not come.
+const NEVER: u64 = u64::MAX;
+
+/// One flow's part of the window. Of the fewest bytes that hold it: a flow stays small.
+#[derive(Debug)]
+pub(super) struct CountedWindow {
+    first_ns: u64,
+    last_ns: u64,
+    bytes: u64,
+    /// Bytes that had come when it opened and are still to be received. A kernel counts them in 32 bits.
+    from_before: u32,
+    /// What the window of all flows counts of this one beyond that, where it had opened before.
+    more_for_all: u32,
+    /// How often something right came, in the window or not.
+    receives: u32,
+    stage: Stage,
+    /// Whether the window of all flows opened with this one's.
+    opened_for_all: bool,
+}
+
+/// How far it is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Stage {
+    /// What is received is not in it.
+    Shut,
+    /// The same; it opens as soon as it is known what has come.
+    Opening,
+    /// What is received is in it.
+    Open,
+}
+
+impl Default for CountedWindow {
+    fn default() -> Self {
+        Self {
+            first_ns: NEVER,
+            last_ns: NEVER,
+            bytes: 0,
+            from_before: 0,
+            more_for_all: 0,
+            receives: 0,
+            stage: Stage::Shut,
+            opened_for_all: false,
+        }
+    }
+}
+
+impl CountedWindow {
+    /// What was received in it.
+    pub fn window(&self) -> ReceiveWindow {
+        let time = |nanoseconds| (nanoseconds != NEVER).then_some(nanoseconds);
+        ReceiveWindow {
+            first_ns: time(self.first_ns),
+            last_ns: time(self.last_ns),
+            bytes: self.bytes,
+        }
+    }
+
+    /// How often something right came, in the window or not.
+    pub fn receives(&self) -> u32 {
+        self.receives
+    }
+
+    /// Bytes that this flow brought into the window of all flows.
+    pub fn for_all(&self) -> u64 {
+        self.bytes + u64::from(self.more_for_all)
+    }
+
+    /// Counts a receive. `all` is the window of all flows, which counts it too; without a warm-up the first receive opens
+    /// the window, and is not in it.
+    #[inline]
+    pub fn record(
+        &mut self,
+        bytes: u64,
+        since_start: u64,
+        (all, warm_up_ns): (&mut ReceiveWindow, u64),
+    ) {
+        self.receives = self.receives.saturating_add(u32::from(bytes > 0));
+        let before = match self.stage {
+            Stage::Open => bytes.min(u64::from(self.from_before)),
+            Stage::Shut if warm_up_ns == 0 => {
+                self.stage = Stage::Opening;
+                self.opened_for_all = all.first_ns.is_none();
+                self.first_ns = since_start;
+                bytes
+            }
+            Stage::Shut | Stage::Opening => return,
+        };
+        self.bytes += bytes - before;
+        self.last_ns = since_start;
+        if self.stage == Stage::Open {
+            self.from_before -= before as u32;
+        }
+        if !self.opened_for_all {
+            let before = u32::try_from(before).unwrap_or(u32::MAX);
+            self.more_for_all = self.more_for_all.saturating_add(before);
+            all.record(bytes, since_start);
+        } else if all.first_ns.is_none() {
+            all.record(bytes, since_start);
+        } else {
+            all.record(bytes - before, since_start);
+        }
+    }
+
+    /// After a warm-up: when it is to open, if it is still shut.
+    pub fn opens_at(&self, warm_up_ns: u64) -> Option<u64> {
+        (self.stage == Stage::Shut && warm_up_ns > 0).then_some(warm_up_ns)
+    }
+
+    /// Whether it is time to ask what has come.
+    pub fn is_to_be_weighed(&self, since_start: u64, warm_up_ns: u64) -> bool {
+        self.stage == Stage::Opening
+            || self.opens_at(warm_up_ns).is_some_and(|at| since_start >= at)
+    }
+
+    /// So many bytes have come that were not received yet: it opens now, without them.
+    pub fn weighed(
+        &mut self,
+        held: u64,
+        since_start: u64,
+        (all, warm_up_ns): (&mut ReceiveWindow, u64),
+    ) {
+        if self.stage == Stage::Open {
+            return;
+        }
+        self.stage = Stage::Open;
+        self.from_before = u32::try_from(held).unwrap_or(u32::MAX);
+        if warm_up_ns > 0 {
+            self.opened_for_all = true;
+            self.first_ns = since_start;
+            all.open_at(since_start);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_a_warm_up_what_had_come_is_left_out_whenever_it_is_received() {
+        let (mut counted, mut all) = (CountedWindow::default(), ReceiveWindow::default());
+        counted.record(1_000, 90, (&mut all, 100));
+        assert!(!counted.is_to_be_weighed(99, 100) && counted.is_to_be_weighed(100, 100));
+        assert_eq!(counted.opens_at(100), Some(100));
+        // Received before it was asked: that was before the window, too.
+        counted.record(500, 101, (&mut all, 100));
+        counted.weighed(700, 102, (&mut all, 100));
+        assert_eq!((counted.opens_at(100), all.first_ns), (None, Some(102)));
+        for (bytes, at) in [(300, 110), (600, 120), (50, 130)] {
+            counted.record(bytes, at, (&mut all, 100));
+        }
+        let expected = ReceiveWindow { first_ns: Some(102), last_ns: Some(130), bytes: 250 };
+        assert_eq!((counted.window(), all), (expected, expected));
+        assert_eq!(counted.for_all(), 250);
+    }
+
+    #[test]
+    fn without_one_the_first_receive_opens_it_and_what_waits_behind_is_left_out() {
+        let mut all = ReceiveWindow::default();
+        let mut flows = [CountedWindow::default(), CountedWindow::default()];
+        for (flow, held, at) in [(0, 2_000, 10), (1, 50, 20)] {
+            flows[flow].record(100, at, (&mut all, 0));
+            assert!(flows[flow].is_to_be_weighed(at, 0));
+            flows[flow].weighed(held, at, (&mut all, 0));
+            assert!(!flows[flow].is_to_be_weighed(at, 0));
+        }
+        flows[0].record(3_000, 30, (&mut all, 0));
+        flows[1].record(80, 40, (&mut all, 0));
+        let of = |flow: &CountedWindow| (flow.window().first_ns, flow.window().bytes);
+        assert_eq!((of(&flows[0]), of(&flows[1])), ((Some(10), 1_000), (Some(20), 30)));
+        // All of what the second received came after the window of all had opened.
+        assert_eq!((all.first_ns, all.last_ns, all.bytes), (Some(10), Some(40), 1_180));
+        assert_eq!(flows.map(|flow| flow.for_all()), [1_000, 180]);
+    }
+}

@@ -1,0 +1,113 @@
+//! The window that counts, in virtual time: no more is counted in it than the link carried in it, and connections too
+//! short to have a rate have none.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::quantity::{BitRate, Period};
+use pathscope_flow::sim::{Action, Conditions, Link};
+use proptest::prelude::*;
+
+use super::tests::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
+use super::*;
+
+const RATE: u64 = 100_000_000;
+/// Longer than any segment, and what of it was carried before the window opened.
+const SEGMENT: f64 = 1_500.0;
+
+/// A link of that rate, with room for what comes while its receiver stands still.
+fn link() -> Conditions {
+    Conditions::over(Link::new(125_000).at_rate(BitRate(RATE)).with_buffers(1 << 20, 4 << 20))
+}
+
+fn pushed(extent: Extent, warm_up_ms: u64, pauses: &[(u64, u64)]) -> Goodput {
+    let warm_up_ns = Period::from_millis(warm_up_ms);
+    let plan = GoodputPlan { warm_up_ns, ..plan(Pattern::Push, extent) };
+    let mut sim = sim(&plan, link());
+    for &(at_us, for_us) in pauses {
+        let pause = Action::Pause { role: Role::Server, for_ns: for_us * 1_000 };
+        sim.at(Tick::from_nanos(at_us * 1_000), pause);
+    }
+    let outcome = sim.run(LATE);
+    agreed(&sim, FLOW, &outcome);
+    sim
+}
+
+/// By how much more than the link carries in it was counted in the window of the flow, and in that of all.
+fn excess(sim: &mut Goodput) -> [f64; 2] {
+    let windows = [sim.server(FLOW).window(), sim.server_shared().received().window()];
+    windows.map(|window| {
+        let most = RATE as f64 / 8e9 * window.length_ns() as f64 + SEGMENT;
+        window.bytes as f64 - most
+    })
+}
+
+#[test]
+fn what_waited_when_the_warm_up_ended_is_not_in_the_window() {
+    // What comes from 70 to 130 ms is received at once at 130 ms; the warm-up ends at 100.
+    let mut sim = pushed(Extent::DurationNs(Period::from_secs(1)), 100, &[(70_000, 60_000)]);
+    let excess = excess(&mut sim);
+    assert!(excess.iter().all(|&excess| excess <= 0.0), "{excess:?}");
+    let goodput = sim.server(FLOW).window().goodput_bps().expect("many receives");
+    assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
+}
+
+#[test]
+fn what_waited_behind_the_first_receive_is_not_in_the_window() {
+    let mut sim = pushed(transfer(5_000_000), 0, &[(0, 60_000)]);
+    let excess = excess(&mut sim);
+    assert!(excess.iter().all(|&excess| excess <= 0.0), "{excess:?}");
+    let goodput = sim.server(FLOW).window().goodput_bps().expect("many receives");
+    assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn no_more_is_counted_than_the_link_carried(
+        warm_up_ms in prop_oneof![Just(0_u64), 1_u64..100],
+        pauses in prop::collection::vec((0_u64..250_000, 0_u64..60_000), 0..4),
+        is_timed: bool,
+    ) {
+        let extent = if is_timed || warm_up_ms > 0 {
+            Extent::DurationNs(Period::from_millis(250))
+        } else {
+            transfer(2_500_000)
+        };
+        let mut sim = pushed(extent, warm_up_ms, &pauses);
+        let excess = excess(&mut sim);
+        prop_assert!(excess.iter().all(|&excess| excess <= 0.0), "{:?}", excess);
+    }
+}
+
+#[test]
+fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
+    let plan = GoodputPlan { connections: 8, ..plan(Pattern::Push, transfer(64)) };
+    let mut sim = sim(&plan, link());
+    let outcome = sim.run(LATE);
+    let flows: Vec<FlowReceived> = (0..8)
+        .map(|flow| {
+            agreed(&sim, FlowId(flow), &outcome);
+            let flow = sim.server(FlowId(flow));
+            assert_eq!(flow.own_rate_bps(), None);
+            flow.received(&plan)
+        })
+        .collect();
+    let length_ns = sim.server_shared().received().window().length_ns();
+    let FlowRates { rates, too_short } = FlowRates::over(length_ns, &flows);
+    assert_eq!((rates.len(), too_short), (0, 8));
+    let server = GoodputReport {
+        received_bytes: 512,
+        rates: RateSums { too_short, ..RateSums::default() },
+        ..GoodputReport::default()
+    };
+    let summary = GoodputSummary::of(&plan, &GoodputReport::default(), Some(&server));
+    let up = summary.up.expect("it pushes");
+    let told = (up.fairness, up.no_fairness, up.median_bps, up.starved);
+    assert_eq!(told, (None, Some(NoFairness::TooShort), None, 0));
+    let figures = sheet::figures(&summary);
+    let figure = figures.iter().find(|figure| figure.label == "fairness").expect("it is told");
+    assert_eq!(
+        figure.note.as_deref(),
+        Some("too short to have rates: fewer than 10 receives each")
+    );
+}

@@ -1,0 +1,99 @@
+//! What a session writes down of its connections, told at stated times.
+
+use std::net::{TcpListener, TcpStream};
+use std::sync::Mutex;
+
+use pathscope_core::quantity::{Frequency, Period};
+use pathscope_modes::goodput::{Iterations, Pattern};
+use pathscope_modes::registry::Plan;
+
+use crate::survey::{self, SurveyOptions};
+
+use super::*;
+
+/// Keeps all entries.
+#[derive(Default)]
+struct Kept(Mutex<Vec<Entry>>);
+
+impl Sink for Kept {
+    fn wants(&self) -> Wants {
+        Wants { status: true, steps: false }
+    }
+
+    fn take(&self, entry: Entry) {
+        self.0.lock().expect("nobody panics with it").push(entry);
+    }
+
+    fn settle(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<Caveat> {
+        Vec::new()
+    }
+}
+
+impl Kept {
+    /// How long each connection was open by its row, in the order of the rows.
+    fn lasted_ms(&self) -> Vec<(u32, u64)> {
+        let entries = self.0.lock().expect("nobody panics with it");
+        let closed = entries.iter().filter_map(|entry| match entry {
+            Entry::Closed(closed) => Some((closed.facts.flow.0, closed.time_ns / 1_000_000)),
+            _ => None,
+        });
+        closed.collect()
+    }
+}
+
+/// Four connections of a test, one after the other.
+fn one_after_the_other() -> Test {
+    let options = SurveyOptions {
+        connections: 1,
+        duration: Period::from_secs(10),
+        probe_rate: Frequency(100),
+        report_every: Period::from_secs(1),
+        congestion_control: None,
+    };
+    let mut tests = survey::tests(&options).into_iter().map(|(_, test)| test);
+    let pushes =
+        |test: &Test| matches!(&test.plan, Plan::Goodput(plan) if plan.pattern == Pattern::Push);
+    let mut test = tests.find(pushes).expect("a survey pushes");
+    if let Plan::Goodput(plan) = &mut test.plan {
+        plan.shape.iterations = Iterations::Times(4);
+    }
+    test
+}
+
+#[test]
+fn a_connection_that_follows_others_counts_from_its_own_begin() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("it is bound");
+    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
+    for role in [Role::Client, Role::Server] {
+        let kept = Arc::new(Kept::default());
+        let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+        session.expect(Token([7; 16]), role, &one_after_the_other());
+        // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
+        let begin = clock::now().plus_nanos(60_000_000_000);
+        let since = |number: u64| begin.plus_nanos(number * 1_100_000_000);
+        session.started(&[(FlowId(0), Arc::clone(&socket))], since(0));
+        for number in 0..4 {
+            let flow = FlowId(number as u32);
+            if number > 0 {
+                session.opened(flow, &socket, since(number));
+            }
+            let facts = FlowFacts { flow, sent_bytes: 1_000, ..FlowFacts::default() };
+            session.departed(facts, since(number).plus_nanos(1_000_000_000));
+        }
+        if role == Role::Server {
+            // Its rows wait for what the client says; two of these come by word of single ones, two with the report.
+            assert_eq!(kept.lasted_ms(), []);
+            for flow in [0, 1] {
+                session.peer_ended(FlowId(flow), Totals { sent: 0, received: 1_000 }, false);
+            }
+            session.peer_reported(&EndReport::default());
+        }
+        let expected: Vec<_> = (0..4).map(|flow| (flow, 1_000)).collect();
+        assert_eq!(kept.lasted_ms(), expected, "{role:?}");
+    }
+}
