@@ -15,4 +15,5 @@ mod starvation;
 mod streams;
 mod succession;
 mod toys;
+mod waking;
 mod words;
