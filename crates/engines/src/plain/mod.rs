@@ -172,8 +172,11 @@ fn can_block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
         return false;
     }
     let Awaited { to_receive, to_send } = shift.awaited(0, 0);
-    // Datagrams are stamped before they are sent, and the timeout is of each and not of the call.
-    if to_send && shift.transport() == Transport::Datagram {
+    // Datagrams are stamped before they are sent, and the timeout is of each and not of the call; and who times each send
+    // has to hear that one was refused, and when.
+    let is_timed =
+        shift.transport() == Transport::Datagram || M::CLOCK == ClockNeed::EveryOperation;
+    if to_send && is_timed {
         return false;
     }
     let wire = &shift.seats[0].wires[0];

@@ -9,6 +9,7 @@ mod flows;
 mod harness;
 mod lanes;
 mod punctuality;
+mod refusals;
 mod split;
 mod stamps;
 mod starvation;
