@@ -12,7 +12,7 @@ use crate::{Batch, Gather, Want};
 ///
 /// An engine calls, in a loop and from one thread: [`want`](Self::want) after each event; then, as the
 /// want says and the kernel allows, [`gather`](Self::gather) or [`fill`](Self::fill) followed by
-/// [`sent`](Self::sent), and [`received`](Self::received); and [`event`](Self::event) when something
+/// [`sent`](Self::sent) or [`refused`](Self::refused), and [`received`](Self::received); and [`event`](Self::event) when something
 /// happens to a socket, a timer is due or the other end sends word.
 ///
 /// A flow stays small (some 300 bytes, so that a million fit); what is large lives in [`Shared`],
@@ -53,6 +53,14 @@ pub trait Machine: Send + Sized {
     /// The kernel took `amount` bytes of a stream, or as many datagrams, of those asked for last.
     /// `at` is the clock reading before the system call.
     fn sent(&mut self, shared: &mut Self::Shared, lane: Lane, amount: usize, at: Tick);
+
+    /// The kernel was asked at `at`, the clock reading before the system call, and took nothing of what was offered:
+    /// back-pressure. The want holds, and the offer is made again once there is room. Told of each such call, and not
+    /// again while the engine waits for room.
+    #[inline]
+    fn refused(&mut self, shared: &mut Self::Shared, lane: Lane, at: Tick) {
+        let _ = (shared, lane, at);
+    }
 
     /// These bytes came. What is not consumed is presented again, with what follows it, after the
     /// next `want` that takes it.

@@ -18,8 +18,10 @@ use crate::media::MediaSummary;
 use crate::multipath::MultipathSummary;
 use crate::registry::{EndInterval, EndReport, Test};
 
-/// The schema that this version writes.
-pub const SCHEMA_VERSION: u32 = 1;
+/// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
+///
+/// - 2: the round trip of an open loop counts from the first attempt to send, and not from the schedule.
+pub const SCHEMA_VERSION: u32 = 2;
 /// The name that says whose schema it is.
 pub const SCHEMA_NAME: &str = "pathscope-document";
 
@@ -240,7 +242,8 @@ pub enum DocumentError {
 }
 
 impl Document {
-    /// Reads a document of this or any earlier version.
+    /// Reads a document of this or any earlier version. It keeps the version that it was written in, since figures that
+    /// changed their meaning keep the one that they had.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         /// As much of any version as tells which it is.
         #[derive(Deserialize)]

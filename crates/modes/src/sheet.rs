@@ -259,7 +259,8 @@ fn ranges(measurement: &Measurement) -> Option<Table> {
 /// The probes beside a load, in short.
 fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
     let mut figures = latency::sheet::percentiles(&probe.rtt, "loaded RTT", &[50.0, 90.0, 99.0]);
-    let note = format!("{} of {} probes lost", count(probe.lost), count(probe.sent));
+    let since = latency::sheet::since(probe).map_or_else(String::new, |since| format!("; {since}"));
+    let note = format!("{} of {} probes lost{since}", count(probe.lost), count(probe.sent));
     let longest = probe.rtt.max_ns.map_or(Value::Absent, Value::Duration);
     figures.push(Figure::new("loaded RTT max", longest).with_note(note));
     figures

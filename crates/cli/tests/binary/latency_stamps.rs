@@ -30,9 +30,8 @@ fn a_round_trip_is_split_by_the_kernels_of_both_ends() {
             assert!(facts.error_ns < 1_000_000, "{facts:?}");
         }
         // They add up to the round trips of those pings, and so to no more than that of all.
-        let service = figures.service.as_ref().unwrap_or(&figures.rtt);
         let sum = |of: &pathscope_core::stats::LatencyFigures| of.mean_ns.unwrap_or(0.0);
-        let whole = sum(service) * parts.of as f64;
+        let whole = sum(&figures.rtt) * parts.of as f64;
         let split: f64 = parts.named().iter().map(|(_, part)| sum(part)).sum();
         assert!(split * parts.pings as f64 <= whole * 1.001, "{more}: {split} {whole}");
         assert!(parts.named().iter().all(|(_, part)| part.count == parts.pings), "{more}");

@@ -125,10 +125,14 @@ pub trait SystemCalls {
         Ok(batches::receive(socket, room, slot_bytes, arrived, waits)?)
     }
 
-    /// Makes a call that waits for sockets.
+    /// Makes a call that waits for sockets, for so long; `None`: until one is ready.
     #[inline]
-    fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
-        call()
+    fn wait<R>(
+        &mut self,
+        timeout: Option<Duration>,
+        call: impl FnOnce(Option<Duration>) -> Result<R, Trouble>,
+    ) -> Result<R, Trouble> {
+        call(timeout)
     }
 }
 

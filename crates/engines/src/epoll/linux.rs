@@ -148,14 +148,10 @@ impl Roster {
         &mut self,
         shift: &mut Shift<M, S>,
     ) -> Result<(), EngineError> {
-        let timeout = if self.queue.is_empty() { shift.pause() } else { Pause::Spin };
-        let timeout = match timeout {
-            Pause::Spin => Some(Duration::ZERO),
-            Pause::Sleep(timeout) => timeout,
-        };
+        let pause = if self.queue.is_empty() { shift.pause() } else { Pause::Spin };
         let mut ready = 0;
         let Self { epoll, events, .. } = self;
-        shift.wait(|_, _, _| {
+        shift.wait(pause, |_, _, timeout| {
             let timeout = doze(epoll, timeout)?;
             ready = epoll::wait(&*epoll, &mut events[..], timeout.map(timespec).as_ref())?;
             let is_called = events[..ready].iter().any(|event| event.data.u64() == WAKER);

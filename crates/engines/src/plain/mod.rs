@@ -33,9 +33,10 @@ const fn longest_sleep<M: Machine>() -> Duration {
 }
 
 /// A timer or report that is due sooner keeps a worker from such a sleep. More than the sleep, since the
-/// kernel rounds a socket's timeout up to its scheduler tick, 10 ms at most.
+/// kernel rounds a socket's timeout up to its scheduler tick, 10 ms at most; and a millisecond to wake up in and to
+/// approach the timer as the worker waits.
 const fn least_time_ns<M: Machine>() -> u64 {
-    longest_sleep::<M>().as_nanos() as u64 + 10_000_000
+    longest_sleep::<M>().as_nanos() as u64 + 11_000_000
 }
 
 /// Lanes that can be watched without an allocation.
@@ -62,7 +63,8 @@ fn work<M: Machine, S: SystemCalls>(
         shift.tick();
         let began = shift.now;
         shift.attend();
-        let has_moved = (sleeps && block(&mut shift, &mut blocks)) || visit_all(&mut shift);
+        let has_moved =
+            (sleeps && block(&mut shift, &mut blocks) == Slept::Moved) || visit_all(&mut shift);
         if has_moved {
             blocks = Blocks::Again;
         } else {
@@ -111,10 +113,11 @@ fn rest<M: Machine, S: SystemCalls>(
             shift.approach(began);
             Ok(())
         }
-        Pause::Sleep(_) if block(shift, blocks) => Ok(()),
-        Pause::Sleep(timeout) => {
-            shift.wait(|seats, waker, medium| watch(seats, waker, medium, timeout))
-        }
+        // Be it in vain, it took time: what is due now is known in the next turn.
+        Pause::Sleep if block(shift, blocks) != Slept::No => Ok(()),
+        Pause::Sleep => shift.wait(Pause::Sleep, |seats, (waker, medium), timeout| {
+            watch(seats, waker, medium, timeout)
+        }),
     }
 }
 
@@ -126,22 +129,31 @@ enum Blocks {
     NotYet,
 }
 
+/// What came of a call that moves bytes and may sleep.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Slept {
+    /// None was made.
+    No,
+    InVain,
+    /// Something moved.
+    Moved,
+}
+
 /// Where a single flow wants to move one way only and nothing else is due soon: moves it with a call
-/// that may sleep. Whether something moved.
-fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>, blocks: &mut Blocks) -> bool {
+/// that may sleep.
+fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>, blocks: &mut Blocks) -> Slept {
     if *blocks == Blocks::NotYet || !can_block(shift) {
-        return false;
+        return Slept::No;
     }
     let wire = &mut shift.seats[0].wires[0];
     (wire.readable, wire.writable) = (true, true);
     shift.visited(0);
-    let has_moved = shift.step(0, Blocking::UntilTimeout) != Step::Idle;
-    if has_moved {
-        shift.rest.moved();
-    } else {
+    if shift.step(0, Blocking::UntilTimeout) == Step::Idle {
         *blocks = Blocks::NotYet;
+        return Slept::InVain;
     }
-    has_moved
+    shift.rest.moved();
+    Slept::Moved
 }
 
 fn can_block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
@@ -160,8 +172,11 @@ fn can_block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
         return false;
     }
     let Awaited { to_receive, to_send } = shift.awaited(0, 0);
-    // Datagrams are stamped before they are sent, and the timeout is of each and not of the call.
-    if to_send && shift.transport() == Transport::Datagram {
+    // Datagrams are stamped before they are sent, and the timeout is of each and not of the call; and who times each send
+    // has to hear that one was refused, and when.
+    let is_timed =
+        shift.transport() == Transport::Datagram || M::CLOCK == ClockNeed::EveryOperation;
+    if to_send && is_timed {
         return false;
     }
     let wire = &shift.seats[0].wires[0];

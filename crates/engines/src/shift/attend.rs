@@ -1,6 +1,7 @@
 //! What is not bytes: the start, commands, timers, reports.
 
 use std::fmt;
+use std::time::Duration;
 
 use pathscope_core::record::OffCpu;
 use pathscope_core::{Tick, Wait};
@@ -116,9 +117,12 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     }
 
     fn await_letter_or(&mut self, due: Tick) -> Result<(), EngineError> {
-        let Pause::Sleep(timeout) = self.rest.pause(self.now, due) else { return Ok(()) };
+        if self.rest.pause(self.now, due) == Pause::Spin {
+            return Ok(());
+        }
+        let timeout = self.length_of_sleep(due);
         let waker = self.inbox.waker();
-        match self.calls.wait(|| poll(&mut [], waker, timeout)) {
+        match self.calls.wait(timeout, |timeout| poll(&mut [], waker, timeout)) {
             Err(Trouble::Failed(errno)) => Err(EngineError::Wait { errno }),
             _ => Ok(()),
         }
@@ -130,14 +134,19 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         self.rest.pause(self.now, self.due())
     }
 
-    /// Waits by the call that the engine waits with, and reads letters if the call says that there are
-    /// any.
+    /// Waits as `pause` says by the call that the engine waits with, which is told for how long, and reads letters if the
+    /// call says that there are any.
     pub fn wait(
         &mut self,
-        call: impl FnOnce(&mut [Seat<M>], &Waker, Medium) -> Result<Called, Trouble>,
+        pause: Pause,
+        call: impl FnOnce(&mut [Seat<M>], (&Waker, Medium), Option<Duration>) -> Result<Called, Trouble>,
     ) -> Result<(), EngineError> {
+        let timeout = match pause {
+            Pause::Spin => Some(Duration::ZERO),
+            Pause::Sleep => self.length_of_sleep(self.due()),
+        };
         let Self { calls, seats, inbox, medium, .. } = self;
-        match calls.wait(|| call(seats, inbox.waker(), *medium)) {
+        match calls.wait(timeout, |timeout| call(seats, (inbox.waker(), *medium), timeout)) {
             Ok(Called::Yes) => {
                 self.tick();
                 self.hear();
@@ -146,6 +155,15 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             Err(Trouble::Failed(errno)) => return Err(EngineError::Wait { errno }),
         }
         Ok(())
+    }
+
+    /// How long a sleep is that begins now. Whatever was done since the clock was read, a visit or the telling of a
+    /// report, would be slept again.
+    fn length_of_sleep(&mut self, due: Tick) -> Option<Duration> {
+        if self.rest.needs_the_time(self.now, due) {
+            self.tick();
+        }
+        self.rest.length(self.now, due)
     }
 
     /// Reads letters. Also right where the waker's flag is not up any more: its descriptor may lag.

@@ -99,17 +99,18 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let (offered, outcome) = self.gather_and_send(place, lane, max, blocking);
         match outcome {
             _ if offered == 0 => self.withdraw(place),
-            Ok(0) => self.blocked_to_send(place, lane),
+            Ok(0) => self.refused_to_send(place, lane),
             Ok(sent) => {
                 // A short send has filled the socket: asking again would only be told so.
                 self.seats[place].wires[lane.index()].writable = sent == offered;
                 self.took(place, lane, sent, sent)
             }
             Err(trouble) => {
+                let step = self.not_sent(place, lane, trouble);
                 if blocking == Blocking::UntilTimeout {
                     self.tick();
                 }
-                self.not_sent(place, lane, trouble)
+                step
             }
         }
     }
@@ -162,7 +163,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             None => calls.send_datagrams(socket, batch.bytes(), stride, blocking),
         };
         match outcome {
-            Ok(0) => self.blocked_to_send(place, lane),
+            Ok(0) => self.refused_to_send(place, lane),
             Ok(sent) => {
                 let step = self.took(place, lane, sent, sent.saturating_mul(stride));
                 self.number(place, lane, sent);
@@ -181,8 +182,11 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         Step::Idle
     }
 
-    fn blocked_to_send(&mut self, place: usize, lane: Lane) -> Step {
-        self.seats[place].wires[lane.index()].writable = false;
+    /// The kernel has no room for what this flow would send. The clock was read before that call.
+    fn refused_to_send(&mut self, place: usize, lane: Lane) -> Step {
+        let seat = &mut self.seats[place];
+        seat.wires[lane.index()].writable = false;
+        seat.machine.refused(&mut self.shared, lane, self.now);
         Step::Idle
     }
 
@@ -201,8 +205,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
 
     fn not_sent(&mut self, place: usize, lane: Lane, trouble: Trouble) -> Step {
         match trouble {
-            Trouble::Blocked => self.blocked_to_send(place, lane),
-            Trouble::Failed(errno) if is_no_room(errno) => self.blocked_to_send(place, lane),
+            Trouble::Blocked => self.refused_to_send(place, lane),
+            Trouble::Failed(errno) if is_no_room(errno) => self.refused_to_send(place, lane),
             Trouble::Failed(errno) => self.failed_with(place, lane, (errno, is_answer(errno))),
             Trouble::Interrupted => Step::Done(0),
         }

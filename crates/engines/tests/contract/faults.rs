@@ -1,6 +1,7 @@
 //! Calls that are short, interrupted or failing: no byte is lost or doubled.
 
 use std::io::IoSlice;
+use std::time::Duration;
 
 use pathscope_core::Wait;
 use pathscope_engines::{Blocking, EngineKind, Kernel, SystemCalls, Trouble};
@@ -94,10 +95,14 @@ impl SystemCalls for Faulty {
         Kernel.receive(socket, &mut room[..most], blocking)
     }
 
-    fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
+    fn wait<R>(
+        &mut self,
+        timeout: Option<Duration>,
+        call: impl FnOnce(Option<Duration>) -> Result<R, Trouble>,
+    ) -> Result<R, Trouble> {
         match Self::next(&self.script, &mut self.waits) {
             Err(Trouble::Interrupted) => Err(Trouble::Interrupted),
-            _ => call(),
+            _ => call(timeout),
         }
     }
 }

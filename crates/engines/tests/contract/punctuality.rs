@@ -141,9 +141,13 @@ impl SystemCalls for Slow {
         Err(Trouble::Blocked)
     }
 
-    fn wait<R>(&mut self, call: impl FnOnce() -> Result<R, Trouble>) -> Result<R, Trouble> {
+    fn wait<R>(
+        &mut self,
+        timeout: Option<Duration>,
+        call: impl FnOnce(Option<Duration>) -> Result<R, Trouble>,
+    ) -> Result<R, Trouble> {
         self.now_ns += 1_000;
-        call()
+        call(timeout)
     }
 }
 

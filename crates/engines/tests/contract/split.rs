@@ -13,27 +13,28 @@ use pathscope_os::sockets::Settings;
 use crate::harness::{Running, pair, start_with, terms};
 use crate::toys::{Bench, Stream};
 
-/// A stream each way, whole or as its halves.
+/// Two machines as the halves of one.
 #[derive(Debug)]
-struct Duplex {
-    sender: Stream,
-    receiver: Stream,
+pub struct Duplex<H> {
+    pub sender: H,
+    pub receiver: H,
 }
 
-impl Duplex {
+/// A stream each way.
+impl Duplex<Stream> {
     fn new(to_send: u64, to_receive: u64) -> Self {
         Self { sender: Stream::new(5, to_send, 0), receiver: Stream::new(5, 0, to_receive) }
     }
 }
 
 /// Only its halves run here.
-impl Machine for Duplex {
+impl<H: Machine<Shared = Bench>> Machine for Duplex<H> {
     type Shared = Bench;
 
-    const CLOCK: ClockNeed = ClockNeed::EveryTurn;
+    const CLOCK: ClockNeed = H::CLOCK;
 
     fn id(&self) -> FlowId {
-        self.sender.flow
+        self.sender.id()
     }
 
     fn want(&mut self, _: &mut Bench, _: Tick) -> Want {
@@ -57,7 +58,7 @@ impl Machine for Duplex {
     }
 
     fn totals(&self) -> Totals {
-        Totals { sent: self.sender.sent, received: self.receiver.received }
+        Totals { sent: self.sender.totals().sent, received: self.receiver.totals().received }
     }
 
     fn error(&self) -> Option<FlowError> {
@@ -65,15 +66,15 @@ impl Machine for Duplex {
     }
 }
 
-impl Split for Duplex {
-    type Sender = Stream;
-    type Receiver = Stream;
+impl<H: Machine<Shared = Bench>> Split for Duplex<H> {
+    type Sender = H;
+    type Receiver = H;
 
-    fn split(self) -> (Stream, Stream) {
+    fn split(self) -> (H, H) {
         (self.sender, self.receiver)
     }
 
-    fn join(sender: Stream, receiver: Stream) -> Self {
+    fn join(sender: H, receiver: H) -> Self {
         Self { sender, receiver }
     }
 
@@ -100,7 +101,11 @@ fn everywhere(mut test: impl FnMut(Wait)) {
     }
 }
 
-fn start(wait: Wait, to_send: u64, to_receive: u64) -> (Running<Duplex>, Running<Duplex>) {
+fn start(
+    wait: Wait,
+    to_send: u64,
+    to_receive: u64,
+) -> (Running<Duplex<Stream>>, Running<Duplex<Stream>>) {
     let (here, there) = pair(Transport::Stream, &Settings::default());
     let terms = terms(wait, Transport::Stream);
     let one = vec![(Duplex::new(to_send, to_receive), vec![here])];

@@ -438,9 +438,9 @@ impl Machine for Echo {
     }
 }
 
-/// Wakes on a schedule and notes how late it was.
+/// Wakes on a schedule and notes how late it was. Its ticks are its measurement, or read once a turn.
 #[derive(Debug)]
-pub struct Clockwork {
+pub struct Clockwork<const ONCE_A_TURN: bool = false> {
     pub flow: FlowId,
     pub period_ns: u64,
     pub times: u64,
@@ -449,26 +449,38 @@ pub struct Clockwork {
     pub lateness_ns: Vec<u64>,
     /// Whether it waits for bytes as well.
     pub listens: bool,
-    started: Tick,
+    /// Whether it would send a stream as well.
+    pub sends: bool,
+    pub started: Tick,
 }
 
 impl Clockwork {
     pub fn new(flow: u32, period_ns: u64, times: u64) -> Self {
         let lateness_ns = Vec::with_capacity(times as usize);
         let flow = FlowId(flow);
-        let (woken, early, listens) = (0, 0, false);
-        Self { flow, period_ns, times, woken, early, lateness_ns, listens, started: Tick::ZERO }
+        let (woken, early, listens, sends, started) = (0, 0, false, false, Tick::ZERO);
+        Self { flow, period_ns, times, woken, early, lateness_ns, listens, sends, started }
     }
 
+    /// The same where the clock is read once a turn.
+    pub fn once_a_turn(self) -> Clockwork<true> {
+        let Self { flow, period_ns, times, woken, early, lateness_ns, listens, sends, started } =
+            self;
+        Clockwork { flow, period_ns, times, woken, early, lateness_ns, listens, sends, started }
+    }
+}
+
+impl<const ONCE_A_TURN: bool> Clockwork<ONCE_A_TURN> {
     fn due(&self) -> Tick {
         self.started.plus_nanos(self.period_ns * (self.woken + 1))
     }
 }
 
-impl Machine for Clockwork {
+impl<const ONCE_A_TURN: bool> Machine for Clockwork<ONCE_A_TURN> {
     type Shared = Bench;
 
-    const CLOCK: ClockNeed = ClockNeed::EveryOperation;
+    const CLOCK: ClockNeed =
+        if ONCE_A_TURN { ClockNeed::EveryTurn } else { ClockNeed::EveryOperation };
 
     fn id(&self) -> FlowId {
         self.flow
@@ -476,10 +488,13 @@ impl Machine for Clockwork {
 
     fn want(&mut self, _: &mut Bench, _: Tick) -> Want {
         let recv = if self.listens { RecvWant::Any } else { RecvWant::Nothing };
-        Want { recv, wake: Some(self.due()), ..Want::NOTHING }
+        let send = if self.sends { SendWant::Stream { max: 1 } } else { SendWant::Nothing };
+        Want { send, recv, wake: Some(self.due()), ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
+    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, gather: &mut Gather<'data>) {
+        gather.copy(b"!");
+    }
 
     fn fill(&mut self, _: &mut Bench, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 

@@ -134,6 +134,10 @@ impl<M: Machine> Site<'_, M> {
             {
                 self.write_datagrams(lane, stride, max)?
             }
+            (SendWant::Stream { max } | SendWant::Datagrams { max, .. }, _) if max > 0 => {
+                self.end.machine.refused(self.shared, lane, self.now());
+                return Ok(false);
+            }
             _ => return Ok(false),
         };
         self.end.received_last = false;

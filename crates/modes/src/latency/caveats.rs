@@ -3,7 +3,7 @@
 
 use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
-use pathscope_core::stats::Trend;
+use pathscope_core::stats::{LatencyFigures, Trend};
 
 use super::{Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary};
 
@@ -129,34 +129,62 @@ fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
     })
 }
 
-/// In an open loop a sender that lags behind its schedule adds its own lateness to every figure, and one that does so now
-/// and then to the highest ones.
+/// What pings of an open loop waited for this machine is not in their round trips. But then they did not leave when they
+/// were to, and what keeps a machine from sending keeps it from receiving as well.
 fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
     let LoadModel::Open { period_ns, .. } = plan.load_model else { return None };
     let lag = summary.send_lag.as_ref()?;
-    let (lag_median, median) = (lag.median_ns()?, summary.rtt.median_ns()?);
-    if lag_median > period_ns.0.min(median) / 10 {
-        let text = format!(
-            "half of the pings left {} or more after their time: part of the latency is this machine's own",
-            duration_ns(lag_median)
-        );
-        return Some(Caveat::new("send_lag", text));
+    let least = period_ns.0.min(typical_ns(&summary.rtt).unwrap_or(u64::MAX)) / 10;
+    let late = if typical_ns(lag)? > least {
+        usually_late(lag)
+    } else {
+        now_and_then_late(lag, period_ns.0 / 10)?
+    };
+    let text = format!(
+        "{late}: that is this machine's own, and not in RTT; but what keeps it from sending keeps it from receiving as well, \
+         and that is in RTT"
+    );
+    Some(Caveat::new("send_lag", text))
+}
+
+/// The median; of few, which do not support one, the mean.
+fn typical_ns(figures: &LatencyFigures) -> Option<u64> {
+    figures.median_ns().or_else(|| figures.mean_ns.map(|mean| mean.round() as u64))
+}
+
+fn usually_late(lag: &LatencyFigures) -> String {
+    match lag.median_ns() {
+        Some(median) => {
+            format!("half of the pings left {} or more after their time", duration_ns(median))
+        }
+        None => {
+            let mean = duration_ns(lag.mean_ns.unwrap_or(0.0).round() as u64);
+            format!("pings left {mean} after their time on average")
+        }
     }
-    let (tail, pings) = lag.tail_ns()?;
-    (tail > period_ns.0 / 10).then(|| {
-        let text = format!(
-            "of {pings} pings one left {} or more after its time: the highest percentiles hold this machine's own lateness",
-            duration_ns(tail)
-        );
-        Caveat::new("send_lag", text)
-    })
+}
+
+/// Where the latest of few, or the highest percentile that many support, is above this.
+fn now_and_then_late(lag: &LatencyFigures, most_ns: u64) -> Option<String> {
+    let (late_ns, text) = match lag.tail_ns() {
+        Some((tail, pings)) => (
+            tail,
+            format!("of {pings} pings one left {} or more after its time", duration_ns(tail)),
+        ),
+        None => {
+            let latest = lag.max_ns?;
+            let pings = counted(lag.count, "ping");
+            (latest, format!("of {pings} one left {} after its time", duration_ns(latest)))
+        }
+    };
+    (late_ns > most_ns).then_some(text)
 }
 
 #[cfg(test)]
 mod tests {
     use pathscope_core::quantity::{Frequency, Period};
     use pathscope_core::record::StampFacts;
-    use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+    use pathscope_core::stats::LatencyHistogram;
 
     use super::super::SocketDrops;
     use super::*;
@@ -206,7 +234,7 @@ mod tests {
 
     #[test]
     fn each_trouble_has_its_caveat_and_no_other() {
-        let table: [(&str, &str, Change); 15] = [
+        let table: [(&str, &str, Change); 18] = [
             ("pings_unsent", "7 of 1,007 pings that were due never left", |_, it| it.unsent = 7),
             ("pings_unsent", "about 7 of 1,007 pings", |plan, it| {
                 let arrivals = Arrivals::Poisson { seed: 1 };
@@ -228,6 +256,17 @@ mod tests {
             }),
             ("send_lag", "of ten pings one left", |_, it| {
                 lagging(it, &[(1_000, 80), (101_000, 20)]);
+            }),
+            // From the first ping on, be it answered or not.
+            ("send_lag", "pings left 30 ms after their time on average", |_, it| {
+                it.rtt = LatencyFigures::default();
+                lagging(it, &[(30_000_000, 1)]);
+            }),
+            ("send_lag", "pings left 51 µs after their time on average", |_, it| {
+                lagging(it, &[(51_000, 19)]);
+            }),
+            ("send_lag", "of 90 pings one left 30", |_, it| {
+                lagging(it, &[(1_000, 89), (30_000_000, 1)]);
             }),
             ("late_echoes", "3 echoes came when", |_, it| it.late = 3),
             ("drift", "rose by 5.1", |_, it| trend(it, 0.051, 2.0)),
@@ -251,8 +290,9 @@ mod tests {
 
     #[test]
     fn what_is_small_enough_has_none() {
-        let table: [Change; 8] = [
+        let table: [Change; 9] = [
             |_, _| {},
+            |_, it| lagging(it, &[(1_000, 80), (99_000, 1)]),
             // A tenth of the period in the tail, and of the latency in the middle.
             |_, it| lagging(it, &[(49_000, 980), (99_000, 20)]),
             // One in two hundred.

@@ -1,6 +1,7 @@
 //! How long a round trip takes, to the last percentile.
 
 mod args;
+mod attempts;
 mod caveats;
 mod content;
 mod datagram;

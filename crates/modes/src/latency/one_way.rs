@@ -47,17 +47,18 @@ impl OneWayTally {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct OneWayReport {
-    /// From the client's send to the server's receipt.
+    /// From where the round trip counts to the server's receipt.
     pub forward: Distribution,
     /// From the server's send to the client's receipt.
     pub back: Distribution,
 }
 
-/// One-way delays, from the actual sends on.
+/// One-way delays.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct OneWaySummary {
-    /// From the client's send to the server's receipt.
+    /// From where the round trip counts, the client's first attempt to send, to the server's receipt. In documents of
+    /// version 1, from the send that was accepted.
     pub forward: LatencyFigures,
     /// From the server's send to the client's receipt.
     pub back: LatencyFigures,

@@ -101,7 +101,7 @@ pub struct PartsReport {
     pub pings: u64,
     /// Pings whose stamps cannot be: a wall clock was stepped between them.
     pub implausible: u64,
-    /// From the client's send to its kernel's handing the ping to the device.
+    /// From where the round trip counts, the client's first attempt to send, to its kernel's handing the ping to the device.
     pub client_send: Distribution,
     /// From the device of one end to the kernel of the other, both ways together.
     pub wire: Distribution,
@@ -125,7 +125,7 @@ pub struct PartsSummary {
     pub of: u64,
     /// Pings whose stamps cannot be.
     pub implausible: u64,
-    /// From the client's send to its kernel's handing the ping to the device.
+    /// From where the round trip counts, the client's first attempt to send, to its kernel's handing the ping to the device.
     pub client_send: LatencyFigures,
     /// From the device of one end to the kernel of the other, both ways together.
     pub wire: LatencyFigures,

@@ -33,6 +33,9 @@ pub struct Sample {
     pub sequence: u64,
     /// When it was to leave; in a closed loop, when it left.
     pub due: Tick,
+    /// From when its round trip counts: the first attempt to send it, or when it was due where the system refused its flow
+    /// then.
+    pub from: Tick,
     /// When it left.
     pub sent: Tick,
     /// When its echo came; [`Tick::NEVER`]: no intact one, or not in time.

@@ -9,7 +9,7 @@ use super::{Extent, LatencyPlan, LoadModel};
 
 /// An open loop remembers its pings for so long: longer than the drain awaits them.
 const OPEN_WINDOW_NS: u64 = 10_000_000_000;
-/// Pings remembered of all flows of an open loop at the most, in 32 MiB: of one flow at 100,000 a second, 10 s.
+/// Pings remembered of all flows of an open loop at the most, in 40 MiB: of one flow at 100,000 a second, 10 s.
 const MOST_OPEN_WINDOW: u64 = 1 << 20;
 /// Of each flow at least so many.
 const LEAST_OPEN_WINDOW: u64 = 1 << 10;

@@ -58,7 +58,11 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     shown.extend(plan.percentiles());
     shown.sort_by(f64::total_cmp);
     shown.dedup();
-    let mut figures = vec![exact("RTT minimum", rtt.min_ns)];
+    let least = exact("RTT minimum", rtt.min_ns);
+    let mut figures = vec![match since(summary) {
+        Some(since) => least.with_note(since),
+        None => least,
+    }];
     figures.extend(percentiles(rtt, "RTT", &shown));
     figures.push(exact("RTT maximum", rtt.max_ns));
     figures.push(mean(rtt));
@@ -68,8 +72,8 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     figures.extend(summary.jitter.iter().flat_map(jitter));
     figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
     figures.extend(counts(summary));
+    figures.extend(send_lag(summary));
     for (label, part) in [
-        ("send lag p50", &summary.send_lag),
         ("service time p50", &summary.service),
         ("server residence p50", &summary.server_residence),
     ] {
@@ -80,6 +84,22 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     figures.extend(summary.one_way.iter().flat_map(one_way));
     figures.extend(summary.parts.iter().flat_map(parts));
     figures
+}
+
+/// From when round trips count, where they are told from an older result.
+pub fn since(summary: &LatencySummary) -> Option<&'static str> {
+    summary
+        .counts_from_the_schedule()
+        .then_some("RTT since scheduled: a result of version 1 counts from when a ping was due")
+}
+
+/// What pings waited for this machine.
+fn send_lag(summary: &LatencySummary) -> Option<Figure> {
+    let lag = summary.send_lag.as_ref()?;
+    let most = duration_ns(lag.max_ns?);
+    let apart = if summary.counts_from_the_schedule() { "" } else { "; not in RTT" };
+    let median = Value::Percentile(*lag.percentile(50.0)?);
+    Some(Figure::new("send lag p50", median).with_note(format!("at most {most}{apart}")))
 }
 
 /// The delays of each way, where both ends read one clock.

@@ -57,11 +57,14 @@ pub struct LatencyReport {
     pub corrupt_datagrams: u64,
     /// Datagrams that belong to no session of ours.
     pub foreign: u64,
-    /// From the scheduled send (open) or the send (closed) to the receipt of the echo.
+    /// From the first attempt to send, or from the scheduled time of a ping that fell due while the system refused its
+    /// flow, to the receipt of the echo.
     pub rtt: Option<Distribution>,
-    /// Open loop: from the actual send to the receipt of the echo.
+    /// Open loop: from the scheduled send to the receipt of the echo.
+    pub rtt_since_scheduled: Option<Distribution>,
+    /// Open loop: from the send that was accepted to the receipt of the echo.
     pub service: Option<Distribution>,
-    /// Open loop: from the scheduled to the actual send. The generator's own lateness.
+    /// Open loop: from the scheduled send to where `rtt` begins. The generator's own lateness.
     pub send_lag: Option<Distribution>,
     /// Time in the server from the receipt of a ping to the sending of its echo, where the echo
     /// carries both stamps.
@@ -95,11 +98,15 @@ impl LatencyReport {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct LatencySummary {
-    /// Round trips: from the send (closed loop) or the scheduled send (open loop) to the receipt.
+    /// Round trips: from the first attempt to send, or from the scheduled time of a ping that fell due while the system
+    /// refused its flow, to the receipt. In documents of version 1, of an open loop, from the scheduled time of each.
     pub rtt: LatencyFigures,
-    /// Open loop: from the actual send to the receipt.
+    /// Open loop: from the scheduled send to the receipt. Absent in documents of version 1.
+    pub rtt_since_scheduled: Option<LatencyFigures>,
+    /// Open loop: from the send that was accepted to the receipt.
     pub service: Option<LatencyFigures>,
-    /// Open loop: from the scheduled to the actual send.
+    /// Open loop: from the scheduled send to where `rtt` begins, which is what pings waited for this machine. In documents
+    /// of version 1, to the send that was accepted.
     pub send_lag: Option<LatencyFigures>,
     /// From the server's receipt to its sending, where the echo carries both stamps.
     pub server_residence: Option<LatencyFigures>,
@@ -224,6 +231,11 @@ impl JitterSummary {
 }
 
 impl LatencySummary {
+    /// Whether its `rtt` counts from the schedule, as that of an open loop did in documents of version 1.
+    pub fn counts_from_the_schedule(&self) -> bool {
+        self.service.is_some() && self.rtt_since_scheduled.is_none()
+    }
+
     /// From what both ends said; `server` is absent where it was lost.
     pub fn of(plan: &LatencyPlan, client: &LatencyReport, server: Option<&LatencyReport>) -> Self {
         let percents = plan.percentiles();
@@ -236,7 +248,6 @@ impl LatencySummary {
             client.sent.saturating_sub(arrived).min(client.lost)
         });
         let rtt = figures(&client.rtt).unwrap_or_default();
-        let service = figures(&client.service);
         let corrected = plan.pace_ns.zip(client.rtt.as_ref());
         let reordered = |sum: u64| (client.reordered > 0).then_some(sum);
         let parts = client.parts.as_ref().map(|parts| PartsSummary {
@@ -248,13 +259,11 @@ impl LatencySummary {
             one_way: client.one_way.as_ref().map(|delays| OneWaySummary::of(delays, of)),
             parts,
             corrected: corrected.map(|(pace, rtt)| of(&rtt.histogram().corrected(pace.0))),
-            jitter: client
-                .variation
-                .as_ref()
-                .map(|variation| JitterSummary::of(variation, service.as_ref().unwrap_or(&rtt))),
+            jitter: client.variation.as_ref().map(|variation| JitterSummary::of(variation, &rtt)),
             drift: None,
             rtt,
-            service,
+            rtt_since_scheduled: figures(&client.rtt_since_scheduled),
+            service: figures(&client.service),
             send_lag: figures(&client.send_lag),
             server_residence: figures(&client.server_residence),
             sent: client.sent,

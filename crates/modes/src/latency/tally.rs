@@ -44,6 +44,7 @@ pub struct LatencyTally {
     /// Datagrams of no session of ours.
     pub foreign: u64,
     pub(super) rtt: Box<LatencyHistogram>,
+    pub(super) since_scheduled: Option<Box<LatencyHistogram>>,
     pub(super) service: Option<Box<LatencyHistogram>>,
     pub(super) send_lag: Option<Box<LatencyHistogram>>,
     pub(super) server_residence: Option<Box<LatencyHistogram>>,
@@ -93,6 +94,7 @@ impl LatencyTally {
             mended: 0,
             foreign: 0,
             rtt: Box::default(),
+            since_scheduled: histogram(shape.open_loop),
             service: histogram(shape.open_loop),
             send_lag: histogram(shape.open_loop),
             server_residence: histogram(shape.stamped),
@@ -126,6 +128,7 @@ impl LatencyTally {
         self.mended += other.mended;
         self.foreign += other.foreign;
         self.rtt.merge(&other.rtt);
+        merge(&mut self.since_scheduled, other.since_scheduled.as_deref());
         merge(&mut self.service, other.service.as_deref());
         merge(&mut self.send_lag, other.send_lag.as_deref());
         merge(&mut self.server_residence, other.server_residence.as_deref());
@@ -182,6 +185,7 @@ impl LatencyTally {
             corrupt_datagrams: self.corrupt,
             foreign: self.foreign,
             rtt: (!self.rtt.is_empty()).then(|| self.rtt.distribution()),
+            rtt_since_scheduled: distribution(&self.since_scheduled),
             service: distribution(&self.service),
             send_lag: distribution(&self.send_lag),
             server_residence: distribution(&self.server_residence),

@@ -1,7 +1,7 @@
 //! Latency in virtual time: exact round trips, exact counts, whatever happens to the datagrams.
 
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Frequency, Period};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{
@@ -87,15 +87,57 @@ fn an_open_loop_keeps_its_schedule_to_the_nanosecond() {
 }
 
 #[test]
-fn late_timers_are_the_generators_fault_and_part_of_the_latency() {
-    let mut conditions = link();
-    conditions.timers_late_ns = 40_000;
-    let (client, ..) = run(sim(&open(Protocol::Udp, 1_000_000, Period::from_secs(1)), conditions));
-    assert_eq!(client.sent, 1_000);
-    let (rtt, service, lag) = (client.rtt, client.service, client.send_lag);
-    assert_eq!(rtt.and_then(|rtt| rtt.max_ns), Some(540_000));
-    assert_eq!(service.and_then(|service| service.max_ns), Some(500_000));
-    assert_eq!(lag.and_then(|lag| lag.max_ns), Some(40_000));
+fn a_ping_that_left_late_took_as_long_as_one_in_time() {
+    const LATE_NS: u64 = 30_000_000;
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        let plan = open(protocol, 200_000_000, Period::from_secs(4));
+        for late_ns in [0, LATE_NS] {
+            let mut conditions = link();
+            conditions.timers_late_ns = late_ns;
+            let (client, server, _) = run(sim(&plan, conditions));
+            assert_eq!((client.sent, client.received), (20, 20));
+            let rtt = client.rtt.as_ref().expect("round trips");
+            assert_eq!((rtt.min_ns, rtt.max_ns), (Some(500_000), Some(500_000)), "{late_ns}");
+            // The first is due when the flow starts, for which no timer is set.
+            let lag = client.send_lag.as_ref().expect("an open loop has it");
+            assert_eq!((lag.min_ns, lag.max_ns, lag.count), (Some(0), Some(late_ns), 20));
+            let since = client.rtt_since_scheduled.as_ref().expect("an open loop has it");
+            assert_eq!((since.max_ns, since.count), (Some(500_000 + late_ns), 20));
+            let service = client.service.as_ref().expect("an open loop has it");
+            assert_eq!(service.max_ns, Some(500_000));
+            let summary = LatencySummary::of(&plan, &client, Some(&server));
+            assert!(!summary.counts_from_the_schedule());
+            let said = caveats(&plan, &summary);
+            assert_eq!(said.iter().any(|it| it.name == "send_lag"), late_ns > 0, "{said:?}");
+            // Jitter and one-way delays know nothing of it either.
+            let ipdv = summary.jitter.expect("20 echoes").variation.round_trip.ipdv;
+            assert_eq!(ipdv.max_ns, Some(0));
+            if let Some(one_way) = client.one_way {
+                assert_eq!(one_way.forward.max_ns, Some(250_000));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_flow_under_back_pressure_counts_from_its_schedule() {
+    // A ping takes two periods of the link, and the sender's socket holds one: from the second on each is refused.
+    let rate = BitRate(64 * 8 * 500);
+    let link = Link::new(ONE_WAY_NS).at_rate(rate).with_buffers(64, 256 << 10);
+    for protocol in [Protocol::Tcp, Protocol::Udp] {
+        let plan = open(protocol, 1_000_000, Period::from_secs(1));
+        let (client, ..) = run(sim(&plan, Conditions::over(link)));
+        assert_eq!((client.received, client.sent + client.unsent), (client.sent, 1_000));
+        assert!(client.sent >= 990, "{}", client.sent);
+        let lag = client.send_lag.as_ref().expect("an open loop has it");
+        assert_eq!(lag.max_ns, Some(0), "{protocol:?}");
+        // Nothing that waited is left out: the backlog grows by a period with each ping.
+        assert_eq!(client.rtt, client.rtt_since_scheduled, "{protocol:?}");
+        let most = client.rtt.and_then(|rtt| rtt.max_ns);
+        assert!(most > Some(900_000_000), "{protocol:?}: {most:?}");
+        let service = client.service.and_then(|service| service.max_ns);
+        assert!(service < Some(10_000_000), "{protocol:?}: {service:?}");
+    }
 }
 
 #[test]

@@ -72,14 +72,14 @@ impl VariationTallies {
     }
 }
 
-/// How much delay varied, from the actual sends on: the round trip, and each direction by itself where echoes
-/// carry the server's stamps.
+/// How much delay varied, from where the round trip counts: the round trip, and each direction by itself where echoes
+/// carry the server's stamps. In documents of version 1, from the sends that were accepted.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct VariationReport {
-    /// From the client's send to its receipt.
+    /// From the client's first attempt to send to its receipt.
     pub round_trip: VariationFigures,
-    /// From the client's send to the server's receipt.
+    /// From the client's first attempt to send to the server's receipt.
     pub forward: Option<VariationFigures>,
     /// From the server's send to the client's receipt.
     pub back: Option<VariationFigures>,

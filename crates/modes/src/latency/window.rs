@@ -31,6 +31,7 @@ pub(super) struct Window {
 struct Slot {
     sequence: u64,
     due: Tick,
+    from: Tick,
     sent: Tick,
     state: State,
 }
@@ -50,6 +51,8 @@ enum State {
 pub(super) struct Departure {
     pub sequence: u64,
     pub due: Tick,
+    /// From when its round trip counts.
+    pub from: Tick,
     pub sent: Tick,
 }
 
@@ -82,8 +85,8 @@ pub(super) enum Arrival {
 impl Window {
     /// A window over the last `size` pings, rounded up to a power of two.
     pub fn new(size: usize) -> Self {
-        let empty =
-            Slot { sequence: u64::MAX, due: Tick::ZERO, sent: Tick::ZERO, state: State::Answered };
+        let (due, from, sent) = (Tick::ZERO, Tick::ZERO, Tick::ZERO);
+        let empty = Slot { sequence: u64::MAX, due, from, sent, state: State::Answered };
         let slots = vec![empty; size.next_power_of_two()].into_boxed_slice();
         Self {
             overdue: VecDeque::with_capacity(slots.len().min(OVERDUE)),
@@ -97,9 +100,9 @@ impl Window {
 
     /// A ping left. Returns the one that is forgotten for it without an answer, if there is one.
     pub fn sent(&mut self, departure: Departure) -> Option<Unanswered> {
-        let Departure { sequence, due, sent } = departure;
+        let Departure { sequence, due, from, sent } = departure;
         let index = self.index(sequence);
-        let slot = Slot { sequence, due, sent, state: State::Outstanding };
+        let slot = Slot { sequence, due, from, sent, state: State::Outstanding };
         let before = std::mem::replace(&mut self.slots[index], slot);
         self.awaited += 1;
         self.awaited -= u64::from(before.state == State::Outstanding);
@@ -180,13 +183,13 @@ impl Window {
             // Whatever left the slots without an answer is overdue, and this one is not.
             return if is_forgotten { Arrival::Late } else { Arrival::Duplicate };
         };
-        let Slot { due, sent, state, .. } = *slot;
+        let Slot { due, from, sent, state, .. } = *slot;
         if state == State::Answered {
             return Arrival::Duplicate;
         }
         slot.state = State::Answered;
         self.awaited -= u64::from(state == State::Outstanding);
-        let departure = Departure { sequence, due, sent };
+        let departure = Departure { sequence, due, from, sent };
         let extent = self.order.saw(sequence);
         Arrival::First { departure, extent, is_mended: state == State::Damaged }
     }
@@ -217,8 +220,8 @@ impl Window {
 
 impl Slot {
     fn unanswered(&self) -> Option<Unanswered> {
-        let Self { sequence, due, sent, state } = *self;
-        let departure = Departure { sequence, due, sent };
+        let Self { sequence, due, from, sent, state } = *self;
+        let departure = Departure { sequence, due, from, sent };
         (state != State::Answered)
             .then_some(Unanswered { departure, is_damaged: state == State::Damaged })
     }
@@ -232,7 +235,7 @@ mod tests {
 
     fn departure(sequence: u64) -> Departure {
         let sent = Tick::from_nanos(sequence * 10);
-        Departure { sequence, due: sent, sent }
+        Departure { sequence, due: sent, from: sent, sent }
     }
 
     fn first(sequence: u64, extent: Option<u64>) -> Arrival {

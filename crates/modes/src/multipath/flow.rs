@@ -353,9 +353,11 @@ impl Machine for MultipathFlow {
         let kind = if offer.is_check { Kind::Check } else { Kind::Data };
         let number = if offer.is_check { 0 } else { self.number };
         let (server_received, server_sent) = (Tick::ZERO, Tick::ZERO);
-        let header = Header { kind, lane, number, sent: now, server_received, server_sent };
+        // What the system does not take at once waits for the path.
+        let sent = offer.at;
+        let header = Header { kind, lane, number, sent, server_received, server_sent };
         self.content.write(&header, datagram);
-        self.stamp = now;
+        self.stamp = sent;
     }
 
     fn sent(&mut self, shared: &mut MultipathShared, lane: Lane, _: usize, _: Tick) {

@@ -58,10 +58,16 @@ fn halve_goodput(report: &mut GoodputReport) {
 }
 
 fn halve_latency(report: &mut LatencyReport) {
-    [&mut report.rtt, &mut report.service, &mut report.send_lag, &mut report.server_residence]
-        .into_iter()
-        .flatten()
-        .for_each(coarsen);
+    [
+        &mut report.rtt,
+        &mut report.rtt_since_scheduled,
+        &mut report.service,
+        &mut report.send_lag,
+        &mut report.server_residence,
+    ]
+    .into_iter()
+    .flatten()
+    .for_each(coarsen);
 }
 
 fn halve_media(report: &mut MediaReport) {

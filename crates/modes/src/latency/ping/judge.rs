@@ -39,7 +39,7 @@ impl PingFlow {
                 return Measured::No;
             }
         };
-        let Departure { due, sent, .. } = departure;
+        let Departure { due, from, sent, .. } = departure;
         let tally = &mut shared.tally;
         tally.received += 1;
         if let Some(extent) = extent {
@@ -51,13 +51,13 @@ impl PingFlow {
             tally.reordered_return += u64::from(echoed < self.last_echoed);
             self.last_echoed = self.last_echoed.max(echoed);
         }
-        let rtt = now.nanos_since(due);
+        let rtt = now.nanos_since(from);
         self.longest_ns = self.longest_ns.max(rtt);
         let is_warm_up = self.is_warm_up(due, shared);
         if let Some(samples) = &mut shared.samples {
             let (flow, received) = (self.flow, now);
             let outcome = if is_warm_up { Outcome::WarmUp } else { Outcome::Answered };
-            samples.push(Sample { flow, sequence, due, sent, received, server, outcome });
+            samples.push(Sample { flow, sequence, due, from, sent, received, server, outcome });
         }
         if is_warm_up {
             shared.tally.warm_up += 1;
@@ -68,30 +68,33 @@ impl PingFlow {
         if let Some(linear) = &mut tally.linear {
             linear.record(rtt);
         }
-        let service = now.nanos_since(sent);
+        if let Some(histogram) = &mut tally.since_scheduled {
+            histogram.record(now.nanos_since(due));
+        }
         if let Some(histogram) = &mut tally.service {
-            histogram.record(service);
+            histogram.record(now.nanos_since(sent));
         }
         if let (Some(residence), Some((received, echoed))) = (&mut tally.server_residence, server) {
             residence.record(echoed.nanos_since(received));
         }
         let one_way_ns =
-            server.map(|(received, echoed)| (difference(received, sent), difference(now, echoed)));
+            server.map(|(received, echoed)| (difference(received, from), difference(now, echoed)));
         if let (Some(delays), Some(tally)) = (one_way_ns, &mut tally.one_way) {
             tally.record(delays);
         }
-        let transits = Transits { round_trip_ns: service as i64, one_way_ns };
+        let transits = Transits { round_trip_ns: rtt as i64, one_way_ns };
         self.last.arrived(sequence, transits, &mut tally.variation);
         Measured::Yes
     }
 
     /// A ping will have no answer that counts.
     pub(super) fn tell_unanswered(&self, shared: &mut LatencyShared, unanswered: Unanswered) {
-        let Departure { sequence, due, sent } = unanswered.departure;
+        let Departure { sequence, due, from, sent } = unanswered.departure;
         if let Some(samples) = &mut shared.samples {
             let (flow, received) = (self.flow, Tick::NEVER);
             let outcome = if unanswered.is_damaged { Outcome::Corrupt } else { Outcome::Lost };
-            samples.push(Sample { flow, sequence, due, sent, received, server: None, outcome });
+            let server = None;
+            samples.push(Sample { flow, sequence, due, from, sent, received, server, outcome });
         }
     }
 

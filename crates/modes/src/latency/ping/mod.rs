@@ -10,6 +10,7 @@ use pathscope_flow::{
     Totals, Transport, Want,
 };
 
+use super::attempts::Attempts;
 use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind, Note};
 use super::drain::Drain;
@@ -35,6 +36,7 @@ pub struct PingFlow {
     content: Content,
     window: Window,
     schedule: Schedule,
+    attempts: Attempts,
     last: Last,
     /// Where kernel stamps are asked for: those of the pings that are on their way.
     trips: Option<Trips>,
@@ -75,6 +77,7 @@ impl PingFlow {
             content: Content::of(plan, session, flow),
             window: Window::new(window_of(plan)),
             schedule: Schedule::new(plan, flow.0),
+            attempts: Attempts::default(),
             last: Last::default(),
             trips: (plan.timestamps == Timestamps::Kernel).then(|| Trips::new(trips_of(plan))),
             last_echoed: Tick::ZERO,
@@ -174,10 +177,17 @@ impl PingFlow {
         Want { send, recv, ..waiting }
     }
 
-    /// Ping `self.next` left at `at`.
-    fn left(&mut self, shared: &mut LatencyShared, at: Tick) {
-        let due = if shared.is_open_loop { self.schedule.due() } else { at };
-        let forgotten = self.window.sent(Departure { sequence: self.next, due, sent: at });
+    /// When the next ping is due; in a closed loop none is.
+    fn due(&self, shared: &LatencyShared) -> Option<Tick> {
+        shared.is_open_loop.then(|| self.schedule.due())
+    }
+
+    /// Ping `self.next` left: its first byte was taken at `sent`, its last at `taken`.
+    fn left(&mut self, shared: &mut LatencyShared, sent: Tick, taken: Tick) {
+        let due = self.due(shared);
+        let from = self.attempts.left(due, taken);
+        let due = due.unwrap_or(sent);
+        let forgotten = self.window.sent(Departure { sequence: self.next, due, from, sent });
         if let Some(forgotten) = forgotten {
             self.tell_unanswered(shared, forgotten);
         }
@@ -185,12 +195,12 @@ impl PingFlow {
         if !self.is_warm_up(due, shared)
             && let Some(lag) = &mut shared.tally.send_lag
         {
-            lag.record(at.nanos_since(due));
+            lag.record(from.nanos_since(due));
         }
         if let Some(trips) = &mut self.trips {
-            trips.sent(self.next, at);
+            trips.sent(self.next, from);
         }
-        self.last_sent = at;
+        self.last_sent = sent;
         self.schedule.advance();
         self.next += 1;
     }
@@ -254,7 +264,7 @@ impl Machine for PingFlow {
     fn sent(&mut self, shared: &mut LatencyShared, _: Lane, amount: usize, at: Tick) {
         match self.transport {
             // The stamp in the datagram is the one to compare with.
-            Transport::Datagram => self.left(shared, self.begun_at),
+            Transport::Datagram => self.left(shared, self.begun_at, self.begun_at),
             Transport::Stream => {
                 if self.partly_sent == 0 {
                     self.begun_at = at;
@@ -262,10 +272,16 @@ impl Machine for PingFlow {
                 self.partly_sent += amount;
                 if self.partly_sent >= self.sizes.ping {
                     self.partly_sent = 0;
-                    self.left(shared, self.begun_at);
+                    self.left(shared, self.begun_at, at);
+                } else {
+                    self.attempts.refused(self.due(shared), at);
                 }
             }
         }
+    }
+
+    fn refused(&mut self, shared: &mut LatencyShared, _: Lane, at: Tick) {
+        self.attempts.refused(self.due(shared), at);
     }
 
     fn received(
@@ -317,7 +333,12 @@ impl Machine for PingFlow {
                 }
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
-            Event::Unreachable { .. } => shared.tally.unreachable += 1,
+            Event::Unreachable { is_answer, .. } => {
+                shared.tally.unreachable += 1;
+                if !is_answer {
+                    self.attempts.refused(self.due(shared), now);
+                }
+            }
             _ => {}
         }
     }
