@@ -19,7 +19,8 @@ const MODES: [&[&str]; 4] = [
 
 /// A client of this mode that runs.
 fn running(server: &Server, mode: &[&str]) -> Running {
-    let words = [mode, &[&server.host(), "--report-every", "100ms"]].concat();
+    let host = server.host();
+    let words = [mode, &[&host, "--report-every", "100ms"]].concat();
     let mut client = Running::start(pathscope(&words));
     client.await_stdout("ms");
     client

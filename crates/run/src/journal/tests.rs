@@ -72,7 +72,7 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
     for role in [Role::Client, Role::Server] {
         let kept = Arc::new(Kept::default());
         let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
-        session.expect(Token([7; 16]), role, &one_after_the_other());
+        session.expect(Token([7; 16]), (role, true), &one_after_the_other());
         // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
         let begin = clock::now().plus_nanos(60_000_000_000);
         let since = |number: u64| begin.plus_nanos(number * 1_100_000_000);
@@ -89,7 +89,7 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
             // Its rows wait for what the client says; two of these come by word of single ones, two with the report.
             assert_eq!(kept.lasted_ms(), []);
             for flow in [0, 1] {
-                session.peer_ended(FlowId(flow), Totals { sent: 0, received: 1_000 }, false);
+                session.peer_ended(FlowId(flow), Totals { sent: 0, received: 1_000 }, None);
             }
             session.peer_reported(&EndReport::default());
         }
