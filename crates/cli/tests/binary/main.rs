@@ -11,6 +11,7 @@ mod documents;
 mod find_rate;
 mod guide;
 mod journal;
+#[cfg(test)]
 mod kept;
 #[cfg(test)]
 mod lab;
