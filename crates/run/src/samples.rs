@@ -270,12 +270,11 @@ impl RowFile {
             return Err(error.clone());
         }
         let result = self.begin(head).and_then(|()| {
-            let rows = text.iter().filter(|&&byte| byte == b'\n').count() as u64;
             let result = self.file.write_rows(text);
-            self.rows += result.as_ref().err().map_or(rows, |unwritten| unwritten.rows);
+            self.rows += *result.as_ref().unwrap_or_else(|unwritten| &unwritten.rows);
             result.map_err(|unwritten| unwritten.error)
         });
-        result.map_err(|error| self.broken.insert(explain(&error)).clone())
+        result.map(drop).map_err(|error| self.broken.insert(explain(&error)).clone())
     }
 
     /// Empties the file and writes the head, once.
@@ -284,7 +283,7 @@ impl RowFile {
             return Ok(());
         }
         self.file.empty()?;
-        self.file.write_rows(head.as_bytes()).map_err(|unwritten| unwritten.error)
+        self.file.write_rows(head.as_bytes()).map(drop).map_err(|unwritten| unwritten.error)
     }
 }
 

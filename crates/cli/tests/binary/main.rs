@@ -13,6 +13,7 @@ mod found_there;
 mod guide;
 mod interrupted;
 mod journal;
+#[cfg(test)]
 mod kept;
 #[cfg(test)]
 mod lab;

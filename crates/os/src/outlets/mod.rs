@@ -46,13 +46,13 @@ impl Outlet {
     }
 
     /// Writes rows, each with a new line at its end, behind those that this wrote before. Of one that is not written
-    /// whole nothing stays, where that can be helped: half a row would be taken for a whole one.
-    pub fn write_rows(&mut self, rows: &[u8]) -> Result<(), Unwritten> {
+    /// whole nothing stays, where that can be helped: half a row would be taken for a whole one. Returns how many there were.
+    pub fn write_rows(&mut self, rows: &[u8]) -> Result<u64, Unwritten> {
         let mut rest = rows;
         let failed = loop {
             if rest.is_empty() {
                 self.whole_bytes += rows.len() as u64;
-                return Ok(());
+                return Ok(count(rows));
             }
             match self.write(rest) {
                 Ok(0) => break ErrorKind::WriteZero.into(),
@@ -66,8 +66,7 @@ impl Outlet {
         self.whole_bytes += whole as u64;
         // A pipe or a device has no length to cut.
         let _ = self.file.set_len(self.whole_bytes);
-        let rows = written.iter().filter(|&&byte| byte == b'\n').count() as u64;
-        Err(Unwritten { rows, error: failed })
+        Err(Unwritten { rows: count(written), error: failed })
     }
 
     fn wait(&self) -> io::Result<()> {
@@ -77,6 +76,12 @@ impl Outlet {
         let text = format!("its reader took nothing for {} s", self.patience.as_secs_f64());
         Err(io::Error::new(ErrorKind::TimedOut, text))
     }
+}
+
+/// The rows that end in a text.
+fn count(text: &[u8]) -> u64 {
+    // What stands behind the last is a piece, too.
+    text.split(|&byte| byte == b'\n').count() as u64 - 1
 }
 
 /// Why a file takes no more, with what can be done about it where the system's own words do not say it.
