@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
+use pathscope_os::memory;
 use pathscope_peers::limits::Limits;
 use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
@@ -25,6 +26,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
     }
+    memory::keep_little();
     // Before signals are heard: opening a pipe may wait for its reader.
     let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections)?;
     let stop = Stop::default();

@@ -24,7 +24,7 @@ fn resolve_by(
     const WORD: u64 = 0;
     let (waker, poller) = (Waker::new()?, Poller::new()?);
     poller.add(&waker, WORD, Interest::INPUT)?;
-    stop.wake(&waker);
+    let _hearing = stop.wake(&waker);
     let (sender, answer) = channel();
     std::thread::Builder::new()
         .name("resolver".to_owned())

@@ -21,6 +21,8 @@ mod latency_ends;
 mod latency_stamps;
 mod measure;
 mod media;
+#[cfg(target_os = "linux")]
+mod memory;
 mod multipath;
 #[cfg(target_os = "linux")]
 mod quota;
