@@ -24,6 +24,8 @@ mod media;
 #[cfg(target_os = "linux")]
 mod memory;
 mod multipath;
+#[cfg(unix)]
+mod options;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;

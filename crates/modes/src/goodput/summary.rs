@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Endings, FailureCounts, FailureTimes, GoodputPlan, NoFairness, RateSpread, RemoteCounts, Starved,
-    Verify,
+    Endings, FailureCounts, FailureTimes, GoodputPlan, NoFairness, RateSpread, RemoteCounts,
+    Starved, Verify,
 };
 use crate::pattern::Corruption;
 
