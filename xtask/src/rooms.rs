@@ -34,9 +34,7 @@ pub const ROOMS: &[Room] = &[
     Room {
         name: "core",
         may_import: &[],
-        nature: Nature::Pure {
-            libraries: &["hdrhistogram", "schemars", "serde", "serde_json", "thiserror"],
-        },
+        nature: Nature::Pure { libraries: &["schemars", "serde", "serde_json", "thiserror"] },
     },
     Room {
         name: "flow",

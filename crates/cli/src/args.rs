@@ -199,12 +199,12 @@ pub struct MultipathCommand {
 /// What every measuring command has in common.
 #[derive(Args, Debug)]
 pub struct RunArgs {
-    /// The server's port, where HOST names none
     #[arg(
-        short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT,
-        value_parser = clap::value_parser!(u16).range(1..)
+        short = 'p', long, value_name = "PORT",
+        value_parser = clap::value_parser!(u16).range(1..),
+        help = format!("The server's port, where HOST names none [default: {DEFAULT_PORT}]")
     )]
-    pub port: u16,
+    pub port: Option<u16>,
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,
@@ -220,6 +220,9 @@ pub struct RunArgs {
     /// How much is said
     #[command(flatten)]
     pub talk: TalkArgs,
+    /// With which colors
+    #[command(flatten)]
+    pub color: ColorArgs,
 }
 
 /// Where a command runs.

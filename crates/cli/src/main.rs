@@ -16,6 +16,7 @@ mod server;
 mod show;
 mod talk;
 mod terminal;
+mod words;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -88,6 +89,10 @@ impl Trouble {
 
 /// Help and version go to standard output and are no error; everything else is one of usage.
 fn explain(error: &clap::Error) -> ExitCode {
+    if let Some(text) = words::explain(error.kind(), std::env::args_os().skip(1)) {
+        terminal::complain(&text);
+        return ExitCode::from(Failure::Usage.exit_code());
+    }
     // A terminal that cannot be written to cannot be told so, either.
     let _ = error.print();
     match error.kind() {

@@ -12,9 +12,11 @@ use pathscope_modes::media;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_modes::sequel::Sequel;
 use pathscope_os::{OsError, host, routes};
+use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
 use pathscope_run::survey::{self, SurveyOptions};
+use pathscope_run::target;
 use pathscope_views::Format;
 
 use crate::args::{
@@ -27,10 +29,15 @@ use crate::frequencies::FrequencyFile;
 use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::output::{self, Outputs};
-use crate::{Trouble, terminal};
+use crate::{Trouble, terminal, words};
 
 /// `pathscope survey`.
 pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
+    if args.host.is_none() && args.run.port.is_some() {
+        let text = "--port has no effect without HOST, since the server is then inside this process; name \
+                    the server, or leave it out";
+        return Err(Trouble::usage(text));
+    }
     let tests = survey::tests(&SurveyOptions {
         connections: args.connections,
         duration: args.duration,
@@ -51,7 +58,7 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     let probe =
         if args.no_probe { None } else { Some(LatencyPlan::probe(probe_rate(args.probe_rate)?)) };
     let mut mode = args.mode;
-    if mode.seed.is_none() {
+    if mode.seed.is_none() && mode.draws() {
         mode.seed = Some(fresh_seed()?);
     }
     let find_rate = args.datagrams.find_rate;
@@ -61,6 +68,10 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
         mode.into_plan().map(Plan::Goodput)
     };
     let plan = plan.map_err(Trouble::usage)?;
+    if let (Plan::Datagrams(_), Some(option)) = (&plan, args.journal.named_first()) {
+        let text = "has no effect over UDP: such files are of connections; leave it out";
+        return Err(Trouble::usage(format!("{option} {text}")));
+    }
     let test = Test { plan, probe, report_every_ns: args.run.report_every };
     let files = Files {
         journal: args.journal,
@@ -162,6 +173,9 @@ fn measure(
     files: &Files,
 ) -> Result<(), Trouble> {
     let Tests { list: tests, sequel } = tests;
+    let hosts: Vec<String> = hosts.into_iter().collect();
+    let checked = hosts.iter().try_for_each(|host| target::check(host, args.port));
+    checked.map_err(Trouble::usage)?;
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
         return show_plan(&tests, sequel.map(|sequel| sequel.ahead()));
@@ -194,10 +208,10 @@ fn measure(
     };
     let request = Request {
         kind: kind.to_owned(),
-        command: std::env::args().collect(),
+        command: words::as_typed(std::env::args_os()),
         here,
-        hosts: hosts.into_iter().collect(),
-        port: args.port,
+        hosts,
+        port: args.port.unwrap_or(DEFAULT_PORT),
         tests,
         sequel,
         afterwards,
@@ -206,7 +220,7 @@ fn measure(
         wall_unix_ns: pathscope_os::clock::wall_unix_ns,
     };
     let format = args.output.form.format();
-    let options = terminal::options(args.talk.color.color, args.talk.quiet);
+    let options = terminal::options(args.color.color, args.talk.quiet);
     let mut stdout = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));

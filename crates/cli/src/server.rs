@@ -3,6 +3,8 @@
 use std::io::{self, Write};
 use std::sync::{Mutex, PoisonError};
 
+use pathscope_core::quantity::{Period, shown};
+use pathscope_os::memory;
 use pathscope_peers::limits::Limits;
 use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
@@ -20,11 +22,13 @@ use crate::terminal;
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
+    check(args)?;
     let named = args.journal.named();
     files::must_differ(&args.daemon.with_log(&named))?;
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
     }
+    memory::keep_little();
     // Before signals are heard: opening a pipe may wait for its reader.
     let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections)?;
     let stop = Stop::default();
@@ -62,6 +66,39 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let incomplete = kept.finish();
     served.map_err(trouble)?;
     incomplete.map_or(Ok(()), Err)
+}
+
+/// What no server could do anything with.
+fn check(args: &ServerArgs) -> Result<(), Trouble> {
+    const LEAST: Period = Period::from_millis(10);
+    if let Some(limit) = args.limit_duration.filter(|limit| (1..LEAST.0).contains(&limit.0)) {
+        let text = format!(
+            "--limit-duration {limit} would refuse every test, since the shortest lasts {LEAST}; 0 lifts the limit"
+        );
+        return Err(Trouble::usage(text));
+    }
+    for address in &args.listen {
+        let refused = |why: &str| {
+            let text = format!("--listen '{}': {why}", shown(address));
+            Err(Trouble::usage(text))
+        };
+        if address.is_empty() || address.contains(|it: char| it.is_control() || it.is_whitespace())
+        {
+            return refused(
+                "give an address or a name of this machine, as 127.0.0.1 or fe80::1%eth0",
+            );
+        }
+        if has_port(address) {
+            return refused("give the address alone, and its port with --port");
+        }
+    }
+    Ok(())
+}
+
+/// Whether this is an address with a port behind it. One of IPv6 has colons of its own.
+fn has_port(address: &str) -> bool {
+    let behind = address.rsplit_once(']').map_or(address, |(_, behind)| behind);
+    behind.matches(':').count() == 1
 }
 
 /// The limits that were asked for; zero lifts one.

@@ -11,9 +11,6 @@ pub struct TalkArgs {
     /// Say more: with -v also status, with -vv also each step of a session
     #[arg(short = 'v', long, action = ArgAction::Count, value_parser = clap::value_parser!(u8).range(..=2))]
     pub verbose: u8,
-    /// With which colors
-    #[command(flatten)]
-    pub color: ColorArgs,
 }
 
 /// With which colors.

@@ -228,6 +228,9 @@ pub enum DocumentError {
     /// Not JSON, or not of this shape.
     #[error("not a pathscope result: {0}")]
     Malformed(#[from] serde_json::Error),
+    /// Text, or JSON that is no object.
+    #[error("not a pathscope result: that is one JSON object, and begins with '{{'")]
+    NotAnObject,
     /// JSON of something else.
     #[error("not a pathscope result: its schema is '{0}' and not '{SCHEMA_NAME}'")]
     Foreign(String),
@@ -249,6 +252,11 @@ impl Document {
         #[derive(Deserialize)]
         struct Head {
             schema: SchemaId,
+        }
+        // Editors of other systems put a mark before text, which is none of it.
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        if !text.trim_start().starts_with('{') {
+            return Err(DocumentError::NotAnObject);
         }
         let head: Head = serde_json::from_str(text)?;
         if head.schema.name != SCHEMA_NAME {
@@ -281,7 +289,10 @@ mod tests {
     #[test]
     fn what_is_no_document_is_told_apart() {
         let error = |text: &str| Document::from_json(text).expect_err("no document").to_string();
-        assert!(error("hello").contains("not a pathscope result"));
+        for text in ["hello", "", "[]", "3", "\u{feff}", "\u{feff}null"] {
+            assert!(error(text).contains("one JSON object, and begins with '{'"), "{text}");
+        }
+        assert!(error("{").contains("not a pathscope result"));
         assert!(error(r#"{"schema":{"name":"iperf","version":1}}"#).contains("'iperf'"));
         let later = error(r#"{"schema":{"name":"pathscope-document","version":9}}"#);
         assert!(later.contains("version 9") && later.contains("use a newer one"), "{later}");
@@ -337,5 +348,7 @@ mod tests {
         let document = Document::default();
         let text = serde_json::to_string(&document).expect("plain data");
         assert_eq!(Document::from_json(&text).expect("its own text"), document);
+        let marked = format!("\u{feff}\n{text}");
+        assert_eq!(Document::from_json(&marked).expect("with a mark before it"), document);
     }
 }

@@ -5,7 +5,7 @@ use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
 use thiserror::Error;
 
 /// Connections of one test.
@@ -197,6 +197,24 @@ pub enum PlanError {
         /// Frames a second.
         frame_rate: u32,
     },
+    /// An option that would change nothing.
+    #[error("{option} has no effect {place}; {advice}")]
+    NoEffect {
+        /// The option as typed.
+        option: &'static str,
+        /// Where: behind "has no effect".
+        place: &'static str,
+        /// What to do.
+        advice: &'static str,
+    },
+    /// Nothing says how much a stream carries.
+    #[error(
+        "say what a stream is like: --profile NAME (one of {profiles}), or --rate with its bits a second"
+    )]
+    NoStream {
+        /// The profiles there are.
+        profiles: String,
+    },
     /// Two options that exclude each other.
     #[error("{one} and {other} exclude each other; {advice}")]
     Contradiction {
@@ -227,6 +245,18 @@ where
         low: range.start().to_string(),
         high: range.end().to_string(),
     })
+}
+
+/// Options that would change nothing, each with whether it was typed: the first of those is refused.
+pub(crate) fn no_effect(
+    place: &'static str,
+    advice: &'static str,
+    options: &[(&'static str, bool)],
+) -> Result<(), PlanError> {
+    match options.iter().find(|(_, is_typed)| *is_typed) {
+        Some(&(option, _)) => Err(PlanError::NoEffect { option, place, advice }),
+        None => Ok(()),
+    }
 }
 
 /// A range whose first end is not above its second.
@@ -303,7 +333,7 @@ pub(crate) fn choice<T: Copy>(
     choices.iter().find(|(name, _)| *name == typed).map(|&(_, choice)| choice).ok_or_else(|| {
         PlanError::UnknownChoice {
             option,
-            value: typed.chars().take(NAME).collect(),
+            value: shown(typed),
             choices: choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
         }
     })

@@ -2,9 +2,10 @@
 //! both.
 
 use std::net::IpAddr;
+use std::str::FromStr;
 
 use clap::Args;
-use pathscope_core::quantity::{Bytes, Period};
+use pathscope_core::quantity::{Bytes, Period, shown};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,53 @@ pub struct SocketPlan {
     pub bind: Vec<IpAddr>,
     /// The client's ports; absent: the system's choice.
     pub source_ports: Option<SourcePorts>,
+}
+
+/// An address of this end as typed: a link-local one may say which link it is of, as fe80::1%eth0.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct OwnAddress {
+    address: IpAddr,
+    interface: Option<String>,
+}
+
+impl FromStr for OwnAddress {
+    type Err = String;
+
+    fn from_str(typed: &str) -> Result<Self, String> {
+        let bare = typed.strip_prefix('[').and_then(|it| it.strip_suffix(']')).unwrap_or(typed);
+        let (address, interface) = match bare.split_once('%') {
+            Some((address, interface)) => (address, Some(interface.to_owned())),
+            None => (bare, None),
+        };
+        let parsed = address.parse().map(|address: IpAddr| address.to_canonical());
+        match parsed {
+            Ok(address) if interface.is_none() || address.is_ipv6() => {
+                Ok(Self { address, interface })
+            }
+            _ => Err(format!(
+                "'{}' is no address; write 192.0.2.1, 2001:db8::1 or fe80::1%eth0",
+                shown(typed)
+            )),
+        }
+    }
+}
+
+/// Where this end's sockets stand: its addresses, and the interface that was named, by itself or behind an address.
+pub(crate) fn own_place(
+    bind: Vec<OwnAddress>,
+    interface: Option<String>,
+) -> Result<(Vec<IpAddr>, Option<String>), PlanError> {
+    let mut named = interface;
+    for link in bind.iter().filter_map(|own| own.interface.as_ref()) {
+        if named.get_or_insert_with(|| link.clone()) != link {
+            return Err(PlanError::Contradiction {
+                one: "one interface",
+                other: "another in --bind ADDRESS%INTERFACE",
+                advice: "all sockets of a test are on one interface: name one",
+            });
+        }
+    }
+    Ok((bind.into_iter().map(|own| own.address).collect(), named))
 }
 
 /// Ports, both ends of the range included.
@@ -98,7 +146,7 @@ pub struct SocketArgs {
     pub interface: Option<String>,
     /// Address of this end; may be given several times, and connections take them in turns
     #[arg(long, value_name = "ADDRESS")]
-    pub bind: Vec<IpAddr>,
+    pub bind: Vec<OwnAddress>,
     /// Port of this end, or a range
     #[arg(
         long,
@@ -113,6 +161,7 @@ impl SocketArgs {
     pub fn into_plan(self) -> Result<SocketPlan, PlanError> {
         let ports = self.source_port.as_deref().map(read_ports).transpose()?;
         let dscp = self.dscp.map(|dscp| narrow("--dscp", dscp, &limits::DSCP)).transpose()?;
+        let (bind, interface) = own_place(self.bind, self.interface)?;
         let hops = self.ttl.map(|hops| narrow("--ttl", hops, &limits::HOPS)).transpose()?;
         Ok(SocketPlan {
             dscp,
@@ -123,8 +172,8 @@ impl SocketArgs {
             segment_bytes: self.mss,
             keepalive_ns: self.keepalive,
             nagle: self.nagle,
-            interface: self.interface,
-            bind: self.bind,
+            interface,
+            bind,
             source_ports: ports.map(source_ports).transpose()?,
         })
     }
@@ -133,7 +182,7 @@ impl SocketArgs {
 fn read_ports(typed: &str) -> Result<Span<u64>, PlanError> {
     typed.parse().map_err(|_| PlanError::Unreadable {
         option: "--source-port",
-        why: format!("'{typed}' is no port and no range; write 4000 or [4000,4999]"),
+        why: format!("'{}' is no port and no range; write 4000 or [4000,4999]", shown(typed)),
     })
 }
 
@@ -235,6 +284,29 @@ mod tests {
         );
         assert_eq!(plan.source_ports, Some(SourcePorts { low: 4_000, high: 4_007 }));
         assert_eq!((plan.bind.len(), plan.nagle), (2, true));
+    }
+
+    #[test]
+    fn a_link_behind_an_address_is_the_interface() {
+        let of = |words: &str| plan(words).map(|plan| (plan.bind, plan.interface));
+        let address = |text: &str| text.parse::<IpAddr>().expect("an address");
+        let (eth0, link) = (Some("eth0".to_owned()), vec![address("fe80::1")]);
+        for words in
+            ["--bind fe80::1%eth0", "--bind [fe80::1%eth0]", "--bind fe80::1%eth0 --interface eth0"]
+        {
+            assert_eq!(of(words), Ok((link.clone(), eth0.clone())), "{words}");
+        }
+        assert_eq!(of("--bind ::ffff:192.0.2.1"), Ok((vec![address("192.0.2.1")], None)));
+        for words in
+            ["--bind fe80::1%eth0 --interface eth1", "--bind fe80::1%eth0 --bind fe80::2%eth1"]
+        {
+            let error = of(words).expect_err(words).to_string();
+            assert!(error.contains("--bind ADDRESS%INTERFACE"), "{words}: {error}");
+        }
+        for typed in ["192.0.2.1%eth0", "here", "", "192.0.2.1:80", "h\n"] {
+            let error = typed.parse::<OwnAddress>().expect_err(typed);
+            assert!(error.contains("is no address") && !error.contains('\n'), "{typed}: {error}");
+        }
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod errno;
 mod error;
 pub mod host;
 pub mod limits;
+pub mod memory;
 pub mod namespaces;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 mod netlink;

@@ -68,8 +68,10 @@ fn datagrams(crew: Crew, plan: DatagramsPlan) -> Result<RunningWorker, RunError>
         Offload::Off => Batches::Several { longest },
     };
     let buffer = batches.room_bytes();
-    let shape =
-        Shape { batches, ..Shape::of_single_datagrams(DatagramShared::new(&plan), buffer, false) };
+    let shape = Shape {
+        batches,
+        ..Shape::of_single_datagrams(DatagramShared::new(&plan, role), buffer, false)
+    };
     let flow = move |id| DatagramFlow::new(&plan, role, key, id);
     let part = |tally| Part::Datagrams(Box::new(tally));
     crew.spawn(flow, shape, always, part, WorkerOutcome::Datagrams)
@@ -77,7 +79,7 @@ fn datagrams(crew: Crew, plan: DatagramsPlan) -> Result<RunningWorker, RunError>
 
 fn pings(mut crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
     let key = crew.setting.key;
-    let mut shared = LatencyShared::new(&plan);
+    let mut shared = LatencyShared::new(&plan, Role::Client);
     if let Some(Rows::Pings(samples)) = crew.rows.take() {
         shared = shared.with_samples(samples);
     }
@@ -89,7 +91,7 @@ fn pings(mut crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
 
 fn echoes(crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
     let key = crew.setting.key;
-    let shape = shape_of_latency(LatencyShared::new(&plan), &plan);
+    let shape = shape_of_latency(LatencyShared::new(&plan, Role::Server), &plan);
     let flow = move |id| EchoFlow::new(&plan, key, id);
     let part = |tally| Part::Latency(Box::new(tally));
     crew.spawn(flow, shape, always, part, WorkerOutcome::Echo)
@@ -97,7 +99,7 @@ fn echoes(crew: Crew, plan: LatencyPlan) -> Result<RunningWorker, RunError> {
 
 fn streams(mut crew: Crew, plan: MediaPlan) -> Result<RunningWorker, RunError> {
     let (role, key) = (crew.setting.role, crew.setting.key);
-    let mut shared = MediaShared::new(&plan);
+    let mut shared = MediaShared::new(&plan, role);
     if let Some(Rows::Frames(rows)) = crew.rows.take() {
         shared = shared.with_rows(rows);
     }

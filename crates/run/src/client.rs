@@ -157,7 +157,7 @@ impl ClientRun<'_> {
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
         driver.samples.clone_from(&self.samples);
-        stop.tell(driver.mailbox());
+        let _hearing = stop.tell(driver.mailbox());
         let result = self.tests(&mut driver, server, stop);
         if result.is_ok() {
             self.take_leave(&mut driver, server);
@@ -332,7 +332,7 @@ struct Connected {
 fn connect(targets: &[Vec<SocketAddr>], stop: &Stop) -> Result<Connected, RunError> {
     let mut silent: Vec<Silent> = Vec::new();
     let cancel = Waker::new()?;
-    stop.wake(&cancel);
+    let _hearing = stop.wake(&cancel);
     for &address in targets.iter().flatten() {
         if stop.reason().is_some() {
             return Err(RunError::Interrupted);

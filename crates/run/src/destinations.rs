@@ -89,7 +89,7 @@ fn try_all(
 ) -> Result<Vec<Silent>, RunError> {
     let (poller, waker) = (Poller::new()?, Waker::new()?);
     poller.add(&waker, WORD, Interest::INPUT)?;
-    stop.wake(&waker);
+    let _hearing = stop.wake(&waker);
     let deadline = clock::now() + within;
     let mut silent = Vec::new();
     let mut making: HashMap<u64, (SocketAddr, TcpStream)> = HashMap::new();

@@ -91,7 +91,7 @@ impl GroupState {
     pub fn new(test: &Test, group: Group, (role, cpus): (Role, usize)) -> Result<Self, RunError> {
         let job = test.plan_of(group.id);
         let tally = match &job {
-            Plan::Latency(plan) => Some(LatencyTally::for_plan(plan)),
+            Plan::Latency(plan) => Some(LatencyTally::for_plan(plan, role)),
             _ => None,
         };
         let list = job.cpus_of(role);

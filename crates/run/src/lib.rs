@@ -35,7 +35,7 @@ mod settings;
 pub mod stop;
 mod streams;
 pub mod survey;
-mod target;
+pub mod target;
 mod test;
 mod vacancies;
 pub mod wall;

@@ -49,7 +49,7 @@ impl Origins {
                 port
             }
         };
-        Ok(Some(SocketAddr::new(address, port)))
+        Ok(Some(from_link_of(server, SocketAddr::new(address, port))))
     }
 
     /// A connection is no more: its port is another's.
@@ -76,6 +76,16 @@ impl Origins {
         }
         Err(RunError::NoSuchFamily { server })
     }
+}
+
+/// A link-local address of this end is of the link that the server is on.
+fn from_link_of(server: SocketAddr, mut local: SocketAddr) -> SocketAddr {
+    if let (SocketAddr::V6(local), SocketAddr::V6(server)) = (&mut local, server)
+        && local.ip().is_unicast_link_local()
+    {
+        local.set_scope_id(server.scope_id());
+    }
+    local
 }
 
 #[cfg(test)]
@@ -106,6 +116,13 @@ mod tests {
         assert_eq!(from(&mut origins, 3, "[::2]:1"), "[::1]:0");
         // Each meets each: the turns of another server begin anew.
         assert_eq!(from(&mut origins, 4, "10.0.0.8:1"), "10.0.0.1:0");
+    }
+
+    #[test]
+    fn an_address_of_a_link_is_of_the_server_s_link() {
+        let mut origins = origins(&["fe80::1", "::1"], None);
+        assert_eq!(from(&mut origins, 0, "[fe80::2%7]:1"), "[fe80::1%7]:0");
+        assert_eq!(from(&mut origins, 1, "[fe80::2%7]:1"), "[::1]:0");
     }
 
     #[test]

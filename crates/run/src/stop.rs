@@ -1,6 +1,7 @@
 //! The wish to stop: from a signal, or from whoever runs us. Heard by every session.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::quantity::duration_ns;
@@ -65,30 +66,61 @@ struct State {
     stage: Stage,
     /// Whether a signal ends the process.
     ends_at_once: bool,
-    listeners: Vec<Mailbox>,
-    wakers: Vec<Waker>,
+    /// Who is to be told, by the number of its [`Hearing`].
+    hearers: BTreeMap<u64, Hearer>,
+    next_hearer: u64,
+}
+
+/// Who is told of a wish.
+#[derive(Debug)]
+enum Hearer {
+    Mailbox(Mailbox),
+    Waker(Waker),
+}
+
+impl Hearer {
+    fn tell(&self, reason: &'static str) {
+        match self {
+            Self::Mailbox(mailbox) => mailbox.post(Word::Stop(reason)),
+            Self::Waker(waker) => waker.wake(),
+        }
+    }
+}
+
+/// Somebody hears of a wish for as long as this value is there. What a mailbox or a waker holds, a descriptor among it,
+/// goes with it: a server that runs for years must not remember every session it had.
+#[derive(Debug)]
+#[must_use = "nobody hears of anything once it is dropped"]
+pub(crate) struct Hearing {
+    stop: Stop,
+    number: u64,
+}
+
+impl Drop for Hearing {
+    fn drop(&mut self) {
+        let hearer = self.stop.state().hearers.remove(&self.number);
+        // Closed when nobody holds the lock.
+        drop(hearer);
+    }
 }
 
 impl Stop {
     /// Stops everything that listens, now or later.
     pub fn request(&self, reason: &'static str) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state();
         state.reason = Some(reason);
-        for listener in &state.listeners {
-            listener.post(Word::Stop(reason));
-        }
-        state.wakers.iter().for_each(Waker::wake);
+        state.hearers.values().for_each(|hearer| hearer.tell(reason));
     }
 
     /// What is done from now on.
     pub(crate) fn at(&self, stage: Stage) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).stage = stage;
+        self.state().stage = stage;
     }
 
     /// A signal came: what is told of that.
     fn heard(&self, reason: &'static str) -> Option<String> {
         let (stage, is_again) = {
-            let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let state = self.state();
             (state.stage, state.reason.is_some())
         };
         self.request(reason);
@@ -97,33 +129,38 @@ impl Stop {
 
     /// Why to stop, if somebody wishes it.
     pub fn reason(&self) -> Option<&'static str> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).reason
+        self.state().reason
     }
 
-    /// Tells `listener` of a wish, uttered already or to come, for as long as it is there.
-    pub(crate) fn tell(&self, listener: &Mailbox) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // A server that runs for years must not remember every session it had.
-        state.listeners.retain(Mailbox::is_read);
-        if let Some(reason) = state.reason {
-            listener.post(Word::Stop(reason));
-        }
-        state.listeners.push(listener.clone());
+    /// Tells `listener` of a wish, uttered already or to come.
+    pub(crate) fn tell(&self, listener: &Mailbox) -> Hearing {
+        self.hear(Hearer::Mailbox(listener.clone()))
     }
 
     /// Wakes a thread that looks at [`reason`](Self::reason) when it is awake.
-    pub(crate) fn wake(&self, waker: &Waker) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if state.reason.is_some() {
-            waker.wake();
+    pub(crate) fn wake(&self, waker: &Waker) -> Hearing {
+        self.hear(Hearer::Waker(waker.clone()))
+    }
+
+    fn hear(&self, hearer: Hearer) -> Hearing {
+        let mut state = self.state();
+        if let Some(reason) = state.reason {
+            hearer.tell(reason);
         }
-        state.wakers.push(waker.clone());
+        let number = state.next_hearer;
+        state.next_hearer += 1;
+        state.hearers.insert(number, hearer);
+        Hearing { stop: self.clone(), number }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All is measured and saved, and perhaps a reader is waited for: from now on a signal does what it does to any
     /// process.
     pub fn end_at_once(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).ends_at_once = true;
+        self.state().ends_at_once = true;
     }
 
     /// Utters the wish when the user presses Ctrl-C or a supervisor asks for it.
@@ -142,7 +179,7 @@ impl Stop {
             .name("signals".to_owned())
             .spawn(move || {
                 for signal in &mut signals {
-                    if stop.state.lock().unwrap_or_else(PoisonError::into_inner).ends_at_once {
+                    if stop.state().ends_at_once {
                         // Of these three signals it does not return.
                         let _ = emulate_default_handler(signal);
                     }
@@ -176,7 +213,7 @@ mod tests {
             stop.at(stage);
             let line = stop.heard("interrupted by the user");
             // The next stage begins with nobody having wished anything.
-            let mut state = stop.state.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut state = stop.state();
             if stage == Stage::Before {
                 state.reason = None;
             }
@@ -191,5 +228,23 @@ mod tests {
         assert!(said(Stage::Saving).contains("the result is being saved"));
         assert!(said(Stage::Serving).contains("no client is waited for"));
         assert_eq!(stop.reason(), Some("interrupted by the user"));
+    }
+
+    #[test]
+    fn who_is_gone_is_remembered_by_nobody() {
+        let (stop, waker) = (Stop::default(), Waker::new().expect("a waker"));
+        let (mailbox, letters) = Mailbox::new(waker.clone());
+        let hearings = (stop.tell(&mailbox), stop.wake(&waker));
+        let (gone, of_gone) = Mailbox::new(Waker::new().expect("a waker"));
+        drop((stop.tell(&gone), stop.wake(&waker)));
+        assert_eq!(stop.state().hearers.len(), 2);
+        stop.request("a test");
+        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop("a test"))));
+        assert!(of_gone.receiver.try_recv().is_err() && waker.is_raised());
+        drop(hearings);
+        assert_eq!(stop.state().hearers.len(), 0);
+        // Who comes later hears of it, too.
+        let _late = stop.tell(&mailbox);
+        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop("a test"))));
     }
 }

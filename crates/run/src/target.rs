@@ -3,6 +3,7 @@
 use std::net::{Ipv6Addr, SocketAddr};
 use std::sync::mpsc::{TryRecvError, channel};
 
+use pathscope_core::quantity::shown;
 use pathscope_os::readiness::{Interest, Poller};
 use pathscope_os::{OsError, Waker, address};
 
@@ -12,7 +13,8 @@ use crate::stop::Stop;
 /// Every address of a server, best first. A resolver may take minutes, and cannot be called off: it has a
 /// thread of its own, which nobody waits for once `stop` is wished.
 pub(crate) fn resolve(target: &str, port: u16, stop: &Stop) -> Result<Vec<SocketAddr>, RunError> {
-    let (host, port) = parse(target, port)?;
+    let (host, own_port) = parse(target)?;
+    let port = own_port.unwrap_or(port);
     let host = host.to_owned();
     resolve_by(move || address::resolve(&host, port), stop)
 }
@@ -24,7 +26,7 @@ fn resolve_by(
     const WORD: u64 = 0;
     let (waker, poller) = (Waker::new()?, Poller::new()?);
     poller.add(&waker, WORD, Interest::INPUT)?;
-    stop.wake(&waker);
+    let _hearing = stop.wake(&waker);
     let (sender, answer) = channel();
     std::thread::Builder::new()
         .name("resolver".to_owned())
@@ -50,29 +52,58 @@ fn resolve_by(
     }
 }
 
+/// Whether what was typed may name a server, and whether the port in it, if there is one, is that of `port_option`; if not,
+/// why. Asks no resolver.
+pub fn check(target: &str, port_option: Option<u16>) -> Result<(), RunError> {
+    match (parse(target)?, port_option) {
+        ((_, Some(port)), Some(option)) if port != option => Err(RunError::BadTarget {
+            target: shown(target),
+            why: format!("its port is {port}, and --port says {option}; leave one of them out"),
+        }),
+        _ => Ok(()),
+    }
+}
+
 /// Host and port of what was typed.
-fn parse(target: &str, default_port: u16) -> Result<(&str, u16), RunError> {
-    let bad = |why: &str| RunError::BadTarget { target: target.to_owned(), why: why.to_owned() };
+fn parse(target: &str) -> Result<(&str, Option<u16>), RunError> {
+    let bad = |why: &str| RunError::BadTarget { target: shown(target), why: why.to_owned() };
+    if target.contains(|character: char| character.is_control() || character.is_whitespace()) {
+        return Err(bad("no name or address has a blank or a control character in it"));
+    }
+    if let Some((_, rest)) = target.split_once("://") {
+        let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+        let why = format!("it is a URL; give its host alone: {}", shown(host));
+        return Err(RunError::BadTarget { target: shown(target), why });
+    }
+    if target.contains(['/', '@', '?', '#']) {
+        return Err(bad("give a name or an address, and nothing before or behind it but :PORT"));
+    }
     let port_of = |port: &str| match port.parse() {
-        Ok(port @ 1..) => Ok(port),
+        Ok(port @ 1..) => Ok(Some(port)),
         _ => Err(bad("the port is a number from 1 to 65535")),
     };
     let (host, port) = if let Some(rest) = target.strip_prefix('[') {
         let (host, rest) = rest.split_once(']').ok_or_else(|| bad("the ']' is missing"))?;
         match rest.strip_prefix(':') {
             Some(port) => (host, port_of(port)?),
-            None if rest.is_empty() => (host, default_port),
+            None if rest.is_empty() => (host, None),
             None => return Err(bad("after the ']' comes ':PORT' or nothing")),
         }
-    } else if target.parse::<Ipv6Addr>().is_ok() {
-        (target, default_port)
+    } else if is_six(target) {
+        (target, None)
     } else {
         match target.split_once(':') {
             Some((host, port)) => (host, port_of(port)?),
-            None => (target, default_port),
+            None => (target, None),
         }
     };
     if host.is_empty() { Err(bad("the host is missing")) } else { Ok((host, port)) }
+}
+
+/// Whether this is an address of IPv6, be it that it says which link it is of.
+fn is_six(host: &str) -> bool {
+    let address = host.split_once('%').map_or(host, |(address, _)| address);
+    address.parse::<Ipv6Addr>().is_ok()
 }
 
 #[cfg(test)]
@@ -105,14 +136,19 @@ mod tests {
     #[test]
     fn every_way_to_name_a_server() {
         for (typed, host, port) in [
-            ("b", "b", 5210),
-            ("b:7", "b", 7),
-            ("10.0.0.2:70", "10.0.0.2", 70),
-            ("::1", "::1", 5210),
-            ("[::1]", "::1", 5210),
-            ("[fe80::1%eth0]:9", "fe80::1%eth0", 9),
+            ("b", "b", None),
+            ("b:7", "b", Some(7)),
+            ("10.0.0.2:70", "10.0.0.2", Some(70)),
+            ("::1", "::1", None),
+            ("[::1]", "::1", None),
+            ("fe80::1%eth0", "fe80::1%eth0", None),
+            ("fe80::1%2", "fe80::1%2", None),
+            ("[fe80::1%eth0]:9", "fe80::1%eth0", Some(9)),
+            ("::ffff:10.0.0.2", "::ffff:10.0.0.2", None),
         ] {
-            assert_eq!(parse(typed, 5210).expect(typed), (host, port));
+            assert_eq!(parse(typed).expect(typed), (host, port));
+            assert!(check(typed, None).is_ok() && check(typed, port).is_ok(), "{typed}");
+            assert_eq!(check(typed, Some(99)).is_ok(), port.is_none(), "{typed}");
         }
     }
 
@@ -126,9 +162,19 @@ mod tests {
             ("b:99999", "1 to 65535"),
             ("[::1", "']' is missing"),
             ("[::1]7", "':PORT'"),
+            ("http://b", "give its host alone: b"),
+            ("tcp://b:7/path?x", "give its host alone: b:7"),
+            ("b/path", "nothing before or behind"),
+            ("me@b", "nothing before or behind"),
+            ("b\nc", "'b\\nc' names no server: no name or address has a blank"),
+            (" b", "a blank or a control character"),
+            ("\u{1b}[2J", "a blank or a control character"),
         ] {
-            let error = parse(typed, 5210).expect_err(typed).to_string();
+            let error = parse(typed).expect_err(typed).to_string();
             assert!(error.contains(words), "{typed}: {error}");
+            assert!(!error.contains(char::is_control), "{typed:?}: {error:?}");
         }
+        let error = check("b:7", Some(8)).expect_err("two ports").to_string();
+        assert!(error.contains("its port is 7, and --port says 8"), "{error}");
     }
 }

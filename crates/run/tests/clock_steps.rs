@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::Duration;
 
-use pathscope_core::id::{FlowId, Token};
+use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
@@ -79,7 +79,7 @@ fn plan(load_model: LoadModel, timestamps: Timestamps) -> LatencyPlan {
 
 /// Runs one end until its flow is over or nobody is left who could tell it anything. The flow, and what it counted.
 fn work<M, S>(
-    plan: &LatencyPlan,
+    (plan, role): (&LatencyPlan, Role),
     (flow, socket): (M, UdpSocket),
     inbox: Inbox,
     calls: S,
@@ -91,7 +91,7 @@ where
     let (sender, reports) = channel();
     let worker = Worker {
         flows: vec![(flow, vec![Arc::new(socket.into())])],
-        shared: LatencyShared::new(plan),
+        shared: LatencyShared::new(plan, role),
         terms: Terms {
             transport: Transport::Datagram,
             wait: Wait::Sleep,
@@ -111,7 +111,7 @@ where
         succession: None,
     };
     let finished = registry::run(EngineKind::Plain, worker, calls).expect("the engine runs");
-    let mut tally = LatencyTally::for_plan(plan);
+    let mut tally = LatencyTally::for_plan(plan, role);
     reports.try_iter().for_each(|report| tally.merge(&report));
     let (flow, _) = finished.flows.into_iter().next().expect("the only one");
     (flow, tally)
@@ -134,10 +134,10 @@ fn ping(plan: &LatencyPlan, calls: Jumping) -> LatencyReport {
     let server_plan = plan.clone();
     let server = std::thread::spawn(move || {
         let flow = EchoFlow::new(&server_plan, key, FlowId(0));
-        drop(work(&server_plan, (flow, there), server_inbox, Kernel));
+        drop(work((&server_plan, Role::Server), (flow, there), server_inbox, Kernel));
     });
     let client = PingFlow::new(plan, key, FlowId(0));
-    let (client, tally) = work(plan, (client, here), inbox, calls);
+    let (client, tally) = work((plan, Role::Client), (client, here), inbox, calls);
     drop(server_remote);
     server.join().expect("it does not panic");
     assert_eq!(client.error(), None, "{calls:?}");

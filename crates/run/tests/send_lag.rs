@@ -6,7 +6,7 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::time::Duration;
 
-use pathscope_core::id::{FlowId, Token};
+use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
@@ -148,7 +148,7 @@ fn ping(
     let flow = PingFlow::new(plan, SessionKey::from(Token([5; 16])), FlowId(0));
     let worker = Worker {
         flows: vec![(flow, vec![Arc::new(here.into())])],
-        shared: LatencyShared::new(plan),
+        shared: LatencyShared::new(plan, Role::Client),
         terms: Terms {
             transport: Transport::Datagram,
             wait,
@@ -168,7 +168,7 @@ fn ping(
         succession: None,
     };
     registry::run(engine, worker, calls).expect("the engine runs");
-    let mut tally = LatencyTally::for_plan(plan);
+    let mut tally = LatencyTally::for_plan(plan, Role::Client);
     reports.try_iter().for_each(|report| tally.merge(&report));
     tally.report(None)
 }

@@ -83,6 +83,11 @@ impl JournalArgs {
         ]
     }
 
+    /// The option of the first file that was named.
+    pub fn named_first(&self) -> Option<&'static str> {
+        self.named().into_iter().find_map(|(option, file)| file.map(|_| option))
+    }
+
     /// Opens the files, empties them once all are open, and begins.
     pub fn keep(&self, talk: Talk, of: Of) -> Result<Kept, Trouble> {
         let (status, ends) = match of {

@@ -163,13 +163,16 @@ pub struct CaptureArgs {
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: PathBuf,
     /// End after so many packets
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub count: Option<u64>,
     /// End after this time, such as 10s
     #[arg(long, value_name = "TIME")]
     pub duration: Option<pathscope_core::quantity::Period>,
     /// Bytes of each packet that are kept
-    #[arg(long, value_name = "BYTES", default_value_t = 65_535)]
+    #[arg(
+        long, value_name = "BYTES", default_value_t = 65_535,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     pub snap: u32,
 }
 

@@ -40,6 +40,10 @@ pub fn lab(args: LabArgs) -> Result<(), Trouble> {
 }
 
 fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
+    if args.seed.is_some() && args.shaper == args::ShaperChoice::Tc {
+        let text = "--seed has no effect with --shaper tc: the kernel draws its losses by itself; leave one of them out";
+        return Err(Trouble::usage(text));
+    }
     let network = read(&args.file)?;
     let binary = std::env::current_exe()
         .map_err(|error| Trouble::new(Failure::Internal, format!("where am I? {error}")))?;

@@ -19,6 +19,18 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
     if let Some(path) = &args.svg {
         super::refuse_standard_output("show --svg", path)?;
     }
+    if args.file.is_some() {
+        let typed = [("--lab", args.which.lab.is_some()), ("--verbose", args.verbose)];
+        if let Some((option, _)) = typed.into_iter().find(|&(_, is_typed)| is_typed) {
+            return Err(Trouble::usage(format!(
+                "{option} has no effect beside FILE: it is for a lab that is up; leave one of them out"
+            )));
+        }
+    }
+    if args.json && args.verbose {
+        let text = "--verbose has no effect with --json, which holds everything; leave it out";
+        return Err(Trouble::usage(text));
+    }
     let (network, text) = if let Some(file) = &args.file {
         let network = super::read(file)?;
         let text = if args.json { json(&network, None)? } else { picture::text(&network) };

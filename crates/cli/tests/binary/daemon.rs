@@ -43,7 +43,7 @@ impl Drop for InBackground {
 }
 
 /// Until something holds that nobody tells us of.
-fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let end = pathscope_os::clock::now().plus_nanos(90_000_000_000);
     while !holds() {
         assert!(pathscope_os::clock::now() < end, "it never was so that {what}");

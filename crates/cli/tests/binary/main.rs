@@ -22,7 +22,11 @@ mod latency_ends;
 mod latency_stamps;
 mod measure;
 mod media;
+#[cfg(target_os = "linux")]
+mod memory;
 mod multipath;
+#[cfg(unix)]
+mod options;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;

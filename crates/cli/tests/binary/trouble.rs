@@ -332,7 +332,7 @@ fn options_out_of_range_are_named_with_their_range() {
         (&["latency", "h", "-n", "0"], &["--iterations", "1"]),
         (&["latency", "h", "--wait", "patiently"], &["--wait", "spin, sleep, hybrid, auto"]),
         (&["latency", "h:0"], &["'h:0'", "1 to 65535"]),
-        (&["media", "h"], &["--rate <RATE>"]),
+        (&["media", "h"], &["--profile NAME", "--rate"]),
         (&["media", "h", "--profile", "8k"], &["--profile '8k'", "sd, hd, 4k, voice, conference"]),
         (&["media", "h", "--rate", "1kbit"], &["frames of 2 bytes", "49", "lower the frame rate"]),
         (&["media", "h", "--rate", "1Mbit", "--iterations", "0"], &["--iterations", "1..=1000"]),

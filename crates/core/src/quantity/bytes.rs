@@ -102,7 +102,7 @@ mod tests {
     fn what_cannot_be_meant_is_explained() {
         for (typed, words) in [
             ("", "is not a number"),
-            ("-1", "is not a number"),
+            ("-1", "is less than nothing"),
             ("KiB", "is not a number"),
             ("1.2.3K", "is not a number"),
             ("1parsec", "is not a unit of bytes"),

@@ -13,6 +13,14 @@ pub enum QuantityError {
         /// Something that would have been understood.
         example: &'static str,
     },
+    /// Less than nothing.
+    #[error("'{typed}' is less than nothing; write for example {example}")]
+    Negative {
+        /// What was typed.
+        typed: String,
+        /// Something that would have been understood.
+        example: &'static str,
+    },
     /// A number with no unit where several are possible.
     #[error("'{typed}' has no unit; write for example {example}")]
     NoUnit {
@@ -51,6 +59,24 @@ pub enum QuantityError {
     },
 }
 
+/// What was typed, as part of a sentence: of one line, not longer than a name, and nothing in it that a terminal takes
+/// for an order.
+pub fn shown(typed: &str) -> String {
+    const MOST: usize = 64;
+    let mut shown = String::new();
+    for character in typed.chars().take(MOST) {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    if typed.chars().nth(MOST).is_some() {
+        shown.push('…');
+    }
+    shown
+}
+
 /// How one quantity is written: its units, each as (name, multiple of the base unit).
 pub(super) struct Grammar {
     pub quantity: &'static str,
@@ -66,7 +92,13 @@ pub(super) struct Grammar {
 impl Grammar {
     /// Reads `typed` as a whole number of base units.
     pub fn parse(&self, typed: &str) -> Result<u64, QuantityError> {
-        let text = typed.trim();
+        let (text, typed) = (typed.trim(), &*shown(typed));
+        if text
+            .strip_prefix('-')
+            .is_some_and(|rest| rest.starts_with(|it: char| it.is_ascii_digit()))
+        {
+            return Err(QuantityError::Negative { typed: typed.to_owned(), example: self.example });
+        }
         let digits_end = text
             .find(|character: char| {
                 !character.is_ascii_digit() && character != '.' && character != '_'
@@ -95,7 +127,7 @@ impl Grammar {
         let known = self.units.iter().find(|(name, _)| name.eq_ignore_ascii_case(unit));
         known.map(|&(_, multiple)| multiple).ok_or_else(|| QuantityError::UnknownUnit {
             typed: typed.to_owned(),
-            unit: unit.to_owned(),
+            unit: shown(unit),
             quantity: self.quantity,
             units: self.unit_names,
         })

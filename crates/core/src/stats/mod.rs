@@ -1,6 +1,7 @@
 //! Accumulators and the figures they become. Each figure names its formula and source.
 
 mod binomial;
+mod buckets;
 mod histogram;
 mod linear;
 mod percentile;

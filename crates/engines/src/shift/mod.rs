@@ -20,9 +20,9 @@ use std::collections::HashMap;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{Machine, Phase, Transport};
-use pathscope_os::Waker;
+use pathscope_flow::{ClockNeed, Machine, Phase, Transport};
 use pathscope_os::cpus::{self, ThreadUsage};
+use pathscope_os::{Waker, memory};
 
 use crate::mailbox::{Inbox, Notice, Outbox};
 use crate::timers::Timers;
@@ -151,6 +151,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
                 wire.batching = Batching::begin(terms.batches, &wire.socket, &mut calls);
             }
         }
+        let datagram_bytes =
+            if terms.transport == Transport::Datagram { DATAGRAM_BYTES } else { 0 };
         let now = calls.now();
         let account = Account {
             engine,
@@ -191,12 +193,18 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             vacant: Vec::new(),
             left: None,
             received: Room::new(terms.receive_buffer_bytes),
-            datagrams: vec![0; DATAGRAM_BYTES].into(),
+            datagrams: vec![0; datagram_bytes].into(),
             scratch: vec![0; SCRATCH_BYTES].into(),
             account,
             stamps,
             seats,
         };
+        if M::CLOCK == ClockNeed::EveryOperation {
+            // What small messages go through: the kernel is to find memory for it before any is timed.
+            shift.received.touch_first();
+            memory::touch(shift.datagrams.get_mut(..SCRATCH_BYTES).unwrap_or_default());
+            memory::touch(&mut shift.scratch);
+        }
         shift.begin(terms.begin)?;
         Ok(shift)
     }

@@ -2,6 +2,8 @@
 //!
 //! Not the memory of what was left unread: each lane keeps that itself.
 
+use pathscope_os::memory;
+
 /// What processors compare of two addresses to see whether a load waits for a store.
 const PAGE: usize = 4096;
 
@@ -42,6 +44,12 @@ impl Room {
     pub fn start(&self, position: u64, kept: usize) -> usize {
         let wanted = (position as usize % PAGE + LAG) % PAGE;
         self.base + kept + (wanted + PAGE - kept % PAGE) % PAGE
+    }
+
+    /// Touches the pages that a small message is received into, wherever it begins.
+    pub fn touch_first(&mut self) {
+        let most = self.bytes.len().min(self.base + 2 * PAGE);
+        memory::touch(&mut self.bytes[..most]);
     }
 
     /// So many bytes from `start` on.

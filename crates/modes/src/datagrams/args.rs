@@ -4,10 +4,7 @@ use clap::Args;
 use pathscope_core::quantity::{BitRate, Bytes};
 
 use super::{DatagramsPlan, Offload};
-use crate::goodput::{
-    DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, Extent, GoodputArgs, Pattern, Verify,
-    part_of, warm_up,
-};
+use crate::goodput::{DEFAULT_DURATION, Extent, GoodputArgs, Pattern, Verify, part_of, warm_up};
 use crate::latency::Protocol;
 use crate::limits::{self, PlanError};
 use crate::span::Span;
@@ -102,11 +99,13 @@ fn against(one: &'static str, advice: &'static str) -> PlanError {
 /// What means something for connections alone.
 fn refuse_words_of_streams(words: &GoodputArgs) -> Result<(), PlanError> {
     let strangers = [
-        ("--iterations", words.iterations != "1"),
+        ("--iterations", words.iterations.is_some()),
+        ("--connect-limit", words.connect_limit.is_some()),
         ("--time-limit", words.time_limit.is_some()),
-        ("--buffer", words.buffer != Span::one(DEFAULT_BUFFER).to_string()),
-        ("--shutdown", words.shutdown != "graceful"),
-        ("--segments", words.segments != DEFAULT_SEGMENT),
+        ("--buffer", words.buffer.is_some()),
+        ("--seed", words.seed.is_some()),
+        ("--shutdown", words.shutdown.is_some()),
+        ("--segments", words.segments.is_some()),
         ("--rate-period", words.rate_period.is_some()),
         ("--burst-count", words.burst_count.is_some()),
         ("--congestion", words.congestion.is_some()),

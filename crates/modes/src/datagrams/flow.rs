@@ -36,8 +36,8 @@ pub struct DatagramShared {
 }
 
 impl DatagramShared {
-    /// For flows of `plan`.
-    pub fn new(plan: &DatagramsPlan) -> Self {
+    /// For flows of `plan` at this end.
+    pub fn new(plan: &DatagramsPlan, role: Role) -> Self {
         let receive = ReceiveShared {
             verify: plan.verify,
             warm_up_ns: plan.warm_up_ns.0,
@@ -45,7 +45,8 @@ impl DatagramShared {
             window: ReceiveWindow::default(),
             corruptions: Vec::new(),
         };
-        Self { receive, image: StreamImage::default(), tally: DatagramTally::default() }
+        let image = StreamImage::for_end(plan.sends(role));
+        Self { receive, image, tally: DatagramTally::default() }
     }
 
     /// What all of them received in the window that counts.

@@ -43,7 +43,11 @@ fn plan(pattern: Pattern) -> DatagramsPlan {
 
 fn sim(plan: &DatagramsPlan, conditions: Conditions) -> Sim<DatagramFlow, DatagramFlow> {
     let session = SessionKey::from(Token([3; 16]));
-    let mut sim = Sim::new(conditions, DatagramShared::new(plan), DatagramShared::new(plan));
+    let mut sim = Sim::new(
+        conditions,
+        DatagramShared::new(plan, Role::Client),
+        DatagramShared::new(plan, Role::Server),
+    );
     let flow = |role| DatagramFlow::new(plan, role, session, FLOW);
     sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
     sim.tell_totals(ONE_WAY_NS);
@@ -249,7 +253,7 @@ fn a_batch_is_no_longer_than_a_quarter_of_a_millisecond_at_its_rate() {
         let plan = DatagramsPlan { rate_bps: Some(BitRate(rate)), ..plan(Pattern::Push) };
         let session = SessionKey::from(Token([3; 16]));
         let mut flow = DatagramFlow::new(&plan, Role::Client, session, FLOW);
-        let mut shared = DatagramShared::new(&plan);
+        let mut shared = DatagramShared::new(&plan, Role::Client);
         flow.event(&mut shared, Event::Start, Tick::ZERO);
         let want = flow.want(&mut shared, Tick::from_nanos(500_000_000));
         let offered = pathscope_flow::SendWant::Datagrams { stride: SIZE as usize, max: most };
@@ -263,7 +267,7 @@ fn a_system_that_keeps_refusing_is_not_asked_in_a_loop_and_ends_the_flow() {
     let plan = DatagramsPlan { rate_bps: None, extent, ..plan(Pattern::Push) };
     let session = SessionKey::from(Token([3; 16]));
     let mut flow = DatagramFlow::new(&plan, Role::Client, session, FLOW);
-    let mut shared = DatagramShared::new(&plan);
+    let mut shared = DatagramShared::new(&plan, Role::Client);
     flow.event(&mut shared, Event::Start, Tick::ZERO);
     let (mut now, mut asked) = (Tick::ZERO, 0);
     while flow.phase() != Phase::Failed {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use pathscope_core::Wait;
-use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
 
 use super::{
     Burst, DEFAULT_CONNECT_LIMIT, Extent, GoodputPlan, Iterations, Pace, Pattern, Shape, Shutdown,
@@ -21,9 +21,9 @@ const DEFAULT_WARM_UP: Period = Period::from_millis(500);
 /// Several, so that one that is unlucky does not stand for the path.
 const DEFAULT_CONNECTIONS: u32 = 8;
 /// Large enough that a system call, and waking up for it, cost little beside its copy.
-pub(crate) const DEFAULT_BUFFER: Bytes = Bytes(512 << 10);
+const DEFAULT_BUFFER: Bytes = Bytes(512 << 10);
 /// A segment of `pushpull`.
-pub(crate) const DEFAULT_SEGMENT: Bytes = Bytes(1 << 20);
+const DEFAULT_SEGMENT: Bytes = Bytes(1 << 20);
 
 /// What was typed.
 #[derive(Args, Clone, Debug)]
@@ -34,12 +34,12 @@ pub struct GoodputArgs {
     /// Connections at once; over UDP, flows [default: 8; over UDP 1]
     #[arg(short = 'c', long, value_name = "N")]
     pub connections: Option<u32>,
-    /// Times that each connection is made, replaced as it ends: a number, or forever
-    #[arg(long, value_name = "N", default_value = "1")]
-    pub iterations: String,
-    /// Connections in the making at once
-    #[arg(long, value_name = "N", default_value_t = DEFAULT_CONNECT_LIMIT)]
-    pub connect_limit: u32,
+    /// Times that each connection is made, replaced as it ends: a number, or forever [default: 1]
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<String>,
+    /// Connections in the making at once [default: 1000]
+    #[arg(long, value_name = "N")]
+    pub connect_limit: Option<u32>,
     /// Bytes on each connection, or their range
     #[arg(
         short = 'n',
@@ -60,20 +60,19 @@ pub struct GoodputArgs {
     #[arg(
         long,
         value_name = "BYTES",
-        default_value_t = Span::one(DEFAULT_BUFFER).to_string(),
         help = "The most handed to the kernel at once, and, up to 256 KiB, taken from it; [low,high]: drawn \
-                anew for each send and receive"
+                anew for each send and receive [default: 512 KiB]"
     )]
-    pub buffer: String,
-    /// What draws are made from, to repeat a run [default: drawn, and told]
+    pub buffer: Option<String>,
+    /// What draws are made from, to repeat a run in which something is drawn [default: drawn, and told]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// How the client ends connections that went well: graceful, rude (by a reset) or random
-    #[arg(long, value_name = "HOW", default_value = "graceful")]
-    pub shutdown: String,
-    /// Length of the segments of pushpull
-    #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_SEGMENT)]
-    pub segments: Bytes,
+    /// How the client ends connections that went well: graceful, rude (by a reset) or random [default: graceful]
+    #[arg(long, value_name = "HOW")]
+    pub shutdown: Option<String>,
+    /// Length of the segments of --pattern pushpull [default: 1 MiB]
+    #[arg(long, value_name = "BYTES")]
+    pub segments: Option<Bytes>,
     /// The most each sender may send on one connection, or its range
     #[arg(
         long,
@@ -121,41 +120,66 @@ pub struct GoodputArgs {
 }
 
 impl GoodputArgs {
+    /// Whether anything is drawn. A seed that was typed where nothing is, or where datagrams go, is refused.
+    pub fn draws(&self) -> bool {
+        let ranges = [&self.transfer, &self.buffer, &self.rate];
+        ranges.into_iter().flatten().any(|typed| typed.trim_start().starts_with('['))
+            || self.shutdown.as_deref().map(shutdown) == Some(Ok(Shutdown::Random))
+    }
+
     /// The plan that these words make.
     pub fn into_plan(self) -> Result<GoodputPlan, PlanError> {
+        if !self.draws() {
+            let advice = "give a range, as --transfer [1MiB,2MiB], or leave it out";
+            limits::no_effect(
+                "where nothing is drawn",
+                advice,
+                &[("--seed", self.seed.is_some())],
+            )?;
+        }
         let transfer = self.transfer.as_deref().map(|typed| limits::read("--transfer", typed));
         let transfer: Option<Span<Bytes>> = transfer.transpose()?;
         let rate = self.rate.as_deref().map(|typed| limits::read("--rate", typed));
         let rate: Option<Span<BitRate>> = rate.transpose()?;
-        let buffer: Span<Bytes> = limits::read("--buffer", &self.buffer)?;
+        let buffer = self.buffer.as_deref().map(|typed| limits::read("--buffer", typed));
+        let buffer = buffer.transpose()?.unwrap_or(Span::one(DEFAULT_BUFFER));
+        let iterations = self.iterations.as_deref().map_or(Ok(ONCE), iterations)?;
         let extent = match (transfer, self.duration) {
             (Some(transfer), _) => Extent::TransferBytes(transfer.low),
             // Words that only make sense of connections that end by themselves.
-            (None, None) if self.iterations != "1" || self.time_limit.is_some() => {
+            (None, None) if iterations != ONCE || self.time_limit.is_some() => {
                 Extent::TransferBytes(DEFAULT_TRANSFER)
             }
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
         };
         let connections = self.connections.unwrap_or(DEFAULT_CONNECTIONS);
         let part = part_of(self.total_rate, connections)?;
+        let shutdown = self.shutdown.as_deref().map(|typed| shutdown(typed));
+        let shutdown = shutdown.transpose()?.unwrap_or_default();
         let shape = Shape {
-            iterations: iterations(&self.iterations)?,
-            connect_limit: self.connect_limit,
+            iterations,
+            connect_limit: self.connect_limit.unwrap_or(DEFAULT_CONNECT_LIMIT),
             time_limit_ns: self.time_limit,
-            shutdown: limits::choice("--shutdown", &self.shutdown, &Shutdown::ALL)?,
+            shutdown,
             transfer_most_bytes: transfer.and_then(|transfer| transfer.high),
             buffer_most_bytes: buffer.high,
             seed: self.seed.unwrap_or(0),
         };
         let pattern = limits::choice("--pattern", &self.pattern, &Pattern::ALL)?;
+        if pattern != Pattern::Pushpull {
+            let advice = "it is for --pattern pushpull: leave it out";
+            let place = "where nobody sends in turns";
+            limits::no_effect(place, advice, &[("--segments", self.segments.is_some())])?;
+        }
+        let segments = self.segments.unwrap_or(DEFAULT_SEGMENT);
         let plan = GoodputPlan {
             pattern,
             connections,
             warm_up_ns: warm_up(self.warm_up, extent)?,
             extent,
             buffer_bytes: buffer.low,
-            push_bytes: self.segments,
-            pull_bytes: self.segments,
+            push_bytes: segments,
+            pull_bytes: segments,
             rate_bps: rate.map(|rate| rate.low).or(part),
             verify: limits::choice("--verify", &self.verify, &Verify::ALL)?,
             congestion_control: self.congestion,
@@ -206,13 +230,20 @@ pub(crate) fn warm_up(asked: Option<Period>, extent: Extent) -> Result<Period, P
     limits::warm_up(asked, DEFAULT_WARM_UP, duration)
 }
 
+/// How often a connection is made unless more is asked for.
+const ONCE: Iterations = Iterations::Times(1);
+
+fn shutdown(typed: &str) -> Result<Shutdown, PlanError> {
+    limits::choice("--shutdown", typed, &Shutdown::ALL)
+}
+
 fn iterations(typed: &str) -> Result<Iterations, PlanError> {
     if typed == "forever" {
         return Ok(Iterations::Forever);
     }
     typed.parse().map(Iterations::Times).map_err(|_| PlanError::UnknownChoice {
         option: "--iterations",
-        value: typed.chars().take(64).collect(),
+        value: shown(typed),
         choices: "a number, or forever".to_owned(),
     })
 }

@@ -29,7 +29,7 @@ mod tests;
 mod window_tests;
 
 pub use args::GoodputArgs;
-pub(crate) use args::{DEFAULT_BUFFER, DEFAULT_DURATION, DEFAULT_SEGMENT, part_of, warm_up};
+pub(crate) use args::{DEFAULT_DURATION, part_of, warm_up};
 pub use both_ends::{Endings, failure_of_both, take_in};
 pub use checks::checks;
 pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};

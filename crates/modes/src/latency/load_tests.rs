@@ -49,8 +49,11 @@ fn flows_beside_each_other_are_counted_together() {
         for model in [closed(protocol, 50), open(protocol, MILLISECOND, Period::from_millis(50))] {
             let plan = LatencyPlan { connections: 5, ..model };
             let session = SessionKey::from(Token([3; 16]));
-            let mut sim: Sim<PingFlow, EchoFlow> =
-                Sim::new(link(), LatencyShared::new(&plan), LatencyShared::new(&plan));
+            let mut sim: Sim<PingFlow, EchoFlow> = Sim::new(
+                link(),
+                LatencyShared::new(&plan, Role::Client),
+                LatencyShared::new(&plan, Role::Server),
+            );
             for flow in (0..5).map(FlowId) {
                 let client = PingFlow::new(&plan, session, flow);
                 sim.connect(client, EchoFlow::new(&plan, session, flow), protocol.transport());
@@ -263,8 +266,9 @@ impl SampleSink for Kept {
 /// A simulation that keeps its samples.
 pub(super) fn sampling(plan: &LatencyPlan, kept: &Kept) -> Latency {
     let session = SessionKey::from(Token([3; 16]));
-    let client = LatencyShared::new(plan).with_samples(SampleBuffer::new(Box::new(kept.clone())));
-    let mut sim: Latency = Sim::new(link(), client, LatencyShared::new(plan));
+    let client = LatencyShared::new(plan, Role::Client)
+        .with_samples(SampleBuffer::new(Box::new(kept.clone())));
+    let mut sim: Latency = Sim::new(link(), client, LatencyShared::new(plan, Role::Server));
     let flow = PingFlow::new(plan, session, FLOW);
     sim.connect(flow, EchoFlow::new(plan, session, FLOW), plan.protocol.transport());
     sim.tell_totals(250_000);

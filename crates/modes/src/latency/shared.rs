@@ -1,6 +1,7 @@
 //! What the latency flows of one worker have in common.
 
 use pathscope_core::Tick;
+use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::sample::SampleBuffer;
@@ -53,9 +54,9 @@ pub(super) fn trips_of(plan: &LatencyPlan) -> usize {
 }
 
 impl LatencyShared {
-    /// For flows of `plan`.
-    pub fn new(plan: &LatencyPlan) -> Self {
-        let shape = Shape::of(plan);
+    /// For flows of `plan` at this end.
+    pub fn new(plan: &LatencyPlan, role: Role) -> Self {
+        let shape = Shape::of(plan, role);
         let (duration_ns, iterations) = match plan.extent {
             Extent::DurationNs(duration) => (Some(duration.0), None),
             Extent::Iterations(iterations) => (None, Some(iterations)),

@@ -1,5 +1,6 @@
 //! What latency flows count, and what it becomes.
 
+use pathscope_core::id::Role;
 use pathscope_core::record::FlowError;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram, LinearHistogram, LinearRanges};
 
@@ -43,20 +44,22 @@ pub struct LatencyTally {
     pub mended: u64,
     /// Datagrams of no session of ours.
     pub foreign: u64,
-    pub(super) rtt: Box<LatencyHistogram>,
+    pub(super) rtt: Option<Box<LatencyHistogram>>,
     pub(super) since_scheduled: Option<Box<LatencyHistogram>>,
     pub(super) service: Option<Box<LatencyHistogram>>,
     pub(super) send_lag: Option<Box<LatencyHistogram>>,
     pub(super) server_residence: Option<Box<LatencyHistogram>>,
     pub(super) linear: Option<Box<LinearHistogram>>,
-    pub(super) variation: VariationTallies,
+    pub(super) variation: Option<VariationTallies>,
     pub(super) parts: Option<PartsTally>,
     pub(super) one_way: Option<OneWayTally>,
 }
 
-/// Which histograms a plan fills.
+/// Which histograms a plan fills: at the end that measures, which is the client. Whoever echoes counts alone, and a
+/// server of many clients has no memory for what it never fills.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
+    measures: bool,
     open_loop: bool,
     stamped: bool,
     kernel: bool,
@@ -64,12 +67,14 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    pub fn of(plan: &LatencyPlan) -> Self {
+    pub fn of(plan: &LatencyPlan, role: Role) -> Self {
+        let measures = role == Role::Client;
         Self {
-            open_loop: matches!(plan.load_model, LoadModel::Open { .. }),
-            stamped: plan.protocol == super::Protocol::Udp,
-            kernel: plan.timestamps == Timestamps::Kernel,
-            ranges: plan.histogram,
+            measures,
+            open_loop: measures && matches!(plan.load_model, LoadModel::Open { .. }),
+            stamped: measures && plan.protocol == super::Protocol::Udp,
+            kernel: measures && plan.timestamps == Timestamps::Kernel,
+            ranges: plan.histogram.filter(|_| measures),
         }
     }
 }
@@ -93,21 +98,21 @@ impl LatencyTally {
             damaged: 0,
             mended: 0,
             foreign: 0,
-            rtt: Box::default(),
+            rtt: histogram(shape.measures),
             since_scheduled: histogram(shape.open_loop),
             service: histogram(shape.open_loop),
             send_lag: histogram(shape.open_loop),
             server_residence: histogram(shape.stamped),
             linear: shape.ranges.map(|ranges| Box::new(LinearHistogram::new(ranges))),
-            variation: VariationTallies::new(shape.stamped),
+            variation: shape.measures.then(|| VariationTallies::new(shape.stamped)),
             parts: shape.kernel.then(PartsTally::new),
             one_way: shape.stamped.then(OneWayTally::default),
         }
     }
 
-    /// An empty tally for flows of `plan`.
-    pub fn for_plan(plan: &LatencyPlan) -> Self {
-        Self::new(Shape::of(plan))
+    /// An empty tally for flows of `plan` at this end.
+    pub fn for_plan(plan: &LatencyPlan, role: Role) -> Self {
+        Self::new(Shape::of(plan, role))
     }
 
     /// Adds all that `other` counted.
@@ -127,7 +132,7 @@ impl LatencyTally {
         self.damaged += other.damaged;
         self.mended += other.mended;
         self.foreign += other.foreign;
-        self.rtt.merge(&other.rtt);
+        merge(&mut self.rtt, other.rtt.as_deref());
         merge(&mut self.since_scheduled, other.since_scheduled.as_deref());
         merge(&mut self.service, other.service.as_deref());
         merge(&mut self.send_lag, other.send_lag.as_deref());
@@ -135,7 +140,9 @@ impl LatencyTally {
         if let (Some(sum), Some(other)) = (&mut self.linear, &other.linear) {
             sum.merge(other);
         }
-        self.variation.merge(&other.variation);
+        if let (Some(sum), Some(other)) = (&mut self.variation, &other.variation) {
+            sum.merge(other);
+        }
         if let (Some(sum), Some(other)) = (&mut self.one_way, &other.one_way) {
             sum.merge(other);
         }
@@ -144,9 +151,9 @@ impl LatencyTally {
         }
     }
 
-    /// Round trips recorded so far.
-    pub fn rtt(&self) -> &LatencyHistogram {
-        &self.rtt
+    /// Round trips recorded so far, at the end that measures them.
+    pub fn rtt(&self) -> Option<&LatencyHistogram> {
+        self.rtt.as_deref().filter(|rtt| !rtt.is_empty())
     }
 
     /// What is said of an interval.
@@ -154,7 +161,7 @@ impl LatencyTally {
         LatencyInterval {
             sent: self.sent,
             received: self.received,
-            rtt: (!self.rtt.is_empty()).then(|| LatencyFigures::of(&self.rtt)),
+            rtt: self.rtt().map(LatencyFigures::of),
         }
     }
 
@@ -184,13 +191,13 @@ impl LatencyTally {
             corrupt,
             corrupt_datagrams: self.corrupt,
             foreign: self.foreign,
-            rtt: (!self.rtt.is_empty()).then(|| self.rtt.distribution()),
+            rtt: self.rtt().map(LatencyHistogram::distribution),
             rtt_since_scheduled: distribution(&self.since_scheduled),
             service: distribution(&self.service),
             send_lag: distribution(&self.send_lag),
             server_residence: distribution(&self.server_residence),
             linear: self.linear.as_deref().filter(|linear| linear.total() > 0).cloned(),
-            variation: self.variation.report(),
+            variation: self.variation.as_ref().and_then(VariationTallies::report),
             parts: self.parts.as_ref().map(PartsTally::report),
             one_way: self.one_way.as_ref().and_then(OneWayTally::report),
             stamps: None,

@@ -40,7 +40,11 @@ pub(super) fn open(protocol: Protocol, period_ns: u64, duration: Period) -> Late
 
 pub(super) fn sim(plan: &LatencyPlan, conditions: Conditions) -> Latency {
     let session = SessionKey::from(Token([3; 16]));
-    let mut sim = Sim::new(conditions, LatencyShared::new(plan), LatencyShared::new(plan));
+    let mut sim = Sim::new(
+        conditions,
+        LatencyShared::new(plan, Role::Client),
+        LatencyShared::new(plan, Role::Server),
+    );
     let client = PingFlow::new(plan, session, FLOW);
     sim.connect(client, EchoFlow::new(plan, session, FLOW), plan.protocol.transport());
     sim.tell_totals(ONE_WAY_NS);

@@ -1,14 +1,12 @@
 //! The words of a media test, and the plan they make or the reason they make none.
 
-use std::net::IpAddr;
-
 use clap::Args;
 use pathscope_core::Wait;
-use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
 
 use super::{Direction, MediaPlan, PROFILES, Pacing, Profile};
 use crate::limits::{self, PlanError};
-use crate::sockets::SocketPlan;
+use crate::sockets::{OwnAddress, SocketPlan, own_place};
 
 /// How long a test runs that was given no duration.
 const DEFAULT_DURATION: Period = Period::from_secs(10);
@@ -28,7 +26,7 @@ pub struct MediaArgs {
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
     /// Bits a second of each stream
-    #[arg(long, value_name = "RATE", required_unless_present = "profile")]
+    #[arg(long, value_name = "RATE")]
     pub rate: Option<BitRate>,
     /// Frames a second [default: 60]
     #[arg(long, value_name = "N")]
@@ -62,7 +60,7 @@ pub struct MediaArgs {
     pub interface: Option<String>,
     /// Address of this end; may be given several times, and streams take them in turns
     #[arg(long, value_name = "ADDRESS")]
-    pub bind: Vec<IpAddr>,
+    pub bind: Vec<OwnAddress>,
     /// How bytes move: epoll or plain [default: chosen, and told]
     #[arg(long, value_name = "ENGINE")]
     pub engine: Option<String>,
@@ -79,11 +77,13 @@ impl MediaArgs {
             Some(typed) => limits::choice("--direction", typed, &Direction::ALL)?,
             None => profile.map_or(Direction::Down, |profile| profile.direction),
         };
-        let rate = self.rate.or(profile.map(|profile| profile.rate));
+        let rate = self.rate.or(profile.map(|profile| profile.rate)).ok_or_else(|| {
+            PlanError::NoStream { profiles: PROFILES.map(|profile| profile.name).join(", ") }
+        })?;
+        let (bind, interface) = own_place(self.bind, self.interface)?;
         let plan = MediaPlan {
             direction,
-            // The parser asks for one of the two.
-            rate_bps: rate.unwrap_or_default(),
+            rate_bps: rate,
             frame_rate: self
                 .frame_rate
                 .or(profile.map(|profile| profile.frame_rate))
@@ -99,8 +99,8 @@ impl MediaArgs {
             sockets: SocketPlan {
                 receive_buffer_bytes: Some(self.receive_buffer),
                 dscp: self.dscp,
-                interface: self.interface,
-                bind: self.bind,
+                interface,
+                bind,
                 ..SocketPlan::default()
             },
             engine: self.engine,
@@ -115,7 +115,7 @@ impl MediaArgs {
 fn profile(typed: &str) -> Result<&'static Profile, PlanError> {
     Profile::of(typed).ok_or_else(|| PlanError::UnknownChoice {
         option: "--profile",
-        value: typed.chars().take(64).collect(),
+        value: shown(typed),
         choices: PROFILES.map(|profile| profile.name).join(", "),
     })
 }
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn what_makes_no_plan_is_named() {
         for (words, said) in [
-            ("", "--rate <RATE>"),
+            ("", "--profile NAME (one of sd, hd, 4k, voice, conference, cloud-game), or --rate"),
             ("--rate 25", "has no unit"),
             ("--rate 999bit", "--rate 999.0 bit/s is out of range: 1"),
             ("--profile 8k", "--profile '8k' is not known; choose sd, hd, 4k, voice"),

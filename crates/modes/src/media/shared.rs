@@ -1,6 +1,7 @@
 //! What the streams of one worker have in common.
 
 use pathscope_core::Tick;
+use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::{FrameRow, HEADER_BYTES, Layout, MediaPlan, MediaTally};
@@ -20,12 +21,12 @@ pub struct MediaShared {
 }
 
 impl MediaShared {
-    /// For streams of `plan`.
-    pub fn new(plan: &MediaPlan) -> Self {
+    /// For streams of `plan` at this end.
+    pub fn new(plan: &MediaPlan, role: Role) -> Self {
         let layout = Layout::of(plan);
         Self {
             layout,
-            image: StreamImage::default(),
+            image: StreamImage::for_end(plan.sends(role)),
             streams: plan.streams,
             open: 0,
             tally: MediaTally::default(),

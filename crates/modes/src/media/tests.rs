@@ -39,8 +39,8 @@ pub(super) fn plan() -> MediaPlan {
 
 fn sim_over(plan: &MediaPlan, conditions: Conditions) -> Media {
     let session = SessionKey::from(Token([3; 16]));
-    let shared = || MediaShared::new(plan);
-    let mut sim = Sim::new(conditions, shared(), shared());
+    let shared = |role| MediaShared::new(plan, role);
+    let mut sim = Sim::new(conditions, shared(Role::Client), shared(Role::Server));
     for id in (0..plan.streams).map(FlowId) {
         let flow = |role| MediaFlow::new(plan, role, session, id);
         sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
@@ -402,8 +402,9 @@ fn every_frame_has_a_row_in_order_with_how_it_ended() {
     let plan = MediaPlan { rate_bps: BitRate(1_000 * 8 * 50), ..plan() };
     let session = SessionKey::from(Token([3; 16]));
     let (rows, told) = std::sync::mpsc::channel();
-    let client = MediaShared::new(&plan).with_rows(SampleBuffer::new(Box::new(Heap(rows))));
-    let server = MediaShared::new(&plan);
+    let client =
+        MediaShared::new(&plan, Role::Client).with_rows(SampleBuffer::new(Box::new(Heap(rows))));
+    let server = MediaShared::new(&plan, Role::Server);
     let near = MediaFlow::new(&plan, Role::Client, session, FLOW);
     let far = MediaFlow::new(&plan, Role::Server, session, FLOW);
     let mut sim = Sim::new(link(), client, server);

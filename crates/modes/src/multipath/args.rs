@@ -9,6 +9,9 @@ use crate::limits::{self, PlanError};
 /// The rates that have names: streams of video, in decimal megabits a second.
 const RATES: [(&str, u64); 3] = [("sd", 3_000_000), ("hd", 5_000_000), ("4k", 25_000_000)];
 
+/// How long that policy waits, unless it is stated.
+const DEFAULT_LATE_BY: Period = Period::from_millis(50);
+
 /// What was typed.
 #[derive(Args, Clone, Debug)]
 pub struct MultipathArgs {
@@ -28,15 +31,15 @@ pub struct MultipathArgs {
     /// How long datagrams are sent
     #[arg(short = 't', long, value_name = "TIME", default_value_t = Period::from_secs(60))]
     pub duration: Period,
-    /// Which path sends first: primary-first or alternate
-    #[arg(long, value_name = "ORDER", default_value = "primary-first")]
-    pub order: String,
+    /// Which path sends first: primary-first or alternate [default: primary-first]
+    #[arg(long, value_name = "ORDER")]
+    pub order: Option<String>,
     /// 0: the primary alone, for comparison
     #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(..=1))]
     pub secondary: u8,
-    /// How long the policy that duplicates only late ones waits for the primary
-    #[arg(long, value_name = "TIME", default_value_t = Period::from_millis(50))]
-    pub late_by: Period,
+    /// How long the policy that duplicates only late ones waits for the primary [default: 50ms]
+    #[arg(long, value_name = "TIME")]
+    pub late_by: Option<Period>,
 }
 
 impl MultipathArgs {
@@ -49,6 +52,12 @@ impl MultipathArgs {
                 advice: "name one path, or leave --secondary out",
             });
         }
+        if self.secondary == 0 || self.paths.len() == 1 {
+            let typed = [("--order", self.order.is_some()), ("--late-by", self.late_by.is_some())];
+            limits::no_effect("with one path", "name a second --path, or leave it out", &typed)?;
+        }
+        let order = self.order.as_deref();
+        let order = order.map(|typed| limits::choice("--order", typed, &SendOrder::ALL));
         let lanes = match (self.secondary, self.paths.len()) {
             (0, _) => 1,
             // What was named and what comes up later; more than was named is refused by the plan.
@@ -62,8 +71,8 @@ impl MultipathArgs {
             duration_ns: self.duration,
             paths: self.paths,
             lanes,
-            order: limits::choice("--order", &self.order, &SendOrder::ALL)?,
-            late_by_ns: self.late_by,
+            order: order.transpose()?.unwrap_or_default(),
+            late_by_ns: self.late_by.unwrap_or(DEFAULT_LATE_BY),
         };
         plan.validate()?;
         Ok(plan)
@@ -125,6 +134,11 @@ mod tests {
             ("--late-by 0ms", "--late-by 0 ns is out of range"),
             ("--order backwards", "primary-first, alternate"),
             ("--secondary 2", "0..=1"),
+            (
+                "--secondary 0 --order alternate",
+                "--order has no effect with one path; name a second",
+            ),
+            ("--path a --late-by 5ms", "--late-by has no effect with one path"),
             ("--secondary 0 --path a --path b", "--secondary 0 and several --path exclude"),
             ("--path a --path a", "each path is an interface of its own"),
             ("--path this/that", "--path is not an interface's name"),

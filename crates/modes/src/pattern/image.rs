@@ -43,6 +43,16 @@ impl<const HEADER: usize> Default for StreamImage<HEADER> {
 }
 
 impl<const HEADER: usize> StreamImage<HEADER> {
+    /// An image for an end that sends, and none for one that does not, which has nothing to lay out: of many flows at a
+    /// server that receives, each would have 114 KB for nothing.
+    pub fn for_end(sends: bool) -> Self {
+        if sends {
+            Self::default()
+        } else {
+            Self { bytes: Box::default(), last: Stretch::default() }
+        }
+    }
+
     /// The stream of `key` from `position` on, as datagrams of `stride` bytes and a shorter last one, `len` bytes
     /// together: as many of them as an image holds. The header of each may be written over, and nothing else.
     #[inline]

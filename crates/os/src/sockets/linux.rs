@@ -14,7 +14,7 @@ use rustix::net::{Shutdown, SocketFlags};
 use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 
 use super::{Settings, Socket};
-use crate::{OsError, Waker, clock, datagrams};
+use crate::{OsError, Waker, clock, datagrams, routes};
 
 pub type Handle = OwnedFd;
 
@@ -111,9 +111,7 @@ pub fn begin_connect_tcp(address: SocketAddr, settings: &Settings) -> Result<Soc
 fn bind(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
     let socket = SockRef::from(socket);
     if let Some(interface) = &settings.interface {
-        socket
-            .bind_device(Some(interface.as_bytes()))
-            .map_err(|source| OsError::Interface { name: interface.clone(), source })?;
+        bind_to_interface(&socket, interface)?;
     }
     let Some(local) = settings.local else { return Ok(()) };
     let failed = |source| OsError::Bind { address: local, source };
@@ -122,6 +120,21 @@ fn bind(socket: &Socket, settings: &Settings) -> Result<(), OsError> {
         socket.set_reuse_address(true).map_err(failed)?;
     }
     socket.bind(&local.into()).map_err(failed)
+}
+
+/// Keeps a socket on an interface, by its name or its number.
+fn bind_to_interface(socket: &socket2::Socket, called: &str) -> Result<(), OsError> {
+    let failed = |source| OsError::Interface { name: called.to_owned(), source };
+    let by_number = |number: u32| {
+        let interfaces = routes::interfaces().ok()?;
+        interfaces.into_iter().find(|interface| interface.index == number)
+    };
+    match (socket.bind_device(Some(called.as_bytes())), called.parse().ok().and_then(by_number)) {
+        (Err(_), Some(numbered)) => {
+            socket.bind_device(Some(numbered.name.as_bytes())).map_err(failed)
+        }
+        (bound, _) => bound.map_err(failed),
+    }
 }
 
 pub fn interface(socket: &Socket) -> Option<String> {
@@ -313,9 +326,7 @@ pub fn connect_udp(address: SocketAddr, settings: &Settings) -> Result<Socket, O
     let failed = |source| OsError::Connect { protocol: "UDP", address, source };
     let socket = udp(address).map_err(failed)?;
     if let Some(name) = &settings.interface {
-        socket
-            .bind_device(Some(name.as_bytes()))
-            .map_err(|source| OsError::Interface { name: name.clone(), source })?;
+        bind_to_interface(&socket, name)?;
     }
     if let Some(address) = settings.local {
         // Its port may not be another's: datagrams for both would come to one of them.

@@ -11,8 +11,8 @@ use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
 
-/// What is read at once.
-const INCOMING_BYTES: usize = 64 << 10;
+/// What is read at once: more than any message but a long report, and little beside the rest of a session.
+const INCOMING_BYTES: usize = 16 << 10;
 
 /// What may wait for the connection to take it. An end that reads nothing while it is told this much is gone.
 const OUTGOING_MOST_BYTES: usize = 64 << 20;

@@ -57,7 +57,7 @@ pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
 }
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
-const LAST_READS: u32 = 256;
+const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {

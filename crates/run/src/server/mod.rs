@@ -28,10 +28,10 @@ pub use embedded::Embedded;
 
 use crate::error::RunError;
 use crate::journal::Journal;
-use crate::stop::{Stage, Stop};
+use crate::stop::{Hearing, Stage, Stop};
 use listening::Listening;
 use lobby::{Arrival, Lobby};
-use sessions::Sessions;
+use sessions::{Sessions, Stay};
 use strangers::Strangers;
 
 /// Files that are kept for everything but connections that have not said yet what they are for.
@@ -119,6 +119,8 @@ struct Serving {
     strangers: Strangers,
     /// Until when listeners are left alone, since there are no files for their connections.
     full_until: Option<Tick>,
+    /// Wakes this thread at the end.
+    _hearing: Hearing,
 }
 
 /// What is listened to.
@@ -132,7 +134,7 @@ impl Serving {
     fn new(server: Server, stop: &Stop) -> Result<Self, RunError> {
         let (poller, waker) = (Poller::new()?, Waker::new()?);
         poller.add(&waker, WORD, Interest::INPUT)?;
-        stop.wake(&waker);
+        let hearing = stop.wake(&waker);
         let mut sockets = HashMap::new();
         for Listening { connections, datagrams, .. } in server.listening {
             for source in
@@ -159,6 +161,7 @@ impl Serving {
             challenger: Challenger::new(random::bytes()?),
             strangers: Strangers::default(),
             full_until: None,
+            _hearing: hearing,
         })
     }
 
@@ -295,7 +298,10 @@ impl Serving {
                     let why = "too many are being refused";
                     return self.strangers.turned_away(clock::now(), from, why, say);
                 };
+                let stay = Stay::begin(&self.sessions);
                 let session = move || {
+                    // Ends when all else is freed.
+                    let _stay = stay;
                     let run = || session::run(admission, opening, stream, stop, say);
                     // A bug of ours in one session must not be the end of all.
                     if catch_unwind(AssertUnwindSafe(run)).is_err() {

@@ -62,7 +62,7 @@ fn talk(
     let dialogue = Server::new(settings, versions, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     driver.keep(&admission.sessions().journal);
-    stop.tell(driver.mailbox());
+    let _hearing = stop.tell(driver.mailbox());
     let mut end =
         ServerEnd { admission, say, token: None, admits_later: false, lingering: Vec::new() };
     let result = loop {

@@ -11,8 +11,8 @@ use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::GroupId;
 use pathscope_modes::registry::Test;
-use pathscope_os::Waker;
 use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits};
 use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
@@ -25,6 +25,9 @@ use crate::settings;
 
 /// Clients that are being told why they have no session: each costs a thread for some seconds.
 const REFUSED_AT_ONCE: usize = 64;
+
+/// So many sessions end before what they left is given back while others run.
+const FREED_AT_ONCE: usize = 64;
 
 /// All sessions of a server.
 #[derive(Debug)]
@@ -49,6 +52,10 @@ struct State {
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
+    /// Threads that talk to a client, or tell one why it has no session.
+    threads: usize,
+    /// Of those that ended, how many left memory behind that was not given back yet.
+    freed: usize,
 }
 
 /// A client's place at the server, left when it is dropped.
@@ -91,6 +98,35 @@ impl Drop for Admission {
             self.sessions.listener.wake();
         } else {
             state.refused -= 1;
+        }
+    }
+}
+
+/// A thread of a session, from before it has anything until it has freed everything.
+#[derive(Debug)]
+pub(super) struct Stay(Arc<Sessions>);
+
+impl Stay {
+    /// One more begins.
+    pub fn begin(sessions: &Arc<Sessions>) -> Self {
+        sessions.state().threads += 1;
+        Self(Arc::clone(sessions))
+    }
+}
+
+impl Drop for Stay {
+    fn drop(&mut self) {
+        let mut state = self.0.state();
+        state.threads -= 1;
+        state.freed += 1;
+        // The last one, whom nobody waits for; of a server that is never alone, one of many.
+        let gives_back = state.threads == 0 || state.freed >= FREED_AT_ONCE;
+        if gives_back {
+            state.freed = 0;
+        }
+        drop(state);
+        if gives_back {
+            memory::give_back();
         }
     }
 }

@@ -64,7 +64,9 @@ impl PingFlow {
             return Measured::No;
         }
         let tally = &mut shared.tally;
-        tally.rtt.record(rtt);
+        if let Some(histogram) = &mut tally.rtt {
+            histogram.record(rtt);
+        }
         if let Some(linear) = &mut tally.linear {
             linear.record(rtt);
         }
@@ -83,7 +85,9 @@ impl PingFlow {
             tally.record(delays);
         }
         let transits = Transits { round_trip_ns: rtt as i64, one_way_ns };
-        self.last.arrived(sequence, transits, &mut tally.variation);
+        if let Some(variation) = &mut tally.variation {
+            self.last.arrived(sequence, transits, variation);
+        }
         Measured::Yes
     }
 

@@ -1,0 +1,94 @@
+//! What a server holds for its clients: little for each, and nothing once they have gone.
+
+use std::fs;
+
+use crate::common::{Running, Server, pathscope};
+use crate::daemon::wait_until;
+
+/// Clients at once.
+const CLIENTS: u64 = 24;
+/// The most that a light session takes, in KiB: pings, or one connection that moves little. Of the 256 that are promised
+/// half are its threads' stacks, and those of a program that is not optimised are deeper.
+const MOST_OF_ONE: u64 = 320;
+/// The most that may be left when all have gone, in KiB: what an allocator keeps for whoever comes next.
+const MOST_LEFT: u64 = 2 << 10;
+
+/// What a process holds: resident memory in KiB, and descriptors.
+fn held(process: u32) -> (u64, usize) {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let resident = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmRSS:")?.trim().strip_suffix(" kB")?.parse().ok())
+        .expect("Linux says how much");
+    let descriptors = fs::read_dir(format!("/proc/{process}/fd")).expect("it is ours").count();
+    (resident, descriptors)
+}
+
+/// A client that runs until it is told to stop.
+fn client(host: &str, words: &str) -> Running {
+    let common = ["-t", "600s", "--report-every", "200ms", "--json-stream"];
+    let words: Vec<&str> = words.split_whitespace().collect();
+    Running::start(pathscope(&[&[words[0], host], &words[1..], &common].concat()))
+}
+
+/// Runs so many clients at once. What the server held before, with all of them, and when they had gone.
+fn hold(words: &str) -> [(u64, usize); 3] {
+    let more = ["--limit-sessions", "0", "--limit-sessions-per-address", "0"];
+    let server = Server::start_with(&more);
+    let run = |clients: u64| {
+        let mut clients: Vec<Running> =
+            (0..clients).map(|_| client(&server.host(), words)).collect();
+        for client in &mut clients {
+            // Several, so that there were reports, whose memory has to go as well.
+            (0..3).for_each(|_| drop(client.await_stdout("\"interval\"")));
+        }
+        let with_all = held(server.running.id());
+        clients.iter().for_each(|client| client.signal("INT"));
+        clients.into_iter().for_each(|client| drop(client.finish().exits(130)));
+        with_all
+    };
+    let threads =
+        || fs::read_dir(format!("/proc/{}/task", server.running.id())).expect("it runs").count();
+    let own = threads();
+    let alone = || wait_until("its sessions end", || threads() <= own);
+    // What the first session needs for good: tables, and what the system keeps.
+    run(1);
+    alone();
+    let before = held(server.running.id());
+    let with_all = run(CLIENTS);
+    alone();
+    // Those of the last session are closed as its thread ends.
+    wait_until("descriptors are closed", || held(server.running.id()).1 <= before.1);
+    [before, with_all, held(server.running.id())]
+}
+
+fn holds_little(words: &str) {
+    let [before, with_all, after] = hold(words);
+    let told = format!("{words}: before {before:?}, with {CLIENTS} {with_all:?}, after {after:?}");
+    eprintln!("{told}");
+    assert!(with_all.0 <= before.0 + CLIENTS * MOST_OF_ONE, "{told}");
+    assert!(after.0 <= before.0 + MOST_LEFT, "{told}");
+    assert_eq!(after.1, before.1, "{told}");
+}
+
+#[test]
+fn a_session_of_pings_takes_little_and_leaves_nothing() {
+    for words in [
+        "latency --period 100ms --protocol udp",
+        "latency --period 100ms --protocol tcp",
+        "latency --period 100ms --closed --wait sleep",
+    ] {
+        holds_little(words);
+    }
+}
+
+#[test]
+fn a_session_of_a_small_connection_takes_little_and_leaves_nothing() {
+    for words in [
+        "goodput -c 1 --rate 100kbit --no-probe",
+        "goodput -c 1 --rate 100kbit --no-probe --pattern pull",
+        "goodput -c 1 --rate 100kbit --no-probe --protocol udp",
+    ] {
+        holds_little(words);
+    }
+}
