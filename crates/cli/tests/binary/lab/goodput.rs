@@ -26,7 +26,8 @@ fn what_is_held_behind_a_loss_when_the_warm_up_ends_makes_no_goodput_above_the_l
         for loss in ["loss=0.5%", "loss=2%"] {
             stand.set(&[(loss, 0)], "a:b", Some("a"));
             let before = stand.settled();
-            let words = ["goodput", "b", "-c", "2", "-t", "2s", "--warm-up", "1s", "--no-probe"];
+            // A tenth of it is the warm-up.
+            let words = ["goodput", "b", "-c", "2", "-t", "3s", "--no-probe"];
             let more = ["--congestion", control, "--json"];
             let ran = stand.pathscope("a", &[&words[..], &more].concat()).finish().exits(0);
             let account = stand.settled().since(&before);
