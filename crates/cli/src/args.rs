@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::goodput::GoodputArgs;
@@ -240,6 +240,9 @@ pub struct ShowArgs {
     /// In which form
     #[command(flatten)]
     pub form: FormArgs,
+    /// Show more: all evidence of each verdict, and the shapes of distributions
+    #[arg(short = 'v', long, action = ArgAction::Count)]
+    pub verbose: u8,
     /// With which colors
     #[command(flatten)]
     pub color: ColorArgs,

@@ -194,7 +194,7 @@ fn measure(
         wall_unix_ns: pathscope_os::clock::wall_unix_ns,
     };
     let format = args.output.form.format();
-    let options = terminal::options(args.talk.color.color, args.talk.quiet);
+    let options = terminal::options(args.talk.color.color, args.talk.quiet, args.talk.verbose);
     let mut stdout = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));

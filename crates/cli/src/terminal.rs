@@ -20,8 +20,8 @@ pub fn complain(text: &str) {
     say(&format!("pathscope: {text}"));
 }
 
-/// How results are shown on standard output.
-pub fn options(color: Color, quiet: bool) -> views::Options {
+/// How results are shown on standard output: with all detail where more was asked for by any `-v`.
+pub fn options(color: Color, quiet: bool, verbose: u8) -> views::Options {
     let wanted = match color {
         Color::Always => true,
         Color::Never => false,
@@ -35,7 +35,7 @@ pub fn options(color: Color, quiet: bool) -> views::Options {
         columns: columns(),
         color: if wanted { views::Color::Always } else { views::Color::Never },
         live: if quiet { views::Live::Hidden } else { views::Live::Shown },
-        ..views::Options::default()
+        detail: if verbose > 0 { views::Detail::Full } else { views::Detail::Usual },
     }
 }
 

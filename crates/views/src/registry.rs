@@ -120,10 +120,11 @@ pub enum Live {
 /// How much of a result is shown.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Detail {
-    /// All but the shapes of distributions; their percentiles are among the figures.
+    /// All but the shapes of distributions, whose percentiles are among the figures, and of a verdict's evidence
+    /// what decided it.
     #[default]
     Usual,
-    /// Distributions as histograms, too.
+    /// Distributions as histograms, and all evidence.
     Full,
 }
 

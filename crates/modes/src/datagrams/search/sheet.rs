@@ -143,18 +143,14 @@ fn verdict(search: &RateSearch) -> Option<Verdict> {
         _ => "the path or the receiver: above this rate something is lost",
     };
     let rate = found.rate_bps as f64;
-    let passed = Evidence {
-        name: "passed_bps".to_owned(),
-        value: rate,
-        text: format!("nothing lost at {}", bit_rate(rate)),
-    };
-    let failed = search.failed_bps.map(|failed| Evidence {
-        name: "failed_bps".to_owned(),
-        value: failed as f64,
-        text: format!("lost at {}", bit_rate(failed as f64)),
+    let passed = Evidence::new("passed_bps", rate, format!("nothing lost at {}", bit_rate(rate)));
+    let failed = search.failed_bps.map(|failed| {
+        let failed = failed as f64;
+        Evidence::new("failed_bps", failed, format!("lost at {}", bit_rate(failed)))
     });
     let evidence = [passed].into_iter().chain(failed).collect();
-    Some(Verdict { limit, text: text.to_owned(), evidence })
+    let verdict = Verdict { limit, text: text.to_owned(), evidence };
+    Some(verdict.decided_by(&["passed_bps", "failed_bps"]))
 }
 
 /// What a reader must know of what was found.

@@ -70,8 +70,8 @@ fn findings(
 ) -> BoxedStrategy<(Vec<Check>, Option<Verdict>, Vec<Caveat>)> {
     let check = (text.clone(), any::<bool>(), text.clone())
         .prop_map(|(name, passed, text)| Check { name, passed, text });
-    let evidence = (text.clone(), any::<f64>(), text.clone())
-        .prop_map(|(name, value, text)| Evidence { name, value, text });
+    let evidence = (text.clone(), any::<f64>(), text.clone(), any::<bool>())
+        .prop_map(|(name, value, text, decides)| Evidence { name, value, text, decides });
     let verdict = (text.clone(), vec(evidence, 0..4)).prop_map(|(text, evidence)| Verdict {
         limit: Limit::Unknown,
         text,

@@ -34,7 +34,7 @@ fn check(name: &str, passed: bool, text: &str) -> Check {
 }
 
 fn evidence(name: &str, value: f64, text: &str) -> Evidence {
-    Evidence { name: name.to_owned(), value, text: text.to_owned() }
+    Evidence::new(name, value, text)
 }
 
 fn context() -> Vec<Figure> {

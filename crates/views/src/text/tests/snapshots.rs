@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::record::Caveat;
-use pathscope_core::sheet::{Figure, Sheet};
+use pathscope_core::record::{Caveat, Verdict};
+use pathscope_core::sheet::{Figure, Section, Sheet};
 
 use super::samples;
 use crate::registry::{Color, Detail, Format, Live, Options};
@@ -346,6 +346,32 @@ fn trials_as_they_are_judged() {
         let shown = show(options, &events[first..]);
         assert!(shown.lines().all(|line| words::width(line) <= 80), "{shown}");
     }
+}
+
+#[test]
+fn of_the_evidence_only_what_decided_is_shown_unless_all_is_wanted() {
+    let verdict = samples::goodput().verdict.expect("it has one");
+    let sheet = |verdict: Verdict| Sheet {
+        sections: vec![Section { verdict: Some(verdict), ..Section::default() }],
+        ..Sheet::default()
+    };
+    let (unmarked, marked) = (
+        sheet(verdict.clone()),
+        sheet(verdict.decided_by(&["sender_cpu_share", "receive_window_share"])),
+    );
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&marked, None)]), @r"
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · 1 % of the time stopped by the window
+    ");
+    let options = Options { detail: Detail::Full, ..RESULT_ONLY };
+    let all = show(options, &[finished(&marked, None)]);
+    assert_snapshot!(all, @r"
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
+        stopped by the window
+    ");
+    // A result of an earlier version marks none.
+    assert_eq!(show(RESULT_ONLY, &[finished(&unmarked, None)]), all);
 }
 
 #[test]
