@@ -6,6 +6,7 @@ mod closing;
 mod common;
 mod daemon;
 mod datagrams;
+mod documents;
 mod find_rate;
 mod guide;
 mod journal;
