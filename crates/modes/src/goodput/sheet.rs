@@ -1,6 +1,6 @@
 //! A goodput test as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bit_rate, bytes, count, duration_ns, total};
+use pathscope_core::quantity::{bit_rate, bytes, count, duration_ns, rate_range, total};
 use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
@@ -118,7 +118,7 @@ fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
             format!("{} {verb}; window {}", bytes(received), duration_ns(direction.window_ns))
         }
     };
-    Figure::new(label, value).with_note(note)
+    Figure::new(label, value).of("goodput").with_note(note)
 }
 
 fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
@@ -129,7 +129,7 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
         .slowest_bps
         .zip(direction.fastest_bps)
         .map_or_else(String::new, |(slowest, fastest)| {
-            format!("{median}; {} to {}", bit_rate(slowest), bit_rate(fastest))
+            format!("{median}; {}", rate_range(slowest, fastest))
         });
     Figure::new(label, Value::Text(format!("{fairness:.3}")))
         .with_note(format!("Jain's index over the connections{range}"))
