@@ -31,13 +31,17 @@ use crate::{Trouble, terminal};
 
 /// `pathscope survey`.
 pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
-    let tests = survey::tests(&SurveyOptions {
+    let options = SurveyOptions {
         connections: args.connections,
         duration: args.duration,
         probe_rate: probe_rate(args.probe_rate)?,
         report_every: args.run.report_every,
         congestion_control: args.congestion,
-    });
+    };
+    let tests = survey::tests(&options);
+    if !args.run.talk.quiet && !args.run.dry_run {
+        terminal::say(&survey::announcement(&options, &tests));
+    }
     let file = args.run.output.output.clone().unwrap_or_else(default_file);
     measure("survey", args.host, Tests::list(tests), &args.run, &Files::result(Some(file)))
 }
