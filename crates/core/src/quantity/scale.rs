@@ -168,6 +168,8 @@ impl Scale {
         let size = (value / self.multiple).abs();
         let wanted = match size {
             0.0 => 0,
+            // What is not all is not told as all.
+            _ if self.dimension == Dimension::Ratio && size < 100.0 && size >= 99.95 => 3,
             _ if self.dimension == Dimension::Ratio && size >= 0.1 => 1,
             _ if size >= 999.95 => 0,
             _ if size >= 99.995 => 1,
@@ -211,6 +213,7 @@ mod tests {
             (Dimension::Duration, &[999_949.0, 999_950.0], "µs", &["999.9", "1,000"]),
             (Dimension::Bytes, &[1024.0 * 1024.0, 2.5 * 1_048_576.0], "MiB", &["1.000", "2.500"]),
             (Dimension::Ratio, &[0.971, 1.0, 0.0], "%", &["97.1", "100.0", "0"]),
+            (Dimension::Ratio, &[0.999_594, 1.0], "%", &["99.959", "100.0"]),
             (Dimension::Ratio, &[0.000_012, 0.000_000_1], "%", &["0.001", "<0.001"]),
             (Dimension::Frequency, &[12.5, 1_000.0], "/s", &["12.50", "1,000"]),
         ] {
