@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::{Args, Parser, Subcommand};
+use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::goodput::GoodputArgs;
@@ -10,6 +10,7 @@ use pathscope_modes::latency::LatencyArgs;
 use pathscope_modes::media::MediaArgs;
 use pathscope_modes::multipath::MultipathArgs;
 use pathscope_peers::native::DEFAULT_PORT;
+use pathscope_run::survey;
 use pathscope_views::Format;
 
 use crate::files::LOG_FILE;
@@ -93,13 +94,13 @@ pub struct SurveyArgs {
     #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
     pub connections: u32,
     /// How long each of the four steps lasts
-    #[arg(short = 't', long, value_name = "TIME", default_value_t = Period::from_secs(6))]
+    #[arg(short = 't', long, value_name = "TIME", default_value_t = survey::STEP)]
     pub duration: Period,
     /// Congestion control at both ends [default: each system's own]
     #[arg(long, value_name = "NAME")]
     pub congestion: Option<String>,
     /// Latency probes a second, idle and beside each load
-    #[arg(long, value_name = "N/s", default_value_t = Frequency(100))]
+    #[arg(long, value_name = "N/s", default_value_t = survey::PROBE_RATE)]
     pub probe_rate: Frequency,
     /// How it is run
     #[command(flatten)]
@@ -255,6 +256,9 @@ pub struct ShowArgs {
     /// In which form
     #[command(flatten)]
     pub form: FormArgs,
+    /// Show more: all evidence of each verdict, and the shapes of distributions
+    #[arg(short = 'v', long, action = ArgAction::Count)]
+    pub verbose: u8,
     /// With which colors
     #[command(flatten)]
     pub color: ColorArgs,

@@ -38,13 +38,17 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
                     the server, or leave it out";
         return Err(Trouble::usage(text));
     }
-    let tests = survey::tests(&SurveyOptions {
+    let options = SurveyOptions {
         connections: args.connections,
         duration: args.duration,
         probe_rate: probe_rate(args.probe_rate)?,
         report_every: args.run.report_every,
         congestion_control: args.congestion,
-    });
+    };
+    let tests = survey::tests(&options);
+    if !args.run.talk.quiet && !args.run.dry_run {
+        terminal::say(&survey::announcement(&options, &tests));
+    }
     let output = &args.run.output;
     // What goes to a program is kept by it, and a daemon has no folder of its own.
     let is_left = output.form.format() == Format::Text && !args.run.daemon.daemon;
@@ -220,7 +224,7 @@ fn measure(
         wall_unix_ns: pathscope_os::clock::wall_unix_ns,
     };
     let format = args.output.form.format();
-    let options = terminal::options(args.color.color, args.talk.quiet);
+    let options = terminal::options(args.color.color, args.talk.quiet, args.talk.verbose);
     let mut stdout = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));

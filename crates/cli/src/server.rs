@@ -9,7 +9,6 @@ use pathscope_peers::limits::Limits;
 use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
 
-use crate::Trouble;
 use crate::args::ServerArgs;
 use crate::background::Background;
 use crate::daemon::{self, Role};
@@ -55,7 +54,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         if !quiet {
             let mut talk = talk.lock().unwrap_or_else(PoisonError::into_inner);
             // Nobody listens any more: that is no reason to stop serving.
-            let _ = talk.write_all(format!("{line}\n").as_bytes());
+            let _ = talk.write_all(format!("{}\n", terminal::shown(line)).as_bytes());
         }
         // The first is where it listens.
         daemon::ready();

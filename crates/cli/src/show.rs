@@ -36,7 +36,7 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
     let text = text.map_err(|error| refused(&error))?;
     let document = Document::from_json(&text).map_err(|error| refused(&error))?;
     let mut stdout = io::stdout().lock();
-    let options = terminal::options(args.color.color, true);
+    let options = terminal::options(args.color.color, true, args.verbose);
     let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, None);
     let sheet = sheet::sheet(&document);
     let failure =

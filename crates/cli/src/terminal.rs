@@ -1,5 +1,7 @@
 //! What the terminal is and wants, and talk on standard error.
 
+use std::borrow::Cow;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 
 use pathscope_views as views;
@@ -12,7 +14,15 @@ const COLUMNS: usize = 80;
 /// Says something that is no result.
 pub fn say(text: &str) {
     // Nobody listens any more: that is no reason to stop measuring.
-    let _ = writeln!(io::stderr(), "{text}");
+    let _ = writeln!(io::stderr(), "{}", shown(text));
+}
+
+/// The text in characters that the reader's locale has.
+pub fn shown(text: &str) -> Cow<'_, str> {
+    match charset() {
+        views::Charset::Unicode => Cow::Borrowed(text),
+        views::Charset::Ascii => Cow::Owned(views::ascii(text)),
+    }
 }
 
 /// Says what went wrong.
@@ -20,22 +30,19 @@ pub fn complain(text: &str) {
     say(&format!("pathscope: {text}"));
 }
 
-/// How results are shown on standard output.
-pub fn options(color: Color, quiet: bool) -> views::Options {
+/// How results are shown on standard output: with all detail where more was asked for by any `-v`.
+pub fn options(color: Color, quiet: bool, verbose: u8) -> views::Options {
     let wanted = match color {
         Color::Always => true,
         Color::Never => false,
-        // https://no-color.org: present and not empty.
-        Color::Auto => {
-            io::stdout().is_terminal()
-                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-        }
+        Color::Auto => io::stdout().is_terminal() && wants_color(|name| std::env::var_os(name)),
     };
     views::Options {
         columns: columns(),
         color: if wanted { views::Color::Always } else { views::Color::Never },
+        charset: charset(),
         live: if quiet { views::Live::Hidden } else { views::Live::Shown },
-        ..views::Options::default()
+        detail: if verbose > 0 { views::Detail::Full } else { views::Detail::Usual },
     }
 }
 
@@ -43,4 +50,76 @@ pub fn options(color: Color, quiet: bool) -> views::Options {
 fn columns() -> usize {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     stated.or_else(pathscope_os::terminal::columns).unwrap_or(COLUMNS)
+}
+
+/// Whether the environment of a terminal leaves colors to us.
+fn wants_color(variable: impl Fn(&str) -> Option<OsString>) -> bool {
+    // https://no-color.org: present and not empty.
+    let refused = variable("NO_COLOR").is_some_and(|value| !value.is_empty());
+    let is_dumb = variable("TERM").is_none_or(|term| term.is_empty() || term == "dumb");
+    !refused && !is_dumb
+}
+
+/// The characters that the reader's locale has.
+fn charset() -> views::Charset {
+    charset_of(|name| std::env::var_os(name))
+}
+
+/// The first of these that is set and not empty is the locale of characters (POSIX.1-2024, section 8.2); without any it is
+/// `C`, which has ASCII alone.
+fn charset_of(variable: impl Fn(&str) -> Option<OsString>) -> views::Charset {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"]
+        .into_iter()
+        .filter_map(variable)
+        .find(|locale| !locale.is_empty())
+        .map(|locale| locale.to_string_lossy().to_ascii_lowercase());
+    let codeset = locale.as_deref().and_then(|locale| locale.split_once('.')).map(|(_, set)| set);
+    match codeset.and_then(|set| set.split('@').next()) {
+        Some("utf-8" | "utf8") => views::Charset::Unicode,
+        _ => views::Charset::Ascii,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment<'set>(
+        set: &'set [(&'set str, &'set str)],
+    ) -> impl Fn(&str) -> Option<OsString> + 'set {
+        move |name| set.iter().find(|(it, _)| *it == name).map(|(_, value)| OsString::from(value))
+    }
+
+    #[test]
+    fn the_locale_says_which_characters_there_are() {
+        use views::Charset::{Ascii, Unicode};
+        for (set, charset) in [
+            (&[("LANG", "en_GB.UTF-8")][..], Unicode),
+            (&[("LANG", "C.utf8")], Unicode),
+            (&[("LANG", "de_DE.UTF-8@euro")], Unicode),
+            (&[("LANG", "C")], Ascii),
+            (&[("LANG", "de_DE")], Ascii),
+            (&[("LANG", "de_DE.ISO-8859-1")], Ascii),
+            (&[("LANG", "en_GB.UTF-8"), ("LC_CTYPE", "C")], Ascii),
+            (&[("LANG", "en_GB.UTF-8"), ("LC_ALL", "POSIX"), ("LC_CTYPE", "C.UTF-8")], Ascii),
+            (&[("LANG", "C"), ("LC_ALL", "C.UTF-8")], Unicode),
+            (&[("LANG", "C.UTF-8"), ("LC_ALL", "")], Unicode),
+            (&[], Ascii),
+        ] {
+            assert_eq!(charset_of(environment(set)), charset, "{set:?}");
+        }
+    }
+
+    #[test]
+    fn a_terminal_that_is_dumb_or_unknown_has_no_colors() {
+        for (set, wanted) in [
+            (&[("TERM", "xterm")][..], true),
+            (&[("TERM", "dumb")], false),
+            (&[], false),
+            (&[("TERM", "xterm"), ("NO_COLOR", "1")], false),
+            (&[("TERM", "xterm"), ("NO_COLOR", "")], true),
+        ] {
+            assert_eq!(wants_color(environment(set)), wanted, "{set:?}");
+        }
+    }
 }

@@ -197,6 +197,18 @@ pub enum Limit {
     Unknown,
 }
 
+impl Verdict {
+    /// The same verdict, with the evidence of these names marked as what decided it: those that a reader is shown
+    /// first. A name that there is no evidence of marks nothing.
+    #[must_use]
+    pub fn decided_by(mut self, names: &[&str]) -> Self {
+        for evidence in &mut self.evidence {
+            evidence.decides = names.contains(&evidence.name.as_str());
+        }
+        self
+    }
+}
+
 /// One figure that a verdict rests on.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub struct Evidence {
@@ -206,12 +218,21 @@ pub struct Evidence {
     pub value: f64,
     /// A few words for people.
     pub text: String,
+    /// Whether the verdict would be another without this figure. Two at most are marked; earlier documents mark
+    /// none.
+    #[serde(default)]
+    pub decides: bool,
 }
 
 impl Evidence {
+    /// A figure in the unit of its name, and a few words for people.
+    pub fn new(name: &str, value: f64, text: impl Into<String>) -> Self {
+        Self { name: name.to_owned(), value, text: text.into(), decides: false }
+    }
+
     /// A share of one, and of what.
     pub fn share(name: &str, value: f64, of: &str) -> Self {
-        Self { name: name.to_owned(), value, text: format!("{} {of}", ratio(value)) }
+        Self::new(name, value, format!("{} {of}", ratio(value)))
     }
 }
 
@@ -460,6 +481,18 @@ mod tests {
         let limit: Limit =
             serde_json::from_str("\"quantum_entanglement\"").expect("unknown is a value");
         assert_eq!(limit, Limit::Unknown);
+    }
+
+    #[test]
+    fn evidence_of_an_earlier_version_decides_nothing_and_a_verdict_marks_its_own() {
+        let old: Evidence = serde_json::from_str(r#"{"name":"busy","value":0.9,"text":"90 %"}"#)
+            .expect("the mark may be missing");
+        assert!(!old.decides);
+        let evidence = vec![old, Evidence::share("cpu", 0.2, "of a processor")];
+        let verdict = Verdict { limit: Limit::Network, text: String::new(), evidence };
+        let marked = verdict.decided_by(&["busy", "no such figure"]);
+        let decides: Vec<bool> = marked.evidence.iter().map(|evidence| evidence.decides).collect();
+        assert_eq!(decides, [true, false]);
     }
 
     #[test]

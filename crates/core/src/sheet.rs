@@ -49,12 +49,22 @@ pub struct Figure {
     pub value: Value,
     /// A few words beside it.
     pub note: Option<String>,
+    /// What it is compared with: figures of one section that name the same group share a unit. Empty: it stands alone,
+    /// in the unit that suits it.
+    pub group: String,
 }
 
 impl Figure {
     /// A figure without a note.
     pub fn new(label: impl Into<String>, value: Value) -> Self {
-        Self { label: label.into(), value, note: None }
+        Self { label: label.into(), value, note: None, group: String::new() }
+    }
+
+    /// The same figure as one of a group: those that are compared, and so share a unit.
+    #[must_use]
+    pub fn of(mut self, group: impl Into<String>) -> Self {
+        self.group = group.into();
+        self
     }
 
     /// The same figure with a few words beside it.

@@ -1,7 +1,7 @@
 //! A document as a sheet. Asks each mode for its figures; knows no view.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::quantity::{bytes, count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{bytes, count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{Host, LabNode, OffCpu, WorkerUsage};
 use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
 use pathscope_core::stats::LatencyFigures;
@@ -151,7 +151,8 @@ fn overview(document: &Document) -> Option<Section> {
         let title = "summary".to_owned();
         return Some(Section { title, tables: vec![table], ..Section::default() });
     }
-    let columns = ["", "goodput up", "goodput down", "RTT p50", "RTT p90", "RTT max", "lost"];
+    let columns =
+        ["", "goodput up", "goodput down", "RTT p50", "RTT p75", "RTT p99", "RTT max", "lost"];
     let rows = document.measurements.iter().map(overview_row).collect();
     let table = Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows };
     Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
@@ -173,7 +174,8 @@ fn overview_row(measurement: &Measurement) -> Vec<Value> {
         rate(|goodput| goodput.up),
         rate(|goodput| goodput.down),
         percentile(50.0),
-        percentile(90.0),
+        percentile(75.0),
+        percentile(99.0),
         pings.and_then(|pings| pings.rtt.max_ns).map_or(Value::Absent, Value::Duration),
         pings.map_or(Value::Absent, |pings| Value::Count(pings.lost)),
     ]
@@ -258,11 +260,12 @@ fn ranges(measurement: &Measurement) -> Option<Table> {
 
 /// The probes beside a load, in short.
 fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
-    let mut figures = latency::sheet::percentiles(&probe.rtt, "loaded RTT", &[50.0, 90.0, 99.0]);
+    let percents = [50.0, 75.0, 90.0, 95.0, 99.0];
+    let mut figures = latency::sheet::percentiles(&probe.rtt, "loaded RTT", &percents);
     let since = latency::sheet::since(probe).map_or_else(String::new, |since| format!("; {since}"));
     let note = format!("{} of {} probes lost{since}", count(probe.lost), count(probe.sent));
     let longest = probe.rtt.max_ns.map_or(Value::Absent, Value::Duration);
-    figures.push(Figure::new("loaded RTT max", longest).with_note(note));
+    figures.push(Figure::new("loaded RTT maximum", longest).of("loaded RTT").with_note(note));
     figures
 }
 
@@ -287,8 +290,8 @@ fn connect_time(connects: &LatencyFigures) -> Figure {
     match (connects.count, connects.min_ns, connects.max_ns) {
         (2.., Some(least), Some(most)) => {
             let which = if connects.median_ns().is_some() { "median" } else { "mean" };
-            let (least, most) = (duration_ns(least), duration_ns(most));
-            figure.with_note(format!("{which} of {}; {least} to {most}", count(connects.count)))
+            let range = duration_range(least, most);
+            figure.with_note(format!("{which} of {}; {range}", count(connects.count)))
         }
         _ => figure,
     }

@@ -4,7 +4,7 @@
 mod tests;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::{count, counted};
+use pathscope_core::quantity::{count, counted, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};
@@ -246,6 +246,10 @@ fn caveats(test: &Test, summary: &Summary, server_reported: bool, hosts: &Hosts)
     }
     if let Some(probe) = &summary.probe {
         caveats.extend(unanswered(probe));
+        let size = test.probe.as_ref().map_or(0, |plan| plan.size_bytes.0);
+        let carried = carried(summary);
+        caveats
+            .extend(carried.and_then(|bytes| probe_load(size.saturating_mul(probe.sent), bytes)));
     }
     if let (Plan::Media(plan), Some(media)) = (&test.plan, &summary.media) {
         caveats.extend(streams::caveats(plan, media, hosts));
@@ -275,6 +279,27 @@ fn plan_of_pings(test: &Test) -> Option<&LatencyPlan> {
         Plan::Latency(plan) => Some(plan),
         Plan::Goodput(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
     }
+}
+
+/// The payload that the load brought over, in the direction that had less of it.
+fn carried(summary: &Summary) -> Option<u64> {
+    let goodput = summary.goodput.as_ref();
+    let streams = goodput.into_iter().flat_map(|goodput| [goodput.up, goodput.down]).flatten();
+    let datagrams = summary.datagrams.iter().flat_map(|datagrams| datagrams.directions());
+    let streams = streams.filter_map(|way| way.received_bytes);
+    streams.chain(datagrams.filter_map(|(_, way)| way.received_bytes)).min()
+}
+
+/// Probes are to take nothing from the load: where the path is slow, they may.
+fn probe_load(probes: u64, carried: u64) -> Option<Caveat> {
+    /// From this share of the load on.
+    const NOTICED: f64 = 0.02;
+    let share = probes as f64 / carried.saturating_add(probes).max(1) as f64;
+    let text = format!(
+        "the latency probes were {} of what was carried, and the load is that much less: --probe-rate asks for fewer",
+        ratio(share)
+    );
+    (carried > 0 && share >= NOTICED).then(|| Caveat::new("probe_load", text))
 }
 
 fn unanswered(probe: &LatencySummary) -> Option<Caveat> {

@@ -1,11 +1,21 @@
 //! A survey: latency idle, then goodput up, down and both ways, each with latency beside it.
 
+use std::fmt::Write as _;
+
 use pathscope_core::Wait;
-use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::quantity::{Bytes, Frequency, Period, bit_rate, count, counted, duration_ns};
 use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
 use pathscope_modes::latency::{self, LatencyPlan};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_modes::sockets::SocketPlan;
+
+/// Probes a second unless something else is asked for: in a step of the usual length more than the 1,000 that a p99 needs, also
+/// where a quarter of them is lost.
+pub const PROBE_RATE: Frequency = Frequency(250);
+/// How long a step lasts unless something else is asked for.
+pub const STEP: Period = Period::from_secs(6);
+/// Headers that a ping has on the way, over IPv4.
+const IP_AND_UDP_BYTES: u64 = 28;
 
 /// What a survey can be told.
 #[derive(Clone, Debug)]
@@ -43,6 +53,40 @@ pub fn tests(options: &SurveyOptions) -> Vec<(String, Test)> {
     ]
 }
 
+/// What a survey is about to do, a line for each step: whoever waits for it knows for what, and how long.
+pub fn announcement(options: &SurveyOptions, tests: &[(String, Test)]) -> String {
+    let steps = tests.len() as u64;
+    let each = options.duration.0;
+    let mut text = format!(
+        "survey: {steps} steps of {} each, {} in all and some seconds to set up:\n",
+        duration_ns(each),
+        duration_ns(each.saturating_mul(steps))
+    );
+    let widest = tests.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    for (number, (name, test)) in (1..).zip(tests) {
+        let what = match &test.plan {
+            Plan::Latency(_) => "round trips while nothing else is sent",
+            Plan::Goodput(GoodputPlan { pattern: Pattern::Push, .. }) => "to the server",
+            Plan::Goodput(GoodputPlan { pattern: Pattern::Pull, .. }) => "from the server",
+            _ => "both at once",
+        };
+        let connections = match &test.plan {
+            Plan::Goodput(plan) => {
+                format!("{}, ", counted(plan.connections.into(), "TCP connection"))
+            }
+            _ => String::new(),
+        };
+        // Writing to a String cannot fail.
+        let _ = writeln!(text, "  {number}  {name:widest$}  {connections}{what}");
+    }
+    let rate = options.probe_rate;
+    let size = LatencyPlan::probe(rate).size_bytes.0 + IP_AND_UDP_BYTES;
+    let load = bit_rate((size * 8).saturating_mul(rate.0) as f64);
+    let pings = count(rate.0);
+    let _ = write!(text, "  in each: {pings} pings a second over UDP for the RTT, {load} each way");
+    text
+}
+
 fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
     GoodputPlan {
         pattern,
@@ -67,17 +111,46 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::stats::samples_needed;
+
     use super::*;
+
+    const USUAL: SurveyOptions = SurveyOptions {
+        connections: 8,
+        duration: STEP,
+        probe_rate: PROBE_RATE,
+        report_every: Period::from_secs(1),
+        congestion_control: None,
+    };
+
+    #[test]
+    fn the_usual_probes_of_a_step_are_enough_for_a_p99() {
+        for (name, test) in tests(&USUAL) {
+            let warm_up_ns = match &test.plan {
+                Plan::Goodput(plan) => plan.warm_up_ns.0,
+                _ => 0,
+            };
+            let samples = (STEP.0 - warm_up_ns) / PROBE_RATE.period_ns();
+            assert!(samples * 3 / 4 >= samples_needed(99.0), "{name}: {samples}");
+        }
+    }
+
+    #[test]
+    fn a_survey_says_what_it_will_do_and_how_long_that_takes() {
+        assert_eq!(
+            announcement(&USUAL, &tests(&USUAL)),
+            "survey: 4 steps of 6 s each, 24 s in all and some seconds to set up:
+  1  latency idle       round trips while nothing else is sent
+  2  goodput up         8 TCP connections, to the server
+  3  goodput down       8 TCP connections, from the server
+  4  goodput both ways  8 TCP connections, both at once
+  in each: 250 pings a second over UDP for the RTT, 184.0 kbit/s each way"
+        );
+    }
 
     #[test]
     fn every_step_of_a_survey_is_a_valid_test() {
-        let options = SurveyOptions {
-            connections: 8,
-            duration: Period::from_secs(6),
-            probe_rate: Frequency(100),
-            report_every: Period::from_secs(1),
-            congestion_control: None,
-        };
+        let options = USUAL;
         let tests = tests(&options);
         assert_eq!(tests.len(), 4);
         for (name, test) in tests {

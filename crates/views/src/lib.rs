@@ -10,4 +10,5 @@ mod json;
 pub mod registry;
 mod text;
 
-pub use registry::{Color, Detail, Format, Live, Options, UnknownFormat, View};
+pub use registry::{Charset, Color, Detail, Format, Live, Options, UnknownFormat, View};
+pub use text::ascii;

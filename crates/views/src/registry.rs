@@ -84,6 +84,8 @@ pub struct Options {
     pub columns: usize,
     /// Whether escape sequences for color may be written.
     pub color: Color,
+    /// Which characters the output can show.
+    pub charset: Charset,
     /// Whether intervals are shown as they pass.
     pub live: Live,
     /// How much of a result is shown.
@@ -93,7 +95,13 @@ pub struct Options {
 impl Default for Options {
     /// What suits a file: 80 columns, no color, everything that happened.
     fn default() -> Self {
-        Self { columns: 80, color: Color::Never, live: Live::Shown, detail: Detail::Usual }
+        Self {
+            columns: 80,
+            color: Color::Never,
+            charset: Charset::Unicode,
+            live: Live::Shown,
+            detail: Detail::Usual,
+        }
     }
 }
 
@@ -105,6 +113,16 @@ pub enum Color {
     Never,
     /// SGR sequences around what is to stand out.
     Always,
+}
+
+/// Which characters an output can show.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Charset {
+    /// All of them, as UTF-8.
+    #[default]
+    Unicode,
+    /// Those of ASCII: for all others the view writes what comes nearest.
+    Ascii,
 }
 
 /// Whether intervals are shown as they pass.
@@ -120,10 +138,11 @@ pub enum Live {
 /// How much of a result is shown.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub enum Detail {
-    /// All but the shapes of distributions; their percentiles are among the figures.
+    /// All but the shapes of distributions, whose percentiles are among the figures, and of a verdict's evidence
+    /// what decided it.
     #[default]
     Usual,
-    /// Distributions as histograms, too.
+    /// Distributions as histograms, and all evidence.
     Full,
 }
 

@@ -254,7 +254,7 @@ impl Console {
         }
         text.extend(rows::line(entry));
         // Nobody listens any more: that is no reason to stop measuring.
-        let _ = self.out.write_all(text.as_bytes());
+        let _ = self.out.write_all(terminal::shown(&text).as_bytes());
     }
 }
 

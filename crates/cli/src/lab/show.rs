@@ -12,7 +12,7 @@ use pathscope_lab::topology::Network;
 
 use super::args::ShowArgs;
 use super::counts;
-use crate::Trouble;
+use crate::{Trouble, terminal};
 
 /// Shows a topology, or a lab that is up.
 pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
@@ -51,6 +51,8 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
             Trouble::new(Failure::Output, format!("cannot write {}: {error}", path.display()))
         })?;
     }
+    // JSON is UTF-8, whatever the reader's locale is.
+    let text = if args.json { text } else { terminal::shown(&text).into_owned() };
     match io::stdout().write_all(text.as_bytes()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Trouble::new(Failure::Output, format!("cannot write to standard output: {error}")))

@@ -11,10 +11,11 @@ use pathscope_modes::document::Document;
 /// Nothing that is tested takes longer on a slow machine, unless it hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-/// The binary with these words. `{}` has no meaning; colors are off.
+/// The binary with these words, for a reader of UTF-8. `{}` has no meaning; colors are off.
 pub fn pathscope(words: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_pathscope"));
     command.args(words).env_remove("NO_COLOR").env("COLUMNS", "80").stdin(Stdio::null());
+    command.env("LC_ALL", "C.UTF-8");
     command
 }
 

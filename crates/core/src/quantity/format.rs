@@ -24,7 +24,8 @@ pub fn bytes(bytes: u64) -> String {
 pub fn duration_ns(nanoseconds: u64) -> String {
     let value = nanoseconds as f64;
     let (value, unit) = match nanoseconds {
-        0..1_000 => return format!("{nanoseconds} ns"),
+        0 => return "0 s".to_owned(),
+        1..1_000 => return format!("{nanoseconds} ns"),
         1_000..1_000_000 => (value / 1e3, "µs"),
         1_000_000..1_000_000_000 => (value / 1e6, "ms"),
         _ => (value / 1e9, "s"),
@@ -52,13 +53,20 @@ pub fn frequency(per_second: f64) -> String {
     }
 }
 
-/// A share of one, as a percentage: `97.1 %`.
+/// A mean of counts: `1.5`, `12`, `19,642`; a whole number where it is so large that parts say nothing.
+pub fn average(mean: f64) -> String {
+    if mean.abs() >= 99.95 { group(&format!("{mean:.0}")) } else { trim(&format!("{mean:.1}")) }
+}
+
+/// A share of one, as a percentage: `97.1 %`. What is not nothing is not told as nothing.
 pub fn ratio(ratio: f64) -> String {
     if !ratio.is_finite() {
         return "n/a".to_owned();
     }
     let percent = ratio * 100.0;
-    if percent != 0.0 && percent.abs() < 0.1 {
+    if percent != 0.0 && percent.abs() < 0.000_5 {
+        "<0.001 %".to_owned()
+    } else if percent != 0.0 && percent.abs() < 0.1 {
         format!("{percent:.3} %")
     } else {
         format!("{percent:.1} %")
@@ -123,12 +131,16 @@ mod tests {
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(duration_ns(6_512), "6.512 µs");
         assert_eq!(duration_ns(250_000_000), "250 ms");
-        assert_eq!(duration_ns(0), "0 ns");
+        assert_eq!(duration_ns(0), "0 s");
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(count(999), "999");
         assert_eq!(frequency(1_000.2), "1,000 /s");
         assert_eq!(frequency(12.5), "12.5 /s");
         assert_eq!(frequency(-1_234_567.0), "-1,234,567 /s");
+        assert_eq!(average(19_642.04), "19,642");
+        assert_eq!(average(1.071), "1.1");
+        assert_eq!(average(3.0), "3");
+        assert_eq!(ratio(0.000_001), "<0.001 %");
         assert_eq!(ratio(0.971_3), "97.1 %");
         assert_eq!(ratio(0.000_012), "0.001 %");
         assert_eq!(ratio(0.0), "0.0 %");

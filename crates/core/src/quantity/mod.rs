@@ -11,11 +11,11 @@ mod rate;
 mod scale;
 
 pub use bytes::Bytes;
-pub use format::{bit_rate, bytes, count, counted, duration_ns, frequency, ratio};
+pub use format::{average, bit_rate, bytes, count, counted, duration_ns, frequency, ratio};
 pub use number::{QuantityError, shown};
 pub use period::Period;
 pub use rate::{BitRate, Frequency};
-pub use scale::{Dimension, Scale};
+pub use scale::{Dimension, Scale, duration_range, rate_range};
 
 /// The sum of counts, at most the most there is: what a peer reports may be any number.
 pub fn total(counts: impl IntoIterator<Item = u64>) -> u64 {

@@ -1,6 +1,6 @@
 //! A test of datagram goodput as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, rate_range, ratio};
 use pathscope_core::sheet::{Figure, Table, Value};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload};
@@ -49,9 +49,8 @@ pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
         figures.extend(timing(&label, way));
         if let Some(fairness) = way.fairness {
             let range = way.slowest_bps.zip(way.fastest_bps);
-            let range = range.map_or_else(String::new, |(low, high)| {
-                format!("; {} to {}", bit_rate(low), bit_rate(high))
-            });
+            let range = range
+                .map_or_else(String::new, |(low, high)| format!("; {}", rate_range(low, high)));
             let figure = Figure::new(label("fairness"), Value::Text(format!("{fairness:.3}")));
             figures.push(figure.with_note(format!("Jain's index over the flows{range}")));
         } else if let Some(why) = way.no_fairness {
@@ -84,7 +83,7 @@ fn goodput(label: String, way: &DatagramDirection) -> Figure {
             duration_ns(way.window_ns)
         ),
     };
-    Figure::new(label, value).with_note(note)
+    Figure::new(label, value).of("goodput").with_note(note)
 }
 
 fn sent(label: String, way: &DatagramDirection) -> Option<Figure> {
@@ -108,7 +107,7 @@ fn lost(label: String, way: &DatagramDirection) -> Option<Figure> {
     let share = way.lost_ratio.map_or_else(String::new, |lost| format!("{}; ", ratio(lost)));
     let runs = format!(
         "{} in a row on average, {} at most",
-        way.bursts.mean().map_or_else(String::new, |mean| format!("{mean:.1}")),
+        way.bursts.mean().map_or_else(String::new, average),
         count(way.bursts.longest)
     );
     let place = match way.socket_drops {
@@ -146,10 +145,12 @@ fn timing(label: &impl Fn(&str) -> String, way: &DatagramDirection) -> Vec<Figur
     let jitter = way.jitter.as_ref().map(|jitter| {
         let most = duration_ns(jitter.rfc3550.max_ns.round() as u64);
         Figure::new(label("jitter"), duration(jitter.rfc3550.mean_ns))
+            .of("jitter")
             .with_note(format!("RFC 3550, mean; at most {most}"))
     });
     let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0).copied());
-    let lag = lag.map(|lag| Figure::new(label("send lag p99"), Value::Percentile(lag)));
+    let lag =
+        lag.map(|lag| Figure::new(label("send lag p99"), Value::Percentile(lag)).of("send lag"));
     jitter.into_iter().chain(lag).collect()
 }
 

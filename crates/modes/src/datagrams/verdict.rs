@@ -41,7 +41,8 @@ pub fn verdict(
         receiver_cpu: busiest(receiver),
     };
     let (limit, text) = facts.judge();
-    Some(Verdict { limit, text, evidence: facts.evidence() })
+    let verdict = Verdict { limit, text, evidence: facts.evidence() };
+    Some(verdict.decided_by(&facts.deciding(limit)))
 }
 
 /// Sent of what was due by the rate. What is to be transferred is all due in the end: there it is how fast it came.
@@ -149,6 +150,19 @@ impl Facts {
         (Limit::ReceiverSocket, format!("the receiver: {lost}, and its socket {dropped}{rest}"))
     }
 
+    /// The names of the two figures that make it this verdict and no other.
+    const fn deciding(&self, limit: Limit) -> [&'static str; 2] {
+        match limit {
+            Limit::ReceiverCpu => ["receiver_cpu_share", "receiver_socket_drops"],
+            _ if self.lost > 0 => ["lost_ratio", "receiver_socket_drops"],
+            Limit::SenderCpu if self.rate_share.is_some() => {
+                ["configured_rate_share", "sender_cpu_share"]
+            }
+            Limit::ConfiguredRate => ["configured_rate_share", "lost_ratio"],
+            _ => ["sender_cpu_share", "lost_ratio"],
+        }
+    }
+
     fn evidence(&self) -> Vec<Evidence> {
         let shares = [
             ("lost_ratio", self.lost_ratio, "of the datagrams sent were lost"),
@@ -163,15 +177,13 @@ impl Facts {
         let shares = shares
             .into_iter()
             .filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
-        let drops = self.socket_drops.map(|drops| Evidence {
-            name: "receiver_socket_drops".to_owned(),
-            value: drops as f64,
-            text: format!("{} dropped by the receiver's socket", counted(drops, "buffer")),
+        let drops = self.socket_drops.map(|drops| {
+            let text = format!("{} dropped by the receiver's socket", counted(drops, "buffer"));
+            Evidence::new("receiver_socket_drops", drops as f64, text)
         });
-        let on_the_way = self.socket_drops.filter(|_| self.on_the_way > 0).map(|_| Evidence {
-            name: "lost_on_the_way".to_owned(),
-            value: self.on_the_way as f64,
-            text: format!("{} or more lost on the way", count(self.on_the_way)),
+        let on_the_way = self.socket_drops.filter(|_| self.on_the_way > 0).map(|_| {
+            let text = format!("{} or more lost on the way", count(self.on_the_way));
+            Evidence::new("lost_on_the_way", self.on_the_way as f64, text)
         });
         shares.chain(drops).chain(on_the_way).collect()
     }

@@ -1,6 +1,6 @@
 //! A goodput test as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, total};
+use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rate_range, total};
 use pathscope_core::record::FlowFacts;
 use pathscope_core::sheet::{Figure, Table, Value};
 
@@ -126,7 +126,7 @@ fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
             format!("{} {verb}; window {}", bytes(received), duration_ns(direction.window_ns))
         }
     };
-    Figure::new(label, value).with_note(note)
+    Figure::new(label, value).of("goodput").with_note(note)
 }
 
 fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
@@ -137,7 +137,7 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
         .slowest_bps
         .zip(direction.fastest_bps)
         .map_or_else(String::new, |(slowest, fastest)| {
-            format!("{median}; {} to {}", bit_rate(slowest), bit_rate(fastest))
+            format!("{median}; {}", rate_range(slowest, fastest))
         });
     let rest = match direction.too_short {
         0 => String::new(),

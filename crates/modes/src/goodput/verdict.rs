@@ -266,10 +266,9 @@ impl Facts {
         let shares = shares
             .into_iter()
             .filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
-        let retransmits = self.retransmits.map(|segments| Evidence {
-            name: "retransmits".to_owned(),
-            value: segments as f64,
-            text: format!("{segments} segments sent again"),
+        let retransmits = self.retransmits.map(|segments| {
+            let text = format!("{segments} segments sent again");
+            Evidence::new("retransmits", segments as f64, text)
         });
         shares.chain(retransmits).collect()
     }

@@ -52,9 +52,9 @@ fn load_model(plan: &LatencyPlan) -> String {
 pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     let rtt = &summary.rtt;
     let exact = |label: &str, value: Option<u64>| {
-        Figure::new(label, value.map_or(Value::Absent, Value::Duration))
+        Figure::new(label, value.map_or(Value::Absent, Value::Duration)).of("RTT")
     };
-    let mut shown = vec![50.0, 90.0, 95.0, 99.0, 99.9];
+    let mut shown = vec![50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
     shown.extend(plan.percentiles());
     shown.sort_by(f64::total_cmp);
     shown.dedup();
@@ -65,9 +65,15 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     }];
     figures.extend(percentiles(rtt, "RTT", &shown));
     figures.push(exact("RTT maximum", rtt.max_ns));
-    figures.push(mean(rtt));
+    let rounded = |value: Option<f64>| value.map(|value| value.round() as u64);
+    figures.push(exact("RTT mean", rounded(rtt.mean_ns)));
+    if let Some(deviation) = rounded(rtt.standard_deviation_ns) {
+        figures.push(exact("RTT standard deviation", Some(deviation)));
+    }
     if let Some(corrected) = &summary.corrected {
-        figures.extend(percentiles(corrected, "corrected RTT", &[50.0, 90.0, 99.0, 99.9]));
+        let corrected =
+            percentiles(corrected, "corrected RTT", &[50.0, 75.0, 90.0, 95.0, 99.0, 99.9]);
+        figures.extend(corrected.into_iter().map(|figure| figure.of("RTT")));
     }
     figures.extend(summary.jitter.iter().flat_map(jitter));
     figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
@@ -78,7 +84,7 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
         ("server residence p50", &summary.server_residence),
     ] {
         if let Some(percentile) = part.as_ref().and_then(|part| part.percentile(50.0)) {
-            figures.push(Figure::new(label, Value::Percentile(*percentile)));
+            figures.push(Figure::new(label, Value::Percentile(*percentile)).of("parts"));
         }
     }
     figures.extend(summary.one_way.iter().flat_map(one_way));
@@ -108,7 +114,7 @@ fn one_way(delays: &OneWaySummary) -> Vec<Figure> {
     let note = bound.map_or_else(String::new, |bound| format!(", within {}", duration_ns(bound)));
     let figure = |label: &str, way: &LatencyFigures| {
         let median = way.percentile(50.0)?;
-        let figure = Figure::new(label, Value::Percentile(*median));
+        let figure = Figure::new(label, Value::Percentile(*median)).of("parts");
         Some(figure.with_note(format!("both ends read one clock{note}")))
     };
     [("one way there p50", &delays.forward), ("one way back p50", &delays.back)]
@@ -129,35 +135,25 @@ fn parts(parts: &PartsSummary) -> Vec<Figure> {
     ];
     for (name, part) in parts.named() {
         let Some(median) = part.percentile(50.0).filter(|_| parts.pings > 0) else { continue };
-        let figure = Figure::new(format!("{name} p50"), Value::Percentile(*median));
+        let figure = Figure::new(format!("{name} p50"), Value::Percentile(*median)).of("parts");
         let mean = part.mean_ns.map_or(0, |mean| mean.round() as u64);
         figures.push(figure.with_note(format!("mean {}", duration_ns(mean))));
     }
     figures
 }
 
-/// These percentiles, up to the first one that the samples do not support: it says what it needs.
+/// These percentiles, up to the first one that the samples do not support: it says what it needs. One group, by the label.
 pub fn percentiles(rtt: &LatencyFigures, label: &str, wanted: &[f64]) -> Vec<Figure> {
     let mut figures = Vec::new();
     for percentile in wanted.iter().filter_map(|&percent| rtt.percentile(percent)) {
-        let label = format!("{label} p{}", percentile.percent);
-        figures.push(Figure::new(label, Value::Percentile(*percentile)));
+        let name = format!("{label} p{}", percentile.percent);
+        figures.push(Figure::new(name, Value::Percentile(*percentile)).of(label));
         // Each one further from the median needs more.
         if percentile.value_ns.is_none() && percentile.percent >= 50.0 {
             break;
         }
     }
     figures
-}
-
-fn mean(rtt: &LatencyFigures) -> Figure {
-    let value = rtt.mean_ns.map_or(Value::Absent, |mean| Value::Duration(mean.round() as u64));
-    let figure = Figure::new("RTT mean", value);
-    match rtt.standard_deviation_ns {
-        Some(deviation) => figure
-            .with_note(format!("standard deviation {}", duration_ns(deviation.round() as u64))),
-        None => figure,
-    }
 }
 
 /// How much delay varied, each by the name of its definition.
@@ -173,16 +169,18 @@ fn jitter(jitter: &JitterSummary) -> Vec<Figure> {
         });
         figures.push(
             Figure::new("mean |IPDV|", Value::Duration(ipdv.round() as u64))
+                .of("variation")
                 .with_note(format!("RFC 3393, of neighbouring pings{note}")),
         );
     }
     let smoothed = round_trip.rfc3550;
     figures.push(
         Figure::new("interarrival jitter", Value::Duration(smoothed.mean_ns.round() as u64))
+            .of("variation")
             .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
     );
     if let Some(range) = jitter.interquartile_range_ns {
-        figures.push(Figure::new("interquartile range", Value::Duration(range)));
+        figures.push(Figure::new("interquartile range", Value::Duration(range)).of("variation"));
     }
     figures
 }

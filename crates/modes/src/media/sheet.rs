@@ -42,6 +42,7 @@ pub fn figures(plan: &MediaPlan, summary: &MediaSummary) -> Vec<Figure> {
     let named = |(name, way): (&'static str, &MediaDirection)| {
         let mut figures = of_direction(way);
         if has_both {
+            // What is compared stays one group: the two directions of it.
             figures.iter_mut().for_each(|figure| figure.label = format!("{name} {}", figure.label));
         }
         figures
@@ -50,7 +51,7 @@ pub fn figures(plan: &MediaPlan, summary: &MediaSummary) -> Vec<Figure> {
 }
 
 fn of_direction(way: &MediaDirection) -> Vec<Figure> {
-    let mut figures = vec![Figure::new("received", rate(way.received_bps))];
+    let mut figures = vec![Figure::new("received", rate(way.received_bps)).of("received")];
     match &way.frames {
         Some(frames) => figures.extend(frames_of(way, frames)),
         None => figures.push(Figure::new("frames completed", Value::Absent)),
@@ -147,12 +148,12 @@ fn delays(label: &str, of: &LatencyFigures, note: &str) -> Vec<Figure> {
     for percent in [50.0, 99.0] {
         let percentile = of.percentile(percent).filter(|it| it.value_ns.is_some());
         figures.extend(percentile.map(|percentile| {
-            Figure::new(format!("{label} p{percent}"), Value::Percentile(*percentile))
+            Figure::new(format!("{label} p{percent}"), Value::Percentile(*percentile)).of(label)
         }));
     }
     let most =
         Figure::new(format!("{label} max"), of.max_ns.map_or(Value::Absent, Value::Duration));
-    figures.push(most.with_note(note));
+    figures.push(most.of(label).with_note(note));
     figures
 }
 
@@ -165,11 +166,13 @@ fn jitter(way: &MediaDirection) -> Vec<Figure> {
         let smoothed = variation.rfc3550;
         figures.push(
             Figure::new("interarrival jitter", time(smoothed.mean_ns))
+                .of("variation")
                 .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
         );
         if let Some(mean) = variation.ipdv.mean_ns {
             figures.push(
                 Figure::new("mean |IPDV|", time(mean))
+                    .of("variation")
                     .with_note("RFC 3393, of neighbouring datagrams"),
             );
         }
@@ -177,6 +180,7 @@ fn jitter(way: &MediaDirection) -> Vec<Figure> {
     if let Some(jitter) = &way.frame_jitter {
         figures.push(
             Figure::new("frame jitter", time(jitter.mean_ns))
+                .of("variation")
                 .with_note(format!("ctsTraffic's, mean; at most {}", duration_ns(jitter.max_ns))),
         );
     }

@@ -20,11 +20,9 @@ pub fn verdict(plan: &MediaPlan, summary: &MediaSummary) -> Option<Verdict> {
         (name, true) => format!("{name}: "),
     };
     let limit = facts.limit();
-    Some(Verdict {
-        limit,
-        text: format!("{name}{}", facts.text(plan, limit)),
-        evidence: facts.evidence(),
-    })
+    let text = format!("{name}{}", facts.text(plan, limit));
+    let verdict = Verdict { limit, text, evidence: facts.evidence() };
+    Some(verdict.decided_by(&facts.deciding(limit)))
 }
 
 /// Frames that were not played.
@@ -163,17 +161,25 @@ impl Facts {
         }
     }
 
+    /// The names of the two figures that make it this verdict and no other.
+    const fn deciding(&self, limit: Limit) -> [&'static str; 2] {
+        match limit {
+            Limit::SenderLate if self.unsent > 0 => ["frames_unsent", "frames_not_played"],
+            Limit::SenderLate => ["frames_late", "send_lag_p99_ns"],
+            Limit::ReceiverSocket => ["frames_not_played", "datagrams_lost_in_socket"],
+            Limit::Damage => ["frames_not_played", "datagrams_damaged"],
+            Limit::NetworkDelay => ["frames_late", "needed_depth_ns"],
+            _ => ["frames_not_played", "datagrams_lost_in_network"],
+        }
+    }
+
     fn evidence(&self) -> Vec<Evidence> {
-        let of = |name: &str, value: u64, text: String| Evidence {
-            name: name.to_owned(),
-            value: value as f64,
-            text,
-        };
+        let of = |name: &str, value: u64, text: String| Evidence::new(name, value as f64, text);
         let mut evidence = vec![
             of(
                 "frames_not_played",
                 self.not_played,
-                format!("{} frames not played", count(self.not_played)),
+                format!("{} not played", counted(self.not_played, "frame")),
             ),
             of(
                 "datagrams_lost_in_network",
@@ -195,6 +201,10 @@ impl Facts {
                 ),
             ),
         ];
+        if self.unsent > 0 {
+            let text = format!("{} due and never left", counted(self.unsent, "frame"));
+            evidence.push(of("frames_unsent", self.unsent, text));
+        }
         if self.damaged > 0 {
             let text = format!("{} damaged", counted(self.damaged, "datagram"));
             evidence.push(of("datagrams_damaged", self.damaged, text));
@@ -202,6 +212,10 @@ impl Facts {
         if let Some(lag) = self.lag_p99_ns {
             let text = format!("99 % of frames left within {} of their time", duration_ns(lag));
             evidence.push(of("send_lag_p99_ns", lag, text));
+        }
+        if let Some(depth) = self.depth_ns {
+            let text = format!("a buffer of {} would have been enough", duration_ns(depth));
+            evidence.push(of("needed_depth_ns", depth, text));
         }
         evidence
     }
@@ -212,9 +226,9 @@ mod tests {
     use super::*;
 
     /// Frames that were not played, and where the datagrams were lost: in the network, in the socket, by their headers.
-    fn limit((dropped, erroneous, late): (u64, u64, u64), lost: [u64; 3]) -> Limit {
+    fn facts((dropped, erroneous, late): (u64, u64, u64), lost: [u64; 3]) -> Facts {
         let [in_network, in_socket, unreadable] = lost;
-        let facts = Facts {
+        Facts {
             judged: 1_000,
             not_played: dropped + erroneous + late,
             dropped,
@@ -227,11 +241,36 @@ mod tests {
             in_socket,
             unreadable,
             damaged: unreadable + erroneous,
-            lag_p99_ns: None,
-            lag_most_ns: None,
-            depth_ns: None,
-        };
-        facts.limit()
+            lag_p99_ns: Some(7),
+            lag_most_ns: Some(9),
+            depth_ns: Some(1_000),
+        }
+    }
+
+    fn limit(frames: (u64, u64, u64), lost: [u64; 3]) -> Limit {
+        facts(frames, lost).limit()
+    }
+
+    #[test]
+    fn each_verdict_names_two_figures_that_it_has() {
+        let none = [0; 3];
+        let unsent = || Facts { unsent: 5, ..facts((1, 0, 0), [1, 0, 0]) };
+        let late_by_sender = || Facts { late_by_sender: 5, ..facts((0, 0, 5), none) };
+        for (facts, limit) in [
+            (facts((0, 0, 0), none), Limit::ConfiguredRate),
+            (facts((9, 0, 0), [9, 0, 0]), Limit::NetworkLoss),
+            (facts((9, 0, 0), [0, 9, 0]), Limit::ReceiverSocket),
+            (facts((0, 9, 0), none), Limit::Damage),
+            (facts((0, 0, 9), none), Limit::NetworkDelay),
+            (unsent(), Limit::SenderLate),
+            (late_by_sender(), Limit::SenderLate),
+        ] {
+            assert_eq!(facts.limit(), limit, "{facts:?}");
+            let evidence = facts.evidence();
+            for name in facts.deciding(limit) {
+                assert!(evidence.iter().any(|it| it.name == name), "{limit:?} has no {name}");
+            }
+        }
     }
 
     #[test]

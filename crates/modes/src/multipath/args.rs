@@ -131,7 +131,7 @@ mod tests {
             ("--datagram 47", "--datagram 47 B is out of range: 48 B to"),
             ("--datagram 65508", "--datagram"),
             ("--duration 1ms", "--duration 1 ms is out of range"),
-            ("--late-by 0ms", "--late-by 0 ns is out of range"),
+            ("--late-by 0ms", "--late-by 0 s is out of range"),
             ("--order backwards", "primary-first, alternate"),
             ("--secondary 2", "0..=1"),
             (

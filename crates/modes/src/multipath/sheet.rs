@@ -1,6 +1,6 @@
 //! A multipath test as labelled figures and tables: all that a view needs.
 
-use pathscope_core::quantity::{count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{average, count, counted, duration_ns, ratio};
 use pathscope_core::sheet::{Figure, Table, Value};
 use pathscope_core::stats::LatencyFigures;
 
@@ -35,6 +35,10 @@ pub fn subtitle(plan: &MultipathPlan) -> String {
 /// The figures of a multipath test.
 pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
     let mut figures = vec![sent(summary)];
+    figures.push(
+        Figure::new("answered", Value::Count(summary.received))
+            .with_note(format!("{}, on one path or more", share(summary.received, summary.sent))),
+    );
     if summary.paths.len() > 1 {
         figures.extend(benefit(summary));
     }
@@ -61,8 +65,9 @@ pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
         let expected = losses.expected_both.unwrap_or(0.0);
         let text = format!("{correlation:.3}");
         Some(Figure::new("correlation of losses", Value::Text(text)).with_note(format!(
-            "{one} and {other}: {} lost on both, {expected:.1} expected by chance",
-            count(losses.pair.both_lost)
+            "{one} and {other}: {} lost on both, {} expected by chance",
+            count(losses.pair.both_lost),
+            average(expected)
         )))
     }));
     figures.extend(summary.paths.iter().filter_map(radio));
@@ -79,10 +84,9 @@ fn radio(path: &PathSummary) -> Option<Figure> {
 fn sent(summary: &MultipathSummary) -> Figure {
     let rate = summary.rate_bps.unwrap_or(0.0);
     let note = format!(
-        "{} in {}; {} of {} answered",
+        "{} in {}; {}",
         pathscope_core::quantity::bytes(summary.sent_bytes),
         duration_ns(summary.sending_ns),
-        count(summary.received),
         counted(summary.sent, "datagram")
     );
     Figure::new("sent", Value::BitRate(rate)).with_note(note)
@@ -142,7 +146,7 @@ fn rounded(value: Option<f64>) -> Value {
 }
 
 fn percentile(figures: &LatencyFigures, percent: f64) -> Value {
-    duration(figures.percentile(percent).and_then(|percentile| percentile.value_ns))
+    figures.percentile(percent).copied().map_or(Value::Absent, Value::Percentile)
 }
 
 fn columns(names: &[&str]) -> Vec<String> {
@@ -162,7 +166,9 @@ fn latencies(summary: &MultipathSummary) -> Table {
             rounded(figures.standard_deviation_ns),
             duration(figures.interquartile_range_ns),
             duration(figures.min_ns),
+            percentile(figures, 75.0),
             percentile(figures, 99.0),
+            percentile(figures, 99.9),
             duration(figures.max_ns),
         ]
     };
@@ -170,7 +176,9 @@ fn latencies(summary: &MultipathSummary) -> Table {
     let paths = summary.paths.iter().map(|path| row(name(path), &path.latency));
     Table {
         title: "round trips".to_owned(),
-        columns: columns(&["path", "mean", "median", "jitter", "IQR", "min", "p99", "max"]),
+        columns: columns(&[
+            "path", "mean", "median", "jitter", "IQR", "min", "p75", "p99", "p99.9", "max",
+        ]),
         rows: paths.chain([row(effective, &summary.effective)]).collect(),
     }
 }
@@ -185,6 +193,7 @@ fn counts(summary: &MultipathSummary) -> Table {
             name(path),
             Value::Count(path.sent),
             Value::Count(path.received),
+            ratio(path.received, path.sent),
             Value::Count(path.lost),
             ratio(path.lost, path.sent),
             way(path.lost_forward),
@@ -202,8 +211,9 @@ fn counts(summary: &MultipathSummary) -> Table {
             "path",
             "sent",
             "answered",
+            "share answered",
             "lost",
-            "share",
+            "share lost",
             "there",
             "back",
             "corrupt",
@@ -243,6 +253,7 @@ fn policies(summary: &MultipathSummary) -> Table {
             rounded(policy.latency.mean_ns),
             percentile(&policy.latency, 50.0),
             percentile(&policy.latency, 99.0),
+            percentile(&policy.latency, 99.9),
             duration(policy.latency.max_ns),
             Value::Count(policy.lost),
             policy.lost_ratio.map_or(Value::Absent, Value::Ratio),
@@ -251,7 +262,17 @@ fn policies(summary: &MultipathSummary) -> Table {
     });
     Table {
         title: "what senders would have had".to_owned(),
-        columns: columns(&["policy", "mean", "median", "p99", "max", "lost", "share", "sent"]),
+        columns: columns(&[
+            "policy",
+            "mean",
+            "median",
+            "p99",
+            "p99.9",
+            "max",
+            "lost",
+            "share lost",
+            "sent",
+        ]),
         rows: rows.collect(),
     }
 }
@@ -284,7 +305,7 @@ pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
     let effective = interval.and_then(|interval| interval.effective.as_ref());
     let answered = interval.map(|interval| {
         let each: Vec<String> = interval.paths.iter().map(|path| count(path.received)).collect();
-        each.join("  ")
+        each.join(" ")
     });
     let number = |pick: fn(&super::MultipathInterval) -> u64| {
         interval.map_or(Value::Absent, |interval| Value::Count(pick(interval)))

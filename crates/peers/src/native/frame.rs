@@ -14,7 +14,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use super::opening::hex;
+use super::opening::excerpt;
 
 /// Length of what precedes each body.
 pub const HEADER_BYTES: usize = 6;
@@ -130,9 +130,7 @@ impl Frame {
 
 /// A length that no message has.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error(
-    "expected a message of at most {most} bytes, got one {kind} that claims {claimed}; it begins with {first}"
-)]
+#[error("expected a message of at most {most} bytes, got {}", got(.first, *.is_text, .kind, *.claimed))]
 pub struct FrameError {
     /// What it claims to be.
     pub kind: MessageType,
@@ -140,8 +138,21 @@ pub struct FrameError {
     pub claimed: u32,
     /// How long it may be.
     pub most: usize,
-    /// Its header in hexadecimal.
+    /// What it begins with: as escaped text, or in hexadecimal.
     pub first: String,
+    /// Whether it begins with text, as other programs' greetings do.
+    pub is_text: bool,
+}
+
+/// The most of a stranger's greeting that is told.
+const EXCERPT: usize = 48;
+
+fn got(first: &str, is_text: bool, kind: &MessageType, claimed: u32) -> String {
+    if is_text {
+        format!("{first}, as no pathscope writes it; another program speaks there")
+    } else {
+        format!("one {kind} that claims {claimed}; it begins with {first}")
+    }
 }
 
 /// Cuts what comes into messages. Holds one unfinished message and no more, however much comes at once.
@@ -156,7 +167,12 @@ impl Decoder {
     pub fn next(&mut self, bytes: &mut &[u8], most: usize) -> Result<Option<Frame>, FrameError> {
         self.take(bytes, HEADER_BYTES);
         let Some(header) = self.unfinished.first_chunk::<HEADER_BYTES>() else { return Ok(None) };
-        let (kind, length) = read_header(*header, most)?;
+        let (kind, length) = read_header(*header, most).map_err(|(kind, claimed, most)| {
+            let more = bytes.len().min(EXCERPT - HEADER_BYTES);
+            let first = excerpt(&[&header[..], &bytes[..more]].concat());
+            let is_text = first.starts_with("the text");
+            FrameError { kind, claimed, most, first, is_text }
+        })?;
         self.take(bytes, HEADER_BYTES + length);
         if self.unfinished.len() < HEADER_BYTES + length {
             return Ok(None);
@@ -190,14 +206,14 @@ impl Decoder {
 fn read_header(
     header: [u8; HEADER_BYTES],
     most: usize,
-) -> Result<(MessageType, usize), FrameError> {
+) -> Result<(MessageType, usize), (MessageType, u32, usize)> {
     let [a, b, c, d, high, low] = header;
     let claimed = u32::from_be_bytes([a, b, c, d]);
     let kind = MessageType(u16::from_be_bytes([high, low]));
     let most = kind.body_most().min(most);
     match usize::try_from(claimed) {
         Ok(length) if length <= most => Ok((kind, length)),
-        _ => Err(FrameError { kind, claimed, most, first: hex(&header) }),
+        _ => Err((kind, claimed, most)),
     }
 }
 
@@ -232,7 +248,10 @@ mod tests {
     fn a_length_is_checked_before_anything_is_stored() {
         let mut decoder = Decoder::default();
         let error = decode(&mut decoder, b"HTTP/1.1 400 Bad Request").expect_err("no frame");
-        assert_eq!((error.claimed, error.first.as_str()), (0x4854_5450, "48 54 54 50 2f 31"));
+        assert_eq!(
+            (error.claimed, error.first.as_str()),
+            (0x4854_5450, "the text 'HTTP/1.1 400 Bad Request'")
+        );
         assert_eq!(decoder.held(), HEADER_BYTES);
         let error = decode(&mut Decoder::default(), &[0, 1, 0, 1, 0, 1]).expect_err("too long");
         assert_eq!((error.kind, error.most), (MessageType::HELLO, SHORT_BODY_MOST));

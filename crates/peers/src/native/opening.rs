@@ -71,7 +71,7 @@ pub enum OpeningError {
         "expected a pathscope connection, which begins with f5 50 53 50 0d 0a 1a 0a, got {first}"
     )]
     NotOurs {
-        /// The first bytes in hexadecimal.
+        /// The first bytes: as escaped text, or in hexadecimal.
         first: String,
     },
     /// A kind of connection that this version does not know.
@@ -107,7 +107,7 @@ impl Opening {
     /// Reads what [`encode`](Self::encode) wrote, or another version of it.
     pub fn decode(bytes: &[u8; OPENING_BYTES]) -> Result<Self, OpeningError> {
         if bytes[..8] != MAGIC {
-            return Err(OpeningError::NotOurs { first: hex(&bytes[..8]) });
+            return Err(OpeningError::NotOurs { first: excerpt(&bytes[..8]) });
         }
         match bytes[8] {
             CONTROL => Ok(Self::Control(VersionRange {
@@ -174,7 +174,7 @@ pub enum AttachError {
     /// The answer is none.
     #[error("expected the server's answer, which begins with f5 70, got {got}")]
     NotAnAck {
-        /// What came, in hexadecimal.
+        /// What came: as escaped text, or in hexadecimal.
         got: String,
     },
     /// No answer in time.
@@ -193,12 +193,23 @@ pub const fn encode_ack(code: AttachCode) -> [u8; ACK_BYTES] {
 /// Reads the answer to a data connection's opening: nothing where it is attached.
 pub fn decode_ack(bytes: [u8; ACK_BYTES]) -> Result<(), AttachError> {
     if bytes[..2] != ACK_MAGIC {
-        return Err(AttachError::NotAnAck { got: hex(&bytes) });
+        return Err(AttachError::NotAnAck { got: excerpt(&bytes) });
     }
     AttachCode(bytes[2]).result()
 }
 
 /// Bytes as people compare them: `f5 50 53`.
+/// What somebody else said first: as text with everything that a terminal would obey escaped, where it is text, else in
+/// hexadecimal.
+pub(crate) fn excerpt(bytes: &[u8]) -> String {
+    let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\r' | b'\n' | b'\t');
+    if !bytes.is_empty() && bytes.iter().all(is_text) {
+        format!("the text '{}'", bytes.escape_ascii())
+    } else {
+        hex(bytes)
+    }
+}
+
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
@@ -208,6 +219,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn what_a_stranger_says_is_told_as_text_that_drives_no_terminal() {
+        assert_eq!(excerpt(b"SSH-2.0-x\r\n"), "the text 'SSH-2.0-x\\r\\n'");
+        assert_eq!(excerpt(b"it's \\"), "the text 'it\\'s \\\\'");
+        assert_eq!(excerpt(b"\x1b[2J"), "1b 5b 32 4a");
+        assert_eq!(excerpt(b""), "");
+    }
 
     const SEAT: Seat = Seat {
         token: Token([0xaa, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0xbb]),

@@ -1,8 +1,9 @@
-//! A list of labelled figures: numbers aligned at their units, notes beside them.
+//! A list of labelled figures: those of a group in one unit, numbers aligned at their units, notes beside them.
 
+use std::collections::BTreeSet;
 use std::iter;
 
-use pathscope_core::quantity::{Dimension, Scale, duration_ns};
+use pathscope_core::quantity::{Scale, duration_ns};
 use pathscope_core::sheet::{Figure, Value};
 use pathscope_core::stats::Percentile;
 
@@ -43,20 +44,38 @@ struct Row<'figure> {
     note: String,
 }
 
-/// Each figure in the unit that it shares with its neighbours of the same kind.
+/// Each figure in the unit of its group, with the points of a group below each other.
 fn rows(figures: &[Figure]) -> Vec<Row<'_>> {
-    let mut rows = Vec::with_capacity(figures.len());
-    for run in figures.chunk_by(are_alike) {
-        let common = value::common_scale(run.iter().map(|figure| &figure.value));
-        // A figure that stands alone keeps all four digits.
-        let scale = common.filter(|_| run.len() > 1);
-        rows.extend(run.iter().map(|figure| Row {
-            figure,
-            shown: shown(&figure.value, scale.as_ref()),
-            note: note(figure, scale.as_ref()),
+    let mut rows: Vec<Row<'_>> = figures
+        .iter()
+        .map(|figure| {
+            let scale = scale(figure, figures);
+            let shown = shown(&figure.value, scale.as_ref());
+            Row { figure, shown, note: note(figure, scale.as_ref()) }
+        })
+        .collect();
+    let groups: BTreeSet<&str> = figures.iter().map(|figure| figure.group.as_str()).collect();
+    for group in groups.into_iter().filter(|group| !group.is_empty()) {
+        let members = rows.iter_mut().filter(|row| row.figure.group == group);
+        value::align_points(members.filter_map(|row| match &mut row.shown {
+            Shown::Number { number, .. } => Some(number),
+            Shown::Words(_) => None,
         }));
     }
     rows
+}
+
+/// The unit that a figure shares with its group, or a percentile by itself with the ends of its interval.
+fn scale(figure: &Figure, figures: &[Figure]) -> Option<Scale> {
+    match (figure.group.as_str(), &figure.value) {
+        ("", Value::Percentile(_)) => value::common_scale([&figure.value]),
+        // A figure that stands alone is told by what suits it alone.
+        ("", _) => None,
+        (group, _) => {
+            let members = figures.iter().filter(|other| other.group == group);
+            value::common_scale(members.map(|figure| &figure.value))
+        }
+    }
 }
 
 /// The value; where a percentile lacks samples there is room here to say of what.
@@ -65,16 +84,6 @@ fn shown(value: &Value, scale: Option<&Scale>) -> Shown {
         (Value::Percentile(_), Shown::Words(needs)) => Shown::Words(format!("{needs} samples")),
         (_, shown) => shown,
     }
-}
-
-/// Whether two figures are of one kind, so that they should share a unit.
-fn are_alike(left: &Figure, right: &Figure) -> bool {
-    let kind = |figure: &Figure| match &figure.value {
-        // A percentile that lacks samples is still one of durations.
-        Value::Percentile(_) => Some(Dimension::Duration),
-        value => value::magnitude(value).map(|(dimension, _)| dimension),
-    };
-    kind(left).is_some() && kind(left) == kind(right)
 }
 
 /// What stands beside a figure: the interval of a percentile, then its own note.
@@ -87,12 +96,11 @@ fn note(figure: &Figure, scale: Option<&Scale>) -> String {
     interval.into_iter().chain(own).collect::<Vec<_>>().join("; ")
 }
 
-/// `24.0–24.2 (95 %)`, in the unit of the percentile itself where that suits both ends.
+/// `24.0–24.2 (95 %)`, in the unit of the percentile.
 fn interval(percentile: &Percentile, scale: Option<&Scale>) -> Option<String> {
     percentile.value_ns?;
     let (low, high) = (percentile.low_ns?, percentile.high_ns?);
-    let suits = |scale: &&Scale| scale.suits(low as f64) && scale.suits(high as f64);
-    Some(match scale.filter(suits) {
+    Some(match scale {
         Some(scale) => {
             format!("{}–{} (95 %)", scale.number(low as f64), scale.number(high as f64))
         }

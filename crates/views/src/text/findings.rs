@@ -5,6 +5,7 @@ use pathscope_core::record::{Caveat, Check, Verdict};
 
 use super::line::{Line, Style};
 use super::page::Page;
+use crate::registry::Detail;
 
 /// Adds the checks that failed, each so that it cannot be missed.
 pub fn failed_checks(page: &mut Page, checks: &[Check]) {
@@ -22,12 +23,14 @@ pub fn passed_checks(page: &mut Page, checks: &[Check]) {
     }
 }
 
-/// Adds what limited the run in one strong sentence, and below it what that rests on.
-pub fn verdict(page: &mut Page, verdict: &Verdict) {
+/// Adds what limited the run in one strong sentence, and below it what that rests on: the figures that decided it, or
+/// all of them where they are wanted or none is marked.
+pub fn verdict(page: &mut Page, verdict: &Verdict, detail: Detail) {
     let line = Line::indented(2).with(Style::Strong, "→").with(Style::Plain, " ");
     page.sentence(line, Style::Strong, &verdict.text);
-    let evidence: Vec<_> =
-        verdict.evidence.iter().map(|evidence| or_name(&evidence.text, &evidence.name)).collect();
+    let shows_all = detail == Detail::Full || verdict.evidence.iter().all(|it| !it.decides);
+    let shown = verdict.evidence.iter().filter(|evidence| shows_all || evidence.decides);
+    let evidence: Vec<_> = shown.map(|evidence| or_name(&evidence.text, &evidence.name)).collect();
     if !evidence.is_empty() {
         page.sentence(Line::indented(4), Style::Plain, &evidence.join(" · "));
     }

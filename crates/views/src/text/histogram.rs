@@ -6,7 +6,8 @@ use pathscope_core::stats::Distribution;
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::words;
+use super::{value, words};
+use crate::registry::Charset;
 
 const ROWS: usize = 8;
 const LONGEST_BAR: usize = 32;
@@ -24,7 +25,8 @@ pub fn histogram(page: &mut Page, label: &str, distribution: &Distribution) {
     let edge_width = edges.iter().map(|edge| words::width(edge)).max().unwrap_or(0);
     let bar_room = page.columns().saturating_sub(4 + edge_width + 2 + 22).min(LONGEST_BAR);
     for (bin, edge) in bins.iter().zip(&edges) {
-        let line = Line::indented(2).with(Style::Faint, "≤ ");
+        let at_most = if page.charset() == Charset::Ascii { "<= " } else { "≤ " };
+        let line = Line::indented(2).with(Style::Faint, at_most);
         let line = line.with_right(Style::Plain, edge, edge_width).with(Style::Plain, "  ");
         let bar_end = line.width() + bar_room;
         let line = line.with(Style::Plain, &bar(bin.count, most, bar_room)).padded_to(bar_end);
@@ -70,12 +72,15 @@ fn ranges(least: u64, most: u64) -> Vec<Bin> {
 
 /// The upper ends, in one unit where one suits all.
 fn edges(bins: &[Bin]) -> Vec<String> {
-    let scale = Scale::of(Dimension::Duration, bins.iter().map(|bin| bin.upper_ns as f64));
-    let edge = |bin: &Bin| match scale {
-        Some(scale) => format!("{} {}", scale.number(bin.upper_ns as f64), scale.unit()),
-        None => duration_ns(bin.upper_ns),
-    };
-    bins.iter().map(edge).collect()
+    match Scale::of(Dimension::Duration, bins.iter().map(|bin| bin.upper_ns as f64)) {
+        Some(scale) => {
+            let number = |bin: &Bin| scale.number(bin.upper_ns as f64);
+            let mut numbers: Vec<String> = bins.iter().map(number).collect();
+            value::align_points(numbers.iter_mut());
+            numbers.iter().map(|number| format!("{number} {}", scale.unit())).collect()
+        }
+        None => bins.iter().map(|bin| duration_ns(bin.upper_ns)).collect(),
+    }
 }
 
 /// A bar as long as its share of the longest; whatever is not nothing is seen.

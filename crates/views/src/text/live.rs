@@ -1,4 +1,5 @@
-//! Rows as intervals pass: a head when a measurement begins or its columns change, then a line each.
+//! Rows as intervals pass: a head when a measurement begins, its columns change or a figure is wider than its column, then
+//! a line each.
 //!
 //! Every cell states its unit, so that a line can be read alone. A column keeps the unit of its first
 //! figure while that suits, so that lines compare.
@@ -13,8 +14,6 @@ use super::words;
 
 /// Spaces before each column.
 const GAP: usize = 2;
-/// Spaces that are left of them before a figure wider than its column.
-const NARROWEST_GAP: usize = 1;
 /// Words in a live row are clipped to this.
 const LONGEST_WORDS: usize = 20;
 
@@ -29,6 +28,8 @@ pub struct LiveTable {
 /// One column, as its head was written.
 struct Column {
     width: usize,
+    /// What its label and its figures have taken so far; `width` leaves room for more.
+    needed: usize,
     unit: ColumnUnit,
 }
 
@@ -44,42 +45,55 @@ enum ColumnUnit {
 impl LiveTable {
     /// Adds the line of one interval.
     pub fn row(&mut self, page: &mut Page, row: &Row) {
-        if self.is_other(row) {
-            self.begin(page, row);
+        let is_other = self.is_other(row);
+        if is_other {
+            self.begin(row);
+            page.gap();
+            if !row.section.is_empty() {
+                page.sentence(Line::default(), Style::Strong, &row.section);
+            }
         }
-        let columns = self.columns.iter_mut().zip(&row.cells);
-        let texts: Vec<String> = columns.map(|(column, cell)| column.text(&cell.value)).collect();
-        let mut line = Line::default();
-        for (start, text) in self.starts(&texts).into_iter().zip(&texts) {
-            // Where there is no room at all, a line too wide is better than figures that run together.
-            let least = if line.width() == 0 { 0 } else { line.width() + NARROWEST_GAP };
-            line = line.padded_to(start.max(least)).with(Style::Plain, text);
+        let texts = self.texts(row);
+        if self.widen(&texts, page) || is_other {
+            self.head(page);
         }
-        page.line(&line);
+        let cells = self.shown(page).iter().zip(&texts);
+        let place = |line: Line, (column, text): (&Column, &String)| {
+            line.with(Style::Plain, "  ").with_right(Style::Plain, text, column.width)
+        };
+        page.line(&cells.fold(Line::default(), place));
     }
 
-    /// Where the cells of a line begin, so that each ends with its column. What is wider than its column takes from the
-    /// gap before it, and then pushes what stands there to the left: the line stays as wide as its head.
-    fn starts(&self, texts: &[String]) -> Vec<usize> {
+    fn texts(&mut self, row: &Row) -> Vec<String> {
+        let columns = self.columns.iter_mut().zip(&row.cells);
+        columns.map(|(column, cell)| column.text(&cell.value)).collect()
+    }
+
+    /// Makes room for figures that are wider than any before, if need be by taking it from columns that have more than they
+    /// need; whether that took any.
+    fn widen(&mut self, texts: &[String], page: &Page) -> bool {
+        let mut is_wider = false;
+        for (column, text) in self.columns.iter_mut().zip(texts) {
+            column.needed = column.needed.max(words::width(text));
+            is_wider |= column.needed > column.width;
+            column.width = column.width.max(column.needed);
+        }
+        let all: usize = self.columns.iter().map(|column| GAP + column.width).sum();
+        if is_wider && all > page.columns() {
+            self.columns.iter_mut().for_each(|column| column.width = column.needed);
+        }
+        is_wider
+    }
+
+    /// The columns that fit.
+    fn shown(&self, page: &Page) -> &[Column] {
         let mut end = 0;
-        let ends = self.columns.iter().map(|column| {
+        let fitting = self.columns.iter().take_while(|column| {
             end += GAP + column.width;
-            end
+            end <= page.columns()
         });
-        let ends: Vec<usize> = ends.collect();
-        let mut room = usize::MAX;
-        let mut starts: Vec<usize> = ends
-            .iter()
-            .zip(texts)
-            .rev()
-            .map(|(&end, text)| {
-                let start = end.min(room).saturating_sub(words::width(text));
-                room = start.saturating_sub(NARROWEST_GAP);
-                start
-            })
-            .collect();
-        starts.reverse();
-        starts
+        let fitting = fitting.count().max(1);
+        &self.columns[..fitting.min(self.columns.len())]
     }
 
     /// Whether the row belongs under another head than the last one.
@@ -88,30 +102,30 @@ impl LiveTable {
         self.section.as_ref() != Some(&row.section) || !labels.eq(&self.labels)
     }
 
-    /// Adds a head for rows like this one. Columns that do not fit are left to the result and to JSON;
-    /// an ellipsis says so.
-    fn begin(&mut self, page: &mut Page, row: &Row) {
+    /// Makes columns for rows like this one.
+    fn begin(&mut self, row: &Row) {
         self.section = Some(row.section.clone());
         self.labels = row.cells.iter().map(|cell| cell.label.clone()).collect();
-        self.columns.clear();
-        page.gap();
-        if !row.section.is_empty() {
-            page.sentence(Line::default(), Style::Strong, &row.section);
-        }
-        let mut head = Line::default();
-        for cell in &row.cells {
-            let width = usual_width(cell);
-            let room = page.columns().saturating_sub(head.width() + GAP);
-            if width > room && !self.columns.is_empty() {
-                head = head.with(Style::Faint, "…");
-                break;
-            }
-            head = head.with(Style::Plain, "  ").with_right(Style::Faint, &cell.label, width);
-            let unit = match self.columns.len() {
+        let column = |(index, cell): (usize, &Figure)| Column {
+            width: usual_width(cell),
+            needed: words::width(&cell.label),
+            unit: match index {
                 0 => ColumnUnit::EachItsOwn,
                 _ => ColumnUnit::FirstFigure(None),
-            };
-            self.columns.push(Column { width, unit });
+            },
+        };
+        self.columns = row.cells.iter().enumerate().map(column).collect();
+    }
+
+    /// Adds a head. Columns that do not fit are left to the result and to JSON; an ellipsis says so.
+    fn head(&self, page: &mut Page) {
+        let shown = self.shown(page);
+        let place = |line: Line, (column, label): (&Column, &String)| {
+            line.with(Style::Plain, "  ").with_right(Style::Faint, label, column.width)
+        };
+        let mut head = shown.iter().zip(&self.labels).fold(Line::default(), place);
+        if shown.len() < self.columns.len() && head.width() < page.columns() {
+            head = head.with(Style::Faint, "…");
         }
         page.line(&head);
     }
@@ -130,13 +144,16 @@ impl Column {
             _ => {}
         }
         let shared = match self.unit {
-            ColumnUnit::FirstFigure(scale) => value::beside(value, scale.as_ref()).text(),
+            ColumnUnit::FirstFigure(scale) => {
+                let suiting = scale.filter(|scale| size.is_none_or(|size| scale.suits(size)));
+                value::beside(value, suiting.as_ref()).text()
+            }
             ColumnUnit::EachItsOwn => value::alone(value).text(),
         };
         let fits = words::width(&shared) <= self.width;
         let text = if fits { shared } else { value::alone(value).text() };
         match value {
-            Value::Text(_) => words::clip(&text, self.width),
+            Value::Text(_) => words::clip(&text, self.width.max(LONGEST_WORDS)),
             _ => text,
         }
     }
@@ -145,11 +162,11 @@ impl Column {
 /// Columns that values like this one take at most, most of the time.
 fn usual_width(cell: &Figure) -> usize {
     let figure = match &cell.value {
-        Value::BitRate(_) => "999.99 Gbit/s",
-        Value::Bytes(_) => "999.99 GiB",
+        Value::BitRate(_) => "999.9 Gbit/s",
+        Value::Bytes(_) => "999.9 GiB",
         Value::Duration(_) => "9,999 µs",
         Value::Percentile(_) => "needs 1,000",
-        Value::Count(_) => "99,999",
+        Value::Count(_) => "999,999",
         Value::Frequency(_) => "99,999 /s",
         Value::Ratio(_) => "100.0 %",
         Value::Text(text) => &words::clip(text, LONGEST_WORDS),
@@ -162,10 +179,10 @@ fn usual_width(cell: &Figure) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Color;
+    use crate::registry::{Charset, Color};
 
     fn shown(columns: usize, rows: &[Row]) -> String {
-        let mut page = Page::new(columns, Color::Never);
+        let mut page = Page::new(columns, Color::Never, Charset::Unicode);
         let mut live = LiveTable::default();
         rows.iter().for_each(|row| live.row(&mut page, row));
         let mut out = Vec::new();
@@ -190,7 +207,7 @@ mod tests {
     fn columns_without_room_are_named_by_an_ellipsis() {
         let cells = [("a", Value::Count(1)), ("b", Value::BitRate(2e9)), ("c", Value::Count(3))];
         let text = shown(24, &[row("", &cells)]);
-        assert_eq!(text, "       a              b…\n       1   2.000 Gbit/s\n");
+        assert_eq!(text, "        a             b…\n        1  2.000 Gbit/s\n");
     }
 
     #[test]
@@ -199,7 +216,28 @@ mod tests {
             .map(|rate| row("", &[("second", Value::Count(1)), ("up", rate)]));
         let text = shown(80, &rows);
         let ends: Vec<_> = text.lines().map(words::width).collect();
-        assert_eq!(ends, [22, 22, 22], "{text}");
+        assert_eq!(ends, [23, 23, 23], "{text}");
+    }
+
+    #[test]
+    fn a_figure_wider_than_its_column_gets_a_wider_one_and_touches_nothing() {
+        let rows = [7, 1_476_086, 12, u64::MAX].map(|lost| {
+            row(
+                "",
+                &[
+                    ("second", Value::Count(1)),
+                    ("lost", Value::Count(lost)),
+                    ("n", Value::Count(1)),
+                ],
+            )
+        });
+        let text = shown(80, &rows);
+        let heads: Vec<_> = text.lines().filter(|line| line.ends_with('n')).collect();
+        assert_eq!(heads.len(), 3, "{text}");
+        assert!(text.lines().all(|line| line.is_empty() || line.starts_with("  ")), "{text}");
+        for line in text.lines().filter(|line| line.ends_with('1')) {
+            assert_eq!(line.split("  ").filter(|cell| !cell.is_empty()).count(), 3, "{text}");
+        }
     }
 
     #[test]
@@ -207,7 +245,7 @@ mod tests {
         let rates = [0.0, 9.412e9, 812e6, 3.1e6, 0.0].map(Value::BitRate);
         let rows = rates.map(|rate| row("", &[("second", Value::Count(1)), ("up", rate)]));
         let text = shown(80, &rows);
-        let cells: Vec<_> = text.lines().skip(1).map(|line| line[8..].trim()).collect();
-        assert_eq!(cells, ["0", "9.412 Gbit/s", "0.812 Gbit/s", "3.100 Mbit/s", "0.000 Gbit/s"]);
+        let cells: Vec<_> = text.lines().skip(1).map(|line| line[9..].trim()).collect();
+        assert_eq!(cells, ["0", "9.412 Gbit/s", "0.812 Gbit/s", "3.100 Mbit/s", "0 Gbit/s"]);
     }
 }

@@ -1,6 +1,6 @@
 //! For people: rows as intervals pass, then the result.
 //!
-//! Laid out for 80 columns, in pure text where color is off. Every character passes [`words::clean`] on
+//! Laid out for 80 columns, in pure text where color is off, and in ASCII where the output shows no more. Every character passes [`words::clean`] on
 //! its way out: names and sentences may come from a peer, and a peer must not drive a terminal.
 
 mod figures;
@@ -19,3 +19,4 @@ mod view;
 mod words;
 
 pub use view::Text;
+pub use words::ascii;

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::line::{Line, Style};
 use super::words;
-use crate::registry::Color;
+use crate::registry::{Charset, Color};
 
 /// Narrower than this nothing can be laid out; lines are then wider than the output.
 const LEAST_COLUMNS: usize = 24;
@@ -17,6 +17,7 @@ const LEAST_SENTENCE: usize = 24;
 pub struct Page {
     columns: usize,
     color: Color,
+    charset: Charset,
     pending: String,
     separation: Separation,
 }
@@ -32,9 +33,14 @@ enum Separation {
 
 impl Page {
     /// An empty page for an output this wide.
-    pub fn new(columns: usize, color: Color) -> Self {
+    pub fn new(columns: usize, color: Color, charset: Charset) -> Self {
         let columns = columns.clamp(LEAST_COLUMNS, MOST_COLUMNS);
-        Self { columns, color, pending: String::new(), separation: Separation::Open }
+        Self { columns, color, charset, pending: String::new(), separation: Separation::Open }
+    }
+
+    /// The characters that the output can show.
+    pub const fn charset(&self) -> Charset {
+        self.charset
     }
 
     /// Columns that a line may take.
@@ -49,7 +55,10 @@ impl Page {
             return self.gap();
         }
         self.separation = Separation::Text;
-        self.pending.push_str(&rendered);
+        match self.charset {
+            Charset::Unicode => self.pending.push_str(&rendered),
+            Charset::Ascii => self.pending.push_str(&words::ascii(&rendered)),
+        }
         self.pending.push('\n');
     }
 
@@ -90,7 +99,7 @@ mod tests {
     use super::*;
 
     fn shown(draw: impl FnOnce(&mut Page)) -> String {
-        let mut page = Page::new(30, Color::Never);
+        let mut page = Page::new(30, Color::Never, Charset::Unicode);
         draw(&mut page);
         let mut out = Vec::new();
         page.write_to(&mut out).expect("a vector takes every byte");

@@ -48,7 +48,7 @@ fn section(page: &mut Page, section: &Section, detail: Detail) {
     shapes(page, section, detail);
     if let Some(verdict) = &section.verdict {
         page.gap();
-        findings::verdict(page, verdict);
+        findings::verdict(page, verdict, detail);
     }
     findings::passed_checks(page, &section.checks);
     findings::caveats(page, &section.caveats);

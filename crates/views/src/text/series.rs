@@ -1,6 +1,6 @@
 //! A figure over time as one row of blocks.
 
-use pathscope_core::quantity::{Dimension, Scale, bit_rate, count, duration_ns};
+use pathscope_core::quantity::{count, duration_range, rate_range};
 use pathscope_core::sheet::{Series, Unit};
 
 use super::line::{Line, Style};
@@ -21,6 +21,10 @@ pub fn series(page: &mut Page, series: &[Series]) {
 }
 
 fn add(page: &mut Page, series: &Series, start: usize) {
+    // A range without its course is no news of a run that was cut off: its figures say more.
+    if series.points.len() < LEAST_BLOCKS {
+        return;
+    }
     let Some((least, most)) = extremes(series) else { return };
     let range = range(series.unit, least, most);
     let start = start.max(words::width(&series.label) + 4);
@@ -76,30 +80,17 @@ fn block(value: f64, most: f64) -> char {
 
 /// `61.22 to 72.15 Gbit/s`.
 fn range(unit: Unit, least: f64, most: f64) -> String {
-    let dimension = match unit {
-        Unit::BitRate => Dimension::BitRate,
-        Unit::Nanoseconds => Dimension::Duration,
-        Unit::Count => return format!("{} to {}", count(least as u64), count(most as u64)),
-    };
-    match Scale::of(dimension, [least, most]) {
-        Some(scale) => {
-            format!("{} to {} {}", scale.number(least), scale.number(most), scale.unit())
-        }
-        None => format!("{} to {}", alone(dimension, least), alone(dimension, most)),
-    }
-}
-
-/// One end of a range in the unit that suits it alone.
-fn alone(dimension: Dimension, value: f64) -> String {
-    match dimension {
-        Dimension::Duration => duration_ns(value as u64),
-        _ => bit_rate(value),
+    match unit {
+        Unit::BitRate => rate_range(least, most),
+        Unit::Nanoseconds => duration_range(least as u64, most as u64),
+        Unit::Count => format!("{} to {}", count(least as u64), count(most as u64)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::{Charset, Color};
 
     fn of(unit: Unit, values: &[Option<f64>]) -> Series {
         let points = (0..).zip(values.iter().copied()).collect();
@@ -121,15 +112,27 @@ mod tests {
     }
 
     #[test]
+    fn a_course_too_short_to_be_drawn_leaves_no_range_behind() {
+        let shown = |points: usize| {
+            let mut page = Page::new(80, Color::Never, Charset::Unicode);
+            series(&mut page, &[of(Unit::BitRate, &vec![Some(1e9); points])]);
+            let mut out = Vec::new();
+            page.write_to(&mut out).expect("a vector takes every byte");
+            String::from_utf8(out).expect("text is UTF-8")
+        };
+        assert_eq!((shown(3), shown(4).contains("████")), (String::new(), true));
+    }
+
+    #[test]
     fn one_value_has_no_course() {
         assert_eq!(extremes(&of(Unit::Count, &[None, Some(1.0), Some(f64::INFINITY)])), None);
         assert_eq!(extremes(&of(Unit::Count, &[Some(2.0), Some(1.0)])), Some((1.0, 2.0)));
     }
 
     #[test]
-    fn a_range_has_one_unit_where_one_suits() {
+    fn a_range_is_of_what_the_values_are() {
         assert_eq!(range(Unit::BitRate, 61.22e9, 72.15e9), "61.22 to 72.15 Gbit/s");
-        assert_eq!(range(Unit::Nanoseconds, 7.0, 10e9), "7 ns to 10 s");
+        assert_eq!(range(Unit::Nanoseconds, 7e3, 10e6), "7.000 to 10,000 µs");
         assert_eq!(range(Unit::Count, 0.0, 1_234.0), "0 to 1,234");
     }
 }

@@ -53,16 +53,29 @@ pub fn alone(value: &Value) -> Shown {
     }
 }
 
-/// The value in a unit it shares with others, where it has one and the unit suits it.
+/// The value in a unit it shares with others, where it has one of that kind.
 pub fn beside(value: &Value, scale: Option<&Scale>) -> Shown {
     match (magnitude(value), scale) {
-        (Some((dimension, size)), Some(scale))
-            if dimension == scale.dimension() && scale.suits(size) =>
-        {
+        (Some((dimension, size)), Some(scale)) if dimension == scale.dimension() => {
             Shown::Number { number: scale.number(size), unit: scale.unit().to_owned() }
         }
         _ => alone(value),
     }
+}
+
+/// Numbers with spaces behind them, so that their points stand below each other where they are aligned at the right.
+pub fn align_points<'number>(numbers: impl Iterator<Item = &'number mut String>) {
+    let numbers: Vec<_> = numbers.collect();
+    let widest = numbers.iter().map(|number| fraction_width(number)).max().unwrap_or(0);
+    for number in numbers {
+        let missing = widest - fraction_width(number);
+        number.push_str(&" ".repeat(missing));
+    }
+}
+
+/// Columns from the point on.
+fn fraction_width(number: &str) -> usize {
+    number.find('.').map_or(0, |point| number.len() - point)
 }
 
 /// The unit that all these values can share. Counts share none: a bare number beside figures in Gbit/s
@@ -79,6 +92,12 @@ pub fn common_scale<'value>(values: impl IntoIterator<Item = &'value Value>) -> 
             return None;
         }
         sizes.push(size);
+        if let Value::Percentile(percentile) = value {
+            // Its interval is told in the same unit.
+            sizes.extend(
+                [percentile.low_ns, percentile.high_ns].into_iter().flatten().map(|end| end as f64),
+            );
+        }
     }
     Scale::of(dimension?, sizes)
 }

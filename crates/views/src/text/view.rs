@@ -24,7 +24,7 @@ pub struct Text<'out> {
 impl<'out> Text<'out> {
     /// A view that writes to `out`.
     pub fn new(options: Options, out: &'out mut dyn Write) -> Self {
-        let page = Page::new(options.columns, options.color);
+        let page = Page::new(options.columns, options.color, options.charset);
         Self { out, options, page, live: LiveTable::default(), seen: Vec::new() }
     }
 

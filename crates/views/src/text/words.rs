@@ -74,6 +74,47 @@ pub fn clip(text: &str, limit: usize) -> String {
     kept.chain(['…']).collect()
 }
 
+/// The text in ASCII, each character replaced by what comes nearest and takes as many columns.
+pub fn ascii(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        match nearest(character) {
+            Some(near) => plain.push(near),
+            None => plain.extend(std::iter::repeat_n('?', columns(character))),
+        }
+    }
+    plain
+}
+
+/// What comes nearest to a character in ASCII; `None`: nothing does.
+const fn nearest(character: char) -> Option<char> {
+    Some(match character {
+        '\0'..='\u{7f}' => character,
+        '─' | '–' | '—' | '‐' | '‑' | '−' => '-',
+        '→' => '>',
+        '✓' => '+',
+        '✗' | '×' => 'x',
+        '·' => '|',
+        'µ' | 'μ' => 'u',
+        '≤' => '<',
+        '…' => '~',
+        '‘' | '’' | '´' => '\'',
+        '“' | '”' | '„' => '"',
+        // Heights of a course, then lengths of a bar.
+        '▁' => '_',
+        '▂' => '.',
+        '▃' => ':',
+        '▄' => '-',
+        '▅' => '=',
+        '▆' => '+',
+        '▇' => '*',
+        '█' | '▉' | '▊' | '▋' | '▌' => '#',
+        '▍' | '▎' | '▏' => '|',
+        '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
+        _ => return None,
+    })
+}
+
 fn shown(character: char) -> char {
     match character {
         '\t' | '\n' | '\r' => ' ',
@@ -159,7 +200,22 @@ mod tests {
         assert_eq!(clip("no room", 0), "…");
     }
 
+    #[test]
+    fn what_ascii_has_not_is_replaced_by_what_comes_nearest() {
+        assert_eq!(ascii("→ 24.10 µs · ✓ ▁▄█ ─ 5–7 …"), "> 24.10 us | + _-# - 5-7 ~");
+        assert_eq!(ascii("日本 e\u{301} ö"), "???? e ?");
+        assert_eq!(ascii("\u{1b}[1mplain\u{1b}[0m"), "\u{1b}[1mplain\u{1b}[0m");
+    }
+
     proptest! {
+        #[test]
+        fn ascii_takes_as_many_columns(text in any::<String>()) {
+            let clean = clean(&text);
+            let plain = ascii(&clean);
+            prop_assert!(plain.is_ascii());
+            prop_assert_eq!(width(&plain), width(&clean));
+        }
+
         #[test]
         fn wrapping_loses_no_word(text in "\\PC{0,80}", first in 0_usize..40, rest in 0_usize..40) {
             let joined = wrap(&text, first, rest).join(" ");

@@ -140,7 +140,11 @@ impl Stand {
     /// A program on a node.
     fn start(&self, node: &str, words: &[&str]) -> Running {
         let mut command = self.lab.command(node, words[0]);
-        command.args(&words[1..]).env("COLUMNS", "80").stdin(Stdio::null());
+        command
+            .args(&words[1..])
+            .env("COLUMNS", "80")
+            .env("LC_ALL", "C.UTF-8")
+            .stdin(Stdio::null());
         Running::start(command)
     }
 

@@ -172,21 +172,18 @@ fn verdict(search: &RateSearch) -> Option<Verdict> {
         _ => "the path or the receiver: above this rate something is lost",
     };
     let rate = found.rate_bps as f64;
-    let passed = Evidence {
-        name: "passed_bps".to_owned(),
-        value: rate,
-        text: match found.not_received {
-            0 => format!("nothing lost at {}", bit_rate(rate)),
-            _ => format!("nothing lost at {} in trial {}", bit_rate(rate), found.trial),
-        },
+    let at = match found.not_received {
+        0 => format!("nothing lost at {}", bit_rate(rate)),
+        _ => format!("nothing lost at {} in trial {}", bit_rate(rate), found.trial),
     };
-    let failed = decide::lowest_failed(&search.trials).map(|failed| Evidence {
-        name: "failed_bps".to_owned(),
-        value: failed.sent_bps as f64,
-        text: format!("lost at {}", bit_rate(failed.sent_bps as f64)),
+    let passed = Evidence::new("passed_bps", rate, at);
+    let failed = decide::lowest_failed(&search.trials).map(|failed| {
+        let failed = failed.sent_bps as f64;
+        Evidence::new("failed_bps", failed, format!("lost at {}", bit_rate(failed)))
     });
     let evidence = [passed].into_iter().chain(failed).collect();
-    Some(Verdict { limit, text: text.to_owned(), evidence })
+    let verdict = Verdict { limit, text: text.to_owned(), evidence };
+    Some(verdict.decided_by(&["passed_bps", "failed_bps"]))
 }
 
 /// What a reader must know of what was found.

@@ -8,7 +8,7 @@ use pathscope_core::stats::{Bucket, Distribution, Percentile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::registry::{Color, Detail, Format, Live, Options};
+use crate::registry::{Charset, Color, Detail, Format, Live, Options};
 use crate::text::words;
 
 /// Text as a hostile peer would have it.
@@ -60,8 +60,8 @@ fn value(text: BoxedStrategy<String>, number: BoxedStrategy<f64>) -> BoxedStrate
 }
 
 fn figure(text: BoxedStrategy<String>, value: BoxedStrategy<Value>) -> BoxedStrategy<Figure> {
-    (text.clone(), value, prop::option::of(text))
-        .prop_map(|(label, value, note)| Figure { label, value, note })
+    (text.clone(), value, prop::option::of(text.clone()), text)
+        .prop_map(|(label, value, note, group)| Figure { label, value, note, group })
         .boxed()
 }
 
@@ -70,8 +70,8 @@ fn findings(
 ) -> BoxedStrategy<(Vec<Check>, Option<Verdict>, Vec<Caveat>)> {
     let check = (text.clone(), any::<bool>(), text.clone())
         .prop_map(|(name, passed, text)| Check { name, passed, text });
-    let evidence = (text.clone(), any::<f64>(), text.clone())
-        .prop_map(|(name, value, text)| Evidence { name, value, text });
+    let evidence = (text.clone(), any::<f64>(), text.clone(), any::<bool>())
+        .prop_map(|(name, value, text, decides)| Evidence { name, value, text, decides });
     let verdict = (text.clone(), vec(evidence, 0..4)).prop_map(|(text, evidence)| Verdict {
         limit: Limit::Unknown,
         text,
@@ -136,8 +136,8 @@ fn any_sheet() -> impl Strategy<Value = Sheet> {
 fn sober_sheet() -> impl Strategy<Value = Sheet> {
     let label = || "[a-z]{1,8}( [a-z0-9]{1,6})?";
     let value = || value("[a-z]{1,30}".boxed(), sober_number());
-    let figure = (label(), value(), prop::option::of(sober_text()))
-        .prop_map(|(label, value, note)| Figure { label, value, note });
+    let figure = (label(), value(), prop::option::of(sober_text()), "[a-c]?")
+        .prop_map(|(label, value, note, group)| Figure { label, value, note, group });
     let table = (1_usize..7).prop_flat_map(move |columns| {
         let rows = vec(vec(value(), columns), 1..4);
         (sober_text(), vec(label(), columns), rows).prop_map(|(title, columns, rows)| Table {
@@ -172,7 +172,12 @@ fn any_row() -> impl Strategy<Value = Row> {
 }
 
 fn show(columns: usize, sheet: &Sheet, rows: &[Row], failure: &str) -> String {
-    let options = Options { columns, color: Color::Never, live: Live::Shown, detail: Detail::Full };
+    show_in(Charset::Unicode, columns, sheet, rows, failure)
+}
+
+fn show_in(charset: Charset, columns: usize, sheet: &Sheet, rows: &[Row], failure: &str) -> String {
+    let (color, live, detail) = (Color::Never, Live::Shown, Detail::Full);
+    let options = Options { columns, color, charset, live, detail };
     let mut out = Vec::new();
     let mut view = Format::Text.view(options, &mut out);
     let note = Caveat::new(failure, failure);
@@ -206,8 +211,52 @@ proptest! {
     }
 
     #[test]
+    fn what_shows_ascii_alone_gets_ascii_alone_laid_out_alike(
+        columns in 40_usize..200,
+        sheet in any_sheet(),
+        rows in vec(any_row(), 0..4),
+        failure in any_text(),
+    ) {
+        let plain = show_in(Charset::Ascii, columns, &sheet, &rows, &failure);
+        prop_assert!(plain.is_ascii(), "{}", plain);
+        let lines = |text: &str| text.lines().count();
+        prop_assert_eq!(lines(&plain), lines(&show(columns, &sheet, &rows, &failure)));
+    }
+
+    #[test]
+    fn figures_of_a_group_have_one_unit(
+        columns in 40_usize..200,
+        nanoseconds in vec(1_u64..900_000_000, 2..8),
+        others in vec(1_000_000_000_u64..100_000_000_000, 0..3),
+    ) {
+        // The widest range that one unit can tell: a thousandth to a million.
+        let least = nanoseconds.iter().min().copied().unwrap_or(1).max(1_000);
+        let figure = |group: &'static str, time: u64| {
+            Figure::new("time", Value::Duration(time)).of(group)
+        };
+        let figures: Vec<_> = nanoseconds
+            .iter()
+            .map(|&time| figure("RTT", time.max(least)))
+            .chain(others.iter().map(|&time| figure("", time)))
+            .collect();
+        let sheet = Sheet {
+            sections: vec![Section { figures, ..Section::default() }],
+            ..Sheet::default()
+        };
+        let shown = show(columns, &sheet, &[], "");
+        let units: Vec<_> = shown
+            .lines()
+            .filter(|line| line.trim_start().starts_with("time"))
+            .filter_map(|line| line.split_whitespace().last())
+            .take(nanoseconds.len())
+            .collect();
+        prop_assert_eq!(units.len(), nanoseconds.len());
+        prop_assert!(units.iter().all(|unit| unit == &units[0]), "{}", shown);
+    }
+
+    #[test]
     fn lines_fit_the_width(
-        columns in 80_usize..200,
+        columns in 66_usize..200,
         sheet in sober_sheet(),
         failure in sober_text(),
     ) {

@@ -34,7 +34,7 @@ fn check(name: &str, passed: bool, text: &str) -> Check {
 }
 
 fn evidence(name: &str, value: f64, text: &str) -> Evidence {
-    Evidence { name: name.to_owned(), value, text: text.to_owned() }
+    Evidence::new(name, value, text)
 }
 
 fn context() -> Vec<Figure> {
@@ -64,9 +64,9 @@ pub fn goodput() -> Section {
             Figure::new("retransmits", Value::Count(1_234)),
             Figure::new("sender CPU", Value::Ratio(0.971)).with_note("of one processor"),
             Figure::new("receiver CPU", Value::Ratio(0.604)),
-            Figure::new("RTT p50", percentile(50.0, 812.4)).with_note("under this load"),
-            Figure::new("RTT p99", percentile(99.0, 1_930.0)),
-            Figure::new("RTT p99.9", too_few(99.9)),
+            Figure::new("RTT p50", percentile(50.0, 812.4)).of("RTT").with_note("under this load"),
+            Figure::new("RTT p99", percentile(99.0, 1_930.0)).of("RTT"),
+            Figure::new("RTT p99.9", too_few(99.9)).of("RTT"),
         ],
         series: vec![
             over_ten_seconds("goodput", Unit::BitRate, rates.map(|rate| Some(rate * 1e9))),
@@ -96,11 +96,11 @@ pub fn latency() -> Section {
         title: "latency".to_owned(),
         subtitle: "UDP, 64 B, a ping every 10 ms for 10 s, open loop".to_owned(),
         figures: vec![
-            Figure::new("RTT p50", percentile(50.0, 24.1)),
-            Figure::new("RTT p90", percentile(90.0, 31.55)),
-            Figure::new("RTT p99", percentile(99.0, 61.31)),
-            Figure::new("RTT p99.9", too_few(99.9)).with_note("997 taken"),
-            Figure::new("RTT max", Value::Duration(2_310_404)),
+            Figure::new("RTT p50", percentile(50.0, 24.1)).of("RTT"),
+            Figure::new("RTT p90", percentile(90.0, 31.55)).of("RTT"),
+            Figure::new("RTT p99", percentile(99.0, 61.31)).of("RTT"),
+            Figure::new("RTT p99.9", too_few(99.9)).of("RTT").with_note("997 taken"),
+            Figure::new("RTT max", Value::Duration(2_310_404)).of("RTT"),
             Figure::new("pings", Value::Count(1_000)),
             Figure::new("lost", Value::Count(3)).with_note("2 on the way there, 1 on the way back"),
             Figure::new("lost of sent", Value::Ratio(0.003)),
@@ -223,8 +223,8 @@ pub fn rows() -> Vec<Row> {
         cells: vec![
             Figure::new("time", Value::Duration(second * 1_000_000_000)),
             Figure::new("up", Value::BitRate(rate)),
-            Figure::new("RTT p50", p50),
-            Figure::new("RTT max", Value::Duration(second * 1_204_000)),
+            Figure::new("RTT p50", p50).of("RTT"),
+            Figure::new("RTT max", Value::Duration(second * 1_204_000)).of("RTT"),
             Figure::new("retransmits", Value::Count(retransmits)),
         ],
     };
@@ -232,8 +232,8 @@ pub fn rows() -> Vec<Row> {
         section: "idle".to_owned(),
         cells: vec![
             Figure::new("time", Value::Duration(second * 1_000_000_000)),
-            Figure::new("RTT p50", p50),
-            Figure::new("RTT p99", too_few(99.0)),
+            Figure::new("RTT p50", p50).of("RTT"),
+            Figure::new("RTT p99", too_few(99.0)).of("RTT"),
             Figure::new("lost", Value::Count(0)),
         ],
     };

@@ -3,15 +3,20 @@
 use insta::assert_snapshot;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::record::Caveat;
-use pathscope_core::sheet::{Figure, Sheet};
+use pathscope_core::record::{Caveat, Verdict};
+use pathscope_core::sheet::{Figure, Section, Sheet};
 
 use super::samples;
-use crate::registry::{Color, Detail, Format, Live, Options};
+use crate::registry::{Charset, Color, Detail, Format, Live, Options};
 use crate::text::words;
 
-const RESULT_ONLY: Options =
-    Options { columns: 80, color: Color::Never, live: Live::Hidden, detail: Detail::Usual };
+const RESULT_ONLY: Options = Options {
+    columns: 80,
+    color: Color::Never,
+    charset: Charset::Unicode,
+    live: Live::Hidden,
+    detail: Detail::Usual,
+};
 
 fn finished<'event>(
     sheet: &'event Sheet,
@@ -40,19 +45,19 @@ fn goodput() {
       clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
 
     goodput up  8 TCP connections, push, 10 s, every byte verified
-      goodput       72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
-      received      84.02 GiB
-      fairness       99.8 %       Jain's index
-      connections       8         0 failed
-      retransmits   1,234
-      sender CPU     97.1 %       of one processor
-      receiver CPU   60.4 %
-      RTT p50         812 µs      804–829 (95 %); under this load
-      RTT p99       1,930 µs      1,911–1,969 (95 %)
+      goodput         72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
+      received        84.02 GiB
+      fairness         99.8 %       Jain's index
+      connections         8         0 failed
+      retransmits     1,234
+      sender CPU       97.1 %       of one processor
+      receiver CPU     60.4 %
+      RTT p50         812.4 µs      804.3–828.6 (95 %); under this load
+      RTT p99       1,930   µs      1,911–1,969 (95 %)
       RTT p99.9     needs 10,000 samples
 
       goodput  ▇█████▅███  40.00 to 72.15 Gbit/s
-      RTT p50  ▂▄▄▄▄▄█▄▄▄  512 to 2,100 µs
+      RTT p50  ▂▄▄▄▄▄█▄▄▄  512.0 to 2,100 µs
 
       → The sender's processor held it back.
         sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
@@ -72,25 +77,25 @@ fn latency_with_and_without_enough_samples() {
       clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
 
     latency  UDP, 64 B, a ping every 10 ms for 10 s, open loop
-      RTT p50              24.1 µs  23.9–24.6 (95 %)
-      RTT p90              31.6 µs  31.2–32.2 (95 %)
-      RTT p99              61.3 µs  60.7–62.5 (95 %)
+      RTT p50              24.10 µs  23.86–24.58 (95 %)
+      RTT p90              31.55 µs  31.23–32.18 (95 %)
+      RTT p99              61.31 µs  60.70–62.54 (95 %)
       RTT p99.9         needs 10,000 samples  997 taken
-      RTT max           2,310.4 µs
-      pings               1,000
-      lost                    3     2 on the way there, 1 on the way back
-      lost of sent          0.3 %
+      RTT max           2,310    µs
+      pings                1,000
+      lost                     3     2 on the way there, 1 on the way back
+      lost of sent           0.3 %
       server residence  –
 
       RTT
-      ≤    34.9 µs  ████████████████████████████████   91.9 %          916
-      ≤    63.6 µs  ██▊                                 8.0 %           80
-      ≤   115.7 µs                                      0.0 %            0
-      ≤   210.6 µs                                      0.0 %            0
-      ≤   383.3 µs                                      0.0 %            0
-      ≤   697.6 µs                                      0.0 %            0
-      ≤ 1,269.5 µs                                      0.0 %            0
-      ≤ 2,310.4 µs  ▏                                   0.1 %            1
+      ≤    34.94 µs  ████████████████████████████████   91.9 %          916
+      ≤    63.59 µs  ██▊                                 8.0 %           80
+      ≤   115.7  µs                                      0.0 %            0
+      ≤   210.6  µs                                      0.0 %            0
+      ≤   383.3  µs                                      0.0 %            0
+      ≤   697.6  µs                                      0.0 %            0
+      ≤ 1,270    µs                                      0.0 %            0
+      ≤ 2,310    µs  ▏                                   0.1 %            1
 
       ! 3 pings were never answered
     ");
@@ -106,43 +111,43 @@ fn survey() {
       clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
 
     at a glance  goodput of 8 TCP connections; RTT of UDP probes beside each load
-      step    goodput up  goodput down  RTT p50  RTT p99     RTT p99.9  lost
-                  Gbit/s        Gbit/s       µs       µs            µs
-      idle             –             –     24.1     61.3         118.0     0
-      up           72.15             –    812.4  1,930.0       2,204.0     0
-      down             –          9.41    790.1  1,804.0       2,150.0     2
-      duplex       35.02          8.90  1,620.0  3,811.0  needs 10,000    11
+      step    goodput up  goodput down   RTT p50   RTT p99     RTT p99.9  lost
+                  Gbit/s        Gbit/s        µs        µs            µs
+      idle             –             –     24.10     61.31         118.0     0
+      up           72.15             –    812.4   1,930          2,204       0
+      down             –         9.412    790.1   1,804          2,150       2
+      duplex       35.02         8.900  1,620     3,811     needs 10,000    11
 
       → The sender's processor held it back.
         sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
         stopped by the window
 
     idle  UDP, 64 B, a ping every 10 ms for 10 s, open loop
-      RTT p50              24.1 µs  23.9–24.6 (95 %)
-      RTT p90              31.6 µs  31.2–32.2 (95 %)
-      RTT p99              61.3 µs  60.7–62.5 (95 %)
+      RTT p50              24.10 µs  23.86–24.58 (95 %)
+      RTT p90              31.55 µs  31.23–32.18 (95 %)
+      RTT p99              61.31 µs  60.70–62.54 (95 %)
       RTT p99.9         needs 10,000 samples  997 taken
-      RTT max           2,310.4 µs
-      pings               1,000
-      lost                    3     2 on the way there, 1 on the way back
-      lost of sent          0.3 %
+      RTT max           2,310    µs
+      pings                1,000
+      lost                     3     2 on the way there, 1 on the way back
+      lost of sent           0.3 %
       server residence  –
       ! 3 pings were never answered
 
     goodput up  8 TCP connections, push, 10 s, every byte verified
-      goodput       72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
-      received      84.02 GiB
-      fairness       99.8 %       Jain's index
-      connections       8         0 failed
-      retransmits   1,234
-      sender CPU     97.1 %       of one processor
-      receiver CPU   60.4 %
-      RTT p50         812 µs      804–829 (95 %); under this load
-      RTT p99       1,930 µs      1,911–1,969 (95 %)
+      goodput         72.15 Gbit/s  8.912 to 9.134 Gbit/s a connection
+      received        84.02 GiB
+      fairness         99.8 %       Jain's index
+      connections         8         0 failed
+      retransmits     1,234
+      sender CPU       97.1 %       of one processor
+      receiver CPU     60.4 %
+      RTT p50         812.4 µs      804.3–828.6 (95 %); under this load
+      RTT p99       1,930   µs      1,911–1,969 (95 %)
       RTT p99.9     needs 10,000 samples
 
       goodput  ▇█████▅███  40.00 to 72.15 Gbit/s
-      RTT p50  ▂▄▄▄▄▄█▄▄▄  512 to 2,100 µs
+      RTT p50  ▂▄▄▄▄▄█▄▄▄  512.0 to 2,100 µs
 
       → The sender's processor held it back.
         sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
@@ -162,12 +167,12 @@ fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
     at a glance  goodput of 8 TCP connections; RTT of UDP probes
                  beside each load
               goodput  goodput
-      step         up     down  RTT p50  RTT p99     RTT p99.9
-               Gbit/s   Gbit/s       µs       µs            µs
-      idle          –        –     24.1     61.3         118.0
-      up        72.15        –    812.4  1,930.0       2,204.0
-      down          –     9.41    790.1  1,804.0       2,150.0
-      duplex    35.02     8.90  1,620.0  3,811.0  needs 10,000
+      step         up     down   RTT p50   RTT p99     RTT p99.9
+               Gbit/s   Gbit/s        µs        µs            µs
+      idle          –        –     24.10     61.31         118.0
+      up        72.15        –    812.4   1,930          2,204
+      down          –    9.412    790.1   1,804          2,150
+      duplex    35.02    8.900  1,620     3,811     needs 10,000
 
       step    lost
       idle       0
@@ -190,21 +195,21 @@ fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
                Gbit/s   Gbit/s
       idle          –        –
       up        72.15        –
-      down          –     9.41
-      duplex    35.02     8.90
+      down          –    9.412
+      duplex    35.02    8.900
 
-      step    RTT p50  RTT p99
-                   µs       µs
-      idle       24.1     61.3
-      up        812.4  1,930.0
-      down      790.1  1,804.0
-      duplex  1,620.0  3,811.0
+      step     RTT p50   RTT p99
+                    µs        µs
+      idle       24.10     61.31
+      up        812.4   1,930
+      down      790.1   1,804
+      duplex  1,620     3,811
 
       step       RTT p99.9  lost
                         µs
       idle           118.0     0
-      up           2,204.0     0
-      down         2,150.0     2
+      up           2,204       0
+      down         2,150       2
       duplex  needs 10,000    11
 
       → The sender's processor
@@ -221,20 +226,20 @@ fn connections_one_by_one() {
     let sheet = samples::connections("");
     assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
     connections
-    flow    sent  received      up  down    RTT  retransmits
-             GiB       GiB  Mbit/s           µs
-       0  10.633     0.000   9,134     –  822.1            0
-       1  10.375     0.000   8,912     –  802.1        1,100
-       2   0.931     0.000     800     –   72.0        2,200
+    flow    sent  received       up  down     RTT  retransmits
+             GiB       GiB   Mbit/s            µs
+       0  10.63          0  9,134       –  822.1             0
+       1  10.37          0  8,912       –  802.1         1,100
+       2   0.931         0    800.0     –   72.00        2,200
     ");
     let sheet = samples::connections("connection reset by peer after 1.2 s");
     assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
     connections
-    flow    sent  received      up  down    RTT  retransmits
-             GiB       GiB  Mbit/s           µs
-       0  10.633     0.000   9,134     –  822.1            0
-       1  10.375     0.000   8,912     –  802.1        1,100
-       2   0.931     0.000     800     –   72.0        2,200
+    flow    sent  received       up  down     RTT  retransmits
+             GiB       GiB   Mbit/s            µs
+       0  10.63          0  9,134       –  822.1             0
+       1  10.37          0  8,912       –  802.1         1,100
+       2   0.931         0    800.0     –   72.00        2,200
 
     flow  error
        0
@@ -282,18 +287,18 @@ fn rows_as_they_pass() {
       clock   CLOCK_MONOTONIC from tsc, 22 ns a reading
 
     idle
-          time      RTT p50      RTT p99    lost
-           1 s     24.10 µs  needs 1,000       0
-           2 s     24.30 µs  needs 1,000       0
+          time      RTT p50      RTT p99     lost
+           1 s     24.10 µs  needs 1,000        0
+           2 s     24.30 µs  needs 1,000        0
       ! no network was crossed: both ends are one machine
 
     goodput up
-          time             up      RTT p50   RTT max  retransmits
-           1 s   61.22 Gbit/s     needs 20  1.204 ms           12
-           2 s   72.15 Gbit/s     812.4 µs  2.408 ms            0
-           3 s   3.100 Mbit/s       250 ms  3.612 ms        1,234
-           4 s    0.00 Gbit/s            –  4.816 ms            0
-          10 s    0.81 Gbit/s     790.1 µs  12.04 ms            0
+          time            up      RTT p50   RTT max  retransmits
+           1 s  61.22 Gbit/s     needs 20  1.204 ms           12
+           2 s  72.15 Gbit/s     812.4 µs  2.408 ms            0
+           3 s  3.100 Mbit/s       250 ms  3.612 ms        1,234
+           4 s      0 Gbit/s            –  4.816 ms            0
+          10 s  0.812 Gbit/s     790.1 µs  12.04 ms            0
 
     survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
 
@@ -334,18 +339,45 @@ fn trials_as_they_are_judged() {
     let options = Options { live: Live::Shown, ..RESULT_ONLY };
     assert_snapshot!(show(options, &events), @r"
     highest rate without loss
-       trial         asked           sent       received    lost  what became of it
-           1             –   2.763 Gbit/s   97.19 Mbit/s 476,086   lost on the path
-           2  97.19 Mbit/s   97.19 Mbit/s   96.50 Mbit/s      51    lost; once more
-           3  97.19 Mbit/s   97.19 Mbit/s   97.19 Mbit/s       0             passed
-           4  97.19 Mbit/s   97.19 Mbit/s   97.18 Mbit/s       0               held
-          12  12.35 Gbit/s 12.345 Gbit/s 812.53 Mbit/s 1,476,086   lost in a socket
+        trial         asked          sent      received     lost  what became of it
+            1             –  2.763 Gbit/s  97.19 Mbit/s  476,086   lost on the path
+            2  97.19 Mbit/s  97.19 Mbit/s  96.50 Mbit/s       51    lost; once more
+            3  97.19 Mbit/s  97.19 Mbit/s  97.19 Mbit/s        0             passed
+            4  97.19 Mbit/s  97.19 Mbit/s  97.18 Mbit/s        0               held
+      trial         asked          sent      received       lost  what became of it
+         12  12.35 Gbit/s  12.35 Gbit/s  812.5 Mbit/s  1,476,086   lost in a socket
     ");
     // The widest head: a rate was asked for in the first row.
     for first in 0..rows.len() {
         let shown = show(options, &events[first..]);
         assert!(shown.lines().all(|line| words::width(line) <= 80), "{shown}");
     }
+}
+
+#[test]
+fn of_the_evidence_only_what_decided_is_shown_unless_all_is_wanted() {
+    let verdict = samples::goodput().verdict.expect("it has one");
+    let sheet = |verdict: Verdict| Sheet {
+        sections: vec![Section { verdict: Some(verdict), ..Section::default() }],
+        ..Sheet::default()
+    };
+    let (unmarked, marked) = (
+        sheet(verdict.clone()),
+        sheet(verdict.decided_by(&["sender_cpu_share", "receive_window_share"])),
+    );
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&marked, None)]), @r"
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · 1 % of the time stopped by the window
+    ");
+    let options = Options { detail: Detail::Full, ..RESULT_ONLY };
+    let all = show(options, &[finished(&marked, None)]);
+    assert_snapshot!(all, @r"
+      → The sender's processor held it back.
+        sender CPU 97 % of one processor · receiver CPU 60 % · 1 % of the time
+        stopped by the window
+    ");
+    // A result of an earlier version marks none.
+    assert_eq!(show(RESULT_ONLY, &[finished(&unmarked, None)]), all);
 }
 
 #[test]
@@ -360,6 +392,28 @@ fn color_marks_what_must_not_be_missed() {
         stripped = stripped.replace(&format!("\u{1b}[{parameters}m"), "");
     }
     assert_eq!(stripped, plain);
+}
+
+#[test]
+fn ascii_stands_where_the_locale_has_no_more() {
+    let sheet = samples::of(samples::goodput());
+    let options = Options { charset: Charset::Ascii, ..RESULT_ONLY };
+    let shown = show(options, &[finished(&sheet, None)]);
+    let from = shown.find("  RTT p50").expect("the percentiles are shown");
+    assert!(shown.is_ascii(), "{shown}");
+    assert_snapshot!(shown[from..], @r"
+    RTT p50         812.4 us      804.3-828.6 (95 %); under this load
+      RTT p99       1,930   us      1,911-1,969 (95 %)
+      RTT p99.9     needs 10,000 samples
+
+      goodput  *#####=*##  40.00 to 72.15 Gbit/s
+      RTT p50  .-----#---  512.0 to 2,100 us
+
+      > The sender's processor held it back.
+        sender CPU 97 % of one processor | receiver CPU 60 % | 1 % of the time
+        stopped by the window
+      + all 90,213,124,096 bytes were as they must be
+    ");
 }
 
 #[test]
