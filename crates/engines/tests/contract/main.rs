@@ -16,6 +16,6 @@ mod starvation;
 mod streams;
 mod succession;
 mod toys;
-mod weighing;
 mod waking;
+mod weighing;
 mod words;
