@@ -13,6 +13,7 @@ pub mod id;
 pub mod journal;
 pub mod quantity;
 pub mod record;
+pub mod sending;
 pub mod sheet;
 pub mod stats;
 mod tick;

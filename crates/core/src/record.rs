@@ -168,6 +168,14 @@ pub struct Verdict {
 pub enum Limit {
     /// The rate that was asked for.
     ConfiguredRate,
+    /// The pauses that were asked for between bursts.
+    ConfiguredPauses,
+    /// That both ends send in turns: each waits for the other's last byte.
+    Turns,
+    /// The sending end's program, which stood still.
+    SenderStopped,
+    /// The receiving end's program, which stood still.
+    ReceiverStopped,
     /// The sending end's processor.
     SenderCpu,
     /// The receiving end's processor.
@@ -312,6 +320,49 @@ impl OffCpu {
             times: self.times.saturating_add(other.times),
             total_ns: self.total_ns.saturating_add(other.total_ns),
             longest_ns: self.longest_ns.max(other.longest_ns),
+        }
+    }
+}
+
+/// When a whole program was seen not to run while it had a timer to attend to: stopped, frozen, or on a machine that stood
+/// still. Counted from [`StoodStill::SEEN_FROM_NS`] on, where it used next to no processor time meanwhile.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct StoodStill {
+    /// How often.
+    pub times: u64,
+    /// All stretches together.
+    pub total_ns: u64,
+    /// The longest.
+    pub longest_ns: u64,
+    /// The first of them.
+    pub stretches: Vec<Stretch>,
+}
+
+/// A stretch of time, since this end started the test.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Stretch {
+    /// Its begin.
+    pub start_ns: u64,
+    /// Its end.
+    pub end_ns: u64,
+}
+
+impl StoodStill {
+    /// From how long on a stretch is one.
+    pub const SEEN_FROM_NS: u64 = 250_000_000;
+    /// Stretches that are told one by one.
+    const TOLD: usize = 16;
+
+    /// Takes in one more.
+    pub fn add(&mut self, stretch: Stretch) {
+        let length_ns = stretch.end_ns.saturating_sub(stretch.start_ns);
+        self.times += 1;
+        self.total_ns = self.total_ns.saturating_add(length_ns);
+        self.longest_ns = self.longest_ns.max(length_ns);
+        if self.stretches.len() < Self::TOLD {
+            self.stretches.push(stretch);
         }
     }
 }

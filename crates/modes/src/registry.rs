@@ -4,7 +4,7 @@ use pathscope_core::Wait;
 use pathscope_core::counters::HostCounters;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
-use pathscope_core::record::{Caveat, SocketFacts, WorkerUsage};
+use pathscope_core::record::{Caveat, SocketFacts, StoodStill, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 use pathscope_flow::{Group, GroupId, Transport};
 use schemars::JsonSchema;
@@ -176,6 +176,9 @@ pub struct EndInterval {
     pub media: Option<MediaInterval>,
     /// What the paths of a multipath test did in it.
     pub multipath: Option<MultipathInterval>,
+    /// This end's program had stood still for so long, in it or right before it: what waited in buffers meanwhile counts
+    /// in it, too, so that more may have come than the path carries in its time. Absent where it had not.
+    pub stood_still_ns: Option<u64>,
 }
 
 impl EndInterval {
@@ -230,11 +233,24 @@ pub struct EndReport {
     pub host_cpu_share: Option<f64>,
     /// What this machine's kernel counted meanwhile.
     pub host: Option<HostCounters>,
+    /// When this end's program stood still; absent where it never did, or nobody looked.
+    pub stood_still: Option<StoodStill>,
     /// What a reader must know that this end noticed.
     pub caveats: Vec<Caveat>,
 }
 
 impl EndReport {
+    /// Of the time, the share that its program stood still; `None` where that is not known to have happened.
+    pub fn still_share(&self) -> Option<f64> {
+        let still = self.stood_still.as_ref().filter(|_| self.elapsed_ns > 0)?;
+        Some(still.total_ns as f64 / self.elapsed_ns as f64)
+    }
+
+    /// For how long its program stood still.
+    pub fn still_ns(&self) -> u64 {
+        self.stood_still.as_ref().map_or(0, |still| still.total_ns)
+    }
+
     /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
     pub fn waiting_workers(&self) -> impl Iterator<Item = &WorkerUsage> {
         self.workers.iter().filter(|worker| worker.wait != "spin")

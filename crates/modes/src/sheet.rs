@@ -365,7 +365,14 @@ fn series(measurement: &Measurement) -> Vec<Series> {
             length_ns * 2 >= measurement.test.report_every_ns.0
         };
         let intervals = measurement.intervals.iter().filter(is_whole);
-        let points: Vec<_> = intervals.map(|interval| (at(interval), value(interval))).collect();
+        // What came after a program stood still had waited in buffers, and is no rate of the path.
+        let is_plain = |interval: &Interval| {
+            let mut ends = [&interval.client, &interval.server].into_iter().flatten();
+            ends.all(|end| end.stood_still_ns.is_none())
+        };
+        let points: Vec<_> = intervals
+            .map(|interval| (at(interval), value(interval).filter(|_| is_plain(interval))))
+            .collect();
         let is_known = points.iter().any(|(_, value)| value.is_some());
         is_known.then(|| Series { label: label.to_owned(), points, unit })
     };

@@ -28,6 +28,7 @@ pub mod random;
 pub mod readiness;
 pub mod routes;
 pub mod scheduling;
+pub mod send_state;
 pub mod signals;
 pub mod sockets;
 pub mod stamps;

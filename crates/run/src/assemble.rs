@@ -15,7 +15,7 @@ use pathscope_modes::media::{self, MediaSummary};
 use pathscope_modes::multipath::{self, MultipathSummary};
 use pathscope_modes::registry::{EndReport, Plan, Test};
 
-use crate::streams;
+use crate::{still, streams};
 
 /// All that is known of one test when it has ended, well or not.
 #[derive(Debug)]
@@ -53,14 +53,16 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
             .as_ref()
             .filter(|datagrams| datagrams.failed == 0)
             .and_then(|datagrams| datagrams::verdict(plan, datagrams, &client, server)),
-        (Plan::Media(plan), ..) => {
-            summary.media.as_ref().and_then(|media| media::verdict(plan, media))
-        }
+        (Plan::Media(plan), ..) => summary
+            .media
+            .as_ref()
+            .and_then(|media| media::verdict(plan, media, &client, server.as_ref())),
         _ => None,
     };
     let checks = checks(&test, &client, server.as_ref());
     let mut caveats = caveats(&test, &summary, server.is_some(), hosts);
     caveats.extend(of_paths(&test, &summary, &client, server.as_ref()));
+    caveats.extend(still::caveats(&client, server.as_ref()));
     caveats.extend(client.caveats.iter().cloned());
     caveats.extend(server.iter().flat_map(|server| server.caveats.iter().cloned()));
     Measurement {

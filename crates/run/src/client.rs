@@ -31,6 +31,7 @@ use crate::journal::Journal;
 use crate::mail::Mailbox;
 use crate::samples::SampleFile;
 use crate::server::Embedded;
+use crate::still::StillRows;
 use crate::stop::{Stage, Stop};
 use crate::{attach, destinations, target, test};
 
@@ -355,6 +356,7 @@ struct ClientEnd<'run, 'sink> {
     started: Option<Tick>,
     chosen: Vec<Substitution>,
     pairs: Pairs,
+    still: StillRows,
     client: Option<EndReport>,
     peer: Option<EndReport>,
     /// Connections of which the server says that they failed there.
@@ -383,6 +385,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             started: None,
             chosen: Vec::new(),
             pairs: Pairs::default(),
+            still: StillRows::default(),
             client: None,
             peer: None,
             failed_there: Vec::new(),
@@ -412,6 +415,8 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         let told = Told::by(self.run);
         while let Some(interval) = self.pairs.take_shown() {
             show(self.run.sink, &self.name, test, interval, told);
+            let notes = self.still.note(interval);
+            notes.iter().for_each(|note| (self.run.sink)(Event::Note(note)));
         }
     }
 

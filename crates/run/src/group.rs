@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
+use pathscope_core::sending::SendState;
 use pathscope_engines::Finished;
 use pathscope_flow::{Event, Group, Machine, Transport};
 use pathscope_modes::goodput::{FlowReceived, GoodputReport};
@@ -15,12 +16,14 @@ use pathscope_modes::multipath::MultipathReport;
 use pathscope_modes::registry::{EndReport, Plan, Test};
 use pathscope_os::OsError;
 use pathscope_os::cpus;
+use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::crews::ReadyGroup;
 use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
-use crate::ledger::{Ledger, error_of};
+use crate::ledger::{FLOWS_TOLD, Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
 use crate::paths::log::PathsRemote;
 use crate::placement::{self, Placement, Spinning};
@@ -134,6 +137,30 @@ impl GroupState {
 
     pub fn lasts_with_load(&self) -> bool {
         matches!(&self.job, Plan::Latency(plan) if plan.extent == Extent::WithLoad)
+    }
+
+    /// Whether these are connections on which this end sends a load.
+    pub fn sends_bytes(&self, role: Role) -> bool {
+        match (&self.job, role) {
+            (Plan::Goodput(plan), Role::Client) => plan.is_up(),
+            (Plan::Goodput(plan), Role::Server) => plan.is_down(),
+            _ => false,
+        }
+    }
+
+    /// How the first sockets stand that are kept until both ends have reported: those of the flows that are told.
+    pub fn send_states(&self) -> impl Iterator<Item = SendState> {
+        self.opened.iter().take(FLOWS_TOLD as usize).filter_map(|socket| send_state(socket))
+    }
+
+    /// Writes down what the kernel has sent again since its flows were over.
+    pub fn count_retransmits(&self) {
+        let flows = (self.group.first.0..).map(FlowId).zip(&self.opened).take(FLOWS_TOLD as usize);
+        for (flow, socket) in flows {
+            if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
+                self.ledger.note_retransmits(flow, retransmits);
+            }
+        }
     }
 
     /// Everything that its workers need at this end. This was asked of its sockets.
@@ -293,6 +320,7 @@ impl GroupState {
             WorkerOutcome::Goodput(finished) => {
                 let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
                 goodput.window.merge(&finished.shared.received().window());
+                goodput.paused_ns += finished.shared.paused_ns();
                 goodput
                     .corruptions
                     .extend(finished.shared.received().corruptions().iter().cloned());

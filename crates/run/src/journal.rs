@@ -154,6 +154,18 @@ struct Held {
     peer: Option<PeerEnd>,
 }
 
+impl Held {
+    /// What it came to at this end, once; with what the kernel has sent again since.
+    fn take_own(&mut self) -> Option<(FlowFacts, Tick)> {
+        let (mut facts, at) = self.own.take()?;
+        let latest = self.socket.upgrade().and_then(|socket| tcp_facts(&socket)?.retransmits);
+        if let Some(tcp) = &mut facts.tcp {
+            tcp.retransmits = tcp.retransmits.max(latest);
+        }
+        Some((facts, at))
+    }
+}
+
 impl SessionJournal {
     /// For a session whose control connection has `session` at its other end.
     pub fn new(journal: Journal, session: String) -> Self {
@@ -351,7 +363,7 @@ impl SessionJournal {
         }
         let Some(held) = self.connections.get_mut(&flow) else { return };
         held.peer = Some(PeerEnd { totals, failure });
-        if let Some((facts, at)) = held.own.take() {
+        if let Some((facts, at)) = held.take_own() {
             self.is_over(facts, at);
         }
         if self.connections.is_empty() {
@@ -385,12 +397,10 @@ impl SessionJournal {
         let mut waiting: Vec<FlowId> = waiting.map(|(&flow, _)| flow).collect();
         waiting.sort_unstable();
         for flow in waiting {
-            let Some(Held { since, own: Some((facts, at)), .. }) = self.connections.remove(&flow)
-            else {
-                continue;
-            };
+            let Some(mut held) = self.connections.remove(&flow) else { continue };
+            let Some((facts, at)) = held.take_own() else { continue };
             let error = judge(&facts);
-            self.write_end(FlowFacts { error, ..facts }, (since, at));
+            self.write_end(FlowFacts { error, ..facts }, (held.since, at));
         }
         self.write_last();
     }

@@ -3,21 +3,25 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
+use pathscope_core::sending::SendSamples;
 use pathscope_flow::{Machine, Phase};
 use pathscope_modes::goodput::{GoodputFlow, GoodputReport, RemoteCounts};
 use pathscope_os::errno::errno_name;
+use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 
 use crate::error::RunError;
 
 /// Flows below this number are told one by one; of the others only their sums, and so many that failed.
-const FLOWS_TOLD: u32 = 1_000;
+pub(crate) const FLOWS_TOLD: u32 = 1_000;
 const FAILURES_TOLD: usize = 100;
+/// Flows that are looked at while they run.
+const FLOWS_WATCHED: usize = 8;
 
 /// Where flows that end are written down. Cheap to clone; each call locks, once a connection.
 #[derive(Clone, Debug, Default)]
@@ -29,6 +33,10 @@ struct Page {
     failures_told: usize,
     /// Of flows that run and may be told one by one: the kernel forgets them with the connection.
     addresses: HashMap<FlowId, Addresses>,
+    /// The first of those that still send. Whoever runs them closes them: they are held for a look alone, under the lock
+    /// that each takes as it departs, so that a port is free when its flow is gone.
+    watched: Vec<(FlowId, Weak<Socket>)>,
+    seen: SendSamples,
 }
 
 #[derive(Debug)]
@@ -39,9 +47,40 @@ struct Addresses {
 
 impl Ledger {
     /// A flow begins on this connection.
-    pub fn begin(&self, flow: FlowId, socket: &Socket) {
+    pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>) {
         let (local, remote) = (socket.local_addr().ok(), socket.peer_addr().ok());
-        self.page().addresses.insert(flow, Addresses { local, remote });
+        let mut page = self.page();
+        page.addresses.insert(flow, Addresses { local, remote });
+        if page.watched.len() < FLOWS_WATCHED {
+            page.watched.push((flow, Arc::downgrade(socket)));
+        }
+    }
+
+    /// Looks at what the first flows that still send wait for. Off the measuring threads: some calls of the system.
+    pub fn look(&self) {
+        let mut page = self.page();
+        let Page { watched, seen, .. } = &mut *page;
+        let states = watched.iter().filter_map(|(_, socket)| send_state(&*socket.upgrade()?));
+        states.for_each(|state| seen.count(&state));
+    }
+
+    /// A flow has sent all it will.
+    pub fn sent_all(&self, flow: FlowId) {
+        self.page().watched.retain(|&(watched, _)| watched != flow);
+    }
+
+    /// What was seen of flows that send, once.
+    pub fn take_seen(&self) -> SendSamples {
+        std::mem::take(&mut self.page().seen)
+    }
+
+    /// More was sent again after a flow had been written down.
+    pub fn note_retransmits(&self, flow: FlowId, retransmits: u64) {
+        let mut page = self.page();
+        let facts = page.report.flows.iter_mut().find(|facts| facts.flow == flow);
+        let told = facts.and_then(|facts| facts.tcp.as_mut()?.retransmits.as_mut());
+        // One that was reset has forgotten what it had counted.
+        told.into_iter().for_each(|told| *told = retransmits.max(*told));
     }
 
     /// A flow of those that are replaced has ended: its rate is that of its own time. What it came to, where that
@@ -109,6 +148,7 @@ impl Page {
         (rate, is_wanted): (Option<f64>, bool),
     ) -> Option<FlowFacts> {
         let totals = flow.totals();
+        self.watched.retain(|&(watched, _)| watched != flow.id());
         self.report.sent_bytes += totals.sent;
         self.report.received_bytes += totals.received;
         let error = goodput_error_of(flow);

@@ -32,6 +32,7 @@ mod reconnection;
 pub mod samples;
 pub mod server;
 mod settings;
+mod still;
 pub mod stop;
 mod streams;
 pub mod survey;

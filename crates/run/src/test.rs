@@ -1,6 +1,9 @@
 //! One test as one end runs it: from the sockets of its flows to its report.
 
+mod delivery;
+mod looks;
 mod report;
+mod watch;
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -28,6 +31,11 @@ use crate::settings;
 use crate::vacancies::OpenerRemote;
 use crate::worker::{RunningWorker, Setting};
 
+use self::delivery::Delivery;
+pub(crate) use self::delivery::Patience;
+use self::report::AtEnd;
+use self::watch::Watch;
+
 /// One test at one end.
 #[derive(Debug)]
 pub(crate) struct RunningTest {
@@ -40,6 +48,12 @@ pub(crate) struct RunningTest {
     started: Option<Tick>,
     cpu_at_start: Option<HostCpu>,
     counters_at_start: Option<Reading>,
+    /// What the machine had done when the last flow was over.
+    at_end: Option<AtEnd>,
+    /// What is looked at while flows of bytes, datagrams or frames run.
+    watch: Option<Watch>,
+    /// From the end of the last flow on.
+    delivery: Option<Delivery>,
     workers: Vec<RunningWorker>,
     workers_over: usize,
     collector: Option<Collector>,
@@ -90,6 +104,9 @@ impl RunningTest {
             started: None,
             cpu_at_start: None,
             counters_at_start: None,
+            at_end: None,
+            watch: None,
+            delivery: None,
             workers: Vec::new(),
             workers_over: 0,
             collector: None,
@@ -225,9 +242,19 @@ impl RunningTest {
             state.workers_running = self.workers.len() - before;
             result?;
         }
+        self.watch = self.begin_watch(now);
         self.collector =
             Some(Collector::new(now, self.workers.iter().map(|worker| worker.reports).collect()));
         Ok(())
+    }
+
+    /// What is watched: tests of bytes, datagrams or frames. What is late in those of latency is in their figures.
+    fn begin_watch(&self, now: Tick) -> Option<Watch> {
+        let is_watched =
+            matches!(self.test.plan, Plan::Goodput(_) | Plan::Datagrams(_) | Plan::Media(_));
+        let senders = self.groups.iter().filter(|state| state.sends_bytes(self.role));
+        let ledgers = senders.map(|state| state.ledger.clone()).collect();
+        is_watched.then(|| Watch::begin(now, ledgers)).flatten()
     }
 
     /// When it was started.
@@ -367,7 +394,12 @@ impl RunningTest {
     }
 
     /// A flow is in a new phase.
-    pub fn phase(&mut self, group: GroupId, phase: Phase) {
+    pub fn phase(&mut self, group: GroupId, flow: FlowId, phase: Phase) {
+        if phase != Phase::Running
+            && let Some(state) = self.state(group)
+        {
+            state.ledger.sent_all(flow);
+        }
         let counted = |state: &GroupState| {
             state.group.id == group
                 && !state.group.replaces()
@@ -379,8 +411,8 @@ impl RunningTest {
         }
     }
 
-    /// These intervals, the first of them with the connections that ended since the last, and those of paths with what
-    /// their radios say.
+    /// These intervals, the first of them with the connections that ended since the last, those of paths with what
+    /// their radios say, and those about which this program stood still with how long.
     fn with_ended(&mut self, mut whole: Vec<EndInterval>) -> Vec<EndInterval> {
         if let Some(first) = whole.first_mut() {
             let mut all = self.over;
@@ -397,6 +429,11 @@ impl RunningTest {
                 failed: all.failed - before.failed,
             };
             first.ended = (since != EndedConnections::default()).then_some(since);
+        }
+        if let Some(watch) = &self.watch {
+            for interval in &mut whole {
+                interval.stood_still_ns = watch.still_about(interval.start_ns, interval.end_ns);
+            }
         }
         for multipath in whole.iter_mut().filter_map(|interval| interval.multipath.as_mut()) {
             self.paths().for_each(|paths| paths.tell_interval(multipath));
@@ -427,6 +464,9 @@ impl RunningTest {
             Err(error) => state.lose(flows, &error, &mut self.report),
         }
         self.end_probes();
+        if self.is_over() {
+            self.at_end = Some(AtEnd::read(&self.counters_at_start, &self.cpu_at_start));
+        }
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.worker_over(worker);
         let whole = std::iter::from_fn(|| collector.take()).collect();

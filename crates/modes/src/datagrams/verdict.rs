@@ -2,11 +2,12 @@
 //!
 //! There is no congestion control that would hold a sender back, so whatever it sends is lost or arrives. Rules, in this
 //! order; the first that holds is the verdict, of the direction that lost more: datagrams were lost, and the buffers that
-//! the receiver's socket dropped can hold half of them or more: the receiver, by its processor where that was used up;
+//! the receiver's socket dropped can hold half of them or more: the receiver, by its program where that stood still, by its
+//! processor where that was used up;
 //! datagrams were lost, and more than half of them elsewhere: the path; the sender's rate was reached; a rate was asked
 //! for and not reached, or none was asked for: the sender, by its processor where a thread used it up or waited for one.
 
-use pathscope_core::quantity::{count, counted, ratio};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio};
 use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
@@ -39,6 +40,8 @@ pub fn verdict(
         rate_share: rate_share(plan, way),
         sender_cpu: busiest(sender),
         receiver_cpu: busiest(receiver),
+        sender_still_ns: sender.still_ns(),
+        receiver_still_ns: receiver.still_ns(),
     };
     let (limit, text) = facts.judge();
     let verdict = Verdict { limit, text, evidence: facts.evidence() };
@@ -77,6 +80,9 @@ struct Facts {
     rate_share: Option<f64>,
     sender_cpu: Option<f64>,
     receiver_cpu: Option<f64>,
+    /// For how long each end's program stood still.
+    sender_still_ns: u64,
+    receiver_still_ns: u64,
 }
 
 impl Facts {
@@ -89,6 +95,14 @@ impl Facts {
         match self.rate_share {
             Some(reached) if reached >= RATE_REACHED => {
                 (Limit::ConfiguredRate, format!("the configured rate was reached, and {rest}"))
+            }
+            Some(reached) if self.sender_still_ns > 0 => {
+                let text = format!(
+                    "the sender's program: it stood still for {}, and sent {} of what its rate asked for",
+                    duration_ns(self.sender_still_ns),
+                    ratio(reached)
+                );
+                (Limit::SenderStopped, text)
             }
             Some(reached) => {
                 let text =
@@ -141,6 +155,13 @@ impl Facts {
             return (Limit::Network, text);
         }
         let rest = if self.on_the_way > 0 { format!("; {on_the_way}") } else { String::new() };
+        if self.receiver_still_ns > 0 {
+            let text = format!(
+                "the receiver's program: it stood still for {}: {lost}, and its socket {dropped}{rest}",
+                duration_ns(self.receiver_still_ns)
+            );
+            return (Limit::ReceiverStopped, text);
+        }
         if self.receiver_cpu.is_some_and(|cpu| cpu >= CPU_USED_UP) {
             let text = format!(
                 "the receiver, whose processor was used up: {lost}, and its socket {dropped}{rest}"
@@ -208,6 +229,18 @@ mod tests {
             (Facts { rate_share: Some(0.5), ..Facts::default() }, Limit::SenderCpu),
             (Facts { sender_cpu: Some(0.98), ..Facts::default() }, Limit::SenderCpu),
             (Facts { sender_cpu: Some(0.4), ..Facts::default() }, Limit::Undetermined),
+            (
+                Facts { socket_drops: Some(7), receiver_still_ns: 1, ..lost() },
+                Limit::ReceiverStopped,
+            ),
+            (
+                Facts { socket_drops: Some(0), on_the_way: 7, receiver_still_ns: 1, ..lost() },
+                Limit::Network,
+            ),
+            (
+                Facts { rate_share: Some(0.5), sender_still_ns: 1, ..Facts::default() },
+                Limit::SenderStopped,
+            ),
         ] {
             assert_eq!(facts.judge().0, limit, "{facts:?}");
         }

@@ -39,6 +39,11 @@ impl GoodputShared {
     pub fn received(&self) -> &ReceiveShared {
         &self.receive
     }
+
+    /// How long the plan's own pauses kept its flows from sending.
+    pub fn paused_ns(&self) -> u64 {
+        self.send.paused_ns()
+    }
 }
 
 impl Shared for GoodputShared {

@@ -24,13 +24,20 @@ pub struct SendShared {
     /// When the first flow started.
     begun: Option<Tick>,
     sent_bytes: u64,
+    /// Of all flows: how long they were to pause between bursts.
+    paused_ns: u64,
 }
 
 impl SendShared {
     /// Each send moves at most what is drawn from `buffers`; each flow keeps to `pace`, and all stop
     /// `duration_ns` after the first has started.
     pub fn new(buffers: BufferRange, pace: Pace, duration_ns: Option<u64>) -> Self {
-        Self { buffers, pace, duration_ns, begun: None, sent_bytes: 0 }
+        Self { buffers, pace, duration_ns, begun: None, sent_bytes: 0, paused_ns: 0 }
+    }
+
+    /// How long the pauses between bursts kept all flows of this worker from sending.
+    pub(super) fn paused_ns(&self) -> u64 {
+        self.paused_ns
     }
 }
 
@@ -178,6 +185,10 @@ impl Machine for Sender {
         self.draws.advance();
         if let Some(burst) = shared.pace.burst {
             self.bursts.sent(burst, at);
+            if let Some(until) = self.bursts.pause(at).filter(|_| !self.is_done()) {
+                // The end of the run may cut it.
+                shared.paused_ns += until.min(self.stop_at).nanos_since(at);
+            }
         }
         shared.sent_bytes += amount as u64;
     }

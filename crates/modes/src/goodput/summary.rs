@@ -2,6 +2,7 @@
 
 use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowFacts;
+use pathscope_core::sending::SendSamples;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -64,6 +65,10 @@ pub struct GoodputReport {
     pub spread: Option<RateSpread>,
     /// What became of connections, by the other end's address.
     pub remotes: Vec<RemoteCounts>,
+    /// What the first connections that were to send were seen to wait for; absent where nobody looked.
+    pub sending: Option<SendSamples>,
+    /// Of all flows together: how long the pauses between bursts kept them from sending.
+    pub paused_ns: u64,
 }
 
 /// What a goodput test came to, over both ends.

@@ -2,6 +2,7 @@
 
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::record::{StoodStill, Stretch};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{Action, Conditions, Ended, Fate, Link, Outcome as Run, Passing, Sim};
 use pathscope_flow::{Event, Shared, Transport};
@@ -10,6 +11,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::latency::{SampleBuffer, SampleSink};
 use crate::pattern::SessionKey;
+use crate::registry::EndReport;
 use crate::sockets::SocketPlan;
 
 const ONE_WAY_NS: u64 = 10_000_000;
@@ -226,7 +228,7 @@ fn damaged_headers_are_blamed_on_damage_and_not_on_loss() {
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
     let down = summary.down.as_ref().expect("it has that");
     assert_eq!((down.lost_in_network, down.lost_unreadable), (Some(1), Some(2)));
-    let verdict = verdict(&plan(), &summary).expect("both reported");
+    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::Damage, "{}", verdict.text);
     let evidence = |name: &str| verdict.evidence.iter().find(|it| it.name == name);
     assert_eq!(evidence("datagrams_lost_in_network").map(|it| it.value), Some(1.0));
@@ -246,7 +248,7 @@ fn the_senders_own_lateness_is_told_and_blamed() {
     assert_eq!(client.late_by_sender, 5);
     conserved(&server, &client);
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
-    let verdict = verdict(&plan(), &summary).expect("both reported");
+    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::SenderLate, "{}", verdict.text);
     assert!(verdict.text.contains("5 of them late since they had left late"), "{}", verdict.text);
 }
@@ -263,7 +265,7 @@ fn a_sender_that_cannot_keep_up_says_what_it_left_out() {
     assert!((58..=64).contains(&server.unsent_frames), "{}", server.unsent_frames);
     conserved(&server, &client);
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
-    let verdict = verdict(&plan(), &summary).expect("both reported");
+    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::SenderLate, "{}", verdict.text);
 }
 
@@ -287,8 +289,28 @@ fn a_full_socket_is_told_from_the_network() {
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
     let down = summary.down.as_ref().expect("it has that");
     assert_eq!((down.lost_in_socket, down.lost_in_network), (Some(overflowed), Some(0)));
-    let verdict = verdict(&plan(), &summary).expect("both reported");
+    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::ReceiverSocket, "{}", verdict.text);
+}
+
+#[test]
+fn what_a_receiver_at_rest_makes_late_is_not_the_network_s() {
+    let mut sim = sim(&plan());
+    // Nobody takes anything for half a second, and the socket has room for all of it.
+    let pause = Action::Pause { role: Role::Client, for_ns: 500_000_000 };
+    sim.at(Tick::from_nanos(505_000_000), pause);
+    let (client, server, _) = run(sim);
+    assert!(client.frames.late > 10, "{:?}", client.frames);
+    let summary = MediaSummary::of(&plan(), &client, Some(&server));
+    let mut end = EndReport::default();
+    let said = verdict(&plan(), &summary, &end, None).expect("both reported");
+    assert_eq!(said.limit, pathscope_core::record::Limit::NetworkDelay, "{}", said.text);
+    let mut still = StoodStill::default();
+    still.add(Stretch { start_ns: 505_000_000, end_ns: 1_005_000_000 });
+    end.stood_still = Some(still);
+    let said = verdict(&plan(), &summary, &end, None).expect("both reported");
+    assert_eq!(said.limit, pathscope_core::record::Limit::ReceiverStopped, "{}", said.text);
+    assert!(said.text.contains("it stood still for 500 ms"), "{}", said.text);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Whether the path carries this stream, and if not, who is to blame.
 //!
 //! Rules, in this order; the first that holds is the verdict, and the figures of all are its evidence: every
-//! frame was there in time; the sender left frames out, or made more of them late than the network; the
-//! receiver's own sockets dropped more than the network; the network damaged; it lost; it was late. A datagram whose
+//! frame was there in time; the sender left frames out, or made more of them late than the network; the receiver's program
+//! stood still, and most were late or found no room in its socket; the receiver's own sockets dropped more than the network; the network damaged; it lost; it was late. A datagram whose
 //! header came damaged is counted as lost, since it does not say which it was; here it is one of the damaged. Of two
 //! directions the worse one is explained.
 
@@ -10,11 +10,19 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio};
 use pathscope_core::record::{Evidence, Limit, Verdict};
 
 use super::{FrameCounts, MediaDirection, MediaPlan, MediaSummary};
+use crate::registry::EndReport;
 
 /// The verdict on a test of `plan`; `None` where an end has not reported.
-pub fn verdict(plan: &MediaPlan, summary: &MediaSummary) -> Option<Verdict> {
+pub fn verdict(
+    plan: &MediaPlan,
+    summary: &MediaSummary,
+    client: &EndReport,
+    server: Option<&EndReport>,
+) -> Option<Verdict> {
     let worst = summary.directions().max_by(|(_, one), (_, other)| bad(one).cmp(&bad(other)))?;
-    let facts = Facts::of(worst.1)?;
+    let receiver = if worst.0 == "up" { server } else { Some(client) };
+    let receiver_still_ns = receiver.map_or(0, EndReport::still_ns);
+    let facts = Facts { receiver_still_ns, ..Facts::of(worst.1)? };
     let name = match (worst.0, plan.is_up() && plan.is_down()) {
         (_, false) => String::new(),
         (name, true) => format!("{name}: "),
@@ -56,6 +64,8 @@ struct Facts {
     lag_p99_ns: Option<u64>,
     lag_most_ns: Option<u64>,
     depth_ns: Option<u64>,
+    /// For how long the receiver's program stood still.
+    receiver_still_ns: u64,
 }
 
 impl Facts {
@@ -81,6 +91,7 @@ impl Facts {
             lag_p99_ns: lag.and_then(|lag| lag.percentile(99.0)?.value_ns),
             lag_most_ns: lag.and_then(|lag| lag.max_ns),
             depth_ns: way.needed_depth_ns,
+            receiver_still_ns: 0,
         })
     }
 
@@ -111,11 +122,22 @@ impl Facts {
             {
                 Limit::SenderLate
             }
+            // What came meanwhile was late, or found no room.
+            _ if self.receiver_still_ns > 0 && self.is_of_receiver(late_on_the_way) => {
+                Limit::ReceiverStopped
+            }
             _ if self.dropped >= self.late && lost_by == Limit::ReceiverSocket => lost_by,
             _ if spoilt > dropped.max(self.late) => Limit::Damage,
             _ if self.dropped >= self.late => lost_by,
             _ => Limit::NetworkDelay,
         }
+    }
+
+    /// Whether frames that a receiver at rest makes late, or drops at its socket, are more than others that were not played.
+    fn is_of_receiver(&self, late: u64) -> bool {
+        let of_socket = if self.lost_by() == Limit::ReceiverSocket { self.dropped } else { 0 };
+        let theirs = late.saturating_add(of_socket);
+        theirs > self.not_played.saturating_sub(theirs)
     }
 
     fn text(&self, plan: &MediaPlan, limit: Limit) -> String {
@@ -144,6 +166,10 @@ impl Facts {
                 "the receiver's socket: {missed}; it had no room for {} that the network had brought, {} of all",
                 counted(self.in_socket, "datagram"),
                 of_sent(self.in_socket)
+            ),
+            Limit::ReceiverStopped => format!(
+                "the receiver's program: {missed}; it stood still for {}",
+                duration_ns(self.receiver_still_ns)
             ),
             Limit::Damage => format!("damage on the way: {missed}, since datagrams came altered"),
             Limit::NetworkLoss => format!(
@@ -244,6 +270,7 @@ mod tests {
             lag_p99_ns: Some(7),
             lag_most_ns: Some(9),
             depth_ns: Some(1_000),
+            receiver_still_ns: 0,
         }
     }
 

@@ -5,6 +5,7 @@ use std::num::NonZeroU64;
 
 use rustix::io::Errno;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity, set_current_timer_slack};
+use rustix::time::{ClockId, clock_gettime};
 
 use super::{HostCpu, ThreadUsage};
 use crate::OsError;
@@ -43,6 +44,12 @@ pub fn thread_usage() -> Option<ThreadUsage> {
         preempted: usage.ru_nivcsw as u64,
         waited_ns: waited_ns(),
     })
+}
+
+#[expect(clippy::unnecessary_wraps, reason = "the same signature on every system")]
+pub fn process_cpu_ns() -> Option<u64> {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    Some(used.tv_sec as u64 * 1_000_000_000 + used.tv_nsec as u64)
 }
 
 /// `schedstat` of the calling thread: time on a processor, time waiting for one, turns.

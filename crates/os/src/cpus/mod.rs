@@ -78,6 +78,11 @@ pub fn thread_usage() -> Option<ThreadUsage> {
     imp::thread_usage()
 }
 
+/// The processor time that all threads of this process have used; `None` where that is not known.
+pub fn process_cpu_ns() -> Option<u64> {
+    imp::process_cpu_ns()
+}
+
 /// Asks the kernel to wake the calling thread when its timers are due and not, to save power, up to
 /// 50 µs later. Leaving a real-time scheduling class undoes it: call this last.
 pub fn set_precise_timers() -> Result<(), OsError> {
@@ -118,6 +123,7 @@ mod tests {
             after = thread_usage().expect("known here");
         }
         assert!(after.since(before).user_ns + after.since(before).system_ns > 0);
+        assert!(process_cpu_ns().is_some_and(|used| used > 0));
     }
 
     #[test]

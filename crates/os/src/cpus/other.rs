@@ -14,6 +14,10 @@ pub fn pin_thread(_cpu: u32) -> Result<(), OsError> {
     })
 }
 
+pub fn process_cpu_ns() -> Option<u64> {
+    None
+}
+
 pub fn thread_usage() -> Option<ThreadUsage> {
     None
 }

@@ -10,8 +10,8 @@ use pathscope_core::record::TcpFacts;
 use crate::Socket;
 
 /// Room for everything this reads; the kernel fills what it has of it.
-const INFO_BYTES: usize = 232;
-const STATE_CLOSED: u8 = 7;
+pub(crate) const INFO_BYTES: usize = 232;
+pub(crate) const STATE_CLOSED: u8 = 7;
 
 pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     let mut info = [0_u8; INFO_BYTES];
@@ -49,7 +49,7 @@ fn facts(info: &[u8]) -> TcpFacts {
     }
 }
 
-fn number<const BYTES: usize>(info: &[u8], offset: usize) -> Option<[u8; BYTES]> {
+pub(crate) fn number<const BYTES: usize>(info: &[u8], offset: usize) -> Option<[u8; BYTES]> {
     info.get(offset..)?.first_chunk().copied()
 }
 

@@ -5,7 +5,7 @@ mod linux;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
 use linux as imp;
 #[cfg(all(target_os = "linux", not(pathscope_other)))]
-pub(crate) use linux::{option, out_of_order};
+pub(crate) use linux::{INFO_BYTES, STATE_CLOSED, number, option, out_of_order};
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]
 mod other;
 #[cfg(not(all(target_os = "linux", not(pathscope_other))))]

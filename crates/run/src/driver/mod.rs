@@ -29,7 +29,7 @@ use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox, Word};
 use crate::samples::SampleFile;
-use crate::test::RunningTest;
+use crate::test::{Patience, RunningTest};
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -55,6 +55,16 @@ const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
 pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
     native::STOP_TAKES.duration() + if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
 }
+
+/// What was sent has so long to be acknowledged, counted from when anything last was, and once somebody wants to stop in all:
+/// shorter than anybody waits for the report that follows.
+const UNDELIVERED: Duration = Duration::from_secs(3);
+
+/// And counted so where somebody wants to stop.
+const UNDELIVERED_STOPPING: Duration = Duration::from_millis(300);
+
+/// And in all, once the other end has reported: it awaits this report.
+const UNDELIVERED_AWAITED: Duration = Duration::from_secs(1);
 
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 1_024;
@@ -99,6 +109,8 @@ pub(crate) struct Driver<D> {
     /// When a flow of this end last moved anything, as far as reports tell.
     moved_at: Tick,
     stopping: bool,
+    /// When what was sent is waited for no longer: the other end has reported.
+    awaited: Tick,
     /// Why a test cannot go on at this end.
     trouble: Option<RunError>,
 }
@@ -138,6 +150,7 @@ where
             stalled: STALLED,
             moved_at: Tick::ZERO,
             stopping: false,
+            awaited: Tick::NEVER,
             trouble: None,
         })
     }
@@ -168,6 +181,7 @@ where
                 self.listen();
             }
             self.keep_time();
+            self.look(end);
         }
     }
 
@@ -259,6 +273,7 @@ where
                 }
                 Output::PeerReport(report) => {
                     self.journal.peer_reported(&report);
+                    self.awaited = clock::now() + UNDELIVERED_AWAITED;
                     self.end_with_peer();
                     end.report(self.role.peer(), report);
                 }
@@ -306,6 +321,7 @@ where
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
+        self.awaited = Tick::NEVER;
         self.stalled = STALLED;
         Ok(chosen)
     }
@@ -380,8 +396,26 @@ where
     fn wait(&mut self) -> Result<bool, RunError> {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
         let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
+        let until = until.min(self.test.as_ref().map_or(Tick::NEVER, RunningTest::next_look));
         let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
         self.control.wait(timeout)
+    }
+
+    /// Asks whether what was sent is acknowledged, where it is time.
+    fn look(&mut self, end: &mut impl End) {
+        if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
+            self.check_over(end);
+        }
+    }
+
+    /// How long what was sent has to be acknowledged.
+    fn patience(&self) -> Patience {
+        let without_progress = if self.stopping || self.trouble.is_some() {
+            UNDELIVERED_STOPPING
+        } else {
+            UNDELIVERED
+        };
+        Patience { without_progress, until: self.awaited }
     }
 
     /// Reads what the other end says. Whether it said anything.

@@ -8,7 +8,7 @@ use pathscope_flow::{Dialogue, GroupId, Input, Phase, Totals, Transport};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::clock;
 
-use super::{Driver, End, STOPPING};
+use super::{Driver, End, STOPPING, UNDELIVERED};
 use crate::error::RunError;
 use crate::ledger::named;
 use crate::mail::{FlowSocket, Word, WorkerOutcome};
@@ -72,7 +72,7 @@ where
                         if transport == Some(Transport::Datagram) { "datagrams" } else { "bytes" };
                     format!("flow {flow} is {phase:?}: {sent} {what} sent, {received} received")
                 });
-                self.test.iter_mut().for_each(|test| test.phase(group, phase));
+                self.test.iter_mut().for_each(|test| test.phase(group, flow, phase));
                 if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
                     let error = error.map(|error| named(*error));
                     self.tell_end(group, flow, phase, (totals, error.as_ref()));
@@ -114,6 +114,7 @@ where
             }
             Word::Stop(reason) => {
                 self.stopping = true;
+                self.awaited = self.awaited.min(now + UNDELIVERED);
                 self.stop_by(now + STOPPING);
                 self.dialogue.input(Input::Stop(reason), now);
             }
@@ -147,8 +148,12 @@ where
     }
 
     pub(super) fn check_over(&mut self, end: &mut impl End) {
-        let over = self.test.as_mut().filter(|test| test.is_over());
-        if let Some(mut report) = over.and_then(RunningTest::take_report) {
+        let (patience, now) = (self.patience(), clock::now());
+        let Some(test) = &mut self.test else { return };
+        if !test.is_delivered(patience, now) {
+            return;
+        }
+        if let Some(mut report) = test.take_report() {
             if self.role == Role::Server {
                 report.caveats.extend(self.journal.caveats());
             }

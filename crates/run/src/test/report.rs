@@ -1,15 +1,34 @@
 //! What one end says of a test when it is over: what its workers came to, put together.
 
+use pathscope_core::counters::{CpuShares, HostCounters};
 use pathscope_core::stats::LatencyFigures;
 use pathscope_modes::goodput::{FlowRates, FlowReceived, GoodputReport, RateSpread, RemoteCounts};
 use pathscope_modes::media::MediaReport;
 use pathscope_modes::registry::{EndReport, Plan};
 use pathscope_os::counters::Reading;
-use pathscope_os::cpus;
+use pathscope_os::cpus::{self, HostCpu};
 use pathscope_peers::native::connection_id;
 
 use super::RunningTest;
 use crate::samples::SampleWriter;
+
+/// What the processors of the machine had done when the last flow was over: nothing of what follows is a flow's.
+#[derive(Debug)]
+pub(super) struct AtEnd {
+    cpus: Vec<CpuShares>,
+    cpu_share: Option<f64>,
+}
+
+impl AtEnd {
+    /// Since then.
+    pub fn read(counters: &Option<Reading>, cpu: &Option<HostCpu>) -> Self {
+        let host = counters.as_ref().and_then(|start| Reading::now().since(start));
+        Self {
+            cpus: host.map(|host| host.cpus).unwrap_or_default(),
+            cpu_share: cpu.as_ref().and_then(|start| cpus::host()?.busy_share_since(start)),
+        }
+    }
+}
 
 impl RunningTest {
     /// What this end says at the end; once.
@@ -48,6 +67,11 @@ impl RunningTest {
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         if let Some(goodput) = &mut report.goodput {
             for state in &self.groups {
+                if state.sends_bytes(self.role) {
+                    state.count_retransmits();
+                    goodput.sending =
+                        Some(goodput.sending.unwrap_or_default().with(state.ledger.take_seen()));
+                }
                 add_up(goodput, state.ledger.take());
             }
             goodput.flows.sort_by_key(|flow| flow.flow);
@@ -61,9 +85,12 @@ impl RunningTest {
             goodput.spread.get_or_insert_with(|| RateSpread::of(rates));
         }
         report.connect = self.connects.take().map(|connects| LatencyFigures::of(&connects));
-        report.host = self.counters_at_start.take().and_then(|start| Reading::now().since(&start));
-        report.host_cpu_share =
-            self.cpu_at_start.take().and_then(|start| cpus::host()?.busy_share_since(&start));
+        let (counters, cpu) = (self.counters_at_start.take(), self.cpu_at_start.take());
+        let at_end = self.at_end.take().unwrap_or_else(|| AtEnd::read(&counters, &cpu));
+        let host = counters.and_then(|start| Reading::now().since(&start));
+        report.host = host.map(|host| HostCounters { cpus: at_end.cpus, ..host });
+        report.host_cpu_share = at_end.cpu_share;
+        report.stood_still = self.watch.take().and_then(|watch| watch.stood_still());
         Some(report)
     }
 }

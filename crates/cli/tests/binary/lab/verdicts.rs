@@ -1,4 +1,5 @@
-//! What holds a transfer back, done on purpose: each cause is named, and the others are not.
+//! What holds a transfer back, done on purpose: each cause is named, and the others are not, whichever congestion control
+//! sends.
 
 use pathscope_core::record::{Limit, WorkerUsage};
 use pathscope_modes::document::Measurement;
@@ -9,24 +10,43 @@ use super::{Stand, only};
 const PATH: &str = "hosts = [\"a\", \"b\"]\n[links]\n\
                     \"a:b\" = { rate = \"100Mbit\", delay = \"10ms\", queue = \"500p\" }\n";
 
-/// Two seconds of data from a to b.
-fn push(stand: &Stand, more: &[&str]) -> Measurement {
+/// What kernels come with. Each finds the capacity of a path in its own way.
+const CONGESTION_CONTROLS: [&str; 3] = ["cubic", "reno", "bbr"];
+
+/// Two seconds of data between a and b.
+fn run(stand: &Stand, more: &[&str]) -> Measurement {
     let words = ["goodput", "b", "-t", "2s", "--no-probe", "--json"];
     let ran = stand.pathscope("a", &[&words[..], more].concat()).finish().exits(0);
     only(&ran.document()).clone()
 }
 
+/// Those of them that this kernel has.
+fn congestion_controls() -> Vec<&'static str> {
+    let path = "/proc/sys/net/ipv4/tcp_available_congestion_control";
+    let available = std::fs::read_to_string(path).unwrap_or_default();
+    let is_there = |name: &&str| {
+        let is_there = available.split_whitespace().any(|it| it == *name);
+        if !is_there {
+            println!("skipped, because this kernel has no {name}");
+        }
+        is_there
+    };
+    CONGESTION_CONTROLS.into_iter().filter(is_there).collect()
+}
+
 /// This is what is named; unless other programs kept processors from this test, which is told as such.
-fn names(measurement: &Measurement, expected: Limit) {
+fn names(measurement: &Measurement, expected: Limit, by: &str) {
     let verdict = measurement.verdict.as_ref().expect("both ends reported");
     let workers = [Some(&measurement.client), measurement.server.as_ref()];
     let workers = workers.into_iter().flatten().flat_map(|end| &end.workers);
     let waited = workers.filter_map(WorkerUsage::cpu_wait_share).fold(0.0, f64::max);
     if waited < 0.1 || expected == Limit::ConfiguredRate {
-        assert_eq!(verdict.limit, expected, "{verdict:#?}");
+        assert_eq!(verdict.limit, expected, "{by}: {verdict:#?}");
     } else {
         let said = &verdict.text;
-        println!("skipped, because threads waited {waited:.2} of the time for processors: {said}");
+        println!(
+            "skipped, because threads waited {waited:.2} of the time for processors: {by}: {said}"
+        );
     }
 }
 
@@ -38,17 +58,43 @@ fn tune(stand: &Stand, node: &str, setting: &str, value: &str) {
 }
 
 #[test]
-fn a_small_window_is_told_from_a_small_buffer_and_from_a_rate() {
+fn each_cause_is_named_whichever_congestion_control_sends() {
     let Some(stand) = Stand::up(PATH) else { return };
     let _server = stand.server("b");
-    names(&push(&stand, &["-c", "1", "--rate", "5Mbit"]), Limit::ConfiguredRate);
+    for control in congestion_controls() {
+        let one = ["-c", "1", "--congestion", control];
+        names(
+            &run(&stand, &[&one[..], &["--rate", "5Mbit"]].concat()),
+            Limit::ConfiguredRate,
+            control,
+        );
+        names(&run(&stand, &one), Limit::Network, control);
 
-    tune(&stand, "b", "tcp_rmem", "4096 16384 16384");
-    names(&push(&stand, &["-c", "1"]), Limit::ReceiveWindow);
-    tune(&stand, "b", "tcp_rmem", "4096 131072 6291456");
+        tune(&stand, "b", "tcp_rmem", "4096 16384 16384");
+        names(&run(&stand, &one), Limit::ReceiveWindow, control);
+        tune(&stand, "b", "tcp_rmem", "4096 131072 6291456");
 
-    tune(&stand, "a", "tcp_wmem", "4096 16384 16384");
-    names(&push(&stand, &["-c", "1"]), Limit::SendBuffer);
+        tune(&stand, "a", "tcp_wmem", "4096 16384 16384");
+        names(&run(&stand, &one), Limit::SendBuffer, control);
+        tune(&stand, "a", "tcp_wmem", "4096 16384 4194304");
+    }
+}
+
+#[test]
+fn the_server_s_sockets_are_looked_at_where_it_sends() {
+    let Some(stand) = Stand::up(PATH) else { return };
+    let _server = stand.server("b");
+    tune(&stand, "b", "tcp_wmem", "4096 16384 16384");
+    for control in congestion_controls() {
+        let words = ["-c", "1", "--pattern", "pull", "--congestion", control];
+        let measurement = run(&stand, &words);
+        let looks = |end: Option<&pathscope_modes::registry::EndReport>| {
+            end.and_then(|end| Some(end.goodput.as_ref()?.sending?.all()))
+        };
+        assert_eq!(looks(Some(&measurement.client)), None);
+        assert!(looks(measurement.server.as_ref()) >= Some(1));
+        names(&measurement, Limit::SendBuffer, control);
+    }
 }
 
 #[test]
@@ -57,11 +103,32 @@ fn loss_and_a_small_queue_are_the_path_s() {
     let _server = stand.server("b");
     for (condition, connections) in [("loss=2%", "1"), ("loss=none queue=10p", "2")] {
         stand.set(&[(condition, 0)], "a:b", Some("a"));
-        let measurement = push(&stand, &["-c", connections]);
-        let verdict = measurement.verdict.as_ref().expect("both ends reported");
-        let resent = verdict.evidence.iter().find(|figure| figure.name == "retransmits");
-        assert!(resent.is_some_and(|figure| figure.value > 0.0), "{condition}: {verdict:#?}");
-        names(&measurement, Limit::Network);
+        for control in congestion_controls() {
+            let by = format!("{condition} {control}");
+            let measurement = run(&stand, &["-c", connections, "--congestion", control]);
+            let verdict = measurement.verdict.as_ref().expect("both ends reported");
+            let resent = verdict.evidence.iter().find(|figure| figure.name == "retransmits");
+            assert!(resent.is_some_and(|figure| figure.value > 0.0), "{by}: {verdict:#?}");
+            names(&measurement, Limit::Network, &by);
+        }
+    }
+}
+
+#[test]
+fn pauses_and_turns_that_were_asked_for_are_named() {
+    let Some(stand) = Stand::up(PATH) else { return };
+    let _server = stand.server("b");
+    for control in congestion_controls() {
+        let one = ["-c", "1", "--congestion", control];
+        let bursts = ["--buffer", "64KiB", "--burst-count", "2", "--burst-delay", "150ms"];
+        let measurement = run(&stand, &[&one[..], &bursts].concat());
+        names(&measurement, Limit::ConfiguredPauses, control);
+        let verdict = measurement.verdict.expect("both ends reported");
+        let paused = verdict.evidence.iter().find(|figure| figure.name == "paused_share");
+        assert!(paused.is_some_and(|figure| figure.value > 0.5), "{control}: {verdict:#?}");
+
+        let turns = ["--pattern", "pushpull", "--segments", "4KiB"];
+        names(&run(&stand, &[&one[..], &turns].concat()), Limit::Turns, control);
     }
 }
 

@@ -1,0 +1,214 @@
+//! What a TCP sender waits for: its socket as it was seen at one moment, and how often it was seen so.
+//!
+//! Not here: looking at sockets (`os`), when that is done (`run`), and what follows from it (`modes`).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Data that takes longer to be delivered than the shortest round trip by half of it, and by this much, waits in a queue. Below a
+/// millisecond the scheduling of either machine makes as much difference.
+const QUEUE_FROM_NS: u64 = 1_000_000;
+/// Segments that leave together by the way: they are no queue.
+const TOGETHER: u64 = 3;
+
+/// One connected TCP socket at one moment, as its kernel describes it.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct SendState {
+    /// Bytes that the program has handed over and that have not left yet.
+    pub unsent_bytes: u64,
+    /// Bytes that have left and are not acknowledged.
+    pub outstanding_bytes: u64,
+    /// Bytes that the other end has acknowledged, ever.
+    pub acknowledged_bytes: u64,
+    /// Segments that are not acknowledged.
+    pub outstanding_segments: u64,
+    /// Of those, the ones that are on their way as far as the kernel knows.
+    pub in_flight_segments: u64,
+    /// Congestion window.
+    pub congestion_window_segments: u64,
+    /// What the other end has room for; absent where the kernel does not say.
+    pub peer_window_bytes: Option<u64>,
+    /// Largest segment.
+    pub segment_bytes: u64,
+    /// Time with data on its way, ever.
+    pub busy_ns: u64,
+    /// Smallest round-trip time seen.
+    pub min_rtt_ns: Option<u64>,
+    /// Whether the send buffer takes more: if not, a program that sends is waiting.
+    pub has_room: bool,
+}
+
+/// Why a socket does not send more at a moment.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum HeldBy {
+    /// Everything has left, and there is room: the program has given it no more.
+    Program,
+    /// Everything has left, the congestion window has room, and the program waits for room in the send buffer.
+    SendBuffer,
+    /// Data waits that the other end has no room for.
+    ReceiveWindow,
+    /// Data waits for the congestion window, its pacing or the interface.
+    Path,
+}
+
+impl SendState {
+    /// Whether nothing of what was handed over is left to be acknowledged.
+    pub const fn is_delivered(&self) -> bool {
+        self.unsent_bytes == 0 && self.outstanding_segments == 0
+    }
+
+    /// Why it does not send more.
+    pub fn held_by(&self) -> HeldBy {
+        let has_window = self.in_flight_segments < self.congestion_window_segments;
+        match (self.unsent_bytes > 0, has_window) {
+            (true, true) if self.is_held_by_peer() => HeldBy::ReceiveWindow,
+            (true, _) | (false, false) => HeldBy::Path,
+            (false, true) if self.has_room => HeldBy::Program,
+            (false, true) => HeldBy::SendBuffer,
+        }
+    }
+
+    /// Whether the other end has next to no room for more. Kernels send several segments at once, and wait for room for
+    /// them: a window is used up before its last byte. One that adapts itself is twice as large as what is on its way.
+    fn is_held_by_peer(&self) -> bool {
+        let Some(window) = self.peer_window_bytes else { return false };
+        let room = window.saturating_sub(self.outstanding_bytes);
+        room < self.segment_bytes.max(window / 4)
+    }
+
+    /// Whether more is on its way than the path carries in a round trip, at the rate of this connection so far: it waits in a
+    /// queue there. A window that holds nothing is no queue.
+    pub fn stands_in_queue(&self) -> bool {
+        let Some(least_ns) = self.min_rtt_ns.filter(|_| self.busy_ns > 0) else { return false };
+        let longest_ns = least_ns.saturating_add(QUEUE_FROM_NS.max(least_ns / 2));
+        let in_that =
+            u128::from(self.acknowledged_bytes) * u128::from(longest_ns) / u128::from(self.busy_ns);
+        u128::from(self.outstanding_bytes) > in_that + u128::from(TOGETHER * self.segment_bytes)
+    }
+}
+
+/// How often sockets that were to send were seen to be held, and by what. Shares of its sum say where a sender's time went.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct SendSamples {
+    /// Everything had left, and there was room: the program had given no more.
+    pub program: u64,
+    /// Everything had left, and the program waited for room in the send buffer.
+    pub send_buffer: u64,
+    /// Data waited that the receiver had no room for.
+    pub receive_window: u64,
+    /// Data waited for the path: its congestion window, its pacing.
+    pub path: u64,
+    /// Of those of a send buffer or a window: how often more was on its way than the path carries in a round trip, so that
+    /// more would only have waited in its queue.
+    pub queued: u64,
+}
+
+impl SendSamples {
+    /// Counts one look.
+    pub fn count(&mut self, state: &SendState) {
+        let held_by = state.held_by();
+        let is_of_end = matches!(held_by, HeldBy::SendBuffer | HeldBy::ReceiveWindow);
+        self.queued += u64::from(is_of_end && state.stands_in_queue());
+        *match held_by {
+            HeldBy::Program => &mut self.program,
+            HeldBy::SendBuffer => &mut self.send_buffer,
+            HeldBy::ReceiveWindow => &mut self.receive_window,
+            HeldBy::Path => &mut self.path,
+        } += 1;
+    }
+
+    /// The looks of both.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self {
+            program: self.program.saturating_add(other.program),
+            send_buffer: self.send_buffer.saturating_add(other.send_buffer),
+            receive_window: self.receive_window.saturating_add(other.receive_window),
+            path: self.path.saturating_add(other.path),
+            queued: self.queued.saturating_add(other.queued),
+        }
+    }
+
+    /// How many looks there were.
+    pub const fn all(self) -> u64 {
+        self.program
+            .saturating_add(self.send_buffer)
+            .saturating_add(self.receive_window)
+            .saturating_add(self.path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ten segments on their way on a path of 20 ms, with room in each window: as many as it carried in each round trip.
+    fn state() -> SendState {
+        SendState {
+            outstanding_bytes: 14_480,
+            outstanding_segments: 10,
+            in_flight_segments: 10,
+            congestion_window_segments: 20,
+            peer_window_bytes: Some(65_536),
+            segment_bytes: 1_448,
+            acknowledged_bytes: 724_000,
+            busy_ns: 1_000_000_000,
+            min_rtt_ns: Some(20_000_000),
+            ..SendState::default()
+        }
+    }
+
+    #[test]
+    fn what_holds_a_sender_is_told_from_its_socket() {
+        let unsent = SendState { unsent_bytes: 100_000, ..state() };
+        let full = SendState { congestion_window_segments: 10, ..state() };
+        for (state, held_by) in [
+            (state(), HeldBy::SendBuffer),
+            (SendState { has_room: true, ..state() }, HeldBy::Program),
+            (full, HeldBy::Path),
+            (SendState { has_room: true, ..full }, HeldBy::Path),
+            (SendState { congestion_window_segments: 10, ..unsent }, HeldBy::Path),
+            // Paced, or kept back by the interface.
+            (unsent, HeldBy::Path),
+            (SendState { peer_window_bytes: Some(15_000), ..unsent }, HeldBy::ReceiveWindow),
+            // Two segments would fit, and more are to leave together.
+            (SendState { peer_window_bytes: Some(18_000), ..unsent }, HeldBy::ReceiveWindow),
+            (SendState { peer_window_bytes: Some(0), ..unsent }, HeldBy::ReceiveWindow),
+            (SendState { peer_window_bytes: None, ..unsent }, HeldBy::Path),
+        ] {
+            assert_eq!(state.held_by(), held_by, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn more_on_its_way_than_the_path_carries_in_a_round_trip_waits_in_a_queue() {
+        let queued =
+            |outstanding_bytes| SendState { outstanding_bytes, ..state() }.stands_in_queue();
+        // Half as much again, and what leaves together, are none.
+        assert_eq!([0, 14_480, 26_000, 26_100].map(queued), [false, false, false, true]);
+        // Near by, what arrives within a millisecond more.
+        let near = SendState { min_rtt_ns: Some(20_000), ..state() };
+        assert!(!SendState { outstanding_bytes: 5_000, ..near }.stands_in_queue());
+        assert!(SendState { outstanding_bytes: 5_100, ..near }.stands_in_queue());
+        assert!(!SendState { busy_ns: 0, outstanding_bytes: 1 << 40, ..state() }.stands_in_queue());
+    }
+
+    #[test]
+    fn samples_add_up() {
+        let mut samples = SendSamples::default();
+        let unsent = SendState { unsent_bytes: 1, ..state() };
+        for state in [
+            SendState { has_room: true, ..state() },
+            state(),
+            SendState { outstanding_bytes: 1 << 20, ..state() },
+            SendState { peer_window_bytes: Some(0), ..unsent },
+            unsent,
+        ] {
+            samples.count(&state);
+        }
+        assert_eq!(samples.with(samples).all(), 10);
+        let one = SendSamples { program: 1, send_buffer: 2, receive_window: 1, path: 1, queued: 1 };
+        assert_eq!(samples, one);
+    }
+}

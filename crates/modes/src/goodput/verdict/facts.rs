@@ -1,0 +1,184 @@
+//! The figures that a verdict on goodput rests on, from the reports of both ends.
+
+use pathscope_core::id::FlowId;
+use pathscope_core::quantity::total;
+use pathscope_core::record::{TcpFacts, WorkerUsage};
+use pathscope_core::sending::SendSamples;
+
+use crate::goodput::{GoodputPlan, GoodputSummary, Pattern};
+use crate::registry::EndReport;
+
+/// Fewer looks at sockets than these say nothing: half a second of one connection.
+const LEAST_LOOKS: u64 = 10;
+/// Of the looks that found a full buffer or window: so many in a queue of the path mean that the path never ran empty. One
+/// that did would have carried more.
+const NEVER_EMPTY: f64 = 0.85;
+
+/// The figures that a verdict rests on, shares of one.
+#[derive(Debug, Default)]
+pub(super) struct Facts {
+    pub rate: Option<f64>,
+    pub sender_cpu: Option<f64>,
+    pub receiver_cpu: Option<f64>,
+    /// Of the time, what the thread that waited longest for a processor did so.
+    pub sender_wait: Option<f64>,
+    pub receiver_wait: Option<f64>,
+    pub shared_host_cpu: Option<f64>,
+    /// What both ends' workers used of all processors.
+    pub own_cpu: Option<f64>,
+    /// Whether some worker spins, so that its processor time says nothing.
+    pub spins: bool,
+    pub sender_uses_more: bool,
+    /// For how long each end's program stood still, and what share of the time that was.
+    pub sender_still: Option<(u64, f64)>,
+    pub receiver_still: Option<(u64, f64)>,
+    /// Of the time, how long the plan's own pauses kept the sender's flows from sending.
+    pub paused: Option<f64>,
+    /// Whether both ends send in turns.
+    pub in_turns: bool,
+    /// What the sender's sockets were seen to wait for.
+    pub seen: Option<Seen>,
+    pub receive_window: Option<f64>,
+    pub send_buffer: Option<f64>,
+    pub busy: Option<f64>,
+    pub retransmits: Option<u64>,
+}
+
+/// Of all looks at sockets of a sender, how many found it held by what.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Seen {
+    pub program: f64,
+    pub send_buffer: f64,
+    pub receive_window: f64,
+    pub path: f64,
+    /// Of those of a full buffer or window: while more was on its way than the path carries in a round trip.
+    pub queued: f64,
+}
+
+impl Seen {
+    fn of(samples: SendSamples) -> Option<Self> {
+        let all = samples.all();
+        let share = |count: u64| count as f64 / all as f64;
+        (all >= LEAST_LOOKS).then(|| Self {
+            program: share(samples.program),
+            send_buffer: share(samples.send_buffer),
+            receive_window: share(samples.receive_window),
+            path: share(samples.path),
+            queued: share(samples.queued),
+        })
+    }
+
+    /// Whether the path always had enough to carry: a larger buffer or window would have changed nothing.
+    pub fn fills_path(self) -> bool {
+        self.queued >= NEVER_EMPTY * (self.send_buffer + self.receive_window)
+    }
+
+    /// Of two ends that send in turns: what one does while the other has its turn says nothing.
+    fn in_turns(self, other: Self) -> Self {
+        let mut both = Self {
+            program: 0.0,
+            send_buffer: self.send_buffer + other.send_buffer,
+            receive_window: self.receive_window + other.receive_window,
+            path: self.path + other.path,
+            queued: self.queued + other.queued,
+        };
+        both.program = (1.0 - both.send_buffer - both.receive_window - both.path).max(0.0);
+        both
+    }
+}
+
+impl Facts {
+    pub fn of(
+        plan: &GoodputPlan,
+        summary: &GoodputSummary,
+        sender: &EndReport,
+        receiver: &EndReport,
+        shared_cpus: Option<u32>,
+    ) -> Self {
+        let flows =
+            || sender.goodput.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.tcp);
+        let sum = |field: fn(&TcpFacts) -> Option<u64>| {
+            flows().filter_map(|tcp| field(&tcp)).reduce(u64::saturating_add)
+        };
+        let busy_ns = sum(|tcp| tcp.busy_ns);
+        let of_busy =
+            |part: Option<u64>| Some(part? as f64 / busy_ns.filter(|&busy| busy > 0)? as f64);
+        let elapsed = sender.elapsed_ns as f64 * flows().count() as f64;
+        let in_turns = plan.pattern == Pattern::Pushpull;
+        let still = |end: &EndReport| Some((end.still_ns(), end.still_share()?));
+        Self {
+            rate: rate_share(plan, summary),
+            sender_cpu: busiest(sender),
+            receiver_cpu: busiest(receiver),
+            sender_wait: longest_wait(sender),
+            receiver_wait: longest_wait(receiver),
+            shared_host_cpu: sender.host_cpu_share.filter(|_| shared_cpus.is_some()),
+            own_cpu: shared_cpus.and_then(|cpus| own_cpu_share(sender, receiver, cpus)),
+            spins: [sender, receiver]
+                .into_iter()
+                .flat_map(|end| &end.workers)
+                .any(|worker| worker.wait == "spin"),
+            sender_uses_more: cpu_ns(sender) >= cpu_ns(receiver),
+            sender_still: still(sender),
+            receiver_still: still(receiver),
+            paused: paused(plan, sender),
+            in_turns,
+            seen: match (seen(sender), seen(receiver)) {
+                (Some(here), Some(there)) if in_turns => Some(here.in_turns(there)),
+                (here, _) => here.filter(|_| !in_turns),
+            },
+            receive_window: of_busy(sum(|tcp| tcp.receive_window_limited_ns)),
+            send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
+            busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
+            retransmits: sum(|tcp| tcp.retransmits),
+        }
+    }
+}
+
+fn seen(end: &EndReport) -> Option<Seen> {
+    Seen::of(end.goodput.as_ref()?.sending?)
+}
+
+/// Of the time of all its connections, how long the sender had to pause between bursts.
+fn paused(plan: &GoodputPlan, sender: &EndReport) -> Option<f64> {
+    plan.pace.burst?;
+    let paused_ns = sender.goodput.as_ref()?.paused_ns as f64;
+    let elapsed = sender.elapsed_ns as f64 * f64::from(plan.connections);
+    (elapsed > 0.0).then(|| (paused_ns / elapsed).min(1.0))
+}
+
+/// The share of all processors that both ends' workers used.
+fn own_cpu_share(sender: &EndReport, receiver: &EndReport, cpus: u32) -> Option<f64> {
+    let available = sender.elapsed_ns.max(receiver.elapsed_ns) as f64 * f64::from(cpus);
+    (available > 0.0).then(|| (cpu_ns(sender) + cpu_ns(receiver)) as f64 / available)
+}
+
+/// The reached share of the configured rate, in the slower direction.
+fn rate_share(plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
+    plan.rate_bps?;
+    let rates = (0..plan.connections).filter_map(|flow| plan.rate_of(FlowId(flow)));
+    let total: f64 = rates.map(|rate| rate.0 as f64).sum();
+    let directions = [summary.up, summary.down].into_iter().flatten();
+    let shares =
+        directions.filter_map(|direction| direction.goodput_bps).map(|goodput| goodput / total);
+    // In turns, the two directions share the time.
+    if plan.pattern == Pattern::Pushpull {
+        shares.reduce(|sum, share| sum + share)
+    } else {
+        shares.reduce(f64::min)
+    }
+}
+
+/// The share of a processor that the busiest worker used.
+fn busiest(end: &EndReport) -> Option<f64> {
+    end.waiting_workers().map(WorkerUsage::cpu_share).reduce(f64::max)
+}
+
+/// How long the thread that waited longest for a processor did so.
+fn longest_wait(end: &EndReport) -> Option<f64> {
+    end.waiting_workers().filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
+}
+
+fn cpu_ns(end: &EndReport) -> u64 {
+    total(end.workers.iter().flat_map(|worker| [worker.user_ns, worker.system_ns]))
+}

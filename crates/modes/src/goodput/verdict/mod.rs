@@ -1,0 +1,56 @@
+//! What limited a goodput test, and how that is known.
+//!
+//! Rules, in this order; the first that holds is the verdict, and all their figures are its evidence:
+//! the configured rate was reached; a worker thread of one end used its processor up, or waited for one most of the time (a
+//! quota, or other programs); the program of one end stood still a good part of the time; both ends share a machine whose
+//! processors were used up; the plan's own pauses between bursts kept the sender from sending; the sender waited for the
+//! receiver's window, or for room in its own send buffer; in turns, each end waited for the other; data waited for the
+//! path. Who waited for what is seen at the sockets while they run ([`SendSamples`]), and where nobody looked it is what
+//! the kernel says of the whole run (`TCP_INFO`). Shares below a threshold give no verdict rather than a guess.
+//!
+//! [`SendSamples`]: pathscope_core::sending::SendSamples
+
+mod evidence;
+mod facts;
+mod limit;
+mod text;
+
+#[cfg(test)]
+mod tests;
+
+use pathscope_core::record::Verdict;
+
+use self::facts::Facts;
+use super::{GoodputPlan, GoodputSummary};
+use crate::registry::EndReport;
+
+/// The verdict on a test of `plan`. `shared_cpus`: the processors that both ends share, where they are on
+/// one machine.
+pub fn verdict(
+    plan: &GoodputPlan,
+    summary: &GoodputSummary,
+    client: &EndReport,
+    server: &EndReport,
+    shared_cpus: Option<u32>,
+) -> Verdict {
+    let (sender, receiver) = ends(summary, client, server);
+    let facts = Facts::of(plan, summary, sender, receiver, shared_cpus);
+    let limit = facts.limit();
+    let verdict = Verdict { limit, text: facts.text(limit), evidence: facts.evidence() };
+    verdict.decided_by(&facts.deciding(limit))
+}
+
+/// The end that sends and the one that receives; of two directions, the slower one is explained.
+fn ends<'end>(
+    summary: &GoodputSummary,
+    client: &'end EndReport,
+    server: &'end EndReport,
+) -> (&'end EndReport, &'end EndReport) {
+    let up = summary.up.and_then(|up| up.goodput_bps);
+    let down = summary.down.and_then(|down| down.goodput_bps);
+    match (up, down) {
+        (Some(up), Some(down)) if down < up => (server, client),
+        (None, Some(_)) => (server, client),
+        _ => (client, server),
+    }
+}

@@ -1,0 +1,172 @@
+//! Each limit is named by its figures.
+
+use pathscope_core::quantity::Period;
+use pathscope_core::record::{Limit, StoodStill, Stretch};
+use pathscope_core::sending::SendSamples;
+
+use super::facts::{Facts, Seen};
+use super::verdict;
+use crate::goodput::{Burst, DirectionSummary, GoodputPlan, GoodputReport, GoodputSummary};
+use crate::registry::EndReport;
+
+fn idle() -> Facts {
+    Facts { sender_cpu: Some(0.2), receiver_cpu: Some(0.2), ..Facts::default() }
+}
+
+fn named(facts: &Facts, limit: Limit) {
+    assert_eq!(facts.limit(), limit, "{facts:?}");
+    assert!(!facts.text(limit).is_empty());
+    let evidence = facts.evidence();
+    let has = |name: &&str| evidence.iter().any(|it| it.name == *name);
+    let deciding = facts.deciding(limit);
+    assert!(evidence.is_empty() || deciding.iter().any(has), "{limit:?}: none of {deciding:?}");
+}
+
+#[test]
+fn each_limit_is_named_by_its_evidence() {
+    for (facts, limit) in [
+        (Facts { rate: Some(0.99), ..idle() }, Limit::ConfiguredRate),
+        (Facts { sender_cpu: Some(0.97), ..idle() }, Limit::SenderCpu),
+        (
+            Facts { receiver_cpu: Some(0.97), receive_window: Some(0.9), ..idle() },
+            Limit::ReceiverCpu,
+        ),
+        (
+            Facts {
+                shared_host_cpu: Some(0.99),
+                own_cpu: Some(0.9),
+                sender_uses_more: true,
+                ..idle()
+            },
+            Limit::SenderCpu,
+        ),
+        (Facts { shared_host_cpu: Some(0.99), own_cpu: Some(0.1), ..idle() }, Limit::Undetermined),
+        (Facts { sender_wait: Some(0.7), ..idle() }, Limit::SenderCpu),
+        (Facts { receiver_wait: Some(0.7), ..idle() }, Limit::ReceiverCpu),
+        (Facts { shared_host_cpu: Some(0.99), busy: Some(0.99), ..idle() }, Limit::Undetermined),
+        (
+            Facts {
+                shared_host_cpu: Some(0.99),
+                busy: Some(0.99),
+                sender_wait: Some(0.02),
+                receiver_wait: Some(0.05),
+                ..idle()
+            },
+            Limit::Network,
+        ),
+        (
+            Facts {
+                shared_host_cpu: Some(0.99),
+                busy: Some(0.99),
+                sender_wait: Some(0.02),
+                receiver_wait: Some(0.3),
+                ..idle()
+            },
+            Limit::Undetermined,
+        ),
+        (Facts { spins: true, busy: Some(0.99), ..idle() }, Limit::Undetermined),
+        (Facts { receive_window: Some(0.5), ..idle() }, Limit::ReceiveWindow),
+        (
+            Facts { receive_window: Some(0.5), receiver_cpu: Some(0.8), ..idle() },
+            Limit::ReceiverCpu,
+        ),
+        (Facts { send_buffer: Some(0.5), ..idle() }, Limit::SendBuffer),
+        (Facts { busy: Some(0.99), retransmits: Some(7), ..idle() }, Limit::Network),
+        (idle(), Limit::Undetermined),
+        (Facts::default(), Limit::Undetermined),
+    ] {
+        named(&facts, limit);
+    }
+}
+
+#[test]
+fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
+    let seen = |program, send_buffer, receive_window, path| Facts {
+        seen: Some(Seen { program, send_buffer, receive_window, path, queued: 0.0 }),
+        ..idle()
+    };
+    // As cubic has it: always in flight, and never limited by its buffer as the kernel counts that.
+    let busy = |facts: Facts| Facts { busy: Some(1.0), send_buffer: Some(0.01), ..facts };
+    named(&busy(seen(0.0, 0.97, 0.0, 0.03)), Limit::SendBuffer);
+    named(&busy(seen(0.0, 0.04, 0.0, 0.96)), Limit::Network);
+    named(&busy(seen(0.0, 0.0, 0.9, 0.1)), Limit::ReceiveWindow);
+    named(&Facts { receiver_cpu: Some(0.8), ..seen(0.0, 0.0, 0.9, 0.1) }, Limit::ReceiverCpu);
+    // Unsent for its pacing, whose rate is what the buffer lets through: the kernel knows that.
+    named(&Facts { send_buffer: Some(0.6), ..seen(0.0, 0.4, 0.0, 0.6) }, Limit::SendBuffer);
+    // A window or a buffer that stops senders whose data fills the queue anyway.
+    let queued = |facts: Facts, queued| Facts {
+        seen: facts.seen.map(|seen| Seen { queued, ..seen }),
+        ..facts
+    };
+    named(&queued(busy(seen(0.0, 0.97, 0.0, 0.03)), 0.9), Limit::Network);
+    named(&queued(busy(seen(0.0, 0.97, 0.0, 0.03)), 0.7), Limit::SendBuffer);
+    let window = Facts { receive_window: Some(0.9), ..seen(0.0, 0.0, 0.3, 0.7) };
+    named(&queued(window, 0.3), Limit::Network);
+    named(&busy(seen(0.3, 0.3, 0.0, 0.4)), Limit::Undetermined);
+    named(&seen(0.8, 0.0, 0.0, 0.2), Limit::Sender);
+    named(&Facts { in_turns: true, ..seen(0.8, 0.0, 0.0, 0.2) }, Limit::Turns);
+    named(&Facts { in_turns: true, ..seen(0.2, 0.0, 0.0, 0.8) }, Limit::Network);
+}
+
+#[test]
+fn pauses_hold_a_sender_only_where_its_sockets_run_empty() {
+    let paused = |program, path| Facts {
+        paused: Some(0.9),
+        seen: Some(Seen { program, path, ..Seen::default() }),
+        ..idle()
+    };
+    named(&paused(0.8, 0.2), Limit::ConfiguredPauses);
+    named(&paused(0.1, 0.9), Limit::Network);
+    named(&Facts { paused: Some(0.9), busy: Some(0.3), ..idle() }, Limit::ConfiguredPauses);
+    let said = paused(0.8, 0.2).text(Limit::ConfiguredPauses);
+    assert!(said.contains("90.0 % of the time"), "{said}");
+}
+
+#[test]
+fn an_end_that_stood_still_is_named_before_what_came_of_it() {
+    let second = |seconds: f64| Some(((seconds * 1e9) as u64, seconds / 8.0));
+    let stopped = Facts { receiver_still: second(3.0), receive_window: Some(0.9), ..idle() };
+    named(&stopped, Limit::ReceiverStopped);
+    let said = stopped.text(Limit::ReceiverStopped);
+    assert!(said.contains("receiver's program: it stood still for 3 s"), "{said}");
+    named(&Facts { sender_still: second(2.0), ..idle() }, Limit::SenderStopped);
+    let both = Facts { sender_still: second(3.1), receiver_still: second(3.0), ..idle() };
+    named(&both, Limit::SenderStopped);
+    assert!(
+        both.text(Limit::SenderStopped).ends_with("other end's program stood still for 3 s, too")
+    );
+    // A moment is a caveat, and no verdict.
+    named(
+        &Facts { receiver_still: second(0.3), send_buffer: Some(0.9), ..idle() },
+        Limit::SendBuffer,
+    );
+}
+
+#[test]
+fn reports_of_both_ends_make_the_figures() {
+    let mut plan: GoodputPlan = crate::goodput::args::tests::plan("-c 2 -t 10s").expect("a plan");
+    plan.pace.burst = Some(Burst { sends: 2, pause_ns: Period::from_millis(150) });
+    let sending = SendSamples { program: 180, path: 20, ..SendSamples::default() };
+    let goodput = GoodputReport {
+        sending: Some(sending),
+        paused_ns: 19_000_000_000,
+        ..GoodputReport::default()
+    };
+    let client =
+        EndReport { elapsed_ns: 10_000_000_000, goodput: Some(goodput), ..EndReport::default() };
+    let mut server = EndReport { elapsed_ns: 10_000_000_000, ..EndReport::default() };
+    let up = DirectionSummary { goodput_bps: Some(1e6), ..DirectionSummary::default() };
+    let summary = GoodputSummary { up: Some(up), ..GoodputSummary::default() };
+    let said = verdict(&plan, &summary, &client, &server, None);
+    assert_eq!(said.limit, Limit::ConfiguredPauses);
+    let figure = |name: &str| said.evidence.iter().find(|it| it.name == name).map(|it| it.value);
+    assert_eq!(figure("paused_share"), Some(0.95));
+    assert_eq!(figure("seen_held_by_program_share"), Some(0.9));
+
+    let mut still = StoodStill::default();
+    still.add(Stretch { start_ns: 2_000_000_000, end_ns: 5_000_000_000 });
+    server.stood_still = Some(still);
+    let said = verdict(&plan, &summary, &client, &server, None);
+    assert_eq!(said.limit, Limit::ReceiverStopped);
+    assert!(said.text.contains("30.0 % of the time"), "{}", said.text);
+}

@@ -1,0 +1,110 @@
+//! After the last flow of a test is over: until what was sent is acknowledged. Only then has the kernel counted all that it
+//! sent again. No word of the other end is awaited for it, and every wait has an end.
+
+use std::time::Duration;
+
+use pathscope_core::Tick;
+
+/// The first pause between two looks, and the longest: an acknowledgement may be on its way for microseconds or seconds.
+const FIRST_PAUSE_NS: u64 = 1_000_000;
+const LONGEST_PAUSE_NS: u64 = 16_000_000;
+
+/// For how long acknowledgements are awaited.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Patience {
+    /// Nothing was acknowledged for so long.
+    pub without_progress: Duration,
+    /// By then, whatever is acknowledged.
+    pub until: Tick,
+}
+
+/// What was sent, on its way to be acknowledged.
+#[derive(Debug)]
+pub(super) struct Delivery {
+    next: Tick,
+    pause_ns: u64,
+    acknowledged_bytes: u64,
+    moved_at: Tick,
+}
+
+/// What there is to see of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Progress {
+    /// Whether nothing is left.
+    pub is_whole: bool,
+    /// What is acknowledged so far.
+    pub acknowledged_bytes: u64,
+}
+
+impl Delivery {
+    /// Nobody has looked yet.
+    pub const fn new(now: Tick) -> Self {
+        Self { next: now, pause_ns: FIRST_PAUSE_NS, acknowledged_bytes: 0, moved_at: now }
+    }
+
+    /// When to look next.
+    pub const fn next(&self) -> Tick {
+        self.next
+    }
+
+    /// Whether it is waited for no longer. `look` is asked where it is time.
+    pub fn is_over(
+        &mut self,
+        patience: Patience,
+        now: Tick,
+        look: impl FnOnce() -> Progress,
+    ) -> bool {
+        if now < self.next {
+            return false;
+        }
+        let Progress { is_whole, acknowledged_bytes } = look();
+        if acknowledged_bytes > self.acknowledged_bytes {
+            self.acknowledged_bytes = acknowledged_bytes;
+            self.moved_at = now;
+        }
+        self.next = now.plus_nanos(self.pause_ns);
+        self.pause_ns = (2 * self.pause_ns).min(LONGEST_PAUSE_NS);
+        is_whole || now >= patience.until || now.since(self.moved_at) >= patience.without_progress
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PATIENCE: Patience = Patience {
+        without_progress: Duration::from_secs(3),
+        until: Tick::from_nanos(60_000_000_000),
+    };
+
+    fn seen(is_whole: bool, acknowledged_bytes: u64) -> Progress {
+        Progress { is_whole, acknowledged_bytes }
+    }
+
+    fn at(milliseconds: u64) -> Tick {
+        Tick::from_nanos(milliseconds * 1_000_000)
+    }
+
+    #[test]
+    fn it_is_over_once_everything_is_acknowledged() {
+        let mut delivery = Delivery::new(at(0));
+        assert!(!delivery.is_over(PATIENCE, at(0), || seen(false, 7)));
+        assert!(!delivery.is_over(PATIENCE, at(0), || panic!("it was looked at just now")));
+        assert_eq!(delivery.next(), at(1));
+        assert!(!delivery.is_over(PATIENCE, at(1), || seen(false, 7)));
+        assert_eq!(delivery.next(), at(3));
+        assert!(delivery.is_over(PATIENCE, at(2_000), || seen(true, 9)));
+    }
+
+    #[test]
+    fn what_goes_on_is_waited_for_and_what_stands_is_given_up() {
+        let mut delivery = Delivery::new(at(0));
+        for second in 0..20 {
+            assert!(!delivery.is_over(PATIENCE, at(1_000 * second), || seen(false, 1 + second)));
+        }
+        assert!(!delivery.is_over(PATIENCE, at(21_900), || seen(false, 20)));
+        assert!(delivery.is_over(PATIENCE, at(22_000), || seen(false, 20)));
+        let short = Patience { until: at(22_500), ..PATIENCE };
+        assert!(delivery.is_over(short, at(22_500), || seen(false, 99)));
+    }
+}
