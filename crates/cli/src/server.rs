@@ -16,7 +16,7 @@ use crate::files;
 use crate::journal::{Of, Talk};
 use crate::lab::Presence;
 use crate::measure::here;
-use crate::terminal;
+use crate::{Trouble, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {

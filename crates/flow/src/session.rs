@@ -89,8 +89,18 @@ pub enum Input<'bytes, D: Dialogue> {
     Received(&'bytes [u8]),
     /// The other end closed the control connection, or it broke.
     ControlClosed,
-    /// The new control connection that [`Output::Reconnect`] asked for is there.
+    /// Client: the new control connection that [`Output::Reconnect`] asked for is there.
     Reconnected,
+    /// Client: nobody listens where the other end was. It is asked for all the same, until the dialogue ends.
+    Unreached,
+    /// Server: a connection has come that is to take the place of this session's. Answered by [`Output::TakeOver`] or
+    /// [`Output::TurnAway`].
+    Returned {
+        /// How often the client has tried.
+        attempt: u32,
+        /// The last number that it has received.
+        received: u64,
+    },
     /// This flow has all its sockets, and the other end knows whose they are.
     Attached {
         /// Its group.
@@ -147,6 +157,8 @@ pub enum Output<D: Dialogue> {
         plan: D::Plan,
         /// What the other end runs otherwise than asked.
         substitutions: Vec<Substitution>,
+        /// Whether each socket says what it is for with a checksum, and is answered with one.
+        is_checked: bool,
     },
     /// Server: a client proposes this. Answer with [`Input::Prepared`] once flows can be taken that
     /// present the token (they arrive one by one), or with [`Input::Unable`].
@@ -158,9 +170,15 @@ pub enum Output<D: Dialogue> {
     },
     /// Begin now.
     Start,
-    /// Client: the control connection is lost and the test outlives it. Make another, now and then, until there is
-    /// one; flows go on meanwhile. Answer with [`Input::Reconnected`].
+    /// The control connection is of no use any more, and the session outlives it; flows go on meanwhile. Close it. A
+    /// client makes another, now and then, until there is one: answer with [`Input::Reconnected`]. A server waits for it.
     Reconnect,
+    /// Client: the session itself is lost, and the test outlives that, too: it is proposed anew as soon as a server is there.
+    SessionLost,
+    /// Server: the connection that has come takes the place of this session's.
+    TakeOver,
+    /// Server: the connection that has come is none of this session's: it is told so, and closed.
+    TurnAway(Vec<u8>),
     /// Client: the other end expects the test that runs here, under its token. Bring its lanes in anew, and answer with
     /// [`Input::Attached`].
     Rejoin,

@@ -21,6 +21,26 @@ pub enum PeerError {
         /// What it said before, if anything.
         reason: Option<String>,
     },
+    /// What it said is not what came: a checksum does not hold, or a number is not the next.
+    #[error("what the {} said {moment} was damaged on the way: {what}", name(*.who))]
+    Damaged {
+        /// Which end said it.
+        who: Role,
+        /// When.
+        moment: Moment,
+        /// How that was found.
+        what: String,
+    },
+    /// What came has no checksum, and makes no sense.
+    #[error("what the {} said {moment} cannot be read: {what}", name(*.who))]
+    Unreadable {
+        /// Which end said it.
+        who: Role,
+        /// When.
+        moment: Moment,
+        /// What was expected and what came.
+        what: String,
+    },
     /// The session was lost while its test ran, and could not be made anew.
     #[error("{lost}; it was asked for again, and {last}")]
     NotResumed {
@@ -106,11 +126,18 @@ impl PeerError {
         match self {
             Self::Closed { .. }
             | Self::Silent { .. }
+            // Whoever said it has to say it again, and not to end.
+            | Self::Damaged { .. }
             | Self::Refused(_)
             | Self::NotResumed { .. } => None,
             Self::Stopped { by_this_end, reason, .. } => by_this_end.then(|| reason.clone()),
             _ => Some(self.to_string()),
         }
+    }
+
+    /// Whether the control connection is lost by it, and nothing else.
+    pub(crate) const fn is_loss(&self) -> bool {
+        matches!(self, Self::Closed { .. } | Self::Silent { .. } | Self::Damaged { .. })
     }
 
     /// What kind of trouble it is.

@@ -4,7 +4,7 @@
 mod tests;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::{count, counted, ratio, total};
+use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::record::{Caveat, Check, FlowError, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};

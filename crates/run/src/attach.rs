@@ -44,10 +44,10 @@ pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
 }
 
 /// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not. Probes go to
-/// `server`, where the session is.
+/// `server`, where the session is; `is_checked`: it reads openings that bear a checksum.
 pub(crate) fn open_flows(
     (server, destinations): (SocketAddr, &Destinations),
-    token: Token,
+    (token, is_checked): (Token, bool),
     test: &Test,
     mailbox: &Mailbox,
 ) {
@@ -70,6 +70,7 @@ pub(crate) fn open_flows(
                 session: server,
                 destinations,
                 token,
+                is_checked,
                 group,
                 settings: settings_of(group, test),
                 paced: (!is_probe(group)).then(|| test.clone()),

@@ -10,6 +10,7 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::quantity::count;
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
@@ -20,7 +21,7 @@ use pathscope_modes::sequel::{Sequel, Step};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
-use pathscope_peers::native;
+use pathscope_peers::native::{self, Renewals};
 
 use crate::assemble::{self, Findings};
 use crate::destinations::{Destinations, Silent};
@@ -163,6 +164,10 @@ impl ClientRun<'_> {
         if result.is_ok() {
             self.take_leave(&mut driver, server);
         }
+        let renewals = driver.dialogue.renewals();
+        let caveat = renewal_caveat(renewals, result.is_ok());
+        caveat.iter().for_each(|caveat| (self.sink)(Event::Note(caveat)));
+        self.document.caveats.extend(caveat);
         result
     }
 
@@ -321,6 +326,34 @@ impl ClientRun<'_> {
         let gravest = Failure::gravest(all.iter().map(|&(failure, _)| failure))?;
         all.into_iter().find(|&(failure, _)| failure == gravest)
     }
+}
+
+/// What is to be said of a control connection that was made anew, or that the path has damaged.
+fn renewal_caveat(renewals: Renewals, is_whole: bool) -> Option<Caveat> {
+    let Renewals { made, .. } = renewals;
+    let damaged = renewals.damaged();
+    let times = match made {
+        0 => "was not made anew".to_owned(),
+        1 => "was made anew once".to_owned(),
+        made => format!("was made anew {} times", count(made.into())),
+    };
+    let so = if is_whole { ", so that no figure suffers from it" } else { "" };
+    let text = match damaged {
+        0 if made == 0 => return None,
+        0 => format!(
+            "the control connection broke and {times}; what was said on it was said again{so}"
+        ),
+        damaged => format!(
+            "the path damaged {} of the control connection, which {times}; each was found by its checksum and said \
+             again{so}, but a path that damages these damages data, too",
+            if damaged == 1 {
+                "a message".to_owned()
+            } else {
+                format!("{} messages", count(damaged.into()))
+            },
+        ),
+    };
+    Some(Caveat::new("control_connection_renewed", text))
 }
 
 /// The control connection to the first of the server's addresses that answers, and those that did not.
@@ -486,7 +519,12 @@ fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Int
 }
 
 impl End for ClientEnd<'_, '_> {
-    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
+    fn provide(
+        &mut self,
+        token: (Token, bool),
+        test: &Test,
+        mailbox: &Mailbox,
+    ) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.
         self.test = Some(test.clone());
         let one = Destinations::one(self.server);

@@ -58,6 +58,10 @@ pub(crate) enum Word {
     WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
     /// Client: the control connection that takes the place of one that was lost.
     Reconnected(TcpStream),
+    /// Client: nobody listens where the server was.
+    Unreached,
+    /// Server: a connection that is to take the place of this session's, and what its client says of itself.
+    Returned { stream: TcpStream, attempt: u32, received: u64 },
     /// The user, a signal or the server's own end ends the run.
     Stop(&'static str),
 }

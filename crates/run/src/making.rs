@@ -8,7 +8,9 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, clock};
-use pathscope_peers::native::{ACK_BYTES, Opening, Seat, decode_ack};
+use pathscope_peers::native::{
+    ACK_BYTES, AttachError, Opening, Seat, decode_ack, decode_checked_ack,
+};
 
 use crate::error::RunError;
 
@@ -20,6 +22,8 @@ pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct Making {
     stream: TcpStream,
     seat: Seat,
+    /// Whether its opening bears a checksum, and its answer one.
+    is_checked: bool,
     /// Where it goes.
     server: SocketAddr,
     begun: Tick,
@@ -35,14 +39,21 @@ pub(crate) enum Progress {
     Waiting,
     /// It is there, and taken.
     Made,
+    /// The path has damaged its opening, or the answer: it is to be made again.
+    Damaged,
 }
 
 impl Making {
     /// Begins to connect.
-    pub fn begin(seat: Seat, server: SocketAddr, settings: &Settings) -> Result<Self, RunError> {
+    pub fn begin(
+        (seat, is_checked): (Seat, bool),
+        server: SocketAddr,
+        settings: &Settings,
+    ) -> Result<Self, RunError> {
         let begun = clock::now();
         let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
-        Ok(Self { stream, seat, server, begun, connected: None, ack: [0; ACK_BYTES], came: 0 })
+        let (connected, ack, came) = (None, [0; ACK_BYTES], 0);
+        Ok(Self { stream, seat, is_checked, server, begun, connected, ack, came })
     }
 
     /// What it waits for.
@@ -74,7 +85,9 @@ impl Making {
                 return Err(OsError::Connect { protocol: "TCP", address, source }.into());
             }
             // Empty send buffers have room for an opening.
-            match self.stream.write(&Opening::Data(seat).encode()) {
+            let opening =
+                if self.is_checked { Opening::CheckedData(seat) } else { Opening::Data(seat) };
+            match self.stream.write(&opening.encode()) {
                 Ok(_) => self.connected = Some(clock::now()),
                 // Woken for nothing: it is not connected yet.
                 Err(error) if error.kind() == ErrorKind::NotConnected => {}
@@ -84,6 +97,7 @@ impl Making {
             return Ok(Progress::Waiting);
         }
         match self.stream.read(&mut self.ack[self.came..]) {
+            Ok(0) if self.is_checked => Ok(Progress::Damaged),
             Ok(0) => {
                 let why = "the server closed the connection without an answer".to_owned();
                 Err(RunError::Attach { flow: seat.flow.0, why })
@@ -92,8 +106,9 @@ impl Making {
                 self.came += count;
                 Ok(Progress::Waiting)
             }
-            Ok(_) => match decode_ack(self.ack) {
+            Ok(_) => match self.decode() {
                 Ok(()) => Ok(Progress::Made),
+                Err(AttachError::NotAnAck { .. }) if self.is_checked => Ok(Progress::Damaged),
                 Err(why) => Err(RunError::Refused { flow: seat.flow.0, why }),
             },
             Err(error)
@@ -103,6 +118,16 @@ impl Making {
             }
             Err(error) => Err(broken(seat, &error)),
         }
+    }
+
+    fn decode(&self) -> Result<(), AttachError> {
+        if self.is_checked { decode_checked_ack(self.ack) } else { decode_ack(self.ack) }
+    }
+
+    /// Why it was given up: it came damaged, again and again.
+    pub fn damaged(&self) -> RunError {
+        let why = "the server closed the connection without an answer that can be read".to_owned();
+        RunError::Attach { flow: self.seat.flow.0, why }
     }
 
     /// Why it was given up: it took too long.

@@ -35,6 +35,8 @@ pub(crate) struct Orders {
     /// Where connections go.
     pub destinations: Destinations,
     pub token: Token,
+    /// Whether the server reads openings that bear a checksum.
+    pub is_checked: bool,
     pub group: Group,
     pub settings: Settings,
     /// The test that says at which rate each goes, if at one.
@@ -68,6 +70,7 @@ pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, R
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
         is_stopped: false,
+        made_again: HashMap::new(),
     };
     std::thread::Builder::new()
         .name("opener".to_owned())
@@ -78,6 +81,10 @@ pub(crate) fn start(orders: Orders, mailbox: &Mailbox) -> Result<OpenerRemote, R
 
 /// After a connection that could not be begun: so long until the next is.
 const PAUSE_NS: u64 = 1_000_000;
+
+/// A connection that is damaged in the making is made again so often: on a path that damages one segment in a hundred, one
+/// in some millions fails four times.
+const AGAIN_MOST: u32 = 3;
 
 /// Connections in the making.
 struct Opener {
@@ -97,6 +104,8 @@ struct Opener {
     /// After one that could not even be begun, nothing is begun until then.
     pause_until: Tick,
     is_stopped: bool,
+    /// Connections that the path has damaged in the making, and how often.
+    made_again: HashMap<u32, u32>,
 }
 
 impl Opener {
@@ -163,12 +172,12 @@ impl Opener {
 
     fn begin(&mut self, number: u32) -> Result<(), RunError> {
         let seat = seat(&self.orders, number);
-        let Orders { destinations, origins, settings, paced, .. } = &mut self.orders;
+        let Orders { destinations, origins, settings, paced, is_checked, .. } = &mut self.orders;
         settings.pacing_bytes_per_second =
             paced.as_ref().and_then(|test| settings::pacing(test, Role::Client, seat.flow));
         let server = destinations.of(number);
         settings.local = origins.take(number, server)?;
-        let making = Making::begin(seat, server, settings)?;
+        let making = Making::begin((seat, *is_checked), server, settings)?;
         self.poller.add(making.stream(), u64::from(number), Interest::BOTH)?;
         self.making.insert(number, making);
         self.deadlines.push_back((clock::now() + ATTACH_WITHIN, number));
@@ -222,6 +231,7 @@ impl Opener {
                 }
             }
             Ok(Progress::Made) => self.made(number, seat(&self.orders, number)),
+            Ok(Progress::Damaged) => self.make_again(number),
             Err(error) => {
                 self.making.remove(&number);
                 self.failed(number, error);
@@ -229,8 +239,26 @@ impl Opener {
         }
     }
 
+    /// A connection whose opening or answer was damaged is made once more, within the time of the first.
+    fn make_again(&mut self, number: u32) {
+        let Some(making) = self.making.remove(&number) else { return };
+        let times = self.made_again.entry(number).or_default();
+        *times += 1;
+        let result = if *times > AGAIN_MOST {
+            Err(making.damaged())
+        } else {
+            drop(making);
+            self.orders.origins.give_back(number);
+            self.begin(number)
+        };
+        if let Err(error) = result {
+            self.failed(number, error);
+        }
+    }
+
     fn made(&mut self, number: u32, seat: Seat) {
         let Some(making) = self.making.remove(&number) else { return };
+        self.made_again.remove(&number);
         let connect_ns = making.connect_ns();
         let stream = making.into_stream();
         let _ = self.poller.remove(&stream);
@@ -246,6 +274,7 @@ impl Opener {
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow
     /// another is counted, and followed by the next.
     fn failed(&mut self, number: u32, error: RunError) {
+        self.made_again.remove(&number);
         let address = self.orders.destinations.of(number);
         let error = self.orders.foreign(address, error);
         let is_another = matches!(error, RunError::OtherServer { .. });

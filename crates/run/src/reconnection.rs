@@ -1,31 +1,36 @@
-//! Asks for a server that is gone while a test goes on: one thread, which ends when the server is there again or nobody
+//! Asks for a server whose control connection was lost: one thread, which ends when the server is there again or nobody
 //! waits for it any more.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use pathscope_os::Waker;
 use pathscope_os::readiness::Poller;
+use pathscope_os::{OsError, Waker};
 
 use crate::attach;
 use crate::error::RunError;
 use crate::mail::{Mailbox, Word};
 
-/// Before each time that it is asked for: a server that is started anew takes as long, and one that refuses is not
+/// Before each time that it is asked for again: a server that is started anew takes as long, and one that refuses is not
 /// flooded.
-const PAUSE: Duration = Duration::from_millis(500);
+pub(crate) const PAUSE: Duration = Duration::from_millis(500);
 /// A connection that is not there by then is asked for again.
 const WITHIN: Duration = Duration::from_secs(3);
 
-/// Starts to ask; the connection comes as word.
-pub(crate) fn start(server: SocketAddr, mailbox: Mailbox) -> Result<(), RunError> {
+/// Starts to ask, for the first time after `pause`; the connection comes as word.
+pub(crate) fn start(server: SocketAddr, pause: Duration, mailbox: Mailbox) -> Result<(), RunError> {
     // Nobody ends a wait: each is short, and nobody waits for this thread.
     let (poller, cancel) = (Poller::new()?, Waker::new()?);
     let ask = move || {
         let mut nothing = Vec::new();
-        while mailbox.is_read() && poller.wait(&mut nothing, Some(PAUSE)).is_ok() {
-            if let Ok(control) = attach::open_control(server, WITHIN, &cancel) {
-                return mailbox.post(Word::Reconnected(control));
+        let mut pause = pause;
+        while mailbox.is_read() && poller.wait(&mut nothing, Some(pause)).is_ok() {
+            pause = PAUSE;
+            match attach::open_control(server, WITHIN, &cancel) {
+                Ok(control) => return mailbox.post(Word::Reconnected(control)),
+                Err(error) if is_refused(&error) => mailbox.post(Word::Unreached),
+                Err(_) => {}
             }
         }
     };
@@ -34,4 +39,9 @@ pub(crate) fn start(server: SocketAddr, mailbox: Mailbox) -> Result<(), RunError
         .spawn(ask)
         .map(drop)
         .map_err(|source| RunError::System { what: "cannot start a thread", source })
+}
+
+/// Whether a machine says that nobody listens there: what listened is gone, and its sessions with it.
+fn is_refused(error: &OsError) -> bool {
+    matches!(error, OsError::Connect { source, .. } if source.kind() == ErrorKind::ConnectionRefused)
 }

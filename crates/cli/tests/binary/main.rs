@@ -4,6 +4,7 @@
 mod buffers;
 mod closing;
 mod common;
+mod control;
 mod cut_off;
 mod daemon;
 mod datagrams;

@@ -51,13 +51,23 @@ const OPENING: usize = 32;
 /// Bytes of the server's answer to one of data.
 const ACK: u64 = 4;
 
+/// Bytes of one of version 2 that is no greeting.
+const LONG_OPENING: usize = 48;
+
+/// Lets the opening of a connection through.
+pub fn pass_opening(client: &mut TcpStream, server: &mut TcpStream) -> Option<[u8; OPENING]> {
+    let mut said = [0; LONG_OPENING];
+    client.read_exact(&mut said[..OPENING]).ok()?;
+    let length = if matches!(said[8], 3 | 4) { LONG_OPENING } else { OPENING };
+    client.read_exact(&mut said[OPENING..length]).ok()?;
+    server.write_all(&said[..length]).ok()?;
+    said.first_chunk().copied()
+}
+
 fn carry(mut client: TcpStream, mut server: TcpStream, fault: Option<Fault>) {
-    let mut opening = [0; OPENING];
-    if client.read_exact(&mut opening).is_err() || server.write_all(&opening).is_err() {
-        return;
-    }
+    let Some(opening) = pass_opening(&mut client, &mut server) else { return };
     let flow = u32::from_be_bytes([opening[12], opening[13], opening[14], opening[15]]);
-    let fault = fault.filter(|fault| opening[8] == 2 && flow == fault.flow);
+    let fault = fault.filter(|fault| matches!(opening[8], 2 | 4) && flow == fault.flow);
     let (up, down) = match fault {
         Some(fault) if fault.down => (None, Some((fault.at + ACK, fault.what))),
         Some(fault) => (Some((fault.at, fault.what)), None),

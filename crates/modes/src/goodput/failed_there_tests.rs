@@ -33,9 +33,10 @@ fn half_open(plan: &GoodputPlan, dead: Role, is_told: bool) -> (Goodput, Outcome
 fn a_flow_that_failed_at_the_other_end_is_over_a_moment_later() {
     let replaced = Shape { iterations: Iterations::Times(9), ..Shape::default() };
     for (_, pattern) in Pattern::ALL {
-        for shape in [Shape::default(), replaced] {
+        for shape in [&Shape::default(), &replaced] {
             for dead in [Role::Client, Role::Server] {
-                let plan = GoodputPlan { shape, ..plan(pattern, transfer(TRANSFER)) };
+                let plan =
+                    GoodputPlan { shape: shape.clone(), ..plan(pattern, transfer(TRANSFER)) };
                 let what = format!("{pattern:?}, the {dead:?} is gone, {:?}", shape.iterations);
                 let of = |sim: &Goodput| match dead {
                     Role::Client => (sim.server(FLOW).phase(), sim.server(FLOW).error()),

@@ -9,8 +9,11 @@
 //!  Greeting <---------------------reconnected------------------- Away
 //! ```
 //!
-//! A session that is made anew goes the same way, for the test that runs: it is proposed again under its token, its lanes
+//! In version 2 a control connection that is lost is made anew below all this, in `line`, and no stage changes: what is
+//! drawn here is what happens where the session itself is gone. A session that is made anew goes the same way, for the test that runs: it is proposed again under its token, its lanes
 //! are attached again, and its flows here never stop.
+
+mod losses;
 
 use std::collections::VecDeque;
 
@@ -22,12 +25,15 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
-use super::opening::Opening;
+use super::opening::{Greeting, HelloCheck, Opening};
 use super::own_ends::end_of;
 use super::own_totals::total_of;
+use super::renewal::Renewals;
 use super::resumption::{Resumption, Shift};
-use super::trial::{Trial, tell_stop};
-use super::{OtherEnd, SECURITY_NONE, VERSIONS, capabilities, deadlines, ends_wanted};
+use super::trial::Trial;
+use super::{
+    OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
+};
 use crate::{Moment, PeerError};
 
 /// The client's end of one control connection: any number of tests, one after the other.
@@ -46,11 +52,16 @@ pub struct Client {
     started: Tick,
     next_interval: u64,
     resumption: Option<Resumption>,
+    versions: VersionRange,
+    /// How often the greeting has been damaged, or cut off.
+    greetings_lost: u32,
+    /// Why it is said again, and until when another connection is waited for.
+    greets_again: Option<(PeerError, Tick)>,
 }
 
 #[derive(Debug)]
 enum Stage {
-    /// The session is lost; another connection is awaited.
+    /// The session is lost, or could not be begun; another connection is awaited.
     Away,
     Greeting {
         deadline: Tick,
@@ -61,6 +72,10 @@ enum Stage {
         deadline: Tick,
     },
     Trial(Box<Trial>),
+    /// All is said, and the server has not confirmed it yet.
+    Leaving {
+        deadline: Tick,
+    },
 }
 
 impl Client {
@@ -71,6 +86,16 @@ impl Client {
 
     /// The same; where `wants_ends`, the server is asked to say of each connection what it came to.
     pub fn asking(host: Host, wants_ends: bool, now: Tick) -> Self {
+        Self::speaking(VERSIONS, host, wants_ends, now)
+    }
+
+    /// The same, in no other versions than these.
+    pub(super) fn speaking(
+        versions: VersionRange,
+        host: Host,
+        wants_ends: bool,
+        now: Tick,
+    ) -> Self {
         let mut client = Self {
             line: Line::new(Role::Client),
             stage: Stage::Away,
@@ -83,6 +108,9 @@ impl Client {
             started: now,
             next_interval: 0,
             resumption: None,
+            versions,
+            greetings_lost: 0,
+            greets_again: None,
         };
         let said = client.greet(now);
         client.settle(said, now);
@@ -91,12 +119,18 @@ impl Client {
 
     /// The first words on a connection.
     fn greet(&mut self, now: Tick) -> Result<(), PeerError> {
+        self.greets_again = None;
         self.stage = Stage::Greeting { deadline: now.plus_nanos(deadlines::HELLO.0) };
-        self.line.put(Output::Send(Opening::Control(VERSIONS).encode().to_vec()));
         let security = vec![SECURITY_NONE.to_owned()];
         let capabilities = capabilities(self.wants_ends);
         let hello = Hello { capabilities, security, host: self.host.clone() };
-        self.line.say(&Message::Hello(Box::new(hello)))
+        let hello = Message::Hello(Box::new(hello)).encode()?;
+        // The opening of a client of version 1 has no checksum, and its hello none.
+        let check = (self.versions.most > 1).then(|| HelloCheck::of(&hello));
+        let greeting = Greeting { versions: self.versions, hello: check };
+        self.line.put(Output::Send(Opening::Control(greeting).encode()));
+        self.line.put(Output::Send(hello));
+        Ok(())
     }
 
     /// Proposes a test as soon as those proposed before are over. May be called at any time before
@@ -119,6 +153,11 @@ impl Client {
         self.server.as_ref()
     }
 
+    /// How often the control connection was made anew, and why.
+    pub const fn renewals(&self) -> Renewals {
+        self.line.renewals()
+    }
+
     /// Why the server cut a test short, if it did.
     pub fn stopped_by_server(&self) -> Option<&str> {
         self.line.peer_reason()
@@ -137,6 +176,9 @@ impl Client {
             self.line.say(&Message::Propose(Propose::new(&test)))?;
             let deadline = now.plus_nanos(deadlines::ACCEPT.0);
             self.stage = Stage::Agreeing { test: Box::new(test), deadline };
+        } else if self.finishing && self.line.is_numbered() {
+            self.stage = Stage::Leaving { deadline: now.plus_nanos(deadlines::LEAVE.0) };
+            self.line.say(&Message::Leave)?;
         } else if self.finishing {
             self.line.end(Ok(()));
         }
@@ -148,6 +190,12 @@ impl Client {
         if self.line.has_ended() {
             return;
         }
+        let Err(error) = self.line.lose(error, now) else { return };
+        if matches!(self.stage, Stage::Leaving { .. }) {
+            // All was said. What goes wrong now costs nothing.
+            return self.line.end(Ok(()));
+        }
+        let Err(error) = self.greet_again(error, now) else { return };
         let Err(error) = self.resume(error, now) else { return };
         if let Stage::Trial(trial) = &self.stage {
             trial.abandon(&mut self.line);
@@ -155,46 +203,11 @@ impl Client {
         self.line.fail(error);
     }
 
-    /// Has the session made anew where its test outlives it; if not, hands back why the talk fails.
-    fn resume(&mut self, error: PeerError, now: Tick) -> Result<(), PeerError> {
-        let is_stopped = matches!(error, PeerError::Stopped { by_this_end: true, .. });
-        if let Some(mut resumption) = self.resumption.take() {
-            if is_stopped || now >= resumption.until() {
-                tell_stop(&mut self.line, &resumption.test().groups());
-            }
-            if is_stopped {
-                return Err(error);
-            }
-            if !matches!(self.stage, Stage::Away) {
-                resumption.failed(error);
-            }
-            if now >= resumption.until() {
-                return Err(resumption.into_loss());
-            }
-            self.resumption = Some(resumption);
-        } else {
-            // What ends the session by a word, a deadline or a breach would do so again.
-            let is_lost =
-                matches!(error, PeerError::Closed { reason: None, .. } | PeerError::Silent { .. });
-            let (true, Stage::Trial(trial), Some(token)) = (is_lost, &self.stage, self.token)
-            else {
-                return Err(error);
-            };
-            if !trial.outlives_its_session() {
-                return Err(error);
-            }
-            let test = trial.test().clone();
-            self.resumption = Some(Resumption::new(test, token, error, now));
-        }
-        self.line.begin_anew();
-        self.line.put(Output::Reconnect);
-        self.stage = Stage::Away;
-        Ok(())
-    }
-
     const fn moment(&self) -> Moment {
         match &self.stage {
+            Stage::Away if self.resumption.is_none() => Moment::Greeting,
             Stage::Away => Moment::Running,
+            Stage::Leaving { .. } => Moment::BetweenTests,
             Stage::Greeting { .. } => Moment::Greeting,
             Stage::Idle => Moment::BetweenTests,
             Stage::Agreeing { .. } => Moment::Agreeing,
@@ -204,11 +217,15 @@ impl Client {
 
     fn received(&mut self, mut bytes: &[u8], now: Tick) -> Result<(), PeerError> {
         self.line.heard(now);
-        while let Some(message) = self.line.next(&mut bytes, self.moment())? {
+        while let Some(message) = self.line.next(&mut bytes, self.moment(), now)? {
             self.hear(message, now)?;
             if self.line.has_ended() {
                 return Ok(());
             }
+        }
+        if matches!(self.stage, Stage::Leaving { .. }) && self.line.is_confirmed() {
+            self.line.end(Ok(()));
+            return Ok(());
         }
         self.line.answer()
     }
@@ -233,7 +250,12 @@ impl Client {
                 }
                 Ok(())
             }
-            (Message::Stop(stop), _) => self.peer_stopped(&stop.reason, now),
+            (Message::Stop(stop), _) => {
+                if stop.ends {
+                    self.line.note_leave();
+                }
+                self.peer_stopped(&stop.reason, now)
+            }
             (message, Stage::Trial(trial)) => {
                 trial.hear(&mut self.line, message, now)?;
                 self.close_test(now)
@@ -243,12 +265,20 @@ impl Client {
     }
 
     fn welcome(&mut self, welcome: Welcome, now: Tick) -> Result<(), PeerError> {
-        if !VERSIONS.holds(welcome.version) {
+        if !self.versions.holds(welcome.version) {
             let what = format!(
-                "it chose version {} of the protocol; this client offered {VERSIONS}",
-                welcome.version
+                "it chose version {} of the protocol; this client offered {}",
+                welcome.version, self.versions
             );
             return Err(self.line.breach(Moment::Greeting, &what));
+        }
+        match (welcome.session, self.line.is_numbered()) {
+            (Some(session), true) if welcome.version > 1 => self.line.name(session),
+            (None, false) if welcome.version == 1 => {}
+            _ => {
+                let what = "its frames are of another version than it chose";
+                return Err(self.line.breach(Moment::Greeting, &what));
+            }
         }
         if welcome.security != SECURITY_NONE {
             let what = format!("it chose '{}' to secure the connection", welcome.security);
@@ -276,7 +306,8 @@ impl Client {
         match &self.resumption {
             None => {
                 self.token = Some(token);
-                self.line.put(Output::Open { token, plan, substitutions });
+                let is_checked = self.line.is_numbered();
+                self.line.put(Output::Open { token, plan, substitutions, is_checked });
             }
             Some(resumption) if resumption.is_of(token) => {
                 if let Some((total, phase)) = resumption.ended() {
@@ -341,6 +372,13 @@ impl Client {
             Stage::Away if self.resumption.as_ref().is_some_and(|it| now >= it.until()) => {
                 return Err(self.line.closed(Moment::Running));
             }
+            Stage::Away if self.greets_again.as_ref().is_some_and(|&(_, until)| now >= until) => {
+                return Err(self.not_greeted());
+            }
+            Stage::Leaving { deadline } if now >= *deadline => {
+                self.line.end(Ok(()));
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         Err(PeerError::Late { who: Role::Server, what, limit })
@@ -360,9 +398,18 @@ impl Client {
         match (input, &mut self.stage) {
             // Of a connection that is given up.
             (Input::Received(_) | Input::ControlClosed, Stage::Away) => Ok(()),
+            (Input::Received(_) | Input::ControlClosed, _) if self.line.is_deaf() => Ok(()),
             (Input::Received(bytes), _) => self.received(bytes, now),
             (Input::ControlClosed, _) => Err(self.line.closed(self.moment())),
             (Input::Reconnected, Stage::Away) => self.greet(now),
+            (Input::Reconnected, _) => {
+                self.line.ask(now);
+                Ok(())
+            }
+            // A server that outlives nothing may be there again soon.
+            (Input::Unreached, Stage::Away) if self.resumption.is_some() => Ok(()),
+            (Input::Unreached, Stage::Away) => Err(self.not_greeted()),
+            (Input::Unreached, _) => self.line.unreached(),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
             (Input::Phase { group, flow, phase, totals }, stage) => {
                 let total = total_of(group, flow, totals);
@@ -428,9 +475,14 @@ impl Dialogue for Client {
             return None;
         }
         let stage = match &self.stage {
-            Stage::Greeting { deadline } | Stage::Agreeing { deadline, .. } => Some(*deadline),
+            Stage::Greeting { deadline }
+            | Stage::Agreeing { deadline, .. }
+            | Stage::Leaving { deadline } => Some(*deadline),
             Stage::Idle => None,
-            Stage::Away => self.resumption.as_ref().map(Resumption::until),
+            Stage::Away => {
+                let again = self.greets_again.as_ref().map(|&(_, until)| until);
+                self.resumption.as_ref().map(Resumption::until).or(again)
+            }
             Stage::Trial(trial) => trial.deadline(),
         };
         [self.line.deadline(), stage].into_iter().flatten().min()

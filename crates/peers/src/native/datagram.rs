@@ -16,13 +16,15 @@
 //!            +------+----+----+-----+----+------+------+---------+---------+---------+---------+
 //!            0      4    5    6          8         16        32
 //!            +------+----+----+----------+---------+---------+
-//!  server    | PSAT |kind|code|    0     | nonce   | cookie  |
+//!  server    | PSAT |kind|code| check    | nonce   | cookie  |
 //!            +------+----+----+----------+---------+---------+
 //! ```
 //!
 //! Numbers are in network order; what is zero is sent as zero and not looked at; longer datagrams are
 //! taken and the rest of them ignored. An answer is half as long as what it answers, so the server
 //! amplifies nothing. It remembers nothing before the address is proven: it computes the cookie again.
+//! A request that was damaged is challenged for what it is not, and its confirmation challenged anew; an answer that was
+//! damaged is found by its check, the two halves of a CRC-32C xored (0: of an older server, which says none).
 //! Each step may be lost, repeated or overtaken; the client says its last word again until it is answered.
 
 use std::net::{IpAddr, SocketAddr};
@@ -31,6 +33,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_flow::GroupId;
 
+use super::checksum::crc32c;
 use super::keyed_hash::keyed_hash;
 use super::opening::{AttachCode, AttachError, Seat};
 
@@ -114,18 +117,27 @@ impl Answer {
         bytes[5] = self.code.0;
         bytes[8..16].copy_from_slice(&self.nonce.to_be_bytes());
         bytes[16..].copy_from_slice(&self.cookie);
+        let check = check_of(&bytes);
+        bytes[6..8].copy_from_slice(&check);
         bytes
     }
 
     fn decode(datagram: &[u8]) -> Option<Self> {
         let bytes = datagram.first_chunk::<ANSWER_BYTES>()?;
-        is_attach(bytes).then(|| Self {
+        let is_whole = bytes[6..8] == [0, 0] || bytes[6..8] == check_of(bytes);
+        (is_attach(bytes) && is_whole).then(|| Self {
             kind: bytes[4],
             code: AttachCode(bytes[5]),
             nonce: u64::from_be_bytes(array(&bytes[8..])),
             cookie: array(&bytes[16..]),
         })
     }
+}
+
+/// What finds damage in an answer.
+fn check_of(answer: &[u8; ANSWER_BYTES]) -> [u8; 2] {
+    let [a, b, c, d] = crc32c(&[&answer[..6], &answer[8..]]).to_be_bytes();
+    [a ^ c, b ^ d]
 }
 
 /// The client's side of one lane: what to send, and when again.

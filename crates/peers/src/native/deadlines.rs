@@ -27,6 +27,15 @@ pub(super) const ROAMING_PONG: Period = Period::from_secs(60);
 /// A session that is lost while lanes come and go is asked for again for so long: a server that is started anew, or its
 /// machine.
 pub(super) const RESUME: Period = Period::from_secs(60);
+/// A control connection that is lost is made anew within this, or its session is: with the silence before, a minute.
+pub(super) const RENEW: Period = Period::from_secs(50);
+/// A client that closed its connection without a word, or said what was damaged, has so long to come back: it knows that
+/// it has to at once, or after the silence that it bears. One that was killed costs the server's session no more than that.
+pub(super) const RETURN: Period = Period::from_secs(15);
+/// From a return's opening to its answer.
+pub(super) const ANSWER: Period = Period::from_secs(5);
+/// A client that leaves waits so long for the server's word that it has heard so.
+pub(super) const LEAVE: Period = Period::from_secs(3);
 /// From the first report, or the last sign that data still moves, to the other report; from a stop to
 /// both; from both to the end.
 pub(super) const REPORT: Period = Period::from_secs(15);

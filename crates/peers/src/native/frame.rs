@@ -1,4 +1,5 @@
-//! How the control connection is cut into messages. What a body says is in `message`.
+//! How a control connection of protocol version 1 is cut into messages, and what kinds of messages there are in all
+//! versions. What a body says is in `message`; the frames of version 2 are in `numbered`.
 //!
 //! ```text
 //!  0              4       6                  6 + length
@@ -55,12 +56,18 @@ impl MessageType {
     pub const PING: Self = Self(0x000c);
     /// Either: I am.
     pub const PONG: Self = Self(0x000d);
+    /// Either, in version 2: nothing but how far the other end's words have come.
+    pub const ACK: Self = Self(0x000e);
+    /// Server, in version 2: the session goes on over this connection.
+    pub const RETURNED: Self = Self(0x000f);
+    /// Client, in version 2: I leave. `0010` is taken by the messages that secure a connection.
+    pub const LEAVE: Self = Self(0x0011);
     /// Either: what happened in one interval.
     pub const INTERVAL: Self = Self(OPTIONAL | 0x0001);
     /// Either: these connections are over, and came to this.
     pub const ENDED: Self = Self(OPTIONAL | 0x0002);
 
-    const NAMES: [(Self, &'static str); 15] = [
+    const NAMES: [(Self, &'static str); 18] = [
         (Self::HELLO, "hello"),
         (Self::WELCOME, "welcome"),
         (Self::REFUSE, "refuse"),
@@ -74,6 +81,9 @@ impl MessageType {
         (Self::END, "end"),
         (Self::PING, "ping"),
         (Self::PONG, "pong"),
+        (Self::ACK, "ack"),
+        (Self::RETURNED, "returned"),
+        (Self::LEAVE, "leave"),
         (Self::INTERVAL, "interval"),
         (Self::ENDED, "ended"),
     ];
@@ -86,6 +96,11 @@ impl MessageType {
     /// Whether an end that does not know it may skip it.
     pub const fn is_optional(self) -> bool {
         self.0 & OPTIONAL != 0
+    }
+
+    /// Whether it is about the connection, and not part of what the ends have to say: in version 2 it has no number.
+    pub const fn is_about_the_line(self) -> bool {
+        matches!(self, Self::PING | Self::PONG | Self::ACK | Self::RETURNED)
     }
 
     /// The longest body it may have.
@@ -241,7 +256,8 @@ mod tests {
     #[test]
     fn numbers_of_types_do_not_change() {
         let numbers: Vec<_> = MessageType::NAMES.iter().map(|(kind, _)| kind.0).collect();
-        assert_eq!(numbers, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 0x8001, 0x8002]);
+        let least: Vec<u16> = (1..=15).chain([17, 0x8001, 0x8002]).collect();
+        assert_eq!(numbers, least);
     }
 
     #[test]

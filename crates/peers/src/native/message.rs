@@ -69,6 +69,12 @@ pub enum Message {
     Ping(Beat),
     /// Either: I am.
     Pong(Beat),
+    /// Either, in version 2: nothing but how far the other end's words have come.
+    Ack,
+    /// Server, in version 2: the session goes on over this connection.
+    Returned(Returned),
+    /// Client, in version 2: I leave.
+    Leave,
 }
 
 /// Who the client is and what it can do.
@@ -98,6 +104,9 @@ pub struct Welcome {
     /// The server's machine and program.
     #[serde(default)]
     pub host: Host,
+    /// From version 2 on: what the session is called when its connection is made anew.
+    #[serde(default, with = "optional_token", skip_serializing_if = "Option::is_none")]
+    pub session: Option<Token>,
 }
 
 /// What is to be measured. Read in two steps: a test of a later version is refused by a sentence, and
@@ -198,11 +207,22 @@ fn unnamed_failure() -> FlowError {
 }
 
 /// Wind up.
-#[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Stop {
     /// Why, for people.
     #[serde(default)]
     pub reason: String,
+    /// It is the sender's last word: the session is over with it, and not only the test.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub ends: bool,
+}
+
+/// The session goes on.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Returned {
+    /// Messages that came damaged at the sender, since the session began.
+    pub damaged: u32,
 }
 
 /// A sign of life.
@@ -262,11 +282,19 @@ impl Message {
             Self::End => MessageType::END,
             Self::Ping(_) => MessageType::PING,
             Self::Pong(_) => MessageType::PONG,
+            Self::Ack => MessageType::ACK,
+            Self::Returned(_) => MessageType::RETURNED,
+            Self::Leave => MessageType::LEAVE,
         }
     }
 
-    /// As it goes on the wire.
+    /// As a frame of version 1.
     pub fn encode(&self) -> Result<Vec<u8>, PeerError> {
+        Ok(self.frame()?.encode())
+    }
+
+    /// As it goes on the wire, its frame aside.
+    pub fn frame(&self) -> Result<Frame, PeerError> {
         let kind = self.kind();
         let body = self.body();
         let most = kind.body_most();
@@ -274,7 +302,7 @@ impl Message {
             let message = kind.name().unwrap_or("unknown");
             return Err(PeerError::TooLong { message, bytes: body.len(), most });
         }
-        Ok(Frame { kind, body }.encode())
+        Ok(Frame { kind, body })
     }
 
     fn body(&self) -> Vec<u8> {
@@ -284,7 +312,8 @@ impl Message {
             Self::Refuse(refusal) => json(refusal),
             Self::Propose(propose) => json(propose),
             Self::Accept(accept) => json(accept),
-            Self::Start | Self::Started | Self::End => json(&Nothing {}),
+            Self::Start | Self::Started | Self::End | Self::Ack | Self::Leave => json(&Nothing {}),
+            Self::Returned(returned) => json(returned),
             Self::Interval(interval) => json(interval),
             Self::Totals(flows) => json(&AllTotals { flows: flows.clone() }),
             Self::Ended(flows) => json(&Ended { flows: flows.clone() }),
@@ -322,6 +351,9 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
         MessageType::END => body::read(bytes).map(|Nothing {}| Message::End)?,
         MessageType::PING => Message::Ping(body::read(bytes)?),
         MessageType::PONG => Message::Pong(body::read(bytes)?),
+        MessageType::ACK => body::read(bytes).map(|Nothing {}| Message::Ack)?,
+        MessageType::RETURNED => Message::Returned(body::read(bytes)?),
+        MessageType::LEAVE => body::read(bytes).map(|Nothing {}| Message::Leave)?,
         _ => return Ok(None),
     };
     Ok(Some(message))

@@ -2,10 +2,12 @@
 //! same number.
 //!
 //! [`Opening`] begins every TCP connection; [`Client`] and [`Server`] are the two ends of the talk on a
-//! control connection, whose messages are in [`message`] and whose bytes in [`frame`]; [`Attaching`] and
+//! control connection, whose messages are in [`message`] and whose bytes in [`frame`] (version 1) and `numbered`
+//! (version 2, which `link` keeps so that a lost connection can be made anew); [`Attaching`] and
 //! [`Challenger`] bring a UDP flow in. The wire format for implementers is `docs/protocol.md`.
 
 mod body;
+mod checksum;
 mod client;
 mod connection;
 mod datagram;
@@ -15,10 +17,13 @@ pub mod frame;
 mod keyed_hash;
 mod later;
 mod line;
+mod link;
 pub mod message;
+mod numbered;
 mod opening;
 mod own_ends;
 mod own_totals;
+mod renewal;
 mod resumption;
 mod seats;
 mod server;
@@ -39,9 +44,11 @@ pub use client::Client;
 pub use connection::connection_id;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
 pub use opening::{
-    ACK_BYTES, AttachCode, AttachError, MAGIC, OPENING_BYTES, Opening, OpeningError, Seat,
-    decode_ack, encode_ack,
+    ACK_BYTES, AttachCode, AttachError, Greeting, HelloCheck, LONG_OPENING_BYTES, MAGIC,
+    OPENING_BYTES, Opening, OpeningError, Return, Seat, decode_ack, decode_checked_ack, encode_ack,
+    encode_checked_ack,
 };
+pub use renewal::Renewals;
 pub use seats::Seats;
 pub use server::{Server, ServerSettings};
 
@@ -49,7 +56,12 @@ pub use server::{Server, ServerSettings};
 pub const DEFAULT_PORT: u16 = 5210;
 
 /// The versions of the protocol that this program speaks.
-pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 1 };
+pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 2 };
+
+/// What is said to a client that comes back to a session that no longer is.
+pub fn turned_away() -> Vec<u8> {
+    line::absence::turned_away()
+}
 
 /// After a stop both ends have so long to end their flows and to report.
 pub const STOP_TAKES: Period = deadlines::REPORT;

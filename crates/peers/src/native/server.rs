@@ -17,8 +17,10 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use super::keyed_hash::keyed_hash;
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
+use super::opening::Greeting;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
+use super::renewal::Renewals;
 use super::trial::Trial;
 use super::{
     OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
@@ -52,26 +54,47 @@ pub struct Server {
 
 #[derive(Debug)]
 enum Stage {
-    Greeting { deadline: Tick },
-    Refused { refusal: Refusal, deadline: Tick },
-    Idle { deadline: Tick },
-    Preparing { token: Token, test: Box<Test> },
+    Greeting {
+        deadline: Tick,
+    },
+    Refused {
+        refusal: Refusal,
+        deadline: Tick,
+    },
+    Idle {
+        deadline: Tick,
+    },
+    Preparing {
+        token: Token,
+        test: Box<Test>,
+    },
     Trial(Box<Trial>),
-    Ending { deadline: Tick },
+    Ending {
+        deadline: Tick,
+    },
+    /// The client has said that it leaves.
+    Left {
+        deadline: Tick,
+    },
 }
 
 impl Server {
-    /// A talk with a client whose opening stated `versions`. `admission` is what the census said of it;
+    /// A talk with a client that opened it by `greeting`. `admission` is what the census said of it;
     /// `entropy` is unpredictable and drawn anew for each session: its tokens come of it.
     pub fn new(
         settings: ServerSettings,
-        versions: VersionRange,
+        greeting: Greeting,
         admission: Result<(), Refusal>,
         entropy: [u8; 16],
         now: Tick,
     ) -> Self {
+        let spoken = VERSIONS.common(greeting.spoken());
+        let line = match (greeting.hello, spoken) {
+            (Some(hello), Some(2..)) => Line::numbered(hello, session_of(&entropy)),
+            _ => Line::new(Role::Server),
+        };
         let mut server = Self {
-            line: Line::new(Role::Server),
+            line,
             stage: Stage::Greeting { deadline: now.plus_nanos(deadlines::HELLO.0) },
             settings,
             version: VERSIONS.most,
@@ -80,16 +103,26 @@ impl Server {
             stopping: None,
             client: None,
         };
-        let said = match (admission, VERSIONS.common(versions)) {
+        let said = match (admission, spoken) {
             (Err(refusal), _) => server.turn_away(refusal, now),
-            (_, None) => server.turn_away(version_refusal(versions), now),
+            (_, None) => server.turn_away(version_refusal(greeting.versions), now),
             (Ok(()), Some(version)) => {
                 server.version = version;
                 Ok(())
             }
         };
-        server.settle(said);
+        server.settle(said, now);
         server
+    }
+
+    /// What the session is called by a client that comes back to it: nothing in version 1.
+    pub fn session(&self) -> Option<Token> {
+        self.line.is_numbered().then(|| session_of(&self.entropy))
+    }
+
+    /// How often the control connection was made anew, and why.
+    pub const fn renewals(&self) -> Renewals {
+        self.line.renewals()
     }
 
     /// The client, once it has said hello.
@@ -105,11 +138,12 @@ impl Server {
         Ok(())
     }
 
-    fn settle(&mut self, result: Result<(), PeerError>) {
+    fn settle(&mut self, result: Result<(), PeerError>, now: Tick) {
         let Err(error) = result else { return };
         if self.line.has_ended() {
             return;
         }
+        let Err(error) = self.line.lose(error, now) else { return };
         if let Stage::Trial(trial) = &self.stage {
             trial.abandon(&mut self.line);
         }
@@ -119,7 +153,7 @@ impl Server {
     const fn moment(&self) -> Moment {
         match &self.stage {
             Stage::Greeting { .. } | Stage::Refused { .. } => Moment::Greeting,
-            Stage::Idle { .. } => Moment::BetweenTests,
+            Stage::Idle { .. } | Stage::Left { .. } => Moment::BetweenTests,
             Stage::Preparing { .. } => Moment::Agreeing,
             Stage::Trial(trial) => trial.moment(),
             Stage::Ending { .. } => Moment::Ending,
@@ -129,7 +163,7 @@ impl Server {
     fn received(&mut self, mut bytes: &[u8], now: Tick) -> Result<(), PeerError> {
         self.line.heard(now);
         while !matches!(self.stage, Stage::Refused { .. }) && !self.line.has_ended() {
-            let Some(message) = self.line.next(&mut bytes, self.moment())? else {
+            let Some(message) = self.line.next(&mut bytes, self.moment(), now)? else {
                 return self.line.answer();
             };
             self.hear(message, now)?;
@@ -146,9 +180,16 @@ impl Server {
                 self.start_if_complete(now)
             }
             (Message::Stop(stop), stage) if !matches!(stage, Stage::Greeting { .. }) => {
+                if stop.ends {
+                    self.line.note_leave();
+                }
                 self.peer_stopped(&stop.reason, now)
             }
             (Message::End, Stage::Ending { .. }) => self.test_over(now),
+            (Message::Leave, Stage::Idle { .. }) => {
+                self.stage = Stage::Left { deadline: now.plus_nanos(deadlines::FAREWELL.0) };
+                self.line.confirm()
+            }
             (message, Stage::Trial(trial)) => {
                 trial.hear(&mut self.line, message, now)?;
                 self.end_if_over(now);
@@ -172,6 +213,7 @@ impl Server {
             security: SECURITY_NONE.to_owned(),
             limits: self.settings.limits,
             host: self.settings.host.clone(),
+            session: self.session(),
         })))?;
         self.client = Some(OtherEnd {
             version: self.version,
@@ -263,7 +305,7 @@ impl Server {
         self.line.put(Output::TestOver);
         self.rest(now);
         if let Some(reason) = self.stopping.take() {
-            self.line.say_stop(&reason)?;
+            self.line.say_last(&reason)?;
             self.line.end(Ok(()));
         }
         Ok(())
@@ -290,13 +332,14 @@ impl Server {
                 self.line.end(Ok(()));
             }
             Stage::Idle { .. } => {
-                self.line.say_stop(reason)?;
+                self.line.say_last(reason)?;
                 self.line.end(Ok(()));
             }
-            Stage::Refused { .. } => self.line.end(Ok(())),
+            Stage::Refused { .. } | Stage::Left { .. } => self.line.end(Ok(())),
             Stage::Ending { .. } if self.stopping.is_some() => self.line.end(Ok(())),
             Stage::Ending { .. } => self.stopping = Some(reason.to_owned()),
-            Stage::Trial(trial) if trial.is_running() => {
+            // Its client is away, and may be gone: nobody is waited for.
+            Stage::Trial(trial) if trial.is_running() && !self.line.is_deaf() => {
                 self.stopping = Some(reason.to_owned());
                 return trial.stop_from_here(&mut self.line, reason, now);
             }
@@ -309,7 +352,12 @@ impl Server {
 
     fn closed(&mut self) -> Result<(), PeerError> {
         match &self.stage {
-            Stage::Idle { .. } if !self.line.is_amid_message() => {
+            // A client of version 1 leaves without a word, and one that never said any has nothing here.
+            Stage::Idle { .. } if self.line.may_leave_unsaid() && !self.line.is_amid_message() => {
+                self.line.end(Ok(()));
+                Ok(())
+            }
+            Stage::Left { .. } => {
                 self.line.end(Ok(()));
                 Ok(())
             }
@@ -328,6 +376,10 @@ impl Server {
                 return Err(PeerError::Refused(refusal.clone()));
             }
             Stage::Trial(trial) => return trial.expire(&mut self.line, now),
+            Stage::Left { deadline } if now >= *deadline => {
+                self.line.end(Ok(()));
+                return Ok(());
+            }
             _ => return Ok(()),
         };
         Err(PeerError::Late { who: Role::Client, what, limit })
@@ -335,7 +387,11 @@ impl Server {
 
     fn act(&mut self, input: Input<'_, Self>, now: Tick) -> Result<(), PeerError> {
         match (input, &mut self.stage) {
+            (Input::Received(_) | Input::ControlClosed, _) if self.line.is_deaf() => Ok(()),
             (Input::Received(bytes), _) => self.received(bytes, now),
+            (Input::Returned { attempt, received }, _) => {
+                self.line.take_back(attempt, received, now)
+            }
             (Input::ControlClosed, _) => self.closed(),
             (Input::Prepared(substitutions), _) => self.prepared(substitutions, now),
             (Input::Unable(sentence), _) => self.unable(sentence, now),
@@ -371,7 +427,7 @@ impl Dialogue for Server {
     fn input(&mut self, input: Input<'_, Self>, now: Tick) {
         if !self.line.has_ended() {
             let result = self.act(input, now);
-            self.settle(result);
+            self.settle(result, now);
         }
     }
 
@@ -391,7 +447,8 @@ impl Dialogue for Server {
             Stage::Greeting { deadline }
             | Stage::Refused { deadline, .. }
             | Stage::Idle { deadline }
-            | Stage::Ending { deadline } => Some(*deadline),
+            | Stage::Ending { deadline }
+            | Stage::Left { deadline } => Some(*deadline),
             Stage::Preparing { .. } => None,
             Stage::Trial(trial) => trial.deadline(),
         };
@@ -406,6 +463,11 @@ fn check_resumed(test: &Test, resumes: Option<Token>) -> Result<(), Refusal> {
     }
     let sentence = "only a multipath test outlives its server, and this is another one";
     Err(Refusal::new("invalid", sentence))
+}
+
+/// What a session is called, apart from the tokens of its tests, which more people see.
+fn session_of(entropy: &[u8; 16]) -> Token {
+    Token(keyed_hash(entropy, b"pathscope:session"))
 }
 
 fn version_refusal(client: VersionRange) -> Refusal {

@@ -1,7 +1,10 @@
-//! The other end is gone and the test goes on: what the session does until it is back.
+//! The control connection is lost and the session goes on: what is done until there is another.
 
+use std::io::Write;
 use std::net::TcpStream;
+use std::time::Duration;
 
+use pathscope_core::id::Role;
 use pathscope_flow::{Dialogue, Input};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::clock;
@@ -17,22 +20,60 @@ where
     D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
     RunError: From<D::Error>,
 {
-    /// Another control connection is wanted.
+    /// The control connection is of no use, and another is to take its place.
     pub(super) fn reconnect(&mut self) {
         self.control.hang_up();
+        self.journal.step(|| "the control connection is lost, and is to be made anew".to_owned());
+        // A server waits for its client.
+        if self.role == Role::Client {
+            self.ask_for_server();
+        }
+    }
+
+    /// Nobody knows the session any more.
+    pub(super) fn session_lost(&mut self) {
+        self.journal
+            .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
         self.test.iter().for_each(RunningTest::server_gone);
-        self.ask_for_server();
     }
 
     /// Has a thread ask for the server, unless one does.
     fn ask_for_server(&mut self) {
         let Some(server) = self.remote.filter(|_| !self.reconnects) else { return };
-        self.journal
-            .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
-        match reconnection::start(server, self.mailbox.clone()) {
+        let now = clock::now();
+        // A path that breaks each connection, or a server that refuses, is not flooded.
+        let is_first = now >= self.asked_at + reconnection::PAUSE;
+        self.asked_at = now;
+        let pause = if is_first { Duration::ZERO } else { reconnection::PAUSE };
+        match reconnection::start(server, pause, self.mailbox.clone()) {
             Ok(()) => self.reconnects = true,
             // Nobody asks then, and that it was lost is what is told.
             Err(error) => self.journal.step(|| error.to_string()),
+        }
+    }
+
+    /// The connection that has come carries the session from here on.
+    pub(super) fn take_over(&mut self) {
+        let Some(stream) = self.candidate.take() else { return };
+        self.control.hang_up();
+        match Control::new(stream, self.mailbox.waker().clone()) {
+            Ok(control) => {
+                self.control = control;
+                self.journal.step(|| "the client is back on another connection".to_owned());
+            }
+            // It broke at once, or this machine lacks something for now: the client comes again.
+            Err(error) => {
+                self.journal.step(|| error.to_string());
+                self.dialogue.input(Input::ControlClosed, clock::now());
+            }
+        }
+    }
+
+    /// The connection that has come is none of this session's.
+    pub(super) fn turn_away(&mut self, bytes: &[u8]) {
+        if let Some(mut stream) = self.candidate.take() {
+            // A few bytes on a connection that has sent nothing yet always fit.
+            let _ = stream.write_all(bytes);
         }
     }
 

@@ -71,8 +71,14 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word; or says why it cannot.
-    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError>;
+    /// Provides the sockets of the test's flows, which arrive as word; or says why it cannot. At the client: what they
+    /// present, and whether that bears a checksum.
+    fn provide(
+        &mut self,
+        token: (Token, bool),
+        test: &Test,
+        mailbox: &Mailbox,
+    ) -> Result<(), RunError>;
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
     /// An interval has passed at one end.
@@ -94,6 +100,10 @@ pub(crate) struct Driver<D> {
     remote: Option<SocketAddr>,
     /// Whether a control connection is asked for that takes the place of this one.
     reconnects: bool,
+    /// When it was asked for the last time.
+    asked_at: Tick,
+    /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
+    candidate: Option<TcpStream>,
     mailbox: Mailbox,
     inbox: Letters,
     test: Option<RunningTest>,
@@ -140,6 +150,8 @@ where
             remote: control.remote(),
             control,
             reconnects: false,
+            asked_at: Tick::ZERO,
+            candidate: None,
             mailbox,
             inbox,
             test: None,
@@ -239,13 +251,13 @@ where
         while let Some(output) = self.dialogue.output() {
             match output {
                 Output::Send(bytes) => self.control.say(&bytes),
-                Output::Open { token, plan, substitutions } => {
+                Output::Open { token, plan, substitutions, is_checked } => {
                     self.there = substitutions;
-                    if let Err(error) = self.provide(token, plan, end) {
+                    if let Err(error) = self.provide((token, is_checked), plan, end) {
                         self.give_up(error);
                     }
                 }
-                Output::Prepare { token, plan } => match self.provide(token, plan, end) {
+                Output::Prepare { token, plan } => match self.provide((token, true), plan, end) {
                     Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
                     Err(error) => {
                         self.dialogue.input(Input::Unable(&error.to_string()), clock::now());
@@ -253,6 +265,9 @@ where
                 },
                 Output::Start => self.start(end),
                 Output::Reconnect => self.reconnect(),
+                Output::SessionLost => self.session_lost(),
+                Output::TakeOver => self.take_over(),
+                Output::TurnAway(bytes) => self.turn_away(&bytes),
                 Output::Rejoin => self.test.iter().for_each(RunningTest::rejoin),
                 Output::Resumed => {
                     self.journal.step(|| "the server is back, and its flows run".to_owned());
@@ -306,7 +321,7 @@ where
     /// Provides for a test. Returns what was left open and chosen here.
     fn provide(
         &mut self,
-        token: Token,
+        (token, is_checked): (Token, bool),
         plan: Test,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
@@ -317,7 +332,7 @@ where
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
-        end.provide(token, &test.test, &self.mailbox)?;
+        end.provide((token, is_checked), &test.test, &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;

@@ -107,6 +107,11 @@ where
                 self.check_over(end);
             }
             Word::Reconnected(stream) => self.reconnected(stream),
+            Word::Unreached => self.dialogue.input(Input::Unreached, now),
+            Word::Returned { stream, attempt, received } => {
+                self.candidate = Some(stream);
+                self.dialogue.input(Input::Returned { attempt, received }, now);
+            }
             Word::Stop(reason) if self.stopping => {
                 // Asked twice: wait for nobody.
                 self.stop_by(now);

@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_peers::native::{OPENING_BYTES, Opening, Seat, VersionRange};
+use pathscope_peers::native::{Greeting, LONG_OPENING_BYTES, Opening, Return, Seat};
 use pathscope_peers::registry::identify;
 
 /// A client says what it is for in its first packet.
@@ -27,7 +27,7 @@ pub(super) struct Lobby {
 struct Guest {
     stream: TcpStream,
     from: SocketAddr,
-    said: [u8; OPENING_BYTES],
+    said: [u8; LONG_OPENING_BYTES],
     count: usize,
 }
 
@@ -41,10 +41,15 @@ pub(super) enum Arrival {
     /// It speaks something else; who it seems to be.
     Stranger(String),
     /// It begins a session.
-    Control(VersionRange),
+    Control(Greeting),
+    /// It goes on with a session.
+    Return(Return),
     /// It is a lane of a flow.
-    Data(Seat),
+    Data(Seat, IsChecked),
 }
+
+/// Whether what a connection is for bore a checksum, and its answer is to bear one.
+pub(super) type IsChecked = bool;
 
 impl Lobby {
     /// Empty; keys begin at `first_key`, and at most `most` wait.
@@ -65,7 +70,7 @@ impl Lobby {
         }
         let key = self.next_key;
         self.next_key += 1;
-        self.guests.insert(key, Guest { stream, from, said: [0; OPENING_BYTES], count: 0 });
+        self.guests.insert(key, Guest { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 });
         self.queue.push_back((now + PATIENCE, key));
         Some(key)
     }
@@ -83,7 +88,9 @@ impl Lobby {
     /// Reads what a guest says, and no byte beyond its opening.
     pub fn hear(&mut self, key: u64) -> Arrival {
         let Some(guest) = self.guests.get_mut(&key) else { return Arrival::Gone };
-        match guest.stream.read(&mut guest.said[guest.count..]) {
+        // The kind tells how long it is, and comes well before the end of the shortest.
+        let length = Opening::length(&guest.said[..guest.count]);
+        match guest.stream.read(&mut guest.said[guest.count..length]) {
             Ok(0) => return Arrival::Gone,
             Ok(count) => guest.count += count,
             Err(error)
@@ -124,10 +131,12 @@ impl Lobby {
 impl Guest {
     fn judge(&self) -> Arrival {
         let said = &self.said[..self.count];
-        if self.count == OPENING_BYTES {
-            return match Opening::decode(&self.said) {
-                Ok(Opening::Control(versions)) => Arrival::Control(versions),
-                Ok(Opening::Data(seat)) => Arrival::Data(seat),
+        if self.count == Opening::length(said) {
+            return match Opening::decode(said) {
+                Ok(Opening::Control(greeting)) => Arrival::Control(greeting),
+                Ok(Opening::Data(seat)) => Arrival::Data(seat, false),
+                Ok(Opening::CheckedData(seat)) => Arrival::Data(seat, true),
+                Ok(Opening::Return(back)) => Arrival::Return(back),
                 Err(error) => Arrival::Stranger(
                     identify(said).map_or_else(|| error.to_string(), |caller| caller.to_string()),
                 ),
@@ -144,6 +153,9 @@ impl Guest {
 mod tests {
     use std::io::Write;
     use std::net::TcpListener;
+
+    use pathscope_core::id::Token;
+    use pathscope_peers::native::{HelloCheck, VersionRange};
 
     use super::*;
 
@@ -166,19 +178,37 @@ mod tests {
     fn an_opening_in_pieces_is_an_opening() {
         let mut lobby = Lobby::new(0, 10);
         let (key, mut client) = guest(&mut lobby, Tick::ZERO);
-        let opening = Opening::Control(VersionRange { least: 1, most: 2 }).encode();
+        let versions = VersionRange { least: 1, most: 2 };
+        let greeting = Greeting { versions, hello: Some(HelloCheck::of(b"hello")) };
+        let opening = Opening::Control(greeting).encode();
         client.write_all(&opening[..5]).expect("connected");
         assert!(matches!(heard(&mut lobby, key), Arrival::Unfinished));
         client.write_all(&opening[5..]).expect("connected");
         client.write_all(b"not for the lobby").expect("connected");
-        assert!(matches!(
-            heard(&mut lobby, key),
-            Arrival::Control(VersionRange { least: 1, most: 2 })
-        ));
+        assert!(matches!(heard(&mut lobby, key), Arrival::Control(it) if it == greeting));
         let (mut stream, _) = lobby.leave(key).expect("still here");
         let mut rest = [0; 17];
         stream.read_exact(&mut rest).expect("what follows the opening is left");
         assert_eq!(&rest, b"not for the lobby");
+    }
+
+    #[test]
+    fn a_longer_opening_is_read_whole_and_no_byte_beyond() {
+        let mut lobby = Lobby::new(0, 10);
+        let (key, mut client) = guest(&mut lobby, Tick::ZERO);
+        let back = Return { session: Token([3; 16]), attempt: 1, received: 9 };
+        let opening = Opening::Return(back).encode();
+        client.write_all(&opening).expect("connected");
+        client.write_all(b"rest").expect("connected");
+        let mut arrival = heard(&mut lobby, key);
+        if matches!(arrival, Arrival::Unfinished) {
+            arrival = heard(&mut lobby, key);
+        }
+        assert!(matches!(arrival, Arrival::Return(it) if it == back), "{arrival:?}");
+        let (mut stream, _) = lobby.leave(key).expect("still here");
+        let mut rest = [0; 4];
+        stream.read_exact(&mut rest).expect("what follows the opening is left");
+        assert_eq!(&rest, b"rest");
     }
 
     #[test]

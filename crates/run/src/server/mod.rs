@@ -286,12 +286,17 @@ impl Serving {
                     self.strangers.turned_away(clock::now(), from, &why, say);
                 }
             }
-            Arrival::Data(seat) => {
+            Arrival::Data(seat, is_checked) => {
                 if let Some((stream, _)) = self.lobby.leave(key) {
-                    self.sessions.attach_stream(seat, stream);
+                    self.sessions.attach_stream((seat, is_checked), stream);
                 }
             }
-            Arrival::Control(opening) => {
+            Arrival::Return(back) => {
+                if let Some((stream, _)) = self.lobby.leave(key) {
+                    self.sessions.take_back(back, stream);
+                }
+            }
+            Arrival::Control(greeting) => {
                 let Some((stream, from)) = self.lobby.leave(key) else { return };
                 // Admitted before anything is spent on it: strangers who are refused are many.
                 let Some(admission) = Sessions::admit(&self.sessions, from) else {
@@ -302,7 +307,7 @@ impl Serving {
                 let session = move || {
                     // Ends when all else is freed.
                     let _stay = stay;
-                    let run = || session::run(admission, opening, stream, stop, say);
+                    let run = || session::run(admission, greeting, stream, stop, say);
                     // A bug of ours in one session must not be the end of all.
                     if catch_unwind(AssertUnwindSafe(run)).is_err() {
                         say(&format!("{from}: its session broke off by a fault of pathscope"));

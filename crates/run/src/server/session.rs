@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::Group;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
-use pathscope_peers::native::{Server, ServerSettings, VersionRange};
+use pathscope_peers::native::{Greeting, Server, ServerSettings};
 
 use super::sessions::Admission;
 use crate::attach::interface_of;
@@ -23,7 +24,7 @@ use crate::stop::Stop;
 /// Runs a session to its end.
 pub(super) fn run(
     admission: Admission,
-    versions: VersionRange,
+    greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
     say: &(dyn Fn(&str) + Sync),
@@ -37,7 +38,7 @@ pub(super) fn run(
     if let Err(refusal) = &admission.admitted {
         journal.trouble(Some(from.to_string()), format!("refused, since {refusal}"));
     }
-    match talk(admission, versions, control, stop, say) {
+    match talk(admission, greeting, control, stop, say) {
         Ok(()) if is_session => say(&format!("{from}: session over")),
         Err(error) if is_session => {
             journal.trouble(Some(from.to_string()), error.to_string());
@@ -49,7 +50,7 @@ pub(super) fn run(
 
 fn talk(
     admission: Admission,
-    versions: VersionRange,
+    greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
     say: &(dyn Fn(&str) + Sync),
@@ -59,10 +60,13 @@ fn talk(
     let wants_ends = admission.sessions().journal.is_kept();
     let settings = ServerSettings { host, limits: admission.sessions().limits, wants_ends };
     let admitted = admission.admitted.clone();
-    let dialogue = Server::new(settings, versions, admitted, random::bytes()?, clock::now());
+    let dialogue = Server::new(settings, greeting, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.mailbox());
+    let sessions = admission.share();
+    let name = driver.dialogue.session().filter(|_| admission.admitted.is_ok());
+    name.iter().for_each(|&name| sessions.live(name, driver.mailbox().clone()));
     let mut end =
         ServerEnd { admission, say, token: None, admits_later: false, lingering: Vec::new() };
     let result = loop {
@@ -70,6 +74,15 @@ fn talk(
             break result;
         }
     };
+    name.iter().for_each(|&name| sessions.bury(name));
+    let renewals = driver.dialogue.renewals();
+    if renewals.made > 0 {
+        let (made, damaged) = (count(renewals.made.into()), count(renewals.damaged_here.into()));
+        let from = end.admission.from;
+        say(&format!(
+            "{from}: its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
+        ));
+    }
     driver.salvage(&mut end);
     end.forget();
     result
@@ -96,7 +109,12 @@ impl ServerEnd<'_> {
 }
 
 impl End for ServerEnd<'_> {
-    fn provide(&mut self, token: Token, test: &Test, mailbox: &Mailbox) -> Result<(), RunError> {
+    fn provide(
+        &mut self,
+        (token, _): (Token, bool),
+        test: &Test,
+        mailbox: &Mailbox,
+    ) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
         self.admission.take_files(files_for(test))?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);

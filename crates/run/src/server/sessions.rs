@@ -15,9 +15,12 @@ use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits};
-use pathscope_peers::native::{AttachCode, Seat, Seats, encode_ack};
+use pathscope_peers::native::{
+    AttachCode, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
+};
 
 use super::FILES_KEPT;
+use super::lobby::IsChecked;
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::mail::{FlowSocket, Mailbox, Word};
@@ -56,6 +59,8 @@ struct State {
     threads: usize,
     /// Of those that ended, how many left memory behind that was not given back yet.
     freed: usize,
+    /// Where word is left for sessions that outlive their connections, by what only their clients are told.
+    living: HashMap<Token, Mailbox>,
 }
 
 /// A client's place at the server, left when it is dropped.
@@ -72,6 +77,11 @@ impl Admission {
     /// All sessions, this one among them.
     pub fn sessions(&self) -> &Sessions {
         &self.sessions
+    }
+
+    /// The same, for longer than this place.
+    pub fn share(&self) -> Arc<Sessions> {
+        Arc::clone(&self.sessions)
     }
 
     /// Takes files for the sockets of a test, in place of those taken before.
@@ -187,6 +197,29 @@ impl Sessions {
         self.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
     }
 
+    /// A session begins that is found by this name.
+    pub fn live(&self, name: Token, mailbox: Mailbox) {
+        self.state().living.insert(name, mailbox);
+    }
+
+    /// It is over.
+    pub fn bury(&self, name: Token) {
+        self.state().living.remove(&name);
+    }
+
+    /// A client comes back on another connection: its session hears of it, and decides. One that is not known is told so.
+    pub fn take_back(&self, back: Return, mut stream: TcpStream) {
+        let living = self.state().living.get(&back.session).cloned();
+        match living {
+            Some(mailbox) => {
+                let Return { attempt, received, .. } = back;
+                mailbox.post(Word::Returned { stream, attempt, received });
+            }
+            // A few bytes on a connection that has sent nothing yet always fit.
+            None => drop(stream.write_all(&turned_away())),
+        }
+    }
+
     /// How many there are.
     pub fn count(&self) -> usize {
         self.state().present
@@ -226,10 +259,11 @@ impl Sessions {
     }
 
     /// A connection asks for its seat, and is told the answer.
-    pub fn attach_stream(&self, seat: Seat, mut stream: TcpStream) {
+    pub fn attach_stream(&self, (seat, is_checked): (Seat, IsChecked), mut stream: TcpStream) {
         let (code, expected) = self.claim_stream(seat);
+        let ack = if is_checked { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
-        let told = stream.write_all(&encode_ack(code)).and_then(|()| stream.set_nonblocking(false));
+        let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
         let (Some((mailbox, settings)), Ok(())) = (expected, told) else { return };
         let socket = Socket::from(stream);
         // Probes beside a load go as the system sends them.

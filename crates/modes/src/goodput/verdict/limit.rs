@@ -69,7 +69,7 @@ impl Facts {
 
     /// Whether a thread of one end used its processor up.
     pub fn is_thread_full(&self) -> bool {
-        at_least(self.sender_cpu.max(self.receiver_cpu), CPU_USED_UP)
+        at_least(self.sender_cpu, CPU_USED_UP) || at_least(self.receiver_cpu, CPU_USED_UP)
     }
 
     /// Of the time, how long the end's program stood still that did so longer.

@@ -31,7 +31,7 @@ fn the_four_datagrams_on_the_wire() {
     let Heard::Challenge(challenge) = challenger.received(client_address(), &request) else {
         panic!("a request is challenged")
     };
-    assert_eq!(challenge[..16], *b"PSAT\x02\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08");
+    assert_eq!(challenge[..16], *b"PSAT\x02\0\x8b\x62\x01\x02\x03\x04\x05\x06\x07\x08");
     attaching.received(&challenge, Tick::ZERO);
 
     let confirm = attaching.datagram(Tick::ZERO).expect("due");
@@ -42,10 +42,25 @@ fn the_four_datagrams_on_the_wire() {
         panic!("the right cookie confirms")
     };
     let answer = claim.answer(AttachCode::ATTACHED);
-    assert_eq!(answer[..16], *b"PSAT\x04\0\0\0\x01\x02\x03\x04\x05\x06\x07\x08");
+    assert_eq!(answer[..16], *b"PSAT\x04\0\x1d\xdc\x01\x02\x03\x04\x05\x06\x07\x08");
     attaching.received(&answer, Tick::ZERO);
     assert_eq!((attaching.outcome(), attaching.deadline()), (Some(&Ok(())), None));
     assert_eq!(attaching.datagram(Tick::NEVER), None);
+}
+
+#[test]
+fn an_answer_that_was_damaged_is_none() {
+    let good = Answer { kind: ANSWER, code: AttachCode::ATTACHED, nonce: NONCE, cookie: [3; 16] };
+    let good = good.encode();
+    for bit in 0..8 * good.len() {
+        let mut bytes = good;
+        bytes[bit / 8] ^= 1 << (bit % 8);
+        assert_eq!(Answer::decode(&bytes), None, "bit {bit}");
+    }
+    // An older server says no check.
+    let mut old = good;
+    old[6..8].fill(0);
+    assert_eq!(Answer::decode(&old), Answer::decode(&good));
 }
 
 #[test]

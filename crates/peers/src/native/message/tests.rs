@@ -32,6 +32,7 @@ fn all() -> Vec<Message> {
             security: "none".to_owned(),
             limits: Limits { duration_ns: Some(Period(5)), ..Limits::NONE },
             host,
+            session: Some(Token([0xcd; 16])),
         })),
         Message::Refuse(Refusal::new("duration", "too long").with_hint("ask for less")),
         Message::Propose(Propose::new(&fixtures::load(2))),
@@ -45,10 +46,13 @@ fn all() -> Vec<Message> {
         Message::Interval(Box::new(interval)),
         Message::Totals(vec![FlowTotal { group: GroupId(1), flow: FlowId(2), total: u64::MAX }]),
         Message::Report(Box::new(report)),
-        Message::Stop(Stop { reason: "interrupted".to_owned() }),
+        Message::Stop(Stop { reason: "interrupted".to_owned(), ends: false }),
         Message::End,
         Message::Ping(Beat { id: 7 }),
         Message::Pong(Beat { id: 7 }),
+        Message::Ack,
+        Message::Returned(Returned { damaged: 3 }),
+        Message::Leave,
     ]
 }
 
@@ -78,7 +82,7 @@ fn short_messages_on_the_wire() {
             b"\0\0\0\x2a\0\x08{\"flows\":[{\"group\":0,\"flow\":2,\"total\":9}]}",
         ),
         (
-            Message::Stop(Stop { reason: "interrupted".to_owned() }),
+            Message::Stop(Stop { reason: "interrupted".to_owned(), ends: false }),
             b"\0\0\0\x18\0\x0a{\"reason\":\"interrupted\"}",
         ),
         (
@@ -168,7 +172,7 @@ fn a_full_message_of_totals_is_within_the_bound() {
 #[test]
 fn what_is_too_long_is_not_sent() {
     let reason = "x".repeat(1 << 16);
-    let error = Message::Stop(Stop { reason }).encode().expect_err("too long");
+    let error = Message::Stop(Stop { reason, ends: false }).encode().expect_err("too long");
     assert_eq!(
         error.to_string(),
         "the message 'stop' would be 65549 bytes long; at most 65536 can be sent"

@@ -5,9 +5,13 @@ use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_flow::GroupId;
 
 use crate::native::frame::{Frame, MessageType};
+use crate::native::link::Link;
 use crate::native::message::{Beat, Message};
 use crate::native::opening::hex;
-use crate::native::{AttachCode, Attaching, Challenger, Heard, Opening, Seat, VersionRange};
+use crate::native::{
+    AttachCode, Attaching, Challenger, Greeting, Heard, HelloCheck, Opening, Return, Seat,
+    VersionRange,
+};
 
 const DOCUMENT: &str = include_str!("../../../../../docs/protocol.md");
 
@@ -25,10 +29,36 @@ fn assert_shown(bytes: &[u8]) {
 
 #[test]
 fn the_openings_and_frames_are_shown() {
-    assert_shown(&Opening::Control(VersionRange { least: 1, most: 3 }).encode());
+    let versions = VersionRange { least: 1, most: 3 };
+    assert_shown(&Opening::Control(Greeting { versions, hello: None }).encode());
+    let hello = Frame { kind: MessageType::HELLO, body: b"{}".to_vec() }.encode();
+    let versions = VersionRange { least: 1, most: 2 };
+    let hello = Some(HelloCheck::of(&hello));
+    assert_shown(&Opening::Control(Greeting { versions, hello }).encode());
     assert_shown(&Opening::Data(SEAT).encode());
+    assert_shown(&Opening::CheckedData(SEAT).encode());
+    let session = Token([0xbb, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+    assert_shown(&Opening::Return(Return { session, attempt: 2, received: 66 }).encode());
     assert_shown(&Message::Start.encode().expect("short"));
     assert_shown(&Message::Ping(Beat { id: 7 }).encode().expect("short"));
+}
+
+#[test]
+fn the_frames_of_version_2_are_shown() {
+    let frame = |message: Message| message.frame().expect("short");
+    let mut server = Link::new(Token([7; 16]));
+    let words = [(); 3].map(|()| server.say(&frame(Message::Start)));
+    for (after, message, said) in [(1, Message::Start, 0), (3, Message::Ping(Beat { id: 7 }), 1)] {
+        let mut client = Link::new(Token([7; 16]));
+        for mut word in words[..after].iter().map(Vec::as_slice) {
+            client.next(&mut word, 100).expect("good");
+        }
+        assert_shown(&if said == 0 {
+            client.say(&frame(message))
+        } else {
+            client.utter(frame(message))
+        });
+    }
 }
 
 #[test]
@@ -69,5 +99,5 @@ fn each_message_is_shown_and_can_be_read() {
     }
     names.sort_unstable();
     names.dedup();
-    assert_eq!(names.len(), 15);
+    assert_eq!(names.len(), 18);
 }

@@ -8,17 +8,24 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::pair::{End, Fault, Pair, RUN_NS, Seen, Talk};
 use crate::PeerError;
-use crate::native::fixtures;
+use crate::limits::Limits;
+use crate::native::{VersionRange, fixtures};
+
+/// A client that speaks version 1 alone, which finds no damage and outlives no connection.
+fn pair() -> Pair {
+    let versions = VersionRange { least: 1, most: 1 };
+    Pair::speaking(versions, &[fixtures::load(2)], Limits::default())
+}
 
 /// Bytes that each end says in a whole conversation: client, server.
 fn lengths() -> [usize; 2] {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair();
     pair.run();
     [pair.client.said, pair.server.said]
 }
 
 fn run_with(from_client: bool, after: usize, fault: Fault) -> Pair {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair();
     let slot = if from_client { &mut pair.client.fault } else { &mut pair.server.fault };
     *slot = Some((after, fault));
     pair.run();
@@ -95,7 +102,7 @@ fn assert_failed(outcome: &Result<(), PeerError>, case: &str) {
 
 #[test]
 fn a_server_lost_amid_a_test_is_named_and_the_flows_are_stopped() {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair();
     pair.run_until(|pair| pair.client.count(&Seen::Start) == 1);
     let lost_at = pair.now;
     pair.client.flows_end = false;
@@ -115,7 +122,7 @@ fn what_is_no_pathscope_server_is_shown_by_its_first_bytes() {
     let pair = run_with(false, 0, Fault::Garbage(b"SSH-2.0-OpenSSH_9.2\r\n".to_vec()));
     assert_eq!(
         pair.client.sentence(),
-        "the server broke the protocol before the two had greeted each other: expected a message of at \
+        "what the server said before the two had greeted each other cannot be read: expected a message of at \
          most 65536 bytes, got the text 'SSH-2.0-OpenSSH_9.2\\r\\n', as no pathscope writes it; another \
          program speaks there"
     );
@@ -133,7 +140,7 @@ fn each_silent_step_has_its_sentence() {
 
 #[test]
 fn flows_that_do_not_end_are_not_waited_for_for_ever() {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair();
     pair.server.flows_end = false;
     pair.run();
     // One report interval beyond the deadline, since that would have told whether data still moves.
@@ -148,7 +155,7 @@ fn flows_that_do_not_end_are_not_waited_for_for_ever() {
 
 #[test]
 fn flows_that_do_not_heed_a_stop_are_not_waited_for_either() {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair();
     pair.client.flows_end = false;
     pair.run_until(|pair| pair.client.count(&Seen::Start) == 1);
     pair.client.dialogue.input(Input::Stop("interrupted by the user"), pair.now);
@@ -159,7 +166,7 @@ fn flows_that_do_not_heed_a_stop_are_not_waited_for_either() {
 
 #[test]
 fn a_slow_path_that_still_moves_data_is_waited_for() {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair();
     pair.server.flows_end = false;
     pair.run_until(|pair| {
         pair.client.ended.is_some() || pair.server.count(&Seen::Report(RUN_NS)) == 1

@@ -4,6 +4,7 @@ mod document;
 mod faults;
 mod order;
 mod pair;
+mod renewal;
 mod resumption;
 mod stops;
 mod strangers;

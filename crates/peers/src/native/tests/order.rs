@@ -85,9 +85,9 @@ fn both_ends_know_who_the_other_is() {
     assert!(pair.client.dialogue.server().is_none());
     pair.run();
     let server = pair.client.dialogue.server().expect("it has answered");
-    assert_eq!((server.version, server.limits), (1, Some(Limits::default())));
+    assert_eq!((server.version, server.limits), (2, Some(Limits::default())));
     let client = pair.server.dialogue.client().expect("it has said hello");
-    assert_eq!((client.version, client.limits), (1, None));
+    assert_eq!((client.version, client.limits), (2, None));
 }
 
 #[test]

@@ -1,24 +1,25 @@
 //! A client and a server, a connection between them that can be cut, silenced or spoilt at any byte,
 //! and flows that do what they are told. Time is counted, never waited for.
 
+mod path;
+
 use std::collections::{BTreeMap, VecDeque};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
-use pathscope_core::record::{Host, Substitution};
+use pathscope_core::record::Substitution;
 use pathscope_flow::{Dialogue, Event, Group, Input, Output, Phase, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
+pub(super) use path::Pair;
+
 use crate::PeerError;
-use crate::limits::Limits;
-use crate::native::{Client, OPENING_BYTES, Opening, Server, ServerSettings, VERSIONS};
+use crate::native::{Client, Server};
 
 /// From a byte's sending to its arrival.
 const ONE_WAY_NS: u64 = 1_000_000;
 /// How long the flows of a test run here, whatever its plan says.
 pub(super) const RUN_NS: u64 = 3_000_000_000;
-/// Whatever goes wrong, both ends are done by then: idle, stop and report deadlines in a row.
-const HANGS_NS: u64 = 200_000_000_000;
 
 /// A dialogue about tests.
 pub(super) trait Talk:
@@ -54,6 +55,20 @@ pub(super) enum Fault {
     Mute,
     /// This comes instead of what was said.
     Garbage(Vec<u8>),
+    /// A byte is another one.
+    Flip(u8),
+    /// What was said from there on, so many bytes of it, comes twice.
+    Twice(usize),
+}
+
+/// What is on the way.
+#[derive(Clone, Debug)]
+struct Packet {
+    at: Tick,
+    /// On which connection.
+    connection: u64,
+    /// Nothing: its end.
+    bytes: Option<Vec<u8>>,
 }
 
 /// One end with its flows.
@@ -67,7 +82,11 @@ pub(super) struct End<D: Talk> {
     /// Whether its flows end when their time has come.
     pub flows_end: bool,
     /// What is on the way from it.
-    on_the_way: VecDeque<(Tick, Vec<u8>)>,
+    on_the_way: VecDeque<Packet>,
+    /// Which connection it speaks on and hears, if any.
+    pub connection: Option<u64>,
+    /// Of a connection that has come: what becomes of it.
+    verdict: Option<Result<(), Vec<u8>>>,
     groups: Vec<Group>,
     steps: BTreeMap<Tick, Step>,
     /// Whether its flows run.
@@ -92,6 +111,8 @@ impl<D: Talk> End<D> {
             fault: None,
             flows_end: true,
             on_the_way: VecDeque::new(),
+            connection: Some(0),
+            verdict: None,
             groups: Vec::new(),
             steps: BTreeMap::new(),
             is_running: false,
@@ -100,7 +121,7 @@ impl<D: Talk> End<D> {
     }
 
     /// Carries out what the dialogue asks for.
-    fn settle(&mut self, now: Tick) {
+    pub fn settle(&mut self, now: Tick) {
         while let Some(output) = self.dialogue.output() {
             assert!(self.ended.is_none(), "something follows the end");
             self.carry_out(output, now);
@@ -110,7 +131,7 @@ impl<D: Talk> End<D> {
     fn carry_out(&mut self, output: Output<D>, now: Tick) {
         match output {
             Output::Send(bytes) => self.say(bytes, now),
-            Output::Open { token, plan, substitutions } => {
+            Output::Open { token, plan, substitutions, .. } => {
                 self.seen.push(Seen::Open(token, substitutions));
                 self.attach(&plan, now);
             }
@@ -122,8 +143,12 @@ impl<D: Talk> End<D> {
             Output::Start => self.start(now),
             Output::Reconnect => {
                 self.seen.push(Seen::Reconnect);
+                self.hang_up(now);
                 self.reconnects = Some(now);
             }
+            Output::SessionLost => {}
+            Output::TakeOver => self.verdict = Some(Ok(())),
+            Output::TurnAway(bytes) => self.verdict = Some(Err(bytes)),
             Output::Rejoin => {
                 self.seen.push(Seen::Rejoin);
                 self.attach_all(now);
@@ -144,13 +169,46 @@ impl<D: Talk> End<D> {
             Output::PeerInterval(interval) => self.seen.push(Seen::Interval(interval.index)),
             Output::PeerReport(report) => self.seen.push(Seen::Report(report.elapsed_ns)),
             Output::TestOver => self.seen.push(Seen::TestOver),
-            Output::End(outcome) => self.ended = Some((now, outcome)),
+            Output::End(outcome) => {
+                self.hang_up(now);
+                self.ended = Some((now, outcome));
+            }
         }
     }
 
     fn say(&mut self, bytes: Vec<u8>, now: Tick) {
-        self.said += bytes.len();
-        self.on_the_way.push_back((now.plus_nanos(ONE_WAY_NS), bytes));
+        if let Some(connection) = self.connection {
+            self.said += bytes.len();
+            let at = now.plus_nanos(ONE_WAY_NS);
+            self.on_the_way.push_back(Packet { at, connection, bytes: Some(bytes) });
+        }
+    }
+
+    fn hang_up(&mut self, now: Tick) {
+        if let Some(connection) = self.connection.take() {
+            let at = now.plus_nanos(ONE_WAY_NS);
+            self.on_the_way.push_back(Packet { at, connection, bytes: None });
+        }
+    }
+
+    /// What has come on a connection that this end hears.
+    fn hear(&mut self, packet: &Packet, chunks: &[usize], next: &mut usize, now: Tick) {
+        if self.connection != Some(packet.connection) || self.ended.is_some() {
+            return;
+        }
+        match &packet.bytes {
+            Some(bytes) => feed(self, (packet.connection, bytes), (chunks, next), now),
+            None => {
+                self.dialogue.input(Input::ControlClosed, now);
+                self.settle(now);
+            }
+        }
+    }
+
+    /// Whatever it had to say has gone with it.
+    pub fn kill(&mut self, now: Tick) {
+        (self.connection, self.is_running) = (None, false);
+        self.ended.get_or_insert((now, Ok(())));
     }
 
     fn attach(&mut self, plan: &Test, now: Tick) {
@@ -211,7 +269,7 @@ impl<D: Talk> End<D> {
     }
 
     fn next_event(&self) -> Option<Tick> {
-        let arrival = self.on_the_way.front().map(|&(at, _)| at);
+        let arrival = self.on_the_way.front().map(|packet| packet.at);
         let step = self.steps.first_key_value().map(|(&at, _)| at);
         let own = [self.dialogue.deadline(), step].into_iter().flatten().min();
         [arrival, own.filter(|_| self.ended.is_none())].into_iter().flatten().min()
@@ -236,192 +294,14 @@ pub(super) fn substitution() -> Substitution {
     Substitution { what, asked, ran, why }
 }
 
-/// Both ends and the connection between them.
-pub(super) struct Pair {
-    pub client: End<Client>,
-    pub server: End<Server>,
-    pub now: Tick,
-    /// Lengths in which bytes arrive, over and over; empty: as they were sent.
-    pub chunks: Vec<usize>,
-    /// How long it takes until another server is there; `None`: there is none.
-    pub back_after_ns: Option<u64>,
-    /// What goes wrong on the way from the next server.
-    pub next_fault: Option<(usize, Fault)>,
-    /// What the next server grants.
-    pub limits: Limits,
-    arrived: [usize; 2],
-    is_cut: bool,
-    told_closed: [bool; 2],
-    next_chunk: usize,
-}
-
-impl Pair {
-    /// A client with these tests to propose, and a server.
-    pub fn new(tests: &[Test]) -> Self {
-        Self::with_limits(tests, Limits::default())
-    }
-
-    /// The same, at a server with these limits.
-    pub fn with_limits(tests: &[Test], limits: Limits) -> Self {
-        let now = Tick::from_nanos(77);
-        let mut client = Client::asking(Host::default(), true, now);
-        for test in tests {
-            client.propose(test.clone(), now);
-        }
-        client.finish(now);
-        let settings = ServerSettings { host: Host::default(), limits, wants_ends: true };
-        let server = Server::new(settings, VERSIONS, Ok(()), [5; 16], now);
-        let mut pair = Self {
-            client: End::new(client),
-            server: End::new(server),
-            now,
-            chunks: Vec::new(),
-            back_after_ns: None,
-            next_fault: None,
-            limits: Limits::default(),
-            arrived: [0; 2],
-            is_cut: false,
-            told_closed: [false; 2],
-            next_chunk: 0,
-        };
-        pair.drop_opening();
-        pair
-    }
-
-    /// Another server, which knows nothing of the one before, and a connection to it.
-    fn renew(&mut self) {
-        self.client.reconnects = None;
-        self.client.on_the_way.clear();
-        let settings =
-            ServerSettings { host: Host::default(), limits: self.limits, wants_ends: true };
-        self.server = End::new(Server::new(settings, VERSIONS, Ok(()), [6; 16], self.now));
-        self.server.fault = self.next_fault.take();
-        (self.arrived, self.is_cut, self.told_closed) = ([0; 2], false, [false; 2]);
-        self.client.dialogue.input(Input::Reconnected, self.now);
-        self.drop_opening();
-    }
-
-    /// The opening is read by whoever accepts connections, before there is a dialogue.
-    fn drop_opening(&mut self) {
-        let Some(Output::Send(opening)) = self.client.dialogue.output() else {
-            panic!("a client begins with its opening")
-        };
-        let opening = opening.first_chunk::<OPENING_BYTES>().expect("its length");
-        assert_eq!(Opening::decode(opening), Ok(Opening::Control(VERSIONS)));
-    }
-
-    /// Goes on until both ends are done.
-    pub fn run(&mut self) {
-        while self.step() {}
-    }
-
-    /// Goes on until this holds.
-    pub fn run_until(&mut self, holds: impl Fn(&Self) -> bool) {
-        while !holds(self) {
-            assert!(self.step(), "it ended before that held");
-        }
-    }
-
-    /// The next thing that happens, if anything is left to.
-    pub fn step(&mut self) -> bool {
-        self.client.settle(self.now);
-        self.server.settle(self.now);
-        if self.client.ended.is_some() && self.server.ended.is_some() {
-            return false;
-        }
-        self.tell_closed();
-        let since = self.client.reconnects.filter(|_| self.client.ended.is_none());
-        let back = since.zip(self.back_after_ns).map(|(since, after)| since.plus_nanos(after));
-        let events = [self.client.next_event(), self.server.next_event(), back];
-        let Some(next) = events.into_iter().flatten().min() else { return true };
-        self.now = self.now.max(next);
-        if back.is_some_and(|back| self.now >= back) {
-            self.renew();
-        }
-        assert!(
-            self.now.as_nanos() < HANGS_NS,
-            "an end hangs: {:?} {:?}",
-            self.client.seen,
-            self.server.seen
-        );
-        self.deliver_to_server();
-        self.deliver_to_client();
-        expire(&mut self.client, self.now);
-        expire(&mut self.server, self.now);
-        true
-    }
-
-    fn deliver_to_server(&mut self) {
-        while let Some(bytes) = arrival(&mut self.client, self.now) {
-            let (bytes, cut) = spoil(self.client.fault.as_ref(), self.arrived[0], bytes);
-            self.arrived[0] += bytes.len();
-            self.is_cut |= cut;
-            feed(&mut self.server, &bytes, &self.chunks, &mut self.next_chunk, self.now);
-        }
-    }
-
-    fn deliver_to_client(&mut self) {
-        while let Some(bytes) = arrival(&mut self.server, self.now) {
-            let (bytes, cut) = spoil(self.server.fault.as_ref(), self.arrived[1], bytes);
-            self.arrived[1] += bytes.len();
-            self.is_cut |= cut;
-            feed(&mut self.client, &bytes, &self.chunks, &mut self.next_chunk, self.now);
-        }
-    }
-
-    /// An end whose dialogue is over closes; the other hears of it after all that was said before.
-    fn tell_closed(&mut self) {
-        let client_gone = self.client.ended.is_some() && self.client.on_the_way.is_empty();
-        let server_gone = self.server.ended.is_some() && self.server.on_the_way.is_empty();
-        if (self.is_cut || server_gone) && !self.told_closed[0] {
-            self.told_closed[0] = true;
-            self.client.dialogue.input(Input::ControlClosed, self.now);
-        }
-        if (self.is_cut || client_gone) && !self.told_closed[1] {
-            self.told_closed[1] = true;
-            self.server.dialogue.input(Input::ControlClosed, self.now);
-        }
-        self.client.settle(self.now);
-        self.server.settle(self.now);
-    }
-}
-
-fn expire<D: Talk>(end: &mut End<D>, now: Tick) {
-    if end.ended.is_some() {
-        return;
-    }
-    end.step(now);
-    if end.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
-        end.dialogue.input(Input::Deadline, now);
-        let later = end.dialogue.deadline().is_none_or(|deadline| now < deadline);
-        assert!(later, "a deadline that has come is left standing");
-    }
-    end.settle(now);
-}
-
-fn arrival<D: Talk>(from: &mut End<D>, now: Tick) -> Option<Vec<u8>> {
-    let has_come = from.on_the_way.front().is_some_and(|&(at, _)| at <= now);
-    has_come.then(|| from.on_the_way.pop_front()).flatten().map(|(_, bytes)| bytes)
-}
-
-/// What of `bytes` comes through, and whether the connection breaks.
-fn spoil(fault: Option<&(usize, Fault)>, before: usize, bytes: Vec<u8>) -> (Vec<u8>, bool) {
-    match fault {
-        Some((after, fault)) if before + bytes.len() > *after => {
-            let good = &bytes[..after.saturating_sub(before)];
-            match fault {
-                Fault::Cut => (good.to_vec(), true),
-                Fault::Mute => (good.to_vec(), false),
-                Fault::Garbage(garbage) => ([good, garbage].concat(), false),
-            }
-        }
-        _ => (bytes, false),
-    }
-}
-
-fn feed<D: Talk>(to: &mut End<D>, bytes: &[u8], chunks: &[usize], next: &mut usize, now: Tick) {
+fn feed<D: Talk>(
+    to: &mut End<D>,
+    (connection, bytes): (u64, &[u8]),
+    (chunks, next): (&[usize], &mut usize),
+    now: Tick,
+) {
     let mut rest = bytes;
-    while !rest.is_empty() {
+    while !rest.is_empty() && to.connection == Some(connection) && to.ended.is_none() {
         let wish = if chunks.is_empty() { rest.len() } else { chunks[*next % chunks.len()] };
         *next += 1;
         let (chunk, after) = rest.split_at(wish.clamp(1, rest.len()));

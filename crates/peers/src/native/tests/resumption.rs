@@ -6,18 +6,24 @@ use pathscope_core::id::Token;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue as _, Input, Output};
-use pathscope_modes::registry::EndReport;
+use pathscope_modes::registry::{EndReport, Test};
 
 use super::pair::{Fault, Pair, Seen};
 use crate::limits::Limits;
 use crate::native::message::{Hello, Message, Propose};
-use crate::native::{Server, ServerSettings, VERSIONS, fixtures};
+use crate::native::{Greeting, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
 
 const SECOND: u64 = 1_000_000_000;
 
+/// A client that speaks version 1 alone: its server forgets what it knew as its connection is lost.
+fn pair(test: Test) -> Pair {
+    let versions = VersionRange { least: 1, most: 1 };
+    Pair::speaking(versions, &[test], Limits::default())
+}
+
 /// The server's words are cut after so many bytes; another server is there after so long.
 fn cut(after: usize, back_after_ns: Option<u64>) -> Pair {
-    let mut pair = Pair::new(&[fixtures::paths()]);
+    let mut pair = pair(fixtures::paths());
     pair.server.fault = Some((after, Fault::Cut));
     pair.back_after_ns = back_after_ns;
     pair
@@ -25,7 +31,7 @@ fn cut(after: usize, back_after_ns: Option<u64>) -> Pair {
 
 /// How much the server has said when the client's flows run, and in all.
 fn words() -> (usize, usize) {
-    let mut pair = Pair::new(&[fixtures::paths()]);
+    let mut pair = pair(fixtures::paths());
     pair.run_until(|pair| pair.client.count(&Seen::Start) == 1);
     let running = pair.server.said;
     pair.run();
@@ -108,7 +114,7 @@ fn what_goes_wrong_on_the_way_back_is_tried_again() {
     for (after, fault) in (0..said).map(|after| (after, Fault::Cut)).chain([garbage]) {
         let mut pair = cut(running, Some(SECOND / 10));
         pair.chunks = vec![7];
-        pair.next_fault = Some((after, fault));
+        pair.next_faults[1] = Some((after, fault));
         pair.run();
         let case = format!("after {after}: {:?}", pair.client.seen);
         assert_eq!(pair.client.outcome(), &Ok(()), "{case}");
@@ -161,7 +167,7 @@ fn a_server_that_does_not_take_it_back_is_told_with_its_reason() {
 #[test]
 fn silence_is_a_loss_as_well() {
     let (running, _) = words();
-    let mut pair = Pair::new(&[fixtures::paths()]);
+    let mut pair = pair(fixtures::paths());
     (pair.client.flows_end, pair.server.flows_end) = (false, false);
     pair.server.fault = Some((running, Fault::Mute));
     pair.back_after_ns = Some(SECOND);
@@ -196,7 +202,7 @@ fn a_user_who_stops_is_heard_at_any_moment_of_it() {
 
 #[test]
 fn other_tests_end_with_their_session() {
-    let mut pair = Pair::new(&[fixtures::load(2)]);
+    let mut pair = pair(fixtures::load(2));
     pair.back_after_ns = Some(1);
     pair.run_until(|pair| pair.client.count(&Seen::Start) == 1);
     pair.server.fault = Some((pair.server.said, Fault::Cut));
@@ -207,7 +213,8 @@ fn other_tests_end_with_their_session() {
     // And a server takes none up.
     let settings =
         ServerSettings { host: Host::default(), limits: Limits::default(), wants_ends: false };
-    let mut server = Server::new(settings, VERSIONS, Ok(()), [5; 16], Tick::ZERO);
+    let greeting = Greeting { versions: VERSIONS, hello: None };
+    let mut server = Server::new(settings, greeting, Ok(()), [5; 16], Tick::ZERO);
     let hello = Hello { security: vec!["none".to_owned()], ..Hello::default() };
     let hello = Message::Hello(Box::new(hello));
     let propose = Message::Propose(Propose::again(&fixtures::load(1), Token([7; 16])));

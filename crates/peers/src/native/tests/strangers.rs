@@ -12,7 +12,7 @@ use crate::native::frame::{BODY_MOST, Decoder, Frame, MessageType};
 use crate::native::message::{
     Accept, Beat, FlowEnd, FlowTotal, Hello, Message, Propose, Stop, Welcome,
 };
-use crate::native::{Client, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
+use crate::native::{Client, Greeting, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
 use crate::{PeerError, Refusal};
 
 const NOW: Tick = Tick::from_nanos(1);
@@ -20,7 +20,8 @@ const NOW: Tick = Tick::from_nanos(1);
 fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
     let settings =
         ServerSettings { host: Host::default(), limits: Limits::default(), wants_ends: true };
-    Server::new(settings, versions, admission, [1; 16], NOW)
+    // In frames of version 1, as a client speaks whose opening bears no checksum.
+    Server::new(settings, Greeting { versions, hello: None }, admission, [1; 16], NOW)
 }
 
 fn hello() -> Message {
@@ -35,6 +36,7 @@ fn welcome(version: u16, security: &str) -> Message {
         security: security.to_owned(),
         limits: Limits::NONE,
         host: Host::default(),
+        session: None,
     }))
 }
 
@@ -73,7 +75,7 @@ fn versions_without_a_common_one_are_both_named_with_the_end_to_upgrade() {
     let mut newer = server(VersionRange { least: 7, most: 9 }, Ok(()));
     assert_eq!(
         refusal(&mut newer).to_string(),
-        "the client speaks protocol version 7 to 9, the server 1: none in common; upgrade the server"
+        "the client speaks protocol version 7 to 9, the server 1 to 2: none in common; upgrade the server"
     );
     let mut older = server(VersionRange { least: 0, most: 0 }, Ok(()));
     assert!(refusal(&mut older).to_string().ends_with("upgrade the client"));
@@ -101,7 +103,8 @@ fn a_refused_client_is_given_time_to_close_and_no_more() {
 #[test]
 fn a_client_holds_a_server_to_what_was_offered() {
     for (message, words) in [
-        (welcome(2, "none"), "chose version 2"),
+        (welcome(3, "none"), "chose version 3"),
+        (welcome(2, "none"), "frames are of another version than it chose"),
         (welcome(1, "rot13"), "chose 'rot13'"),
         (Message::Started, "'started' has no place there"),
         (hello(), "'hello' has no place there"),
@@ -121,7 +124,7 @@ fn a_server_knows_what_has_no_place_at_its_start() {
         Message::Propose(Propose::new(&fixtures::load(1))),
         Message::Start,
         Message::End,
-        Message::Stop(Stop { reason: String::new() }),
+        Message::Stop(Stop::default()),
         Message::Report(Box::default()),
     ] {
         let mut server = server(VERSIONS, Ok(()));
@@ -528,7 +531,7 @@ fn one_of_all(word: usize, number: u32) -> Vec<u8> {
         7 => Message::Interval(Box::default()),
         8 => Message::Totals(vec![flow]),
         9 => Message::Report(Box::default()),
-        10 => Message::Stop(Stop { reason: String::new() }),
+        10 => Message::Stop(Stop::default()),
         11 => Message::End,
         12 => Message::Ping(Beat::default()),
         17 => Message::Ended(vec![FlowEnd {
