@@ -466,7 +466,7 @@ mod tests {
         let late = decode_ack([0xf5, 0x70, 77, 0]).expect_err("a refusal").to_string();
         assert!(late.contains("code 77"), "{late}");
         let wrong = decode_ack(*b"HTTP").expect_err("no ack").to_string();
-        assert!(wrong.ends_with("got 48 54 54 50"), "{wrong}");
+        assert!(wrong.ends_with("got the text 'HTTP'"), "{wrong}");
     }
 
     #[test]
