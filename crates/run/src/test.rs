@@ -465,7 +465,8 @@ impl RunningTest {
         }
         self.end_probes();
         if self.is_over() {
-            self.at_end = Some(AtEnd::read(&self.counters_at_start, &self.cpu_at_start));
+            let (counters, cpu) = (self.counters_at_start.as_ref(), self.cpu_at_start.as_ref());
+            self.at_end = Some(AtEnd::read(counters, cpu));
         }
         let Some(collector) = &mut self.collector else { return Vec::new() };
         collector.worker_over(worker);

@@ -21,11 +21,11 @@ pub(super) struct AtEnd {
 
 impl AtEnd {
     /// Since then.
-    pub fn read(counters: &Option<Reading>, cpu: &Option<HostCpu>) -> Self {
-        let host = counters.as_ref().and_then(|start| Reading::now().since(start));
+    pub fn read(counters: Option<&Reading>, cpu: Option<&HostCpu>) -> Self {
+        let host = counters.and_then(|start| Reading::now().since(start));
         Self {
             cpus: host.map(|host| host.cpus).unwrap_or_default(),
-            cpu_share: cpu.as_ref().and_then(|start| cpus::host()?.busy_share_since(start)),
+            cpu_share: cpu.and_then(|start| cpus::host()?.busy_share_since(start)),
         }
     }
 }
@@ -86,7 +86,8 @@ impl RunningTest {
         }
         report.connect = self.connects.take().map(|connects| LatencyFigures::of(&connects));
         let (counters, cpu) = (self.counters_at_start.take(), self.cpu_at_start.take());
-        let at_end = self.at_end.take().unwrap_or_else(|| AtEnd::read(&counters, &cpu));
+        let at_end = self.at_end.take();
+        let at_end = at_end.unwrap_or_else(|| AtEnd::read(counters.as_ref(), cpu.as_ref()));
         let host = counters.and_then(|start| Reading::now().since(&start));
         report.host = host.map(|host| HostCounters { cpus: at_end.cpus, ..host });
         report.host_cpu_share = at_end.cpu_share;
