@@ -370,7 +370,6 @@ pub fn decode_ack(bytes: [u8; ACK_BYTES]) -> Result<(), AttachError> {
     AttachCode(bytes[2]).result()
 }
 
-/// Bytes as people compare them: `f5 50 53`.
 /// What somebody else said first: as text with everything that a terminal would obey escaped, where it is text, else in
 /// hexadecimal.
 pub(crate) fn excerpt(bytes: &[u8]) -> String {
@@ -382,6 +381,7 @@ pub(crate) fn excerpt(bytes: &[u8]) -> String {
     }
 }
 
+/// Bytes as people compare them: `f5 50 53`.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
