@@ -17,7 +17,7 @@ use super::{Held, KeeperError, STAY};
 use crate::kernel::Kernel;
 use crate::link::Way;
 use crate::relay::{RelayAccount, TimedOrder};
-use crate::standing::{Answer, Request, SetOrder, Shaper, end_programs, forget, reply};
+use crate::standing::{Answer, GOING, Request, SetOrder, Shaper, end_programs, forget, reply};
 
 /// Where signals come in, and the end of whoever started the keeper. Open before the lab is built, so that
 /// none ends the keeper out of order.
@@ -115,6 +115,7 @@ fn attend(held: &Held, listener: &UnixListener, stream: &UnixStream) -> bool {
     let _ = reply(stream, |request| match request {
         Request::Set(orders) => set(held, &orders),
         Request::Account => answer_account(held),
+        Request::Stays => Answer::Done,
         Request::Down => {
             ends = true;
             // Forgotten before the answer, so that whoever hears it may use the name again.
@@ -179,7 +180,7 @@ fn answer_until(held: &Held, listener: &UnixListener, ended: &Waker) -> Result<(
             // One that went away has only harmed itself.
             let _ = reply(&stream, |request| match request {
                 Request::Account => answer_account(held),
-                Request::Set(_) => Answer::Refused("this lab is being taken down".to_owned()),
+                Request::Set(_) | Request::Stays => Answer::Refused(GOING.to_owned()),
                 // It waits for the end of this process.
                 Request::Down => Answer::Done,
             });

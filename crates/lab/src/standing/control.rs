@@ -24,6 +24,8 @@ pub enum Request {
     Set(Vec<SetOrder>),
     /// Tell what became of every frame.
     Account,
+    /// Say whether the lab stays: one that is being taken down answers, and its name is free soon.
+    Stays,
     /// End.
     Down,
 }
@@ -75,9 +77,17 @@ pub(super) fn ask_to_end(registry: &Registry, name: &str) -> Result<Answer, Stri
     ask_by_name(registry, name, &Request::Down, PATIENCE)
 }
 
-/// Whether a keeper by this name answers within this time.
-pub(super) fn answers(registry: &Registry, name: &str, patience: Duration) -> bool {
-    ask_by_name(registry, name, &Request::Account, patience).is_ok()
+/// What a keeper says that is taking its lab down.
+pub(crate) const GOING: &str = "this lab is being taken down";
+
+/// Whether a keeper by this name answers within this time, and stays. One of an earlier version does not understand the
+/// question, and stays as long as it answers.
+pub(super) fn stays(registry: &Registry, name: &str, patience: Duration) -> bool {
+    match ask_by_name(registry, name, &Request::Stays, patience) {
+        Ok(Answer::Refused(why)) => why != GOING,
+        Ok(Answer::Done | Answer::Account(_)) => true,
+        Err(_) => false,
+    }
 }
 
 fn ask_by_name(

@@ -13,8 +13,8 @@ use std::path::PathBuf;
 
 use pathscope_os::OsError;
 
-pub(crate) use control::reply;
 pub use control::{Answer, Request, SetOrder, ask};
+pub(crate) use control::{GOING, reply};
 pub use enter::enter;
 pub use leftovers::{Down, Left, down, end_programs};
 pub(crate) use leftovers::{clear_for_another, forget, mark};

@@ -224,7 +224,7 @@ impl Registry {
                 Holding::Missing => {}
                 Holding::Others(_) => {
                     let left = end.nanos_since(clock::now());
-                    if left == 0 || control::answers(self, name, Duration::from_nanos(left)) {
+                    if left == 0 || control::stays(self, name, Duration::from_nanos(left)) {
                         return Err(StandingError::NameInUse { name: name.to_owned() });
                     }
                 }

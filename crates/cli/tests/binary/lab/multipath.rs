@@ -368,10 +368,14 @@ fn an_interface_that_is_no_path_is_named_with_its_reason() {
     ip(&stand, &["link", "set", "to-modem", "down"]);
     refused("to-modem", "it is down");
     assert!(!kept.is_empty());
-    // Beside one that works it is told, and no end.
+    // Beside one that works the run goes on; but it was asked for, and never worked.
     let words = ["--path", "to-ap", "--path", "to-modem", "-t", "1s"];
     let (ran, document) = Course::start(&stand, &words).finish();
-    ran.exits(0);
+    ran.exits(5).complains(&["path to-modem never worked: it is down"]);
     assert_eq!(story(&document, "to-modem"), ["failed"]);
-    assert_eq!((summary(&document).paths[0].lost, summary(&document).paths[1].sent), (0, 0));
+    let [ap, modem] = &summary(&document).paths[..] else { panic!("two paths") };
+    assert_eq!((ap.lost, modem.sent), (0, 0));
+    assert_eq!((modem.gaps.outages, modem.gaps.most_in_a_row), (1, summary(&document).scheduled));
+    let caveats: Vec<_> = document.measurements[0].caveats.iter().map(|it| &it.name).collect();
+    assert!(caveats.iter().any(|name| *name == "path_never_worked"), "{caveats:?}");
 }

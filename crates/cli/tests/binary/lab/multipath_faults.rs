@@ -313,7 +313,7 @@ fn a_refused_device_leaves_a_path_by_its_address_while_routes_send_that_by_it() 
     astray("add");
     let words = [&PATHS[..], &["-t", "1s", "--rate", "1Mbit"]].concat();
     let (ran, document) = Course::start_by(&stand, &refused, &words).finish();
-    ran.exits(0);
+    ran.exits(5).complains(&["path to-modem never worked", "another way"]);
     assert_eq!(story(&document, "to-ap"), ["up"]);
     assert_eq!(story(&document, "to-modem"), ["failed"]);
     assert_eq!(summary(&document).paths[1].sent, 0);
