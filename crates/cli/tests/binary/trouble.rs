@@ -49,7 +49,7 @@ fn a_peer_that_answers_garbage() {
         // Until it has gone.
         let _ = stream.read_to_end(&mut Vec::new());
     });
-    run(&["latency", &target]).exits(3).complains(&["cannot be read", "48 54 54 50"]);
+    run(&["latency", &target]).exits(3).complains(&["cannot be read", "HTTP/1.1 400"]);
 }
 
 #[test]
