@@ -2,6 +2,7 @@
 //! which it takes for options.
 
 use std::ffi::{OsStr, OsString};
+use std::fmt::Write as _;
 
 use clap::error::ErrorKind;
 use pathscope_core::quantity::shown;
@@ -15,7 +16,10 @@ fn text(word: &OsStr) -> String {
     let mut text = String::new();
     for chunk in word.as_encoded_bytes().utf8_chunks() {
         text.push_str(chunk.valid());
-        chunk.invalid().iter().for_each(|byte| text.push_str(&format!("\\x{byte:02x}")));
+        for byte in chunk.invalid() {
+            // Writing to a string does not fail.
+            let _ = write!(text, "\\x{byte:02x}");
+        }
     }
     text
 }

@@ -40,7 +40,7 @@ pub struct SocketPlan {
     pub source_ports: Option<SourcePorts>,
 }
 
-/// An address of this end as typed: a link-local one may say which link it is of, as fe80::1%eth0.
+/// An address of this end as typed: a link-local one may say which link it is of, as `fe80::1%eth0`.
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub struct OwnAddress {
     address: IpAddr,

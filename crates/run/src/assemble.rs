@@ -287,7 +287,7 @@ fn plan_of_pings(test: &Test) -> Option<&LatencyPlan> {
 fn carried(summary: &Summary) -> Option<u64> {
     let goodput = summary.goodput.as_ref();
     let streams = goodput.into_iter().flat_map(|goodput| [goodput.up, goodput.down]).flatten();
-    let datagrams = summary.datagrams.iter().flat_map(|datagrams| datagrams.directions());
+    let datagrams = summary.datagrams.iter().flat_map(DatagramsSummary::directions);
     let streams = streams.filter_map(|way| way.received_bytes);
     streams.chain(datagrams.filter_map(|(_, way)| way.received_bytes)).min()
 }

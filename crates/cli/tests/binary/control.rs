@@ -51,14 +51,14 @@ fn carry(
     };
     let (up, down) = (spoilt(Trouble::Down), spoilt(Trouble::Up));
     let (Ok(from_server), Ok(to_client)) = (server.try_clone(), client.try_clone()) else { return };
-    std::thread::spawn(move || copy(from_server, to_client, down));
-    copy(client, server, up);
+    std::thread::spawn(move || copy(from_server, to_client, down.as_ref()));
+    copy(client, server, up.as_ref());
 }
 
-fn copy(mut from: TcpStream, mut to: TcpStream, due: Option<(Trouble, Arc<AtomicBool>)>) {
+fn copy(mut from: TcpStream, mut to: TcpStream, due: Option<&(Trouble, Arc<AtomicBool>)>) {
     let mut buffer = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut buffer) {
-        if let Some((trouble, is_due)) = &due
+        if let Some((trouble, is_due)) = due
             && is_due.swap(false, Ordering::AcqRel)
         {
             if *trouble == Trouble::Cut {

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use pathscope_os::clock;
+
 use crate::common::{Running, Server, pathscope, run};
 use crate::relay::{Fault, relay};
 
@@ -169,9 +171,9 @@ fn a_connection_that_follows_others_is_timed_from_its_own_begin_at_both_ends() {
         "push",
         "--no-probe",
     ];
-    let began = std::time::Instant::now();
+    let began = clock::now();
     run(&with(&words, &client_words)).exits(0);
-    let took = began.elapsed().as_millis() as u64;
+    let took = clock::now().since(began).as_millis() as u64;
     server.running.signal("TERM");
     server.running.finish().exits(0);
     for path in [&client_files[1], &server_files[1]] {

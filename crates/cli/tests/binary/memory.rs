@@ -65,7 +65,6 @@ fn hold(words: &str) -> [(u64, usize); 3] {
 fn holds_little(words: &str) {
     let [before, with_all, after] = hold(words);
     let told = format!("{words}: before {before:?}, with {CLIENTS} {with_all:?}, after {after:?}");
-    eprintln!("{told}");
     assert!(with_all.0 <= before.0 + CLIENTS * MOST_OF_ONE, "{told}");
     assert!(after.0 <= before.0 + MOST_LEFT, "{told}");
     assert_eq!(after.1, before.1, "{told}");

@@ -169,7 +169,7 @@ impl Scale {
         let wanted = match size {
             0.0 => 0,
             // What is not all is not told as all.
-            _ if self.dimension == Dimension::Ratio && size < 100.0 && size >= 99.95 => 3,
+            _ if self.dimension == Dimension::Ratio && (99.95..100.0).contains(&size) => 3,
             _ if self.dimension == Dimension::Ratio && size >= 0.1 => 1,
             _ if size >= 999.95 => 0,
             _ if size >= 99.995 => 1,

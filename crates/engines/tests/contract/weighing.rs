@@ -1,7 +1,6 @@
 //! What has come and was not received yet, told to a machine that asks.
 
 use std::io::IoSlice;
-use std::time::Instant;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
@@ -11,6 +10,7 @@ use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals,
     Transport, Want,
 };
+use pathscope_os::clock;
 use pathscope_os::sockets::Settings;
 
 use crate::harness::{PATIENCE, everywhere, pair, start, terms};
@@ -89,9 +89,9 @@ fn what_waits_is_told_at_once_and_to_the_byte() {
         let bytes = [7; ALL as usize];
         let sent = Kernel.send(&there, &[IoSlice::new(&bytes)], Blocking::UntilTimeout);
         assert_eq!(sent, Ok(bytes.len()));
-        let deadline = Instant::now() + PATIENCE;
+        let deadline = clock::now() + PATIENCE;
         while here.held_bytes() < Some(ALL) {
-            assert!(Instant::now() < deadline, "{:?} have come", here.held_bytes());
+            assert!(clock::now() < deadline, "{:?} have come", here.held_bytes());
         }
         let flows = vec![(Weigher::default(), vec![here])];
         let worker = start(engine, terms(wait, Transport::Stream), flows, Bench::new());

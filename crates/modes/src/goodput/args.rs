@@ -154,7 +154,7 @@ impl GoodputArgs {
         };
         let connections = self.connections.unwrap_or(DEFAULT_CONNECTIONS);
         let part = part_of(self.total_rate, connections)?;
-        let shutdown = self.shutdown.as_deref().map(|typed| shutdown(typed));
+        let shutdown = self.shutdown.as_deref().map(shutdown);
         let shutdown = shutdown.transpose()?.unwrap_or_default();
         let shape = Shape {
             iterations,

@@ -287,7 +287,7 @@ mod tests {
         // Where it has said it on the connection, it is.
         let shape = Shape { iterations: Iterations::Times(4), ..Shape::default() };
         let extent = Extent::TransferBytes(Bytes(9));
-        let replaced = GoodputPlan { shape, extent, ..of(1) };
+        let replaced = GoodputPlan { extent, shape, ..of(1) };
         let expected = Endings { completed: 2, unknown: 0, ..expected };
         assert_eq!(Endings::of(&replaced, &client, None), expected);
     }

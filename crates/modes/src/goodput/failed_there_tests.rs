@@ -107,9 +107,9 @@ fn what_was_sent_and_does_not_come_is_waited_for_ten_seconds_after_the_last_byte
         [(Pattern::Push, Role::Client, 50_000_000), (Pattern::Pull, Role::Server, 50_000_000)]
     {
         let mut sim = sim(&plan(pattern, transfer(TRANSFER)), gigabit());
-        // The last half a megabyte is swallowed, and a stall before that is none of it.
+        // Swallowed is what is on its way when all was handed over, and a stall before that is none of it.
         sim.at(Tick::from_nanos(1), Action::Stall { flow: FLOW, from, for_ns: 8_000_000_000 });
-        let cut_at = Tick::from_nanos(8_390_000_000);
+        let cut_at = Tick::from_nanos(8_397_000_000);
         sim.at(cut_at, Action::Cut { flow: FLOW, from });
         let outcome = sim.run(LATE);
         let receiver = match from {

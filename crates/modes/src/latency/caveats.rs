@@ -153,29 +153,22 @@ fn typical_ns(figures: &LatencyFigures) -> Option<u64> {
 }
 
 fn usually_late(lag: &LatencyFigures) -> String {
-    match lag.median_ns() {
-        Some(median) => {
-            format!("half of the pings left {} or more after their time", duration_ns(median))
-        }
-        None => {
-            let mean = duration_ns(lag.mean_ns.unwrap_or(0.0).round() as u64);
-            format!("pings left {mean} after their time on average")
-        }
+    if let Some(median) = lag.median_ns() {
+        format!("half of the pings left {} or more after their time", duration_ns(median))
+    } else {
+        let mean = duration_ns(lag.mean_ns.unwrap_or(0.0).round() as u64);
+        format!("pings left {mean} after their time on average")
     }
 }
 
 /// Where the latest of few, or the highest percentile that many support, is above this.
 fn now_and_then_late(lag: &LatencyFigures, most_ns: u64) -> Option<String> {
-    let (late_ns, text) = match lag.tail_ns() {
-        Some((tail, pings)) => (
-            tail,
-            format!("of {pings} pings one left {} or more after its time", duration_ns(tail)),
-        ),
-        None => {
-            let latest = lag.max_ns?;
-            let pings = counted(lag.count, "ping");
-            (latest, format!("of {pings} one left {} after its time", duration_ns(latest)))
-        }
+    let (late_ns, text) = if let Some((tail, pings)) = lag.tail_ns() {
+        (tail, format!("of {pings} pings one left {} or more after its time", duration_ns(tail)))
+    } else {
+        let latest = lag.max_ns?;
+        let pings = counted(lag.count, "ping");
+        (latest, format!("of {pings} one left {} after its time", duration_ns(latest)))
     };
     (late_ns > most_ns).then_some(text)
 }
@@ -325,12 +318,14 @@ mod tests {
         assert!(fine.passed && fine.text == "all 10 echoes are the pings that were sent");
         assert!(verified(&end(0, 0), None).passed);
         for (client, server, words) in [
-            (end(0, 1), None, "1 echo told of other bytes than were sent"),
-            (end(2, 3), None, "3 echoes told"),
+            ((0, 1), None, "1 echo told of other bytes than were sent"),
+            ((2, 3), None, "3 echoes told"),
             // The word of the server was lost on its way.
-            (end(0, 0), Some(end(1, 1)), "and the server found 1 ping damaged"),
-            (end(0, 0), Some(end(2, 0)), "found 2 pings damaged"),
+            ((0, 0), Some((1, 1)), "and the server found 1 ping damaged"),
+            ((0, 0), Some((2, 0)), "found 2 pings damaged"),
         ] {
+            let of = |(echoes, datagrams)| end(echoes, datagrams);
+            let (client, server) = (of(client), server.map(of));
             let failed = verified(&client, server.as_ref());
             assert!(!failed.passed && failed.text.contains(words), "{words}: {failed:?}");
         }

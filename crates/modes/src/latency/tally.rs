@@ -57,6 +57,7 @@ pub struct LatencyTally {
 
 /// Which histograms a plan fills: at the end that measures, which is the client. Whoever echoes counts alone, and a
 /// server of many clients has no memory for what it never fills.
+#[expect(clippy::struct_excessive_bools, reason = "each is whether something is measured")]
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     measures: bool,

@@ -207,9 +207,8 @@ impl Client {
         match &self.stage {
             Stage::Away if self.resumption.is_none() => Moment::Greeting,
             Stage::Away => Moment::Running,
-            Stage::Leaving { .. } => Moment::BetweenTests,
             Stage::Greeting { .. } => Moment::Greeting,
-            Stage::Idle => Moment::BetweenTests,
+            Stage::Idle | Stage::Leaving { .. } => Moment::BetweenTests,
             Stage::Agreeing { .. } => Moment::Agreeing,
             Stage::Trial(trial) => trial.moment(),
         }

@@ -145,7 +145,7 @@ impl Frame {
 
 /// A length that no message has.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("expected a message of at most {most} bytes, got {}", got(.first, *.is_text, .kind, *.claimed))]
+#[error("expected a message of at most {most} bytes, got {}", got(.first, *.is_text, *.kind, *.claimed))]
 pub struct FrameError {
     /// What it claims to be.
     pub kind: MessageType,
@@ -162,7 +162,7 @@ pub struct FrameError {
 /// The most of a stranger's greeting that is told.
 const EXCERPT: usize = 48;
 
-fn got(first: &str, is_text: bool, kind: &MessageType, claimed: u32) -> String {
+fn got(first: &str, is_text: bool, kind: MessageType, claimed: u32) -> String {
     if is_text {
         format!("{first}, as no pathscope writes it; another program speaks there")
     } else {

@@ -99,7 +99,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
     /// Another connection takes the place of one that is lost: what was said on that is no part of this talk.
     pub fn begin_anew(&mut self) {
         let (outputs, renewals) = (std::mem::take(&mut self.outputs), self.renewals);
-        *self = Self { outputs, renewals, ..Self::new(self.role) };
+        *self = Self { renewals, outputs, ..Self::new(self.role) };
     }
 
     /// Something to be done.
@@ -197,7 +197,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
                 Message::decode(&frame).map_err(|error| self.misunderstood(moment, &error))?;
             match message {
                 Some(message) if self.absence.is_some() => {
-                    self.hear_answer(message, moment, now)?
+                    self.hear_answer(message, moment, now)?;
                 }
                 // However many pings came at once, one answer says all of it.
                 Some(Message::Ping(beat)) if self.life.is_some() => self.pong_due = Some(beat),

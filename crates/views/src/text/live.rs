@@ -162,7 +162,8 @@ impl Column {
 /// Columns that values like this one take at most, most of the time.
 fn usual_width(cell: &Figure) -> usize {
     let figure = match &cell.value {
-        Value::BitRate(_) => "999.9 Gbit/s",
+        // What the other end counts comes late: leave room for the widest of the usual.
+        Value::BitRate(_) | Value::Absent => "999.9 Gbit/s",
         Value::Bytes(_) => "999.9 GiB",
         Value::Duration(_) => "9,999 µs",
         Value::Percentile(_) => "needs 1,000",
@@ -170,8 +171,6 @@ fn usual_width(cell: &Figure) -> usize {
         Value::Frequency(_) => "99,999 /s",
         Value::Ratio(_) => "100.0 %",
         Value::Text(text) => &words::clip(text, LONGEST_WORDS),
-        // What the other end counts comes late: leave room for the widest of the usual.
-        Value::Absent => "999.9 Gbit/s",
     };
     words::width(figure).max(words::width(&cell.label))
 }

@@ -90,26 +90,23 @@ pub fn ascii(text: &str) -> String {
 const fn nearest(character: char) -> Option<char> {
     Some(match character {
         '\0'..='\u{7f}' => character,
-        '─' | '–' | '—' | '‐' | '‑' | '−' => '-',
+        '─' | '–' | '—' | '‐' | '‑' | '−' | '▄' => '-',
         '→' => '>',
-        '✓' => '+',
+        '✓' | '▆' => '+',
         '✗' | '×' => 'x',
-        '·' => '|',
+        '·' | '▍' | '▎' | '▏' => '|',
         'µ' | 'μ' => 'u',
         '≤' => '<',
         '…' => '~',
         '‘' | '’' | '´' => '\'',
         '“' | '”' | '„' => '"',
-        // Heights of a course, then lengths of a bar.
+        // Heights of a course, then lengths of a bar; two heights stand above.
         '▁' => '_',
         '▂' => '.',
         '▃' => ':',
-        '▄' => '-',
         '▅' => '=',
-        '▆' => '+',
         '▇' => '*',
         '█' | '▉' | '▊' | '▋' | '▌' => '#',
-        '▍' | '▎' | '▏' => '|',
         '\u{a0}' | '\u{2009}' | '\u{202f}' => ' ',
         _ => return None,
     })

@@ -74,12 +74,11 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         link.break_off();
         (self.life, self.pong_due) = (None, None);
         self.outputs.retain(|output| !matches!(output, Output::Send(_)));
-        match &mut self.absence {
-            Some(absence) => absence.failed(error),
-            None => {
-                let until = now.plus_nanos(patience(&error, self.role == Role::Client).0);
-                self.absence = Some(Absence::new(error, until));
-            }
+        if let Some(absence) = &mut self.absence {
+            absence.failed(error);
+        } else {
+            let until = now.plus_nanos(patience(&error, self.role == Role::Client).0);
+            self.absence = Some(Absence::new(error, until));
         }
         self.put(Output::Reconnect);
         Ok(())

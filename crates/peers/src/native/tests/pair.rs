@@ -146,7 +146,6 @@ impl<D: Talk> End<D> {
                 self.hang_up(now);
                 self.reconnects = Some(now);
             }
-            Output::SessionLost => {}
             Output::TakeOver => self.verdict = Some(Ok(())),
             Output::TurnAway(bytes) => self.verdict = Some(Err(bytes)),
             Output::Rejoin => {
@@ -165,7 +164,7 @@ impl<D: Talk> End<D> {
                 }
             }
             // Word for whoever writes it down; `strangers` has its tests.
-            Output::PeerEnded { .. } => {}
+            Output::SessionLost | Output::PeerEnded { .. } => {}
             Output::PeerInterval(interval) => self.seen.push(Seen::Interval(interval.index)),
             Output::PeerReport(report) => self.seen.push(Seen::Report(report.elapsed_ns)),
             Output::TestOver => self.seen.push(Seen::TestOver),
@@ -196,12 +195,11 @@ impl<D: Talk> End<D> {
         if self.connection != Some(packet.connection) || self.ended.is_some() {
             return;
         }
-        match &packet.bytes {
-            Some(bytes) => feed(self, (packet.connection, bytes), (chunks, next), now),
-            None => {
-                self.dialogue.input(Input::ControlClosed, now);
-                self.settle(now);
-            }
+        if let Some(bytes) = &packet.bytes {
+            feed(self, (packet.connection, bytes), (chunks, next), now);
+        } else {
+            self.dialogue.input(Input::ControlClosed, now);
+            self.settle(now);
         }
     }
 

@@ -403,16 +403,16 @@ fn ascii_stands_where_the_locale_has_no_more() {
     assert!(shown.is_ascii(), "{shown}");
     assert_snapshot!(shown[from..], @r"
     RTT p50         812.4 us      804.3-828.6 (95 %); under this load
-      RTT p99       1,930   us      1,911-1,969 (95 %)
-      RTT p99.9     needs 10,000 samples
+    RTT p99       1,930   us      1,911-1,969 (95 %)
+    RTT p99.9     needs 10,000 samples
 
-      goodput  *#####=*##  40.00 to 72.15 Gbit/s
-      RTT p50  .-----#---  512.0 to 2,100 us
+    goodput  *#####=###  40.00 to 72.15 Gbit/s
+    RTT p50  .-----#---  512.0 to 2,100 us
 
-      > The sender's processor held it back.
-        sender CPU 97 % of one processor | receiver CPU 60 % | 1 % of the time
-        stopped by the window
-      + all 90,213,124,096 bytes were as they must be
+    > The sender's processor held it back.
+      sender CPU 97 % of one processor | receiver CPU 60 % | 1 % of the time
+      stopped by the window
+    + all 90,213,124,096 bytes were as they must be
     ");
 }
 
