@@ -108,7 +108,7 @@ fn a_connection_that_the_client_alone_knows_is_gone_costs_no_run() {
     // The session takes the new connection in place of the one that stands for it, and the test knows nothing of it.
     assert_eq!(server_story(&document), [] as [&str; 0], "{}", ran.said());
     assert_eq!(near(&document).resumptions, 0, "{}", ran.said());
-    let caveats = &only(&document).caveats;
+    let caveats = &document.caveats;
     assert!(caveats.iter().any(|it| it.name == "control_connection_renewed"), "{caveats:?}");
     let summary = summary(&document);
     assert_eq!(summary.scheduled, 2_929, "to its end: {}", ran.said());

@@ -106,7 +106,9 @@ impl Facts {
     /// Whether a window or a buffer kept the path from being filled: as it was seen, or as the kernel sums it up.
     fn is_held_by_end(&self, seen_so: fn(&Seen) -> f64, limited: Option<f64>) -> bool {
         let is_seen = |seen: &Seen| {
-            !seen.fills_path() && (seen_so(seen) >= MOSTLY || at_least(limited, LIMITED))
+            let seen_so = seen_so(seen);
+            let is_confirmed = seen_so >= LIMITED && at_least(limited, LIMITED);
+            !seen.fills_path() && (seen_so >= MOSTLY || is_confirmed)
         };
         self.seen.as_ref().map_or(at_least(limited, LIMITED), is_seen)
     }

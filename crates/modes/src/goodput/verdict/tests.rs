@@ -103,6 +103,8 @@ fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
     let window = Facts { receive_window: Some(0.9), ..seen(0.0, 0.0, 0.3, 0.7) };
     named(&queued(window, 0.3), Limit::Network);
     named(&busy(seen(0.3, 0.3, 0.0, 0.4)), Limit::Undetermined);
+    // The kernel's sum alone is no verdict where hardly any look saw the like.
+    named(&Facts { receive_window: Some(0.301), ..seen(0.78, 0.0, 0.1, 0.12) }, Limit::Sender);
     named(&seen(0.8, 0.0, 0.0, 0.2), Limit::Sender);
     named(&Facts { in_turns: true, ..seen(0.8, 0.0, 0.0, 0.2) }, Limit::Turns);
     named(&Facts { in_turns: true, ..seen(0.2, 0.0, 0.0, 0.8) }, Limit::Network);
