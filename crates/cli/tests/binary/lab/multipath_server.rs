@@ -113,7 +113,7 @@ fn a_connection_that_the_client_alone_knows_is_gone_costs_no_run() {
     let summary = summary(&document);
     assert_eq!(summary.scheduled, 2_929, "to its end: {}", ran.said());
     for path in &summary.paths {
-        assert_eq!(story(&document, &path.interface).last(), Some(&"used"), "{}", ran.said());
+        assert_eq!(story(&document, &path.interface).last(), Some(&"up"), "{}", ran.said());
     }
     assert!(summary.received > summary.scheduled / 2, "{}", ran.said());
 }
