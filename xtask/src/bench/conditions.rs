@@ -17,6 +17,8 @@ pub struct Conditions {
     pub pathscope: PathBuf,
     /// Its length; with line tables, unless it was built without.
     pub pathscope_bytes: u64,
+    /// The build that it is held against, where one is named.
+    pub earlier: Option<PathBuf>,
     /// Of each run.
     pub seconds: u32,
     /// Of every TCP connection.
@@ -40,6 +42,10 @@ impl Conditions {
             ensure!(check::find_program(tool).is_some(), "find {tool}: install util-linux");
         }
         ensure!(arguments.pairs > 0 && arguments.seconds > 0, "run at least one pair of a second");
+        ensure!(
+            arguments.earlier.is_some() || arguments.against.iter().all(|name| name != "earlier"),
+            "know the earlier build: name its binary with --earlier"
+        );
         let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control");
         let congestion = arguments.congestion.clone();
         ensure!(
@@ -50,6 +56,7 @@ impl Conditions {
         Ok(Self {
             pathscope_bytes: fs::metadata(&pathscope).map_or(0, |file| file.len()),
             pathscope,
+            earlier: arguments.earlier.as_ref().map(|path| root.join(path)),
             seconds: arguments.seconds,
             congestion,
             system_congestion: read("/proc/sys/net/ipv4/tcp_congestion_control"),

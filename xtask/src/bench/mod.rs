@@ -48,6 +48,9 @@ pub struct Arguments {
     /// The binary to measure
     #[arg(long, default_value = "target/release/pathscope")]
     pathscope: PathBuf,
+    /// Another build of it, for `--against earlier`
+    #[arg(long)]
+    earlier: Option<PathBuf>,
     /// Pairs of runs for each comparison, and runs of the lab's relay
     #[arg(long, default_value_t = PAIRS_FOR_A_CLAIM)]
     pairs: usize,

@@ -1,6 +1,7 @@
 //! Who is compared: each a file that knows one tool's command line and output, and a line here.
 
 mod bare;
+mod earlier;
 mod iperf3;
 mod lagscope;
 mod neper;
@@ -22,6 +23,7 @@ use crate::check;
 pub const ALL: &[Contender] = &[
     pathscope::PATHSCOPE,
     recording::RECORDING,
+    earlier::EARLIER,
     bare::BARE,
     iperf3::IPERF3,
     sockperf::SOCKPERF,
@@ -86,6 +88,8 @@ impl Contender {
 pub enum Program {
     /// The binary that is measured.
     Pathscope,
+    /// The build that it is held against.
+    Earlier,
     /// This program.
     Ourselves,
     /// One program found on `PATH` that plays both ends.
@@ -102,13 +106,14 @@ pub enum Program {
 impl Program {
     /// Whether it is the binary that is measured, in one way of running it or another.
     pub const fn is_pathscope(&self) -> bool {
-        matches!(self, Self::Pathscope)
+        matches!(self, Self::Pathscope | Self::Earlier)
     }
 
     /// Whether it is on this machine.
     pub fn is_there(&self, conditions: &Conditions) -> bool {
         match self {
             Self::Pathscope => conditions.pathscope.is_file(),
+            Self::Earlier => conditions.earlier.as_ref().is_some_and(|path| path.is_file()),
             Self::Ourselves => true,
             Self::Installed(name) => check::find_program(name).is_some(),
             Self::InstalledPair { server, client } => {
@@ -121,6 +126,11 @@ impl Program {
     pub fn path(&self, role: Role, setting: &Setting<'_>) -> Result<String> {
         let name = match self {
             Self::Pathscope => return Ok(setting.conditions.pathscope.display().to_string()),
+            Self::Earlier => {
+                let earlier = setting.conditions.earlier.as_ref();
+                let path = earlier.context("know the earlier build: name it with --earlier")?;
+                return Ok(path.display().to_string());
+            }
             Self::Ourselves => {
                 let own = std::env::current_exe().context("find this program")?;
                 return Ok(own.display().to_string());
