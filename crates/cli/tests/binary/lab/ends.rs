@@ -74,9 +74,11 @@ pub(super) fn signal(process: u32, name: &str) {
     assert!(sent.is_ok_and(|status| status.success()), "kill -{name} {process}");
 }
 
-/// Something that runs until it is ended, on the node a.
+/// Something that runs until it is ended, on the node a. It says that it is there once it is what it will be: amid an
+/// exec(2) a process has no environment to be known by.
 fn program(folder: &Folder) -> Running {
-    let words = ["exec", "--lab", "pair", "a", "--", "sh", "-c", "echo ready; exec sleep 1000"];
+    let file = folder.file("ready", "ready\n");
+    let words = ["exec", "--lab", "pair", "a", "--", "tail", "-f", &file];
     let mut program = Running::start(folder.command(&words));
     program.await_stdout("ready");
     program
