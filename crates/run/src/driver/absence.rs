@@ -13,7 +13,6 @@ use super::Driver;
 use super::control::Control;
 use crate::error::RunError;
 use crate::reconnection;
-use crate::test::RunningTest;
 
 impl<D> Driver<D>
 where
@@ -34,7 +33,7 @@ where
     pub(super) fn session_lost(&mut self) {
         self.journal
             .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
-        self.test.iter().for_each(RunningTest::server_gone);
+        self.test.iter().for_each(|test| test.server_gone());
     }
 
     /// Has a thread ask for the server, unless one does.

@@ -106,7 +106,8 @@ pub(crate) struct Driver<D> {
     candidate: Option<TcpStream>,
     mailbox: Mailbox,
     inbox: Letters,
-    test: Option<RunningTest>,
+    /// Apart, since a session's stack holds this driver more than once while it begins.
+    test: Option<Box<RunningTest>>,
     journal: SessionJournal,
     /// Where what each test measures is written one by one.
     pub samples: Option<SampleFile>,
@@ -213,7 +214,7 @@ where
         while self.is_running() {
             let left = give_up.since(clock::now());
             if left.is_zero() && !std::mem::replace(&mut forced, true) {
-                self.test.iter().for_each(RunningTest::abandon);
+                self.test.iter().for_each(|test| test.abandon());
             }
             let patience = if forced { Duration::from_millis(500) } else { left };
             match self.inbox.receiver.recv_timeout(patience) {
@@ -268,10 +269,10 @@ where
                 Output::SessionLost => self.session_lost(),
                 Output::TakeOver => self.take_over(),
                 Output::TurnAway(bytes) => self.turn_away(&bytes),
-                Output::Rejoin => self.test.iter().for_each(RunningTest::rejoin),
+                Output::Rejoin => self.test.iter().for_each(|test| test.rejoin()),
                 Output::Resumed => {
                     self.journal.step(|| "the server is back, and its flows run".to_owned());
-                    self.test.iter().for_each(RunningTest::resumed);
+                    self.test.iter().for_each(|test| test.resumed());
                 }
                 Output::Tell { group, flow, event } => {
                     if event == Event::Stop {
@@ -295,7 +296,7 @@ where
                 Output::TestOver => {
                     self.journal.step(|| "both ends have reported; the test is over".to_owned());
                     let sockets =
-                        self.test.take().map(RunningTest::into_sockets).unwrap_or_default();
+                        self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
                     end.test_over(sockets);
                     self.flush();
@@ -327,7 +328,7 @@ where
     ) -> Result<Vec<Substitution>, RunError> {
         let tells_failures = self.dialogue.peer_tells_failures();
         self.journal.expect(token, (self.role, tells_failures), &plan);
-        let mut test = RunningTest::new(plan, self.role, token, self.cpus())?;
+        let mut test = Box::new(RunningTest::new(plan, self.role, token, self.cpus())?);
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
@@ -411,7 +412,7 @@ where
     fn wait(&mut self) -> Result<bool, RunError> {
         let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
         let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
-        let until = until.min(self.test.as_ref().map_or(Tick::NEVER, RunningTest::next_look));
+        let until = until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look));
         let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
         self.control.wait(timeout)
     }
@@ -471,7 +472,7 @@ where
             self.abandon_at = self.moved_at + self.stalled;
         } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
-            self.test.iter().for_each(RunningTest::abandon);
+            self.test.iter().for_each(|test| test.abandon());
         }
     }
 }

@@ -134,7 +134,7 @@ where
         phase: Phase,
         (totals, error): (Totals, Option<&FlowError>),
     ) {
-        let replaces = self.test.as_ref().is_none_or(RunningTest::replaces);
+        let replaces = self.test.as_deref().is_none_or(RunningTest::replaces);
         if phase.is_over() && !replaces {
             let failure = error.filter(|_| phase == Phase::Failed).cloned();
             self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
@@ -171,7 +171,8 @@ where
     /// A connection that follows another is about to begin.
     fn note_newcomer(&mut self, group: GroupId, flow: FlowId, socket: &FlowSocket, now: Tick) {
         let follows = |test: &RunningTest| test.is_started() && test.is_goodput(group);
-        if let (true, FlowSocket::Open(socket)) = (self.test.as_ref().is_some_and(follows), socket)
+        if let (true, FlowSocket::Open(socket)) =
+            (self.test.as_deref().is_some_and(follows), socket)
         {
             self.journal.opened(flow, socket, now);
         }
