@@ -76,15 +76,23 @@ impl SendState {
         room < self.segment_bytes.max(window / 4)
     }
 
-    /// Whether more is on its way than the path carries in a round trip, at the rate of this connection so far: it waits in a
-    /// queue there. A window that holds nothing is no queue.
-    pub fn stands_in_queue(&self) -> bool {
-        let Some(least_ns) = self.min_rtt_ns.filter(|_| self.busy_ns > 0) else { return false };
+    /// What the path carries of this connection, at its rate so far, until what leaves now is acknowledged where nothing
+    /// waits, and half as long again. Beyond that, it waits in a queue. None where the kernel does not tell enough.
+    fn carried_bytes(&self) -> Option<u128> {
+        let least_ns = self.min_rtt_ns.filter(|_| self.busy_ns > 0)?;
         let longest_ns = least_ns.saturating_add(QUEUE_FROM_NS.max(least_ns / 2));
         let in_that =
             u128::from(self.acknowledged_bytes) * u128::from(longest_ns) / u128::from(self.busy_ns);
-        u128::from(self.outstanding_bytes) > in_that + u128::from(TOGETHER * self.segment_bytes)
+        Some(in_that + u128::from(TOGETHER * self.segment_bytes))
     }
+}
+
+/// Whether connections that share a path have more on their way, all together, than it carries of them in a round trip: it
+/// waits in a queue there, and the path does not run empty. A window that holds nothing is no queue.
+pub fn stand_in_queue(states: &[SendState]) -> bool {
+    let known = || states.iter().filter_map(|state| Some((state, state.carried_bytes()?)));
+    let outstanding: u128 = known().map(|(state, _)| u128::from(state.outstanding_bytes)).sum();
+    outstanding > known().map(|(_, carried)| carried).sum()
 }
 
 /// How often sockets that were to send were seen to be held, and by what. Shares of its sum say where a sender's time went.
@@ -99,23 +107,25 @@ pub struct SendSamples {
     pub receive_window: u64,
     /// Data waited for the path: its congestion window, its pacing.
     pub path: u64,
-    /// Of those of a send buffer or a window: how often more was on its way than the path carries in a round trip, so that
-    /// more would only have waited in its queue.
+    /// Of those of a send buffer or a window: how often the connections that were looked at in that moment had more on their
+    /// way, all together, than the path carries in a round trip, so that more would only have waited in its queue.
     pub queued: u64,
 }
 
 impl SendSamples {
-    /// Counts one look.
-    pub fn count(&mut self, state: &SendState) {
-        let held_by = state.held_by();
-        let is_of_end = matches!(held_by, HeldBy::SendBuffer | HeldBy::ReceiveWindow);
-        self.queued += u64::from(is_of_end && state.stands_in_queue());
-        *match held_by {
-            HeldBy::Program => &mut self.program,
-            HeldBy::SendBuffer => &mut self.send_buffer,
-            HeldBy::ReceiveWindow => &mut self.receive_window,
-            HeldBy::Path => &mut self.path,
-        } += 1;
+    /// Counts one look at each of these sockets, all at one moment. They share a path.
+    pub fn count(&mut self, states: &[SendState]) {
+        let is_queued = stand_in_queue(states);
+        for held_by in states.iter().map(SendState::held_by) {
+            let is_of_end = matches!(held_by, HeldBy::SendBuffer | HeldBy::ReceiveWindow);
+            self.queued += u64::from(is_of_end && is_queued);
+            *match held_by {
+                HeldBy::Program => &mut self.program,
+                HeldBy::SendBuffer => &mut self.send_buffer,
+                HeldBy::ReceiveWindow => &mut self.receive_window,
+                HeldBy::Path => &mut self.path,
+            } += 1;
+        }
     }
 
     /// The looks of both.
@@ -184,14 +194,16 @@ mod tests {
     #[test]
     fn more_on_its_way_than_the_path_carries_in_a_round_trip_waits_in_a_queue() {
         let queued =
-            |outstanding_bytes| SendState { outstanding_bytes, ..state() }.stands_in_queue();
+            |outstanding_bytes| stand_in_queue(&[SendState { outstanding_bytes, ..state() }]);
         // Half as much again, and what leaves together, are none.
         assert_eq!([0, 14_480, 26_000, 26_100].map(queued), [false, false, false, true]);
         // Near by, what arrives within a millisecond more.
         let near = SendState { min_rtt_ns: Some(20_000), ..state() };
-        assert!(!SendState { outstanding_bytes: 5_000, ..near }.stands_in_queue());
-        assert!(SendState { outstanding_bytes: 5_100, ..near }.stands_in_queue());
-        assert!(!SendState { busy_ns: 0, outstanding_bytes: 1 << 40, ..state() }.stands_in_queue());
+        assert!(!stand_in_queue(&[SendState { outstanding_bytes: 5_000, ..near }]));
+        assert!(stand_in_queue(&[SendState { outstanding_bytes: 5_100, ..near }]));
+        let idle = SendState { busy_ns: 0, outstanding_bytes: 1 << 40, ..state() };
+        assert!(!stand_in_queue(&[idle]));
+        assert!(!stand_in_queue(&[]));
     }
 
     #[test]
@@ -205,10 +217,25 @@ mod tests {
             SendState { peer_window_bytes: Some(0), ..unsent },
             unsent,
         ] {
-            samples.count(&state);
+            samples.count(&[state]);
         }
         assert_eq!(samples.with(samples).all(), 10);
         let one = SendSamples { program: 1, send_buffer: 2, receive_window: 1, path: 1, queued: 1 };
         assert_eq!(samples, one);
+    }
+
+    #[test]
+    fn connections_of_one_path_fill_it_together() {
+        let of = |outstanding_bytes| SendState { outstanding_bytes, ..state() };
+        let program = SendState { has_room: true, ..of(0) };
+        let queued = |states: &[SendState]| {
+            let mut samples = SendSamples::default();
+            samples.count(states);
+            (samples.send_buffer, samples.queued)
+        };
+        // What one has beyond its part, another may have less.
+        assert_eq!(queued(&[of(40_000), of(12_000)]), (2, 0));
+        assert_eq!(queued(&[of(40_000), of(12_200)]), (2, 2));
+        assert_eq!(queued(&[of(40_000), of(26_000), program]), (2, 0));
     }
 }

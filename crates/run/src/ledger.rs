@@ -61,7 +61,7 @@ impl Ledger {
         let mut page = self.page();
         let Page { watched, seen, .. } = &mut *page;
         let states = watched.iter().filter_map(|(_, socket)| send_state(&*socket.upgrade()?));
-        states.for_each(|state| seen.count(&state));
+        seen.count(&states.collect::<Vec<_>>());
     }
 
     /// A flow has sent all it will.

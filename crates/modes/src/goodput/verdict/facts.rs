@@ -10,9 +10,9 @@ use crate::registry::EndReport;
 
 /// Fewer looks at sockets than these say nothing: half a second of one connection.
 const LEAST_LOOKS: u64 = 10;
-/// Of the looks that found a full buffer or window: so many in a queue of the path mean that the path never ran empty. One
-/// that did would have carried more. Reckoned for sends of 512 KiB that each wait until the one before is acknowledged, at
-/// 100 Mbit/s and 20 ms: some 70 % of them with one connection, 99 % with eight.
+/// Of the looks that found a full buffer or window: so many in moments of a queue in the path mean that the path never ran
+/// empty. One that did would have carried more. Reckoned for sends of 512 KiB that each wait until the one before is
+/// acknowledged, at 100 Mbit/s and 20 ms: some 70 % of them with one connection, 99 % with eight.
 const NEVER_EMPTY: f64 = 0.92;
 
 /// The figures that a verdict rests on, shares of one.
