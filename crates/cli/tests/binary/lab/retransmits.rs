@@ -8,6 +8,9 @@ use super::{PORT, Stand, TCP, is_flow, only};
 const PATH: &str = "hosts = [\"a\", \"b\"]\n[links]\n\
                     \"a:b\" = { rate = \"4Mbit\", delay = \"5ms\", queue = \"10p\" }\n";
 
+/// A full frame of this path.
+const FRAME_BYTES: u64 = 1_514;
+
 /// What the kernel of a node has sent again since it was made.
 fn sent_again(stand: &Stand, node: &str) -> u64 {
     let text = stand.start(node, &["cat", "/proc/net/snmp"]).finish().exits(0).stdout;
@@ -44,8 +47,7 @@ fn all_that_the_kernel_sent_again_is_told_at_either_end() {
             _ => measurement.server.as_ref().expect("it reported"),
         };
         let (flows, host) = told(end);
-        // Of nine connections the control connection moves least, and what is sent again there is told nowhere. Each end
-        // looks last when nothing is on its way, or nothing moved for long: on a machine that is used up, a few come after.
+        // Of nine connections the control connection moves least, and what is sent again there is told nowhere.
         let account = stand.settled().since(&before);
         let link = account.link("a:b").expect("the only one");
         let (direction, ports) = match sender {
@@ -56,12 +58,12 @@ fn all_that_the_kernel_sent_again_is_told_at_either_end() {
         let mut rows: Vec<_> = rows.filter(|row| row.counts.offered.frames > 0).collect();
         rows.sort_by_key(|row| row.counts.offered.bytes);
         assert_eq!(rows.len(), 9, "{pattern}: {rows:?}");
-        let dropped: u64 = rows[1..].iter().map(|row| row.counts.dropped.frames).sum();
-        let control = rows[0].counts.offered.frames;
+        // Shorter frames may bear no data: a bare acknowledgement is never sent again, and the end of a connection after the
+        // last look.
+        let dropped: u64 = rows[1..].iter().map(|row| row.counts.dropped.bytes / FRAME_BYTES).sum();
         println!("{pattern}: dropped {dropped}, told {flows} and {host}, counted {counted}");
-        assert!(dropped > 0 && dropped <= counted, "{pattern}: {dropped} dropped, {counted}");
+        assert!(dropped > 0, "{pattern}: nothing was dropped");
+        assert!(dropped <= flows, "{pattern}: {flows} of {dropped} that were dropped");
         assert!(flows <= host && host <= counted, "{pattern}: {flows} {host} of {counted}");
-        let missing = (counted - flows).saturating_sub(control);
-        assert!(missing * 12 <= counted, "{pattern}: {flows} of {counted}, {control}");
     }
 }
