@@ -26,7 +26,7 @@ use crate::error::RunError;
 use crate::ledger::{FLOWS_TOLD, Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
 use crate::paths::log::PathsRemote;
-use crate::placement::{self, Placement, Spinning};
+use crate::placement::{self, Placement, Places, Share};
 use crate::settings::is_probe;
 use crate::vacancies::OpenerRemote;
 use crate::worker::{RunningWorker, Succession};
@@ -47,7 +47,7 @@ pub(crate) struct GroupState {
     pub job: Plan,
     pub placement: Placement,
     /// Held as long as the flows may run.
-    _spinning: Option<Spinning>,
+    _places: [Option<Places>; 2],
     pub sockets: Vec<Option<FlowSocket>>,
     /// Those of the flows that run, kept until it is this end's turn to close.
     pub opened: Vec<Arc<Socket>>,
@@ -99,19 +99,17 @@ impl GroupState {
         };
         let list = job.cpus_of(role);
         check_cpus(list)?;
-        // One worker carries all pings, whichever processor it is kept on.
-        let cpus = match &job {
-            Plan::Goodput(_) if !list.is_empty() => list.len(),
-            _ => cpus,
-        };
+        let Share { cpus, substitution, places } =
+            placement::share_of(&job, group.flows, (role, cpus, list.len()));
         let mut placement = placement::of(&job, group.flows, cpus)?;
+        placement.substitutions.extend(substitution);
         let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
         let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,
             job,
             placement,
-            _spinning: spinning,
+            _places: [places, spinning],
             sockets,
             opened: Vec::new(),
             lanes: BTreeMap::new(),
