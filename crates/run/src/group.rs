@@ -20,6 +20,7 @@ use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
 
+use crate::attendance::Attended;
 use crate::crews::ReadyGroup;
 use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
@@ -244,14 +245,19 @@ impl GroupState {
     }
 
     /// Takes in a flow that follows another, at the worker that has the fewest.
-    pub fn admit(&mut self, flow: FlowId, socket: Arc<Socket>, workers: &[RunningWorker]) {
+    pub fn admit(
+        &mut self,
+        flow: FlowId,
+        (socket, attended): (Arc<Socket>, Option<Attended>),
+        workers: &[RunningWorker],
+    ) {
         if !self.group.replaces() || !self.group.holds(flow) {
             return;
         }
         let ours = workers.iter().filter(|worker| worker.group == self.group.id);
         let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
         let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
-        self.ledger.begin(flow, &socket);
+        self.ledger.begin(flow, &socket, attended);
         worker.admit(flow, socket);
         self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.

@@ -20,6 +20,7 @@ use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
 
+use crate::attendance::Attended;
 use crate::crews;
 use crate::error::RunError;
 use crate::group::GroupState;
@@ -148,6 +149,11 @@ impl RunningTest {
             .collect()
     }
 
+    /// How many workers its flows will have.
+    pub fn workers(&self) -> usize {
+        self.groups.iter().map(|state| state.placement.workers).sum()
+    }
+
     /// Whether it has been started.
     pub fn is_started(&self) -> bool {
         self.started.is_some()
@@ -173,13 +179,18 @@ impl RunningTest {
     }
 
     /// A flow has its socket. Returns whether it is one that the test waits for to begin.
-    pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: FlowSocket) -> bool {
+    pub fn attach(
+        &mut self,
+        (group, flow): (GroupId, FlowId),
+        socket: FlowSocket,
+        attended: Option<Attended>,
+    ) -> bool {
         let Some(state) = with_id(&mut self.groups, group) else {
             return false;
         };
         if self.started.is_some() {
             if let FlowSocket::Open(socket) = socket {
-                state.admit(flow, socket, &self.workers);
+                state.admit(flow, (socket, attended), &self.workers);
             }
             return false;
         }
@@ -191,7 +202,7 @@ impl RunningTest {
             Some(slot @ None) => {
                 // Once it is reset, the kernel does not tell any more where it went.
                 if let (Plan::Goodput(_), FlowSocket::Open(socket)) = (&state.job, &socket) {
-                    state.ledger.begin(flow, socket);
+                    state.ledger.begin(flow, socket, attended);
                 }
                 *slot = Some(socket);
                 true

@@ -71,12 +71,12 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word; or says why it cannot. At the client: what they
-    /// present, and whether that bears a checksum.
+    /// Provides the sockets of the test's flows, which arrive as word, for so many workers; or says why it cannot. At the
+    /// client: what they present, and whether that bears a checksum.
     fn provide(
         &mut self,
         token: (Token, bool),
-        test: &Test,
+        test: (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError>;
     /// The test's flows run since `at`; this was left open and chosen.
@@ -333,7 +333,7 @@ where
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
-        end.provide((token, is_checked), &test.test, &self.mailbox)?;
+        end.provide((token, is_checked), (&test.test, test.workers()), &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;

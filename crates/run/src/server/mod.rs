@@ -2,6 +2,7 @@
 //! thread a session. No operation on one connection delays another.
 
 mod embedded;
+mod followers;
 mod listening;
 mod lobby;
 mod session;
@@ -29,6 +30,7 @@ pub use embedded::Embedded;
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::stop::{Hearing, Stage, Stop};
+use followers::Followers;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
 use sessions::{Sessions, Stay};
@@ -114,6 +116,7 @@ struct Serving {
     waker: Waker,
     sockets: HashMap<u64, Source>,
     lobby: Lobby,
+    followers: Followers,
     sessions: Arc<Sessions>,
     challenger: Challenger,
     strangers: Strangers,
@@ -151,6 +154,7 @@ impl Serving {
             waker: waker.clone(),
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
+            followers: Followers::default(),
             sessions: Arc::new(Sessions::new(
                 server.limits,
                 server.host,
@@ -183,6 +187,7 @@ impl Serving {
                 Some(left) => Some(timeout.map_or(left, |it| it.min(left))),
                 None => timeout,
             };
+            let timeout = [timeout, self.followers.next_look()].into_iter().flatten().min();
             self.poller.wait(&mut ready, timeout)?;
             self.listen_again(clock::now())?;
             for &Ready { key, .. } in &ready {
@@ -194,6 +199,7 @@ impl Serving {
                 }
             }
             self.lobby.dismiss_silent(clock::now());
+            self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
                 say("all connections that were to be served are served (--exit-after): ending");
                 return Ok(());
@@ -288,7 +294,8 @@ impl Serving {
             }
             Arrival::Data(seat, is_checked) => {
                 if let Some((stream, _)) = self.lobby.leave(key) {
-                    self.sessions.attach_stream((seat, is_checked), stream);
+                    let seat = (seat, is_checked);
+                    self.followers.attach(&self.sessions, seat, stream, clock::now());
                 }
             }
             Arrival::Return(back) => {

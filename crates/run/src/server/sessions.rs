@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::Host;
-use pathscope_flow::GroupId;
-use pathscope_modes::registry::Test;
+use pathscope_flow::{Group, GroupId};
+use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
@@ -21,6 +21,7 @@ use pathscope_peers::native::{
 
 use super::FILES_KEPT;
 use super::lobby::IsChecked;
+use crate::attendance::{Attendance, Attended};
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::mail::{FlowSocket, Mailbox, Word};
@@ -151,8 +152,38 @@ struct Expected {
     datagrams: HashSet<SocketAddr>,
     /// Whether lanes may come late, and again from other addresses.
     roams: bool,
+    /// How many connections that follow one another are there.
+    attendance: Option<(GroupId, Attendance)>,
     /// Who sits on them now.
     lanes: HashMap<(FlowId, Lane), SocketAddr>,
+}
+
+/// What a connection gets that has its seat.
+#[derive(Debug)]
+struct Claimed {
+    /// Of its session.
+    mailbox: Mailbox,
+    settings: Settings,
+    attended: Option<Attended>,
+}
+
+/// Of a test with few connections, so many may come before those that they follow are closed here: a worker that has no
+/// processor for a moment closes none.
+const LEAST_AHEAD: u32 = 64;
+
+/// How many sockets the flows of a group have at once, at most. Of connections that are replaced, some may come before those
+/// that they follow are closed, and no more than the client has in the making.
+pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
+    let ahead = match &test.plan {
+        Plan::Goodput(plan) if group.replaces() => plan.shape.connect_limit,
+        _ => 0,
+    };
+    group.flows + ahead.min(group.flows.max(LEAST_AHEAD))
+}
+
+fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
+    let group = test.groups().into_iter().find(|group| group.replaces())?;
+    Some((group.id, Attendance::new(most_attached(test, &group))))
 }
 
 impl Sessions {
@@ -241,6 +272,7 @@ impl Sessions {
             mailbox,
             datagrams: HashSet::new(),
             roams: test.roams(),
+            attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
         match self.state().tests.entry(token) {
@@ -258,13 +290,24 @@ impl Sessions {
         self.state().tests.remove(&token);
     }
 
-    /// A connection asks for its seat, and is told the answer.
-    pub fn attach_stream(&self, (seat, is_checked): (Seat, IsChecked), mut stream: TcpStream) {
-        let (code, expected) = self.claim_stream(seat);
+    /// A connection asks for its seat, and is told the answer; or comes back, where there is no room for it yet and it may
+    /// wait.
+    pub fn attach_stream(
+        &self,
+        (seat, is_checked): (Seat, IsChecked),
+        mut stream: TcpStream,
+        may_wait: bool,
+    ) -> Option<TcpStream> {
+        let (code, claimed) = self.claim_stream(seat);
+        if code == AttachCode::NO_ROOM && may_wait {
+            return Some(stream);
+        }
         let ack = if is_checked { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
-        let (Some((mailbox, settings)), Ok(())) = (expected, told) else { return };
+        let (Some(Claimed { mailbox, settings, attended }), Ok(())) = (claimed, told) else {
+            return None;
+        };
         let socket = Socket::from(stream);
         // Probes beside a load go as the system sends them.
         let set = if seat.group == GroupId(0) { socket.apply(&settings) } else { Ok(()) };
@@ -274,12 +317,14 @@ impl Sessions {
                 flow: seat.flow,
                 socket: FlowSocket::Open(Arc::new(socket)),
                 connect_ns: None,
+                attended,
             },
             Err(error) => Word::AttachFailed(error.into()),
         });
+        None
     }
 
-    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<(Mailbox, Settings)>) {
+    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<Claimed>) {
         let mut state = self.state();
         let State { tests, served, .. } = &mut *state;
         let Some(expected) = tests.get_mut(&seat.token) else {
@@ -288,12 +333,19 @@ impl Sessions {
         if self.exit_after.is_some_and(|most| *served >= most) {
             return (AttachCode::SERVED, None);
         }
+        let attendance = expected.attendance.as_ref().filter(|(group, _)| *group == seat.group);
+        let attended = attendance.map(|(_, attendance)| attendance.enter());
+        if matches!(attended, Some(None)) {
+            return (AttachCode::NO_ROOM, None);
+        }
+        let attended = attended.flatten();
         let code = expected.seats.claim_stream(seat);
         let is_seated = code == AttachCode::ATTACHED;
         *served += u64::from(is_seated);
         let pacing = settings::pacing(&expected.test, Role::Server, seat.flow);
         let settings = Settings { pacing_bytes_per_second: pacing, ..expected.settings.clone() };
-        (code, is_seated.then(|| (expected.mailbox.clone(), settings)))
+        let mailbox = expected.mailbox.clone();
+        (code, is_seated.then_some(Claimed { mailbox, settings, attended }))
     }
 
     /// A proven address asks for a seat. What it is to be told.
@@ -319,7 +371,7 @@ impl Sessions {
             expected.mailbox.post(if expected.roams {
                 Word::Lane { group, flow, lane, socket: Some(socket) }
             } else {
-                Word::Attached { group, flow, socket, connect_ns: None }
+                Word::Attached { group, flow, socket, connect_ns: None, attended: None }
             });
         }
         code
@@ -332,19 +384,31 @@ impl Sessions {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+    use std::net::TcpListener;
+
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_modes::goodput::Iterations;
     use pathscope_modes::latency::LatencyPlan;
-    use pathscope_modes::registry::Plan;
 
     use super::*;
+    use crate::mail::Letters;
+    use crate::survey::{self, SurveyOptions};
+
+    fn sessions() -> Sessions {
+        let (host, journal) = (Host::default(), Journal::default());
+        Sessions::new(Limits::default(), host, journal, (100, None), waker())
+    }
+
+    fn waker() -> Waker {
+        Waker::new().expect("a waker")
+    }
 
     #[test]
     fn a_token_is_of_one_test_at_a_time() {
-        let waker = || Waker::new().expect("a waker");
-        let (host, journal) = (Host::default(), Journal::default());
-        let sessions = Sessions::new(Limits::default(), host, journal, (100, None), waker());
-        let plan = Plan::Latency(LatencyPlan::probe(pathscope_core::quantity::Frequency(100)));
-        let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
-        let test = Test { plan, probe: None, report_every_ns };
+        let sessions = sessions();
+        let plan = Plan::Latency(LatencyPlan::probe(Frequency(100)));
+        let test = Test { plan, probe: None, report_every_ns: Period::from_secs(1) };
         let (first, letters) = Mailbox::new(waker());
         let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
         let other = || Mailbox::new(waker()).0;
@@ -355,5 +419,71 @@ mod tests {
         assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
         sessions.forget(Token([1; 16]));
         assert!(expect([1; 16], other()).is_ok());
+    }
+
+    /// One connection after the other, for ever, with so many in the making.
+    fn one_after_the_other(connect_limit: u32) -> Test {
+        let options = SurveyOptions {
+            connections: 1,
+            duration: Period::from_secs(10),
+            probe_rate: Frequency(100),
+            report_every: Period::from_secs(1),
+            congestion_control: None,
+        };
+        let mut tests = survey::tests(&options).into_iter().map(|(_, test)| test);
+        let goodput = tests.find(|test| matches!(&test.plan, Plan::Goodput(_)));
+        let mut test = goodput.expect("a survey measures goodput");
+        if let Plan::Goodput(plan) = &mut test.plan {
+            plan.shape.iterations = Iterations::Forever;
+            plan.shape.connect_limit = connect_limit;
+        }
+        test
+    }
+
+    /// A connection asks for a seat. What it is told, or nothing where it waits.
+    fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let mut client =
+            TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let (server, _) = listener.accept().expect("one has come");
+        let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
+        let seat = Seat { token, group, flow: FlowId(flow), lane };
+        if sessions.attach_stream((seat, false), server, may_wait).is_some() {
+            return None;
+        }
+        let mut told = [0; 4];
+        client.read_exact(&mut told).expect("it is told something");
+        Some(told)
+    }
+
+    fn take_one(letters: &Letters) {
+        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Attached { .. })));
+    }
+
+    #[test]
+    fn connections_that_follow_one_another_are_no_more_at_once_than_was_agreed() {
+        let sessions = sessions();
+        let (mailbox, letters) = Mailbox::new(waker());
+        let test = one_after_the_other(2);
+        sessions.expect(Token([1; 16]), &test, mailbox).expect("it is the only one");
+        let attached = Some(encode_ack(AttachCode::ATTACHED));
+        for flow in 0..3 {
+            assert_eq!(asks(&sessions, flow, true), attached, "{flow}");
+        }
+        assert_eq!(asks(&sessions, 3, true), None);
+        assert_eq!(asks(&sessions, 3, false), Some(encode_ack(AttachCode::NO_ROOM)));
+        // One of them is over, and its number was not lost meanwhile.
+        take_one(&letters);
+        assert_eq!(asks(&sessions, 3, false), attached);
+        assert_eq!(asks(&sessions, 4, false), Some(encode_ack(AttachCode::NO_ROOM)));
+    }
+
+    #[test]
+    fn what_may_be_attached_at_once_is_what_descriptors_are_taken_for() {
+        let most = |connect_limit| {
+            let test = one_after_the_other(connect_limit);
+            most_attached(&test, &test.groups()[0])
+        };
+        assert_eq!([most(1), most(50), most(1_000)], [2, 51, 65]);
     }
 }
