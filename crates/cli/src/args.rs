@@ -67,6 +67,13 @@ pub struct ServerArgs {
     /// Connections of one test; 0: any number
     #[arg(long, value_name = "N")]
     pub limit_connections: Option<u32>,
+    /// Descriptors that one test may need; 0: any number [default: half of those for tests]
+    #[arg(long, value_name = "N")]
+    pub limit_descriptors: Option<u64>,
+    /// Descriptors that all tests from one address may need (IPv6: from one /64); 0: any number [default: half of those
+    /// for tests]
+    #[arg(long, value_name = "N")]
+    pub limit_descriptors_per_address: Option<u64>,
     /// Data connections to serve, of all clients together; then later ones are refused, and the server
     /// ends when its clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

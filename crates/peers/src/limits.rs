@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use pathscope_core::quantity::{Period, count};
 use pathscope_modes::registry::{Plan, Test};
@@ -24,6 +24,12 @@ pub struct Limits {
     pub duration_ns: Option<Period>,
     /// Connections and datagram flows of one session.
     pub connections: Option<u32>,
+    /// Descriptors that the test of one session may need.
+    #[serde(default)]
+    pub descriptors: Option<u64>,
+    /// The same of all sessions from one address.
+    #[serde(default)]
+    pub descriptors_per_address: Option<u64>,
 }
 
 impl Default for Limits {
@@ -37,14 +43,23 @@ impl Default for Limits {
             sessions_per_address: Some(64),
             duration_ns: Some(Period::from_secs(2 * 3_600)),
             connections: Some(65_536),
+            // They follow from what the system lets the server have.
+            descriptors: None,
+            descriptors_per_address: None,
         }
     }
 }
 
 impl Limits {
     /// No limits at all: for a server that only its own process can reach.
-    pub const NONE: Self =
-        Self { sessions: None, sessions_per_address: None, duration_ns: None, connections: None };
+    pub const NONE: Self = Self {
+        sessions: None,
+        sessions_per_address: None,
+        duration_ns: None,
+        connections: None,
+        descriptors: None,
+        descriptors_per_address: None,
+    };
 
     /// Whether a test that a stranger proposes can be run and is within the limits. A test that states
     /// no duration is ended when the limit is reached.
@@ -85,19 +100,22 @@ impl Limits {
 
 impl fmt::Display for Limits {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |limit: Option<u32>| {
-            limit.map_or_else(|| "unlimited".to_owned(), |limit| count(limit.into()))
-        };
+        let large = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), count);
+        let number = |limit: Option<u32>| large(limit.map(u64::from));
         let duration =
             self.duration_ns.map_or_else(|| "unlimited".to_owned(), |most| most.to_string());
         write!(
             formatter,
             "{} sessions (--limit-sessions), {} from one address (--limit-sessions-per-address), {} a run \
-             (--limit-duration), {} connections a session (--limit-connections); bytes and rate unlimited",
+             (--limit-duration), {} connections a session (--limit-connections), {} descriptors a session \
+             (--limit-descriptors), {} from one address (--limit-descriptors-per-address); bytes and rate \
+             unlimited",
             number(self.sessions),
             number(self.sessions_per_address),
             duration,
             number(self.connections),
+            large(self.descriptors),
+            large(self.descriptors_per_address),
         )
     }
 }
@@ -113,18 +131,45 @@ fn probe_duration(test: &Test) -> Option<Period> {
     Test { plan, probe: None, report_every_ns: test.report_every_ns }.duration_ns()
 }
 
-/// Who is in: the sessions of a server, counted by address. An IPv4 address counts as itself in either
-/// family.
+/// Where somebody calls from, as far as it counts: one site of IPv6 has as many addresses as it likes in its /64.
+/// An IPv4 address counts as itself in either family, and so does one that means something on its link alone.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Origin(IpAddr);
+
+impl Origin {
+    /// Of this address.
+    pub fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(six) if !six.is_unicast_link_local() && !six.is_loopback() => {
+                IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64))
+            }
+            address => address,
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V6(six) if six.to_bits().trailing_zeros() >= 64 => {
+                write!(formatter, "{six}/64")
+            }
+            address => address.fmt(formatter),
+        }
+    }
+}
+
+/// Who is in: the sessions of a server, counted by where they come from.
 #[derive(Debug, Default)]
 pub struct Census {
-    by_address: HashMap<IpAddr, u32>,
+    by_address: HashMap<Origin, u32>,
     total: u32,
 }
 
 impl Census {
     /// Counts a session, unless a limit is reached. To be followed by [`leave`](Self::leave), once.
     pub fn enter(&mut self, address: IpAddr, limits: &Limits) -> Result<(), Refusal> {
-        let address = address.to_canonical();
+        let address = Origin::of(address);
         let present = self.by_address.get(&address).copied().unwrap_or(0);
         if let Some(most) = limits.sessions.filter(|&most| self.total >= most) {
             let sentence = format!("it has reached its limit of {} sessions", count(most.into()));
@@ -148,7 +193,7 @@ impl Census {
 
     /// A session that was counted has ended.
     pub fn leave(&mut self, address: IpAddr) {
-        let address = address.to_canonical();
+        let address = Origin::of(address);
         let Some(present) = self.by_address.get_mut(&address) else { return };
         *present -= 1;
         self.total -= 1;
@@ -186,8 +231,9 @@ mod tests {
         assert_eq!(
             Limits::default().to_string(),
             "256 sessions (--limit-sessions), 64 from one address (--limit-sessions-per-address), \
-             7200 s a run (--limit-duration), 65,536 connections a session (--limit-connections); bytes \
-             and rate unlimited"
+             7200 s a run (--limit-duration), 65,536 connections a session (--limit-connections), unlimited \
+             descriptors a session (--limit-descriptors), unlimited from one address \
+             (--limit-descriptors-per-address); bytes and rate unlimited"
         );
         assert!(Limits::NONE.to_string().starts_with("unlimited sessions"));
     }
@@ -258,6 +304,23 @@ mod tests {
         census.leave(mapped);
         census.leave(address("192.0.2.77"));
         assert_eq!((census.sessions(), census.enter(one, &limits)), (2, Ok(())));
+    }
+
+    #[test]
+    fn a_site_of_ipv6_is_one_caller() {
+        let of = |text| Origin::of(address(text));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:0:0:7"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_ne!(of("fe80::1"), of("fe80::2"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
+        let told = ["2001:db8::1", "::1", "fe80::1", "::ffff:192.0.2.1"].map(|it| of(it).to_string());
+        assert_eq!(told, ["2001:db8::/64", "::1", "fe80::1", "192.0.2.1"]);
+        let limits = Limits { sessions_per_address: Some(1), ..Limits::default() };
+        let mut census = Census::default();
+        assert_eq!(census.enter(address("2001:db8::1"), &limits), Ok(()));
+        let refusal = census.enter(address("2001:db8::2"), &limits).expect_err("the same site");
+        assert!(refusal.to_string().contains("from 2001:db8::/64"), "{refusal}");
     }
 
     #[test]

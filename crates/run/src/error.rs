@@ -7,6 +7,7 @@ use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
 use pathscope_peers::PeerError;
+use pathscope_peers::limits::Origin;
 use pathscope_peers::native::AttachError;
 use thiserror::Error;
 
@@ -125,6 +126,33 @@ pub enum RunError {
         /// Files that are left.
         free: u64,
     },
+    /// The test of a session needs more descriptors than a server gives one.
+    #[error(
+        "{wanted} descriptors for the test's connections and threads are more than its limit of {most} a session; ask \
+         for fewer connections, or start the server with a higher --limit-descriptors"
+    )]
+    DescriptorsOfSession {
+        /// What the test needs.
+        wanted: String,
+        /// The limit.
+        most: String,
+    },
+    /// The tests from one address need more descriptors than a server gives them.
+    #[error(
+        "{wanted} descriptors for the test's connections and threads, beside {taken} of other sessions from {origin}, \
+         are more than its limit of {most} from one address; try again when one of them has ended, ask for fewer \
+         connections, or start the server with a higher --limit-descriptors-per-address"
+    )]
+    DescriptorsOfAddress {
+        /// What the test needs.
+        wanted: String,
+        /// What other sessions have.
+        taken: String,
+        /// Where they come from.
+        origin: Origin,
+        /// The limit.
+        most: String,
+    },
     /// A server has served as many connections as it was to serve.
     #[error(
         "it was to serve {most} connections (--exit-after), has served them, and is about to end"
@@ -181,6 +209,8 @@ impl RunError {
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_)
             | Self::NoFiles { .. }
+            | Self::DescriptorsOfSession { .. }
+            | Self::DescriptorsOfAddress { .. }
             | Self::Served { .. }
             | Self::TooManySpin { .. }
             | Self::DatagramTooLong { .. }

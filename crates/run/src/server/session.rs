@@ -121,7 +121,10 @@ impl End for ServerEnd<'_> {
         self.admission.sessions().check_served()?;
         self.admission.take_files(files_for(test, workers))?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        self.admission.sessions().expect(token, test, mailbox.clone())?;
+        if let Err(error) = self.admission.sessions().expect(token, test, mailbox.clone()) {
+            self.admission.give_files_back();
+            return Err(error);
+        }
         self.token = Some(token);
         (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())

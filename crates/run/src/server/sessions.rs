@@ -8,18 +8,18 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_core::quantity::count;
 use pathscope_core::record::Host;
 use pathscope_flow::{Group, GroupId};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
-use pathscope_peers::limits::{Census, Limits};
+use pathscope_peers::limits::{Census, Limits, Origin};
 use pathscope_peers::native::{
     AttachCode, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
 };
 
-use super::FILES_KEPT;
 use super::lobby::IsChecked;
 use crate::attendance::{Attendance, Attended};
 use crate::error::RunError;
@@ -53,6 +53,8 @@ struct State {
     present: usize,
     refused: usize,
     files_free: u64,
+    /// What the tests from each address have taken of them.
+    files_taken: HashMap<Origin, u64>,
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
@@ -62,6 +64,17 @@ struct State {
     freed: usize,
     /// Where word is left for sessions that outlive their connections, by what only their clients are told.
     living: HashMap<Token, Mailbox>,
+}
+
+impl State {
+    /// So many are taken by the tests from there.
+    fn note_files(&mut self, origin: Origin, taken: u64) {
+        if taken > 0 {
+            self.files_taken.insert(origin, taken);
+        } else {
+            self.files_taken.remove(&origin);
+        }
+    }
 }
 
 /// A client's place at the server, left when it is dropped.
@@ -87,21 +100,43 @@ impl Admission {
 
     /// Takes files for the sockets of a test, in place of those taken before.
     pub fn take_files(&mut self, wanted: u64) -> Result<(), RunError> {
+        let limits = &self.sessions.limits;
+        if let Some(most) = limits.descriptors.filter(|&most| wanted > most) {
+            let [wanted, most] = [wanted, most].map(count);
+            return Err(RunError::DescriptorsOfSession { wanted, most });
+        }
+        let origin = Origin::of(self.from.ip());
         let mut state = self.sessions.state();
+        let taken = state.files_taken.get(&origin).map_or(0, |taken| taken - self.files);
+        if let Some(most) = limits.descriptors_per_address.filter(|&most| wanted + taken > most) {
+            let [wanted, taken, most] = [wanted, taken, most].map(count);
+            return Err(RunError::DescriptorsOfAddress { wanted, taken, origin, most });
+        }
         let free = state.files_free + self.files;
         if wanted > free {
             return Err(RunError::NoFiles { wanted, free });
         }
         state.files_free = free - wanted;
+        state.note_files(origin, taken + wanted);
         self.files = wanted;
         Ok(())
+    }
+
+    /// Gives back what was taken.
+    pub fn give_files_back(&mut self) {
+        let mut state = self.sessions.state();
+        state.files_free += self.files;
+        let origin = Origin::of(self.from.ip());
+        let taken = state.files_taken.get(&origin).copied().unwrap_or(0);
+        state.note_files(origin, taken - self.files);
+        self.files = 0;
     }
 }
 
 impl Drop for Admission {
     fn drop(&mut self) {
+        self.give_files_back();
         let mut state = self.sessions.state();
-        state.files_free += self.files;
         if self.admitted.is_ok() {
             state.census.leave(self.from.ip());
             state.present -= 1;
@@ -187,7 +222,7 @@ fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
 }
 
 impl Sessions {
-    /// None yet; their connections may take so many files. `listener` is woken when one leaves.
+    /// None yet; their tests may take so many files. `listener` is woken when one leaves.
     pub fn new(
         limits: Limits,
         host: Host,
@@ -195,9 +230,7 @@ impl Sessions {
         (files, exit_after): (u64, Option<u64>),
         listener: Waker,
     ) -> Self {
-        // Of few files, half.
-        let files_free = files - FILES_KEPT.min(files / 2);
-        let state = Mutex::new(State { files_free, ..State::default() });
+        let state = Mutex::new(State { files_free: files, ..State::default() });
         Self { limits, host, journal, exit_after, state, left: Condvar::new(), listener }
     }
 
@@ -396,8 +429,12 @@ mod tests {
     use crate::survey::{self, SurveyOptions};
 
     fn sessions() -> Sessions {
-        let (host, journal) = (Host::default(), Journal::default());
-        Sessions::new(Limits::default(), host, journal, (100, None), waker())
+        sessions_with(Limits::default())
+    }
+
+    /// With a hundred files for their tests.
+    fn sessions_with(limits: Limits) -> Sessions {
+        Sessions::new(limits, Host::default(), Journal::default(), (100, None), waker())
     }
 
     fn waker() -> Waker {
@@ -419,6 +456,45 @@ mod tests {
         assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
         sessions.forget(Token([1; 16]));
         assert!(expect([1; 16], other()).is_ok());
+    }
+
+    #[test]
+    fn neither_a_session_nor_an_address_takes_every_descriptor() {
+        let sessions = Arc::new(sessions_with(Limits {
+            descriptors: Some(60),
+            descriptors_per_address: Some(80),
+            ..Limits::default()
+        }));
+        let admit = |from: &str| {
+            let from = from.parse().expect("an address");
+            Sessions::admit(&sessions, from).expect("few are refused")
+        };
+        // Two addresses of one site, and another.
+        let mut one = admit("[2001:db8::1]:9");
+        let mut other = admit("[2001:db8::2]:9");
+        let mut stranger = admit("192.0.2.1:9");
+        let refused = |admission: &mut Admission, wanted| {
+            admission.take_files(wanted).expect_err("too many").to_string()
+        };
+        let said = refused(&mut one, 61);
+        assert!(said.starts_with("61 descriptors") && said.contains("limit of 60"), "{said}");
+        assert!(said.ends_with("a higher --limit-descriptors"), "{said}");
+        one.take_files(60).expect("within its limit");
+        let said = refused(&mut other, 21);
+        assert!(said.contains("60 of other sessions from 2001:db8::/64"), "{said}");
+        assert!(said.contains("limit of 80") && said.contains("-descriptors-per-address"), "{said}");
+        other.take_files(20).expect("within its limit");
+        let said = refused(&mut stranger, 21);
+        assert!(said.starts_with("21 connections are more than the 20"), "{said}");
+        stranger.take_files(20).expect("they are there");
+        // A test in place of another, and a session that is gone.
+        one.take_files(10).expect("fewer");
+        other.take_files(60).expect("the rest of the site's");
+        drop(one);
+        stranger.take_files(40).expect("they are there");
+        drop((other, stranger));
+        assert_eq!(sessions.state().files_free, 100);
+        assert!(sessions.state().files_taken.is_empty());
     }
 
     /// One connection after the other, for ever, with so many in the making.
