@@ -81,6 +81,16 @@ pub struct ServerArgs {
     /// Length of one test; 0: any
     #[arg(long, value_name = "TIME")]
     pub limit_duration: Option<Period>,
+    /// Lets threads spin for clients on other machines, too: each takes a processor as long as its test lasts
+    #[arg(long)]
+    pub allow_spin: bool,
+    /// Lets clients on other machines choose this end's processors, too (--server-cpu)
+    #[arg(long)]
+    pub allow_pinning: bool,
+    /// Lets clients on other machines choose any congestion control, too, and not only those that this system lets every user
+    /// choose: of a server that runs as root the kernel loads what it does not have yet
+    #[arg(long)]
+    pub allow_congestion: bool,
     /// What is written while it serves
     #[command(flatten)]
     pub journal: JournalArgs,

@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use pathscope_core::quantity::{Period, shown};
 use pathscope_os::memory;
-use pathscope_peers::limits::Limits;
+use pathscope_peers::limits::{Limits, Withheld};
 use pathscope_run::server::{Descriptors, Server, Settings};
 use pathscope_run::stop::Stop;
 
@@ -116,6 +116,11 @@ fn limits(args: &ServerArgs) -> Limits {
         duration_ns: args
             .limit_duration
             .map_or(usual.duration_ns, |limit| (limit.0 > 0).then_some(limit)),
+        withheld: Withheld {
+            spinning: !args.allow_spin,
+            pinning: !args.allow_pinning,
+            congestion: !args.allow_congestion,
+        },
         ..usual
     }
 }

@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr};
 
+use pathscope_core::Wait;
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{Period, count};
 use pathscope_modes::registry::{Plan, Test};
 use serde::{Deserialize, Serialize};
@@ -30,6 +32,77 @@ pub struct Limits {
     /// The same of all sessions from one address.
     #[serde(default)]
     pub descriptors_per_address: Option<u64>,
+    /// What it does not do for those who ask.
+    #[serde(default)]
+    pub withheld: Withheld,
+}
+
+/// What a server does for a client only where its operator allows it: it costs others more than a test should.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Withheld {
+    /// Threads that spin: each takes a processor from all others.
+    pub spinning: bool,
+    /// Keeping threads on processors that the client names: those of others may be there.
+    pub pinning: bool,
+    /// Congestion controls that the system does not let every user choose: the kernel of a privileged server would load
+    /// them, and they need not be fair.
+    pub congestion: bool,
+}
+
+impl Withheld {
+    /// All of it: from strangers.
+    pub const ALL: Self = Self { spinning: true, pinning: true, congestion: true };
+
+    /// Nothing.
+    pub const NONE: Self = Self { spinning: false, pinning: false, congestion: false };
+
+    /// Whether a test does without what is withheld. `unprivileged`: congestion controls that everybody may choose.
+    pub fn check(self, test: &Test, unprivileged: &[String]) -> Result<(), Refusal> {
+        let probe = test.probe.iter().map(|probe| (probe.wait, &probe.server_cpus[..]));
+        let mut asked = probe.chain([(test.plan.wait(), test.plan.cpus_of(Role::Server))]);
+        if self.spinning && asked.clone().any(|(wait, _)| wait == Wait::Spin) {
+            let sentence = "no thread of it may spin for a client (--wait spin)";
+            let hint =
+                "ask for --wait auto, sleep or hybrid, or start the server with --allow-spin";
+            return Err(Refusal::new("spinning", sentence).with_hint(hint));
+        }
+        if self.pinning && asked.any(|(_, cpus)| !cpus.is_empty()) {
+            let sentence = "no client may choose its processors (--server-cpu)";
+            let hint = "leave --server-cpu out, or start the server with --allow-pinning";
+            return Err(Refusal::new("pinning", sentence).with_hint(hint));
+        }
+        let control = match &test.plan {
+            Plan::Goodput(plan) => plan.congestion_control.as_ref(),
+            Plan::Latency(plan) => plan.congestion_control.as_ref(),
+            Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
+        };
+        match control.filter(|control| self.congestion && !unprivileged.contains(control)) {
+            Some(control) => {
+                let sentence = format!(
+                    "the congestion control '{control}' is none that every user of its system may choose ({})",
+                    unprivileged.join(", ")
+                );
+                let hint = "ask for one of those, or start the server with --allow-congestion";
+                Err(Refusal::new("congestion", sentence).with_hint(hint))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Withheld {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |withheld: bool| if withheld { "loopback alone" } else { "everybody" };
+        write!(
+            formatter,
+            "spinning for {} (--allow-spin), pinning for {} (--allow-pinning), any congestion control for {} \
+             (--allow-congestion)",
+            of(self.spinning),
+            of(self.pinning),
+            of(self.congestion)
+        )
+    }
 }
 
 impl Default for Limits {
@@ -46,6 +119,7 @@ impl Default for Limits {
             // They follow from what the system lets the server have.
             descriptors: None,
             descriptors_per_address: None,
+            withheld: Withheld::ALL,
         }
     }
 }
@@ -59,7 +133,16 @@ impl Limits {
         connections: None,
         descriptors: None,
         descriptors_per_address: None,
+        withheld: Withheld::NONE,
     };
+
+    /// The same for somebody who calls from there: nothing is withheld from who is on this machine already.
+    #[must_use]
+    pub fn for_caller(self, from: IpAddr) -> Self {
+        let is_here = from.to_canonical().is_loopback();
+        let withheld = if is_here { Withheld::NONE } else { self.withheld };
+        Self { withheld, ..self }
+    }
 
     /// Whether a test that a stranger proposes can be run and is within the limits. A test that states
     /// no duration is ended when the limit is reached.
@@ -108,7 +191,7 @@ impl fmt::Display for Limits {
             formatter,
             "{} sessions (--limit-sessions), {} from one address (--limit-sessions-per-address), {} a run \
              (--limit-duration), {} connections a session (--limit-connections), {} descriptors a session \
-             (--limit-descriptors), {} from one address (--limit-descriptors-per-address); bytes and rate \
+             (--limit-descriptors), {} from one address (--limit-descriptors-per-address); {}; bytes and rate \
              unlimited",
             number(self.sessions),
             number(self.sessions_per_address),
@@ -116,6 +199,7 @@ impl fmt::Display for Limits {
             number(self.connections),
             large(self.descriptors),
             large(self.descriptors_per_address),
+            self.withheld,
         )
     }
 }
@@ -233,7 +317,9 @@ mod tests {
             "256 sessions (--limit-sessions), 64 from one address (--limit-sessions-per-address), \
              7200 s a run (--limit-duration), 65,536 connections a session (--limit-connections), unlimited \
              descriptors a session (--limit-descriptors), unlimited from one address \
-             (--limit-descriptors-per-address); bytes and rate unlimited"
+             (--limit-descriptors-per-address); spinning for loopback alone (--allow-spin), pinning for \
+             loopback alone (--allow-pinning), any congestion control for loopback alone \
+             (--allow-congestion); bytes and rate unlimited"
         );
         assert!(Limits::NONE.to_string().starts_with("unlimited sessions"));
     }
@@ -307,6 +393,46 @@ mod tests {
     }
 
     #[test]
+    fn what_costs_others_too_much_is_refused_by_name_unless_it_is_allowed() {
+        let usual = ["reno", "cubic"].map(str::to_owned);
+        let spins = |test: &mut Test| plan_of(test).wait = Wait::Spin;
+        let probe_spins = |test: &mut Test| {
+            test.probe.iter_mut().for_each(|probe| probe.wait = Wait::Spin);
+        };
+        let pins = |test: &mut Test| plan_of(test).server_cpus = vec![0];
+        let chooses = |test: &mut Test| plan_of(test).congestion_control = Some("vegas".to_owned());
+        let cases: [(&dyn Fn(&mut Test), &str, &str); 4] = [
+            (&spins, "spinning", "--allow-spin"),
+            (&probe_spins, "spinning", "--allow-spin"),
+            (&pins, "pinning", "--allow-pinning"),
+            (&chooses, "congestion", "--allow-congestion"),
+        ];
+        let limits = Limits::default();
+        for (asks, code, option) in cases {
+            let mut test = fixtures::load(1);
+            asks(&mut test);
+            let refusal = limits.withheld.check(&test, &usual).expect_err("it is withheld");
+            assert_eq!(refusal.code, code);
+            assert!(refusal.to_string().ends_with(option), "{refusal}");
+            assert_eq!(Withheld::NONE.check(&test, &usual), Ok(()));
+            for (from, allowed) in [("127.0.0.9", true), ("::1", true), ("::ffff:127.0.0.1", true)]
+            {
+                let withheld = limits.for_caller(address(from)).withheld;
+                assert_eq!(withheld.check(&test, &usual).is_ok(), allowed, "{from}");
+            }
+            let withheld = limits.for_caller(address("192.0.2.1")).withheld;
+            assert!(withheld.check(&test, &usual).is_err());
+        }
+        // One that every user may choose is no stranger's affair to be refused.
+        let mut test = fixtures::load(1);
+        plan_of(&mut test).congestion_control = Some("reno".to_owned());
+        plan_of(&mut test).client_cpus = vec![0];
+        assert_eq!(limits.withheld.check(&test, &usual), Ok(()));
+        let refusal = limits.withheld.check(&test, &[]).expect_err("none is known to be");
+        assert_eq!(refusal.code, "congestion");
+    }
+
+    #[test]
     fn a_site_of_ipv6_is_one_caller() {
         let of = |text| Origin::of(address(text));
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:0:0:7"));
@@ -314,7 +440,8 @@ mod tests {
         assert_ne!(of("fe80::1"), of("fe80::2"));
         assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
         assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
-        let told = ["2001:db8::1", "::1", "fe80::1", "::ffff:192.0.2.1"].map(|it| of(it).to_string());
+        let told =
+            ["2001:db8::1", "::1", "fe80::1", "::ffff:192.0.2.1"].map(|it| of(it).to_string());
         assert_eq!(told, ["2001:db8::/64", "::1", "fe80::1", "192.0.2.1"]);
         let limits = Limits { sessions_per_address: Some(1), ..Limits::default() };
         let mut census = Census::default();

@@ -161,6 +161,12 @@ pub enum RunError {
         /// How many.
         most: u64,
     },
+    /// A session has as many threads that spin as one may have.
+    #[error(
+        "as many threads spin for this session as may for one: half of the server's processors, or none without \
+         --allow-spin; ask for --wait sleep"
+    )]
+    SpinsEnough,
     /// As many threads spin already as there are processors.
     #[error(
         "{cpus} threads spin here already, and it has no more processors; ask for --wait sleep, or try \
@@ -212,6 +218,7 @@ impl RunError {
             | Self::DescriptorsOfSession { .. }
             | Self::DescriptorsOfAddress { .. }
             | Self::Served { .. }
+            | Self::SpinsEnough
             | Self::TooManySpin { .. }
             | Self::DatagramTooLong { .. }
             | Self::NoPath { .. }

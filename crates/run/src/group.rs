@@ -27,7 +27,7 @@ use crate::error::RunError;
 use crate::ledger::{FLOWS_TOLD, Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
 use crate::paths::log::PathsRemote;
-use crate::placement::{self, Placement, Places, Share};
+use crate::placement::{self, Means, Placement, Places, Share};
 use crate::settings::is_probe;
 use crate::vacancies::OpenerRemote;
 use crate::worker::{RunningWorker, Succession};
@@ -92,7 +92,7 @@ impl GroupState {
         is_probe(self.group)
     }
 
-    pub fn new(test: &Test, group: Group, (role, cpus): (Role, usize)) -> Result<Self, RunError> {
+    pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
         let job = test.plan_of(group.id);
         let tally = match &job {
             Plan::Latency(plan) => Some(LatencyTally::for_plan(plan, role)),
@@ -101,10 +101,10 @@ impl GroupState {
         let list = job.cpus_of(role);
         check_cpus(list)?;
         let Share { cpus, substitution, places } =
-            placement::share_of(&job, group.flows, (role, cpus, list.len()));
+            placement::share_of(&job, group.flows, (role, means.cpus, list.len()));
         let mut placement = placement::of(&job, group.flows, cpus)?;
         placement.substitutions.extend(substitution);
-        let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
+        let spinning = placement::claim_spinning(&mut placement, job.wait(), means)?;
         let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,

@@ -124,29 +124,58 @@ pub(crate) fn of(plan: &Plan, flows: u32, cpus: usize) -> Result<Placement, RunE
     }
 }
 
+/// What an end has for the workers of a test.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Means {
+    /// Processors.
+    pub cpus: usize,
+    /// So many of its workers may spin; 0: none, since its operator does not allow it.
+    pub spinning: usize,
+}
+
 /// Takes the right to spin for a placement that does. What was left to us sleeps where too many spin
 /// already; what was asked for by name is refused.
 pub(crate) fn claim_spinning(
     placement: &mut Placement,
     asked: Wait,
-    cpus: usize,
+    means: Means,
 ) -> Result<Option<Places>, RunError> {
     if placement.wait != Wait::Spin {
         return Ok(None);
     }
+    if placement.workers > means.spinning {
+        if asked == Wait::Spin && means.spinning == 0 {
+            return Err(RunError::SpinsEnough);
+        }
+        if means.spinning == 0 {
+            sleep_instead(placement, "no thread of this end may spin for it (--allow-spin)");
+            return Ok(None);
+        }
+        let why = "one session may have half of this end's processors spun on";
+        placement.substitutions.push(Substitution {
+            what: "workers".to_owned(),
+            asked: placement.workers.to_string(),
+            ran: means.spinning.to_string(),
+            why: why.to_owned(),
+        });
+        placement.workers = means.spinning;
+    }
     // A lone processor may be spun on by one: whoever asks for that by name knows why.
-    let most = cpus.max(placement.workers);
+    let most = means.cpus.max(placement.workers);
     let claimed = Places::claim(&SPINNING, placement.workers, most);
     if claimed.is_none() && asked == Wait::Spin {
-        return Err(RunError::TooManySpin { cpus });
+        return Err(RunError::TooManySpin { cpus: means.cpus });
     }
     if claimed.is_none() {
-        placement.wait = Wait::Sleep;
-        placement.substitutions.retain(|substitution| substitution.what != "wait");
-        let why = "as many threads spin at this end as it has processors";
-        placement.substitutions.push(substitution("wait", Wait::Sleep.name(), why));
+        sleep_instead(placement, "as many threads spin at this end as it has processors");
     }
     Ok(claimed)
+}
+
+fn sleep_instead(placement: &mut Placement, why: &str) {
+    placement.wait = Wait::Sleep;
+    placement.substitutions.retain(|substitution| substitution.what != "wait");
+    placement.substitutions.push(substitution("wait", Wait::Sleep.name(), why));
 }
 
 /// How a group of flows is run at this end.
@@ -156,6 +185,13 @@ pub(crate) struct Placement {
     pub wait: Wait,
     pub workers: usize,
     pub substitutions: Vec<Substitution>,
+}
+
+impl Placement {
+    /// How many of its workers spin.
+    pub fn spinning(&self) -> usize {
+        if self.wait == Wait::Spin { self.workers } else { 0 }
+    }
 }
 
 /// Which ways the flows of a load go.
@@ -330,6 +366,36 @@ mod tests {
         assert!(Places::claim(&TAKEN, 4, 4).is_none());
         drop((second, third));
         assert_eq!(TAKEN.load(Ordering::SeqCst), 0);
+    }
+
+    #[test]
+    fn a_session_spins_no_more_than_it_may() {
+        let spins = |wait, workers| {
+            let mut placement = of_load((8, Ways::One), None, wait, workers).expect("known");
+            placement.wait = Wait::Spin;
+            placement
+        };
+        let told = |placement: &Placement, what: &str| {
+            let told = placement.substitutions.iter().filter(|it| it.what == what);
+            told.map(|it| (it.ran.clone(), it.why.clone())).collect::<Vec<_>>()
+        };
+        // Half of the processors.
+        let mut placement = spins(Wait::Spin, 4);
+        let means = Means { cpus: 4, spinning: 2 };
+        let places = claim_spinning(&mut placement, Wait::Spin, means).expect("it may");
+        assert!(places.is_some_and(|places| places.count == 2));
+        assert_eq!((placement.workers, placement.spinning()), (2, 2));
+        assert_eq!(told(&placement, "workers")[0].0, "2");
+        // What was left to a server that lets nobody spin.
+        let mut placement = spins(Wait::Auto, 1);
+        let means = Means { cpus: 4, spinning: 0 };
+        let places = claim_spinning(&mut placement, Wait::Auto, means).expect("it sleeps");
+        assert!(places.is_none() && placement.wait == Wait::Sleep);
+        let told = told(&placement, "wait");
+        assert!(told.len() == 1 && told[0].1.contains("--allow-spin"), "{told:?}");
+        // What was asked for by name, by a session that has its share already.
+        let error = claim_spinning(&mut spins(Wait::Spin, 1), Wait::Spin, means);
+        assert!(matches!(error, Err(RunError::SpinsEnough)));
     }
 
     #[test]

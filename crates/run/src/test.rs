@@ -27,6 +27,7 @@ use crate::group::GroupState;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::paths::log::{PathsRemote, ServerIs};
+use crate::placement::Means;
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
@@ -75,7 +76,8 @@ pub(crate) struct RunningTest {
 
 /// Whether this end can run a test; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
-    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), 1).map(drop)
+    let means = Means { cpus: 1, spinning: usize::MAX };
+    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), means).map(drop)
 }
 
 /// The group of this number. Not of the whole test, so that its workers can be told meanwhile.
@@ -84,12 +86,14 @@ fn with_id(groups: &mut [GroupState], group: GroupId) -> Option<&mut GroupState>
 }
 
 impl RunningTest {
-    /// A test whose flows have no sockets yet, for workers on so many processors; or why this end cannot
-    /// run it.
-    pub fn new(test: Test, role: Role, token: Token, cpus: usize) -> Result<Self, RunError> {
-        let groups =
-            test.groups().into_iter().map(|group| GroupState::new(&test, group, (role, cpus)));
-        let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
+    /// A test whose flows have no sockets yet, for workers with such means; or why this end cannot run it.
+    pub fn new(test: Test, role: Role, token: Token, mut means: Means) -> Result<Self, RunError> {
+        let mut groups = Vec::new();
+        for group in test.groups() {
+            let state = GroupState::new(&test, group, (role, means))?;
+            means.spinning -= state.placement.spinning();
+            groups.push(state);
+        }
         if let Some(name) = &settings::settings(&test).congestion_control {
             sockets::check_congestion_control(name)?;
         }

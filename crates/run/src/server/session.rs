@@ -61,10 +61,13 @@ fn talk(
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
     let wants_ends = admission.sessions().journal.is_kept();
-    let settings = ServerSettings { host, limits: admission.sessions().limits, wants_ends };
+    let limits = admission.sessions().limits.for_caller(admission.from.ip());
+    let congestion_controls = admission.sessions().congestion_controls.clone();
+    let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
     let admitted = admission.admitted.clone();
     let dialogue = Server::new(settings, greeting, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
+    driver.may_spin = !limits.withheld.spinning;
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.mailbox());
     let sessions = admission.share();

@@ -12,7 +12,7 @@ use pathscope_core::quantity::count;
 use pathscope_core::record::Host;
 use pathscope_flow::{Group, GroupId};
 use pathscope_modes::registry::{Plan, Test};
-use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits, Origin};
@@ -39,6 +39,8 @@ pub(super) struct Sessions {
     pub limits: Limits,
     pub host: Host,
     pub journal: Journal,
+    /// Congestion controls that every user of this machine may choose.
+    pub congestion_controls: Vec<String>,
     /// Data connections that are served; then the server ends. Absent: any number.
     exit_after: Option<u64>,
     state: Mutex<State>,
@@ -231,7 +233,9 @@ impl Sessions {
         listener: Waker,
     ) -> Self {
         let state = Mutex::new(State { files_free: files, ..State::default() });
-        Self { limits, host, journal, exit_after, state, left: Condvar::new(), listener }
+        let congestion_controls = sockets::unprivileged_congestion_controls();
+        let left = Condvar::new();
+        Self { limits, host, journal, congestion_controls, exit_after, state, left, listener }
     }
 
     /// A client asks for a session: it gets one, or is told why not; `None` where too many are being told.
@@ -482,7 +486,10 @@ mod tests {
         one.take_files(60).expect("within its limit");
         let said = refused(&mut other, 21);
         assert!(said.contains("60 of other sessions from 2001:db8::/64"), "{said}");
-        assert!(said.contains("limit of 80") && said.contains("-descriptors-per-address"), "{said}");
+        assert!(
+            said.contains("limit of 80") && said.contains("-descriptors-per-address"),
+            "{said}"
+        );
         other.take_files(20).expect("within its limit");
         let said = refused(&mut stranger, 21);
         assert!(said.starts_with("21 connections are more than the 20"), "{said}");
