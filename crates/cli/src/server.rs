@@ -5,8 +5,8 @@ use std::sync::{Mutex, PoisonError};
 
 use pathscope_core::quantity::{Period, shown};
 use pathscope_os::memory;
-use pathscope_peers::limits::Limits;
-use pathscope_run::server::{Server, Settings};
+use pathscope_peers::limits::{Limits, Withheld};
+use pathscope_run::server::{Descriptors, Server, Settings};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
@@ -42,6 +42,10 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         listen: args.listen.clone(),
         port: args.port,
         limits: limits(args),
+        descriptors: Descriptors {
+            session: args.limit_descriptors,
+            address: args.limit_descriptors_per_address,
+        },
         here: here(Presence::find().as_ref()),
         journal: kept.journal(),
         exit_after: args.exit_after,
@@ -112,5 +116,11 @@ fn limits(args: &ServerArgs) -> Limits {
         duration_ns: args
             .limit_duration
             .map_or(usual.duration_ns, |limit| (limit.0 > 0).then_some(limit)),
+        withheld: Withheld {
+            spinning: !args.allow_spin,
+            pinning: !args.allow_pinning,
+            congestion: !args.allow_congestion,
+        },
+        ..usual
     }
 }

@@ -35,6 +35,8 @@ pub struct ServerSettings {
     pub host: Host,
     /// What it grants.
     pub limits: Limits,
+    /// Congestion controls that every user of this machine may choose.
+    pub congestion_controls: Vec<String>,
     /// Whether clients are asked to say of each connection what it came to.
     pub wants_ends: bool,
 }
@@ -235,6 +237,7 @@ impl Server {
         let judged = propose
             .test()
             .and_then(|test| self.settings.limits.check(&test).map(|()| test))
+            .and_then(|test| self.check_withheld(&test).map(|()| test))
             .and_then(|test| check_resumed(&test, propose.resumes).map(|()| test));
         let test = match judged {
             Ok(test) => test,
@@ -250,6 +253,11 @@ impl Server {
         self.line.put(Output::Prepare { token, plan: test.clone() });
         self.stage = Stage::Preparing { token, test: Box::new(test) };
         Ok(())
+    }
+
+    fn check_withheld(&self, test: &Test) -> Result<(), Refusal> {
+        let ServerSettings { limits, congestion_controls, .. } = &self.settings;
+        limits.withheld.check(test, congestion_controls)
     }
 
     fn prepared(&mut self, substitutions: Vec<Substitution>, now: Tick) -> Result<(), PeerError> {

@@ -28,6 +28,7 @@ use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox, Word};
+use crate::placement::Means;
 use crate::samples::SampleFile;
 use crate::test::{Patience, RunningTest};
 
@@ -71,12 +72,12 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word; or says why it cannot. At the client: what they
-    /// present, and whether that bears a checksum.
+    /// Provides the sockets of the test's flows, which arrive as word, for so many workers; or says why it cannot. At the
+    /// client: what they present, and whether that bears a checksum.
     fn provide(
         &mut self,
         token: (Token, bool),
-        test: &Test,
+        test: (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError>;
     /// The test's flows run since `at`; this was left open and chosen.
@@ -95,6 +96,8 @@ pub(crate) trait End {
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
+    /// Whether workers of its tests may spin.
+    pub may_spin: bool,
     control: Control,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
@@ -148,6 +151,7 @@ where
         Ok(Self {
             dialogue,
             role,
+            may_spin: true,
             remote: control.remote(),
             control,
             reconnects: false,
@@ -328,12 +332,12 @@ where
     ) -> Result<Vec<Substitution>, RunError> {
         let tells_failures = self.dialogue.peer_tells_failures();
         self.journal.expect(token, (self.role, tells_failures), &plan);
-        let mut test = Box::new(RunningTest::new(plan, self.role, token, self.cpus())?);
+        let mut test = Box::new(RunningTest::new(plan, self.role, token, self.means())?);
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
-        end.provide((token, is_checked), &test.test, &self.mailbox)?;
+        end.provide((token, is_checked), (&test.test, test.workers()), &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
@@ -342,10 +346,18 @@ where
         Ok(chosen)
     }
 
-    /// Processors for the workers of this end: half of them where the other end is on this machine.
-    fn cpus(&self) -> usize {
-        let cpus = cpus::allowed().len();
-        (if self.control.is_within_one_host() { cpus / 2 } else { cpus }).max(1)
+    /// What there is for the workers of this end: half of the processors where the other end is on this machine. One session
+    /// of a server may have half of them spun on at most, so that none keeps all from the others.
+    fn means(&self) -> Means {
+        let allowed = cpus::allowed().len();
+        let is_shared = self.control.is_within_one_host();
+        let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
+        let spinning = match self.role {
+            Role::Client => usize::MAX,
+            Role::Server if self.may_spin => (allowed / 2).max(1),
+            Role::Server => 0,
+        };
+        Means { cpus, spinning }
     }
 
     fn start(&mut self, end: &mut impl End) {

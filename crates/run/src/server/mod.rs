@@ -2,6 +2,7 @@
 //! thread a session. No operation on one connection delays another.
 
 mod embedded;
+mod followers;
 mod listening;
 mod lobby;
 mod session;
@@ -29,13 +30,49 @@ pub use embedded::Embedded;
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::stop::{Hearing, Stage, Stop};
+use followers::Followers;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
 use sessions::{Sessions, Stay};
 use strangers::Strangers;
 
-/// Files that are kept for everything but connections that have not said yet what they are for.
+/// Files that are kept for everything but tests and connections that have not said yet what they are for.
 const FILES_KEPT: u64 = 1_024;
+
+/// Of all files, the tenths that tests may take, and connections that have not said yet what they are for: the rest stays free
+/// whatever strangers do.
+const TENTHS_OF_TESTS: u64 = 7;
+const TENTHS_OF_GUESTS: u64 = 1;
+
+/// Guests of a server that has few files.
+const LEAST_GUESTS: u64 = 64;
+
+/// What the tests of a server that may open so many files may take. Of few, half.
+fn files_of_tests(files: u64) -> u64 {
+    (files - FILES_KEPT.min(files / 2)).min(files / 10 * TENTHS_OF_TESTS)
+}
+
+/// How many descriptors the tests of strangers may have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Descriptors {
+    /// Of one session; 0: any number; absent: half of those for tests.
+    pub session: Option<u64>,
+    /// Of all sessions from one address; 0: any number; absent: half of those for tests.
+    pub address: Option<u64>,
+}
+
+impl Descriptors {
+    /// The limits, with these among them, of a server that may open so many files.
+    fn among(self, limits: Limits, files: u64) -> Limits {
+        let half = files_of_tests(files) / 2;
+        let limit = |asked: Option<u64>| Some(asked.unwrap_or(half)).filter(|&most| most > 0);
+        Limits {
+            descriptors: limit(self.session),
+            descriptors_per_address: limit(self.address),
+            ..limits
+        }
+    }
+}
 
 /// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
 const TURN: usize = 64;
@@ -52,6 +89,8 @@ pub struct Settings {
     pub port: u16,
     /// What clients may ask for.
     pub limits: Limits,
+    /// Those of descriptors, of which the system has a say.
+    pub descriptors: Descriptors,
     /// This end, as results describe it.
     pub here: Host,
     /// What is written down while it serves.
@@ -77,7 +116,8 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        let Settings { limits, here: host, journal, exit_after, .. } = settings;
+        let Settings { limits, descriptors, here: host, journal, exit_after, .. } = settings;
+        let limits = descriptors.among(limits, files);
         Ok(Self { listening, limits, exit_after, host, files, journal })
     }
 
@@ -114,6 +154,7 @@ struct Serving {
     waker: Waker,
     sockets: HashMap<u64, Source>,
     lobby: Lobby,
+    followers: Followers,
     sessions: Arc<Sessions>,
     challenger: Challenger,
     strangers: Strangers,
@@ -145,17 +186,18 @@ impl Serving {
                 sockets.insert(key, source);
             }
         }
-        let most_guests = server.files.saturating_sub(FILES_KEPT).max(FILES_KEPT / 2) / 2;
+        let most_guests = (server.files / 10 * TENTHS_OF_GUESTS).max(LEAST_GUESTS);
         Ok(Self {
             poller,
             waker: waker.clone(),
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
+            followers: Followers::default(),
             sessions: Arc::new(Sessions::new(
                 server.limits,
                 server.host,
                 server.journal,
-                (server.files, server.exit_after),
+                (files_of_tests(server.files), server.exit_after),
                 waker.clone(),
             )),
             challenger: Challenger::new(random::bytes()?),
@@ -183,6 +225,7 @@ impl Serving {
                 Some(left) => Some(timeout.map_or(left, |it| it.min(left))),
                 None => timeout,
             };
+            let timeout = [timeout, self.followers.next_look()].into_iter().flatten().min();
             self.poller.wait(&mut ready, timeout)?;
             self.listen_again(clock::now())?;
             for &Ready { key, .. } in &ready {
@@ -194,6 +237,7 @@ impl Serving {
                 }
             }
             self.lobby.dismiss_silent(clock::now());
+            self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
                 say("all connections that were to be served are served (--exit-after): ending");
                 return Ok(());
@@ -288,7 +332,8 @@ impl Serving {
             }
             Arrival::Data(seat, is_checked) => {
                 if let Some((stream, _)) = self.lobby.leave(key) {
-                    self.sessions.attach_stream((seat, is_checked), stream);
+                    let seat = (seat, is_checked);
+                    self.followers.attach(&self.sessions, seat, stream, clock::now());
                 }
             }
             Arrival::Return(back) => {

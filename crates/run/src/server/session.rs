@@ -8,18 +8,21 @@ use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::Group;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Greeting, Server, ServerSettings};
 
-use super::sessions::Admission;
+use super::sessions::{Admission, most_attached};
 use crate::attach::interface_of;
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::mail::Mailbox;
 use crate::stop::Stop;
+
+/// What a worker has open beside its sockets.
+const FILES_OF_WORKER: u64 = 2;
 
 /// Runs a session to its end.
 pub(super) fn run(
@@ -58,10 +61,13 @@ fn talk(
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
     let wants_ends = admission.sessions().journal.is_kept();
-    let settings = ServerSettings { host, limits: admission.sessions().limits, wants_ends };
+    let limits = admission.sessions().limits.for_caller(admission.from.ip());
+    let congestion_controls = admission.sessions().congestion_controls.clone();
+    let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
     let admitted = admission.admitted.clone();
     let dialogue = Server::new(settings, greeting, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
+    driver.may_spin = !limits.withheld.spinning;
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.mailbox());
     let sessions = admission.share();
@@ -112,13 +118,16 @@ impl End for ServerEnd<'_> {
     fn provide(
         &mut self,
         (token, _): (Token, bool),
-        test: &Test,
+        (test, workers): (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
-        self.admission.take_files(files_for(test))?;
+        self.admission.take_files(files_for(test, workers))?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        self.admission.sessions().expect(token, test, mailbox.clone())?;
+        if let Err(error) = self.admission.sessions().expect(token, test, mailbox.clone()) {
+            self.admission.give_files_back();
+            return Err(error);
+        }
         self.token = Some(token);
         (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())
@@ -147,16 +156,8 @@ impl End for ServerEnd<'_> {
     }
 }
 
-/// Files for the sockets of a test. Of connections that are replaced, so many may come before those that they
-/// follow are closed.
-fn files_for(test: &Test) -> u64 {
-    let ahead = match &test.plan {
-        Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => 0,
-    };
-    let of = |group: &Group| {
-        let ahead = if group.replaces() { group.flows.min(ahead) } else { 0 };
-        (u64::from(group.flows) + u64::from(ahead)) * u64::from(group.lanes)
-    };
-    test.groups().iter().map(of).sum()
+/// Files for the sockets of a test, and for its workers: each has a waker, and what it waits with.
+fn files_for(test: &Test, workers: usize) -> u64 {
+    let of = |group: &Group| u64::from(most_attached(test, group)) * u64::from(group.lanes);
+    test.groups().iter().map(of).sum::<u64>() + FILES_OF_WORKER * workers as u64
 }
