@@ -31,7 +31,7 @@ use crate::placement::Means;
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
-use crate::worker::{RunningWorker, Setting};
+use crate::worker::{PeerConsent, RunningWorker, Setting};
 
 use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
@@ -69,6 +69,7 @@ pub(crate) struct RunningTest {
     pub samples: Option<SampleFile>,
     /// Whether each flow that is replaced is told as it ends; else those that fail.
     pub tells_departures: bool,
+    pub consent: PeerConsent,
     writer: Option<SampleWriter>,
     main_over: bool,
     is_reported: bool,
@@ -121,6 +122,7 @@ impl RunningTest {
             report: EndReport::default(),
             samples: None,
             tells_departures: false,
+            consent: PeerConsent::default(),
             writer: None,
             main_over: false,
             is_reported: false,
@@ -231,6 +233,7 @@ impl RunningTest {
             start: now,
             report_every: self.test.report_every_ns,
             tells_departures: self.tells_departures,
+            consent: self.consent,
         };
         self.started = Some(now);
         self.cpu_at_start = cpus::host();

@@ -463,6 +463,10 @@ impl Dialogue for Server {
         self.client.as_ref().is_some_and(OtherEnd::tells_failures)
     }
 
+    fn peer_consents(&self) -> bool {
+        self.client.as_ref().is_some_and(OtherEnd::consents)
+    }
+
     fn deadline(&self) -> Option<Tick> {
         if self.line.has_ended() {
             return None;

@@ -31,6 +31,7 @@ use crate::mail::{Letters, Mailbox, Word};
 use crate::placement::Means;
 use crate::samples::SampleFile;
 use crate::test::{Patience, RunningTest};
+use crate::worker::PeerConsent;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -336,6 +337,9 @@ where
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
+        if self.dialogue.peer_consents() {
+            test.consent = PeerConsent::Spoken;
+        }
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
         end.provide((token, is_checked), (&test.test, test.workers()), &self.mailbox)?;
         let chosen = test.substitutions().to_vec();

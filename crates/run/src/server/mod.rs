@@ -371,7 +371,8 @@ impl Serving {
         let mut buffer = [0; 256];
         for _ in 0..TURN {
             let Ok(Some(datagram)) = datagrams::receive(socket, &mut buffer) else { return };
-            let answer = match self.challenger.received(datagram.remote, &buffer[..datagram.len]) {
+            let said = &buffer[..datagram.len];
+            let answer = match self.challenger.received(datagram.remote, said, clock::now()) {
                 Heard::Nothing => continue,
                 Heard::Challenge(answer) => answer,
                 Heard::Confirmed(claim) => {

@@ -397,12 +397,15 @@ impl Sessions {
             return AttachCode::UNKNOWN_SESSION;
         };
         let code = expected.seats.claim_datagram(seat, remote);
+        if code != AttachCode::ATTACHED {
+            return code;
+        }
         let is_new = if expected.roams {
             expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote)
         } else {
             expected.datagrams.insert(remote)
         };
-        if code == AttachCode::ATTACHED && is_new {
+        if is_new {
             let Seat { group, flow, lane, .. } = seat;
             let socket = FlowSocket::Promised { local, remote };
             expected.mailbox.post(if expected.roams {
