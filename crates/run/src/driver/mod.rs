@@ -147,7 +147,7 @@ where
     /// A session over a control connection that is established.
     pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
         let waker = Waker::new()?;
-        let control = Control::new(control, waker.clone())?;
+        let control = Control::new(control, role, waker.clone())?;
         let (mailbox, inbox) = Mailbox::new(waker);
         Ok(Self {
             dialogue,
@@ -245,10 +245,16 @@ where
 
     /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
     fn carry_out(&mut self, end: &mut impl End) -> Option<Left> {
+        let mut last_reads = 0..LAST_READS;
         loop {
             let left = self.carry_out_what_is_asked(end);
-            if left.is_some() || self.flush() {
+            if left.is_some() || self.control.flush() {
                 return left;
+            }
+            // What the other end said before it went comes first; but it may still speak, and only not listen.
+            let has_more = last_reads.next().is_some() && self.listen();
+            if !has_more && self.control.close() == Heard::Closed {
+                self.dialogue.input(Input::ControlClosed, clock::now());
             }
         }
     }
@@ -304,7 +310,7 @@ where
                         self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
                     end.test_over(sockets);
-                    self.flush();
+                    self.control.flush();
                     // The server has its stop to say first.
                     if self.role == Role::Client
                         && let Some(error) = self.trouble.take()
@@ -314,7 +320,7 @@ where
                     return Some(Left::TestOver);
                 }
                 Output::End(result) => {
-                    self.flush();
+                    self.control.flush();
                     let result = result.map_err(RunError::from);
                     // What went wrong here is more to the point than what the other end made of it.
                     return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
@@ -465,22 +471,13 @@ where
         }
     }
 
-    /// Sends what the connection takes now. Whether it still takes any; if not, the dialogue knows.
-    fn flush(&mut self) -> bool {
-        let stands = self.control.flush();
-        if !stands {
-            // What the other end said before it went comes first; but it may still speak, and only not listen.
-            let mut last_reads = 0..LAST_READS;
-            while last_reads.next().is_some() && self.listen() {}
-            if self.control.close() == Heard::Closed {
-                self.dialogue.input(Input::ControlClosed, clock::now());
-            }
-        }
-        stands
-    }
-
     fn keep_time(&mut self) {
         let now = clock::now();
+        let is_late = self.dialogue.deadline().is_some_and(|deadline| now >= deadline);
+        // Who is not heard since he is slow to listen is not silent: what waits is as good as heard.
+        if is_late && self.control.is_held_back() {
+            self.listen();
+        }
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }

@@ -14,6 +14,7 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Greeting, Server, ServerSettings};
 
+use super::restraint::Talk;
 use super::sessions::{Admission, most_attached};
 use crate::attach::interface_of;
 use crate::driver::{Driver, End, Left};
@@ -30,22 +31,22 @@ pub(super) fn run(
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    say: &(dyn Fn(&str) + Sync),
+    words: Talk<'_>,
 ) {
     let from = admission.from;
     if let Err(refusal) = &admission.admitted {
-        say(&format!("{from}: refused, since {refusal}"));
+        words.on_stranger(&format!("{from}: refused, since {refusal}"));
     }
     let is_session = admission.admitted.is_ok();
     let journal = admission.sessions().journal.clone();
     if let Err(refusal) = &admission.admitted {
         journal.trouble(Some(from.to_string()), format!("refused, since {refusal}"));
     }
-    match talk(admission, greeting, control, stop, say) {
-        Ok(()) if is_session => say(&format!("{from}: session over")),
+    match talk(admission, greeting, control, stop, words) {
+        Ok(()) if is_session => words.on_stranger(&format!("{from}: session over")),
         Err(error) if is_session => {
             journal.trouble(Some(from.to_string()), error.to_string());
-            say(&format!("{from}: session over: {error}"));
+            words.on_stranger(&format!("{from}: session over: {error}"));
         }
         _ => {}
     }
@@ -56,7 +57,7 @@ fn talk(
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    say: &(dyn Fn(&str) + Sync),
+    words: Talk<'_>,
 ) -> Result<(), RunError> {
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
@@ -74,7 +75,7 @@ fn talk(
     let name = driver.dialogue.session().filter(|_| admission.admitted.is_ok());
     name.iter().for_each(|&name| sessions.live(name, driver.mailbox().clone()));
     let mut end =
-        ServerEnd { admission, say, token: None, admits_later: false, lingering: Vec::new() };
+        ServerEnd { admission, words, token: None, admits_later: false, lingering: Vec::new() };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -85,7 +86,7 @@ fn talk(
     if renewals.made > 0 {
         let (made, damaged) = (count(renewals.made.into()), count(renewals.damaged_here.into()));
         let from = end.admission.from;
-        say(&format!(
+        words.on_stranger(&format!(
             "{from}: its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
         ));
     }
@@ -97,7 +98,7 @@ fn talk(
 /// The server's end of one session.
 struct ServerEnd<'server> {
     admission: Admission,
-    say: &'server (dyn Fn(&str) + Sync),
+    words: Talk<'server>,
     token: Option<Token>,
     /// Whether sockets may come while the test runs.
     admits_later: bool,
@@ -129,7 +130,7 @@ impl End for ServerEnd<'_> {
             return Err(error);
         }
         self.token = Some(token);
-        (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
+        self.words.on_stranger(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())
     }
 

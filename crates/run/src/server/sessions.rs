@@ -397,6 +397,7 @@ impl Sessions {
             return AttachCode::UNKNOWN_SESSION;
         };
         let code = expected.seats.claim_datagram(seat, remote);
+        // Nobody is remembered who has no seat: the plan bounds how many there are.
         if code != AttachCode::ATTACHED {
             return code;
         }
@@ -448,11 +449,59 @@ mod tests {
         Waker::new().expect("a waker")
     }
 
+    fn waker() -> Waker {
+        Waker::new().expect("a waker")
+    }
+
+    fn nobody() -> Sessions {
+        let (host, journal) = (Host::default(), Journal::default());
+        Sessions::new(Limits::default(), host, journal, (100, None), waker())
+    }
+
+    fn test(plan: Plan) -> Test {
+        let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
+        Test { plan, probe: None, report_every_ns }
+    }
+
+    /// Pings over UDP, on one flow.
+    fn pings() -> Test {
+        test(Plan::Latency(LatencyPlan::probe(pathscope_core::quantity::Frequency(100))))
+    }
+
+    /// One flow of two lanes that may come from anywhere.
+    fn paths() -> Test {
+        let plan = serde_json::from_str(
+            r#"{"rate_bps":1000000,"grouping":30,"datagram_bytes":1024,"duration_ns":10000000000,"lanes":2,"late_by_ns":20000000}"#,
+        );
+        test(Plan::Multipath(plan.expect("a plan")))
+    }
+
+    #[test]
+    fn who_is_refused_a_seat_is_not_remembered() {
+        let local = SocketAddr::from(([127, 0, 0, 1], 5210));
+        for (test, wrong) in [(pings(), (0, 0)), (paths(), (0, 2)), (paths(), (1, 0))] {
+            let sessions = nobody();
+            let (mailbox, letters) = Mailbox::new(waker());
+            sessions.expect(Token([1; 16]), &test, mailbox).expect("nobody else has the token");
+            let claim = |(flow, lane), port| {
+                let (flow, lane) = (FlowId(flow), Lane(lane));
+                let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow, lane };
+                sessions.attach_datagrams(seat, local, SocketAddr::from(([127, 0, 0, 1], port)))
+            };
+            assert_eq!(claim((0, 0), 1), AttachCode::ATTACHED);
+            for port in 2..1_000 {
+                assert_ne!(claim(wrong, port), AttachCode::ATTACHED);
+            }
+            let state = sessions.state();
+            let expected = &state.tests[&Token([1; 16])];
+            let remembered = expected.datagrams.len() + expected.lanes.len();
+            assert_eq!((remembered, letters.receiver.try_iter().count()), (1, 1));
+        }
+    }
+
     #[test]
     fn a_token_is_of_one_test_at_a_time() {
-        let sessions = sessions();
-        let plan = Plan::Latency(LatencyPlan::probe(Frequency(100)));
-        let test = Test { plan, probe: None, report_every_ns: Period::from_secs(1) };
+        let (sessions, test) = (nobody(), pings());
         let (first, letters) = Mailbox::new(waker());
         let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
         let other = || Mailbox::new(waker()).0;
