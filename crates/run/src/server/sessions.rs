@@ -449,15 +449,6 @@ mod tests {
         Waker::new().expect("a waker")
     }
 
-    fn waker() -> Waker {
-        Waker::new().expect("a waker")
-    }
-
-    fn nobody() -> Sessions {
-        let (host, journal) = (Host::default(), Journal::default());
-        Sessions::new(Limits::default(), host, journal, (100, None), waker())
-    }
-
     fn test(plan: Plan) -> Test {
         let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
         Test { plan, probe: None, report_every_ns }
@@ -480,7 +471,7 @@ mod tests {
     fn who_is_refused_a_seat_is_not_remembered() {
         let local = SocketAddr::from(([127, 0, 0, 1], 5210));
         for (test, wrong) in [(pings(), (0, 0)), (paths(), (0, 2)), (paths(), (1, 0))] {
-            let sessions = nobody();
+            let sessions = sessions();
             let (mailbox, letters) = Mailbox::new(waker());
             sessions.expect(Token([1; 16]), &test, mailbox).expect("nobody else has the token");
             let claim = |(flow, lane), port| {
@@ -501,7 +492,7 @@ mod tests {
 
     #[test]
     fn a_token_is_of_one_test_at_a_time() {
-        let (sessions, test) = (nobody(), pings());
+        let (sessions, test) = (sessions(), pings());
         let (first, letters) = Mailbox::new(waker());
         let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
         let other = || Mailbox::new(waker()).0;
