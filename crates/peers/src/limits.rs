@@ -61,10 +61,9 @@ impl Withheld {
     pub fn check(self, test: &Test, unprivileged: &[String]) -> Result<(), Refusal> {
         let probe = test.probe.iter().map(|probe| (probe.wait, &probe.server_cpus[..]));
         let mut asked = probe.chain([(test.plan.wait(), test.plan.cpus_of(Role::Server))]);
-        if self.spinning && asked.clone().any(|(wait, _)| wait == Wait::Spin) {
-            let sentence = "no thread of it may spin for a client (--wait spin)";
-            let hint =
-                "ask for --wait auto, sleep or hybrid, or start the server with --allow-spin";
+        if self.spinning && asked.clone().any(|(wait, _)| spins(wait)) {
+            let sentence = "no thread of it may spin for a client (--wait spin, --wait hybrid)";
+            let hint = "ask for --wait auto or sleep, or start the server with --allow-spin";
             return Err(Refusal::new("spinning", sentence).with_hint(hint));
         }
         if self.pinning && asked.any(|(_, cpus)| !cpus.is_empty()) {
@@ -89,6 +88,12 @@ impl Withheld {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a thread may be had to spin by this for as long as its test lasts: one that spins before each sleep never sleeps
+/// where the next datagram always comes before it would.
+const fn spins(wait: Wait) -> bool {
+    matches!(wait, Wait::Spin | Wait::Hybrid)
 }
 
 impl fmt::Display for Withheld {
@@ -401,8 +406,10 @@ mod tests {
         };
         let pins = |test: &mut Test| plan_of(test).server_cpus = vec![0];
         let chooses = |test: &mut Test| plan_of(test).congestion_control = Some("vegas".to_owned());
-        let cases: [(&dyn Fn(&mut Test), &str, &str); 4] = [
+        let half = |test: &mut Test| plan_of(test).wait = Wait::Hybrid;
+        let cases: [(&dyn Fn(&mut Test), &str, &str); 5] = [
             (&spins, "spinning", "--allow-spin"),
+            (&half, "spinning", "--allow-spin"),
             (&probe_spins, "spinning", "--allow-spin"),
             (&pins, "pinning", "--allow-pinning"),
             (&chooses, "congestion", "--allow-congestion"),

@@ -104,7 +104,8 @@ impl GroupState {
             placement::share_of(&job, group.flows, (role, means.cpus, list.len()));
         let mut placement = placement::of(&job, group.flows, cpus)?;
         placement.substitutions.extend(substitution);
-        let spinning = placement::claim_spinning(&mut placement, job.wait(), means)?;
+        let asked = (job.wait(), placement::spun_between_sleeps(&job));
+        let spinning = placement::claim_spinning(&mut placement, asked, means)?;
         let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,

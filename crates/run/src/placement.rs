@@ -134,12 +134,24 @@ pub(crate) struct Means {
 }
 
 /// Takes the right to spin for a placement that does. What was left to us sleeps where too many spin
-/// already; what was asked for by name is refused.
+/// already; what was asked for by name is refused. One that would spin between sleeps for `spun` of its time does
+/// so where that is little, or it may spin.
 pub(crate) fn claim_spinning(
     placement: &mut Placement,
-    asked: Wait,
+    (asked, spun): (Wait, f64),
     means: Means,
 ) -> Result<Option<Places>, RunError> {
+    if placement.wait == Wait::Hybrid && means.spinning == 0 {
+        if asked == Wait::Hybrid {
+            return Err(RunError::SpinsEnough);
+        }
+        if spun > SPUN_SHARE {
+            sleep_instead(
+                placement,
+                "no thread of this end may spin so much for it (--allow-spin)",
+            );
+        }
+    }
     if placement.wait != Wait::Spin {
         return Ok(None);
     }
@@ -278,6 +290,26 @@ pub(crate) fn of_pings(plan: &LatencyPlan, cpus: usize) -> Result<Placement, Run
     Ok(Placement { engine, wait, workers: 1, substitutions })
 }
 
+/// How long a thread that spins before it sleeps does so for each ping.
+const SPUN_FOR_PING_NS: u64 = 50_000;
+
+/// The share of a thread's time that it would spin for, of what comes or is due by a schedule, where it sleeps between.
+pub(crate) fn spun_between_sleeps(plan: &Plan) -> f64 {
+    match plan {
+        Plan::Latency(LatencyPlan {
+            load_model: LoadModel::Open { period_ns, .. },
+            connections,
+            ..
+        }) => f64::from(*connections) * SPUN_FOR_PING_NS as f64 / period_ns.0.max(1) as f64,
+        // Streams that would spin for more sleep, whoever asks.
+        Plan::Latency(_)
+        | Plan::Media(_)
+        | Plan::Goodput(_)
+        | Plan::Datagrams(_)
+        | Plan::Multipath(_) => 0.0,
+    }
+}
+
 /// What a timer costs a thread that is awake a little before it: it spins for so long.
 const SPUN_NS: u64 = 170_000;
 /// The share of a processor that may be spent on that.
@@ -337,7 +369,8 @@ fn substitution(what: &str, ran: &str, why: &str) -> Substitution {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::quantity::Frequency;
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_modes::latency::Arrivals;
 
     use super::*;
 
@@ -382,20 +415,45 @@ mod tests {
         // Half of the processors.
         let mut placement = spins(Wait::Spin, 4);
         let means = Means { cpus: 4, spinning: 2 };
-        let places = claim_spinning(&mut placement, Wait::Spin, means).expect("it may");
+        let places = claim_spinning(&mut placement, (Wait::Spin, 0.0), means).expect("it may");
         assert!(places.is_some_and(|places| places.count == 2));
         assert_eq!((placement.workers, placement.spinning()), (2, 2));
         assert_eq!(told(&placement, "workers")[0].0, "2");
         // What was left to a server that lets nobody spin.
         let mut placement = spins(Wait::Auto, 1);
         let means = Means { cpus: 4, spinning: 0 };
-        let places = claim_spinning(&mut placement, Wait::Auto, means).expect("it sleeps");
+        let places = claim_spinning(&mut placement, (Wait::Auto, 0.0), means).expect("it sleeps");
         assert!(places.is_none() && placement.wait == Wait::Sleep);
         let told = told(&placement, "wait");
         assert!(told.len() == 1 && told[0].1.contains("--allow-spin"), "{told:?}");
         // What was asked for by name, by a session that has its share already.
-        let error = claim_spinning(&mut spins(Wait::Spin, 1), Wait::Spin, means);
+        let error = claim_spinning(&mut spins(Wait::Spin, 1), (Wait::Spin, 0.0), means);
         assert!(matches!(error, Err(RunError::SpinsEnough)));
+    }
+
+    #[test]
+    fn who_may_not_spin_spins_little_between_sleeps() {
+        let pings = |a_second: u64| LatencyPlan {
+            load_model: LoadModel::Open {
+                period_ns: Period(1_000_000_000 / a_second),
+                arrivals: Arrivals::Fixed,
+            },
+            connections: 2,
+            ..LatencyPlan::probe(Frequency(100))
+        };
+        let waits = |a_second, wait, spinning| {
+            let plan = Plan::Latency(LatencyPlan { wait, ..pings(a_second) });
+            let mut placement = of(&plan, 2, 4).expect("defaults exist");
+            let asked = (wait, spun_between_sleeps(&plan));
+            claim_spinning(&mut placement, asked, Means { cpus: 4, spinning })
+                .map(|_| placement.wait)
+        };
+        // Of two flows: 4,000 pings a second for 50 µs each are a fifth of the time.
+        assert_eq!(waits(2_000, Wait::Auto, 0).ok(), Some(Wait::Hybrid));
+        assert_eq!(waits(2_001, Wait::Auto, 0).ok(), Some(Wait::Sleep));
+        assert_eq!(waits(2_001, Wait::Auto, 1).ok(), Some(Wait::Hybrid));
+        assert_eq!(waits(100, Wait::Hybrid, 1).ok(), Some(Wait::Hybrid));
+        assert!(matches!(waits(100, Wait::Hybrid, 0), Err(RunError::SpinsEnough)));
     }
 
     #[test]

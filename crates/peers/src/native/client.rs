@@ -57,6 +57,9 @@ pub struct Client {
     greetings_lost: u32,
     /// Why it is said again, and until when another connection is waited for.
     greets_again: Option<(PeerError, Tick)>,
+    /// What the server said to an earlier greeting, where that could not be read. It tells more than that a later connection
+    /// was closed or refused.
+    unreadable: Option<PeerError>,
 }
 
 #[derive(Debug)]
@@ -111,6 +114,7 @@ impl Client {
             versions,
             greetings_lost: 0,
             greets_again: None,
+            unreadable: None,
         };
         let said = client.greet(now);
         client.settle(said, now);
@@ -289,6 +293,7 @@ impl Client {
             host: welcome.host,
             limits: Some(welcome.limits),
         });
+        self.unreadable = None;
         self.line.watch(now);
         self.stage = Stage::Idle;
         self.go_on(now)

@@ -450,13 +450,13 @@ mod tests {
     }
 
     fn test(plan: Plan) -> Test {
-        let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
+        let report_every_ns = Period::from_secs(1);
         Test { plan, probe: None, report_every_ns }
     }
 
     /// Pings over UDP, on one flow.
     fn pings() -> Test {
-        test(Plan::Latency(LatencyPlan::probe(pathscope_core::quantity::Frequency(100))))
+        test(Plan::Latency(LatencyPlan::probe(Frequency(100))))
     }
 
     /// One flow of two lanes that may come from anywhere.

@@ -57,10 +57,12 @@ fn all_that_the_kernel_sent_again_is_told_at_either_end() {
         let rows = direction.truth.flows.iter().filter(|row| is_flow(row, TCP, ports));
         let mut rows: Vec<_> = rows.filter(|row| row.counts.offered.frames > 0).collect();
         rows.sort_by_key(|row| row.counts.offered.bytes);
-        assert_eq!(rows.len(), 9, "{pattern}: {rows:?}");
+        // Of connections of the run before, an acknowledgement may still have come.
+        assert!(rows.len() >= 9, "{pattern}: {rows:?}");
+        let data = &rows[rows.len() - 8..];
         // Shorter frames may bear no data: a bare acknowledgement is never sent again, and the end of a connection after the
         // last look.
-        let dropped: u64 = rows[1..].iter().map(|row| row.counts.dropped.bytes / FRAME_BYTES).sum();
+        let dropped: u64 = data.iter().map(|row| row.counts.dropped.bytes / FRAME_BYTES).sum();
         println!("{pattern}: dropped {dropped}, told {flows} and {host}, counted {counted}");
         assert!(dropped > 0, "{pattern}: nothing was dropped");
         assert!(dropped <= flows, "{pattern}: {flows} of {dropped} that were dropped");

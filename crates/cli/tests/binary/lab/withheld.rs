@@ -12,6 +12,7 @@ fn a_stranger_gets_no_processor_of_his_own_unless_that_is_allowed() {
     for (words, parts) in [
         ("goodput b -n 10KiB --no-probe --wait spin", ["may spin", "--allow-spin"]),
         ("latency b -n 5 --wait spin", ["may spin", "--allow-spin"]),
+        ("latency b -n 5 --wait hybrid", ["may spin", "--allow-spin"]),
         ("goodput b -n 10KiB --no-probe --server-cpu 0", ["--server-cpu", "--allow-pinning"]),
         ("latency b -n 5 --server-cpu 0", ["--server-cpu", "--allow-pinning"]),
     ] {

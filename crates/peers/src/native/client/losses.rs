@@ -26,7 +26,10 @@ impl Client {
         };
         if has_begun || !is_lost || self.versions.most < 2 || self.greetings_lost >= GREETINGS_MOST
         {
-            return Err(error);
+            return Err(self.most_telling(error));
+        }
+        if matches!(error, PeerError::Unreadable { .. }) {
+            self.unreadable.get_or_insert_with(|| error.clone());
         }
         self.greetings_lost += 1;
         self.greets_again = Some((error, now.plus_nanos(deadlines::HELLO.0)));
@@ -82,6 +85,12 @@ impl Client {
     /// Why the session could not be begun.
     pub(super) fn not_greeted(&mut self) -> PeerError {
         let why = self.greets_again.take().map(|(why, _)| why);
-        why.unwrap_or_else(|| self.line.closed(Moment::Greeting))
+        let why = why.unwrap_or_else(|| self.line.closed(Moment::Greeting));
+        self.most_telling(why)
+    }
+
+    /// What could not be read before, rather than that a connection was lost after it.
+    fn most_telling(&mut self, error: PeerError) -> PeerError {
+        self.unreadable.take().filter(|_| error.is_loss()).unwrap_or(error)
     }
 }

@@ -32,7 +32,7 @@ fn the_four_datagrams_on_the_wire() {
     else {
         panic!("a request is challenged")
     };
-    assert_eq!(challenge[..16], *b"PSAT\x02\0\x8b\x62\x01\x02\x03\x04\x05\x06\x07\x08");
+    assert_eq!(challenge[..16], *b"PSAT\x02\0\xc0\xd1\x01\x02\x03\x04\x05\x06\x07\x08");
     attaching.received(&challenge, Tick::ZERO);
 
     let confirm = attaching.datagram(Tick::ZERO).expect("due");

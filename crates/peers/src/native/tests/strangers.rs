@@ -326,6 +326,32 @@ fn a_flow_now_and_then_does_not_hold_the_places_of_many() {
     assert_eq!(said, sentence);
 }
 
+/// Another program speaks there: a later connection that it resets or refuses is not what a user has to hear of.
+#[test]
+fn what_could_not_be_read_is_told_whatever_becomes_of_later_connections() {
+    type Ending = fn(&mut Client);
+    let refused: Ending = |client| client.input(Input::Unreached, NOW);
+    let closed_each_time: Ending = |client| {
+        for _ in 0..8 {
+            client.input(Input::Reconnected, NOW);
+            client.input(Input::ControlClosed, NOW);
+        }
+    };
+    let closed_once: Ending = |client| {
+        client.input(Input::Reconnected, NOW);
+        client.input(Input::ControlClosed, NOW);
+        client.input(Input::Unreached, NOW);
+    };
+    for end in [refused, closed_each_time, closed_once] {
+        let mut client = Client::new(Host::default(), NOW);
+        client.input(Input::Received(b"HTTP/1.1 400 Bad Request\r\n\r\n"), NOW);
+        end(&mut client);
+        let (_, ended) = outputs(&mut client);
+        let error = ended.expect("it gives up").expect_err("nobody answered").to_string();
+        assert!(error.contains("cannot be read") && error.contains("HTTP/1.1 400"), "{error}");
+    }
+}
+
 /// A client whose proposal was accepted as `accepted`.
 fn accepted_client(proposed: Test, accepted: Test) -> Client {
     let mut client = Client::new(Host::default(), NOW);
