@@ -198,11 +198,12 @@ impl Consent {
         let text = match self.refusal {
             Some(errno) => format!(
                 "the {who}'s machine refuses its datagrams (error {errno}), and in {} nothing has come from there that asks \
-                 for more",
+                 for more; see whether it still runs",
                 Period(REFUSED_NS)
             ),
             None => format!(
-                "the {who} has not asked for its datagrams for {}; without that they are sent for {} at most",
+                "the {who} has not asked for its datagrams for {}; without that they are sent for {} at most. See whether \
+                 it still runs, and whether UDP passes both ways",
                 Period(now.nanos_since(self.since) / 1_000_000 * 1_000_000),
                 Period(FRESH_NS)
             ),
@@ -333,7 +334,8 @@ mod tests {
         assert_eq!(when, at(5_100));
         assert_eq!(
             error.text,
-            "the client has not asked for its datagrams for 5.1 s; without that they are sent for 5 s at most"
+            "the client has not asked for its datagrams for 5.1 s; without that they are sent for 5 s at most. See \
+             whether it still runs, and whether UDP passes both ways"
         );
     }
 

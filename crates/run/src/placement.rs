@@ -148,7 +148,7 @@ pub(crate) fn claim_spinning(
         if spun > SPUN_SHARE {
             sleep_instead(
                 placement,
-                "no thread of this end may spin so much for it (--allow-spin)",
+                "no more threads of this end may spin so much for this session (--allow-spin)",
             );
         }
     }
@@ -160,7 +160,10 @@ pub(crate) fn claim_spinning(
             return Err(RunError::SpinsEnough);
         }
         if means.spinning == 0 {
-            sleep_instead(placement, "no thread of this end may spin for it (--allow-spin)");
+            sleep_instead(
+                placement,
+                "no more threads of this end may spin for this session (--allow-spin)",
+            );
             return Ok(None);
         }
         let why = "one session may have half of this end's processors spun on";

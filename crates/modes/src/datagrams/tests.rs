@@ -483,7 +483,8 @@ fn a_sender_whose_receiver_asks_no_more_stops_and_says_who_asked_no_more() {
         assert_eq!(
             error,
             format!(
-                "the {who} has not asked for its datagrams for 5.1 s; without that they are sent for 5 s at most"
+                "the {who} has not asked for its datagrams for 5.1 s; without that they are sent for 5 s at most. See \
+                 whether it still runs, and whether UDP passes both ways"
             )
         );
         // The last word was said at 2 s, and heard 0.25 ms later: what was due at 7 s has left.
