@@ -399,20 +399,20 @@ mod tests {
 
     #[test]
     fn what_costs_others_too_much_is_refused_by_name_unless_it_is_allowed() {
+        type Ask = fn(&mut Test);
         let usual = ["reno", "cubic"].map(str::to_owned);
-        let spins = |test: &mut Test| plan_of(test).wait = Wait::Spin;
-        let probe_spins = |test: &mut Test| {
-            test.probe.iter_mut().for_each(|probe| probe.wait = Wait::Spin);
-        };
-        let pins = |test: &mut Test| plan_of(test).server_cpus = vec![0];
-        let chooses = |test: &mut Test| plan_of(test).congestion_control = Some("vegas".to_owned());
-        let half = |test: &mut Test| plan_of(test).wait = Wait::Hybrid;
-        let cases: [(&dyn Fn(&mut Test), &str, &str); 5] = [
-            (&spins, "spinning", "--allow-spin"),
-            (&half, "spinning", "--allow-spin"),
-            (&probe_spins, "spinning", "--allow-spin"),
-            (&pins, "pinning", "--allow-pinning"),
-            (&chooses, "congestion", "--allow-congestion"),
+        let spins: Ask = |test| plan_of(test).wait = Wait::Spin;
+        let spins_before_it_sleeps: Ask = |test| plan_of(test).wait = Wait::Hybrid;
+        let probe_spins: Ask =
+            |test| test.probe.iter_mut().for_each(|probe| probe.wait = Wait::Spin);
+        let pins: Ask = |test| plan_of(test).server_cpus = vec![0];
+        let chooses: Ask = |test| plan_of(test).congestion_control = Some("vegas".to_owned());
+        let cases = [
+            (spins, "spinning", "--allow-spin"),
+            (spins_before_it_sleeps, "spinning", "--allow-spin"),
+            (probe_spins, "spinning", "--allow-spin"),
+            (pins, "pinning", "--allow-pinning"),
+            (chooses, "congestion", "--allow-congestion"),
         ];
         let limits = Limits::default();
         for (asks, code, option) in cases {

@@ -266,7 +266,7 @@ impl Console {
             Some(restraint) => {
                 restraint.say(clock::now(), text.trim_end_matches('\n'), &mut |line| {
                     say(&format!("{line}\n"));
-                })
+                });
             }
             None => say(&text),
         }

@@ -160,7 +160,7 @@ impl Caller {
             let mixed = (digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
             mixed ^ mixed >> 32
         });
-        let check = (digest ^ digest >> 32) << 32 | 40;
+        let check = ((digest ^ digest >> 32) << 32) + 40;
         words[..4].iter().chain([&check]).flat_map(|word| word.to_le_bytes()).collect()
     }
 }

@@ -197,7 +197,7 @@ mod tests {
     /// Says so much that the kernel cannot take all of it.
     fn say_too_much(control: &mut Control) {
         while control.outgoing.len() <= UNHEARD_ABOVE_BYTES {
-            control.say(&[7; 1 << 20]);
+            control.say(&vec![7; 1 << 20]);
             assert!(control.flush());
         }
     }
