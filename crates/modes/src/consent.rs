@@ -215,11 +215,8 @@ impl Consent {
 
 /// Whether a datagram that is no sound one of a stream is a consent, or was one.
 pub(crate) fn is_consent(datagram: &[u8]) -> bool {
-    let differing = |magic: &[u8; 4]| {
-        let bits = MAGIC.iter().zip(magic).map(|(one, other)| (one ^ other).count_ones());
-        bits.sum::<u32>()
-    };
-    datagram.first_chunk::<4>().is_some_and(|magic| differing(magic) <= MAGIC_BITS)
+    let differing = |magic| (u32::from_ne_bytes(MAGIC) ^ u32::from_ne_bytes(magic)).count_ones();
+    datagram.first_chunk::<4>().is_some_and(|&magic| differing(magic) <= MAGIC_BITS)
 }
 
 #[cfg(test)]
