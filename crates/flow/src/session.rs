@@ -88,7 +88,8 @@ pub trait Dialogue: Sized {
     }
 }
 
-/// What a dialogue is told.
+/// What a dialogue is told. What is large lies in a box: it passes through a dozen frames of a session's stack, which is
+/// what a light session takes most of.
 pub enum Input<'bytes, D: Dialogue> {
     /// These bytes came on the control connection.
     Received(&'bytes [u8]),
@@ -136,9 +137,9 @@ pub enum Input<'bytes, D: Dialogue> {
         failure: Option<FlowError>,
     },
     /// An interval has passed at this end.
-    Interval(D::Interval),
+    Interval(Box<D::Interval>),
     /// Every flow is over at this end, and this is what is to be said of them.
-    Over(D::Report),
+    Over(Box<D::Report>),
     /// Server: the flows that [`Output::Prepare`] asked for may come, and this ran otherwise than asked.
     Prepared(Vec<Substitution>),
     /// Server: what [`Output::Prepare`] asked for cannot be done here; the sentence is told to the client.
@@ -150,7 +151,7 @@ pub enum Input<'bytes, D: Dialogue> {
     Deadline,
 }
 
-/// What a dialogue asks for.
+/// What a dialogue asks for. What is large lies in a box, as in [`Input`].
 pub enum Output<D: Dialogue> {
     /// Send these bytes on the control connection.
     Send(Vec<u8>),
@@ -159,7 +160,7 @@ pub enum Output<D: Dialogue> {
         /// What to present.
         token: Token,
         /// The plan as the other end accepted it.
-        plan: D::Plan,
+        plan: Box<D::Plan>,
         /// What the other end runs otherwise than asked.
         substitutions: Vec<Substitution>,
         /// Whether each socket says what it is for with a checksum, and is answered with one.
@@ -171,7 +172,7 @@ pub enum Output<D: Dialogue> {
         /// What flows will present.
         token: Token,
         /// The plan, already found acceptable.
-        plan: D::Plan,
+        plan: Box<D::Plan>,
     },
     /// Begin now.
     Start,
@@ -210,9 +211,9 @@ pub enum Output<D: Dialogue> {
         failure: Option<FlowError>,
     },
     /// The other end said this of an interval.
-    PeerInterval(D::Interval),
+    PeerInterval(Box<D::Interval>),
     /// The other end said this at the end.
-    PeerReport(D::Report),
+    PeerReport(Box<D::Report>),
     /// One test is over and the next may be proposed: close its sockets and forget its flows. The
     /// client's come first, so that nothing gathers in `TIME_WAIT` at the server.
     TestOver,

@@ -390,8 +390,8 @@ struct ClientEnd<'run, 'sink> {
     chosen: Vec<Substitution>,
     pairs: Pairs,
     still: StillRows,
-    client: Option<EndReport>,
-    peer: Option<EndReport>,
+    client: Option<Box<EndReport>>,
+    peer: Option<Box<EndReport>>,
     /// Connections of which the server says that they failed there.
     failed_there: Vec<(FlowId, FlowError)>,
     checkpoint: Tick,
@@ -437,8 +437,8 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             start_ns: started.nanos_since(self.run.began),
             duration_ns: clock::now().nanos_since(started),
             intervals: self.pairs.into_intervals(),
-            client: self.client.unwrap_or_default(),
-            server: self.peer,
+            client: self.client.map(|report| *report).unwrap_or_default(),
+            server: self.peer.map(|report| *report),
             failed_there: self.failed_there,
         })
     }
@@ -541,10 +541,10 @@ impl End for ClientEnd<'_, '_> {
         self.chosen = chosen;
     }
 
-    fn interval(&mut self, whose: Role, interval: EndInterval) {
+    fn interval(&mut self, whose: Role, interval: Box<EndInterval>) {
         match whose {
-            Role::Client => self.pairs.client(interval),
-            Role::Server => self.pairs.server(interval),
+            Role::Client => self.pairs.client(*interval),
+            Role::Server => self.pairs.server(*interval),
         }
         self.show_due();
         self.checkpoint();
@@ -556,7 +556,7 @@ impl End for ClientEnd<'_, '_> {
         }
     }
 
-    fn report(&mut self, whose: Role, report: EndReport) {
+    fn report(&mut self, whose: Role, report: Box<EndReport>) {
         match whose {
             Role::Client => self.client = Some(report),
             Role::Server => self.peer = Some(report),

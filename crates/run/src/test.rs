@@ -64,7 +64,7 @@ pub(crate) struct RunningTest {
     /// Connections that are not replaced and have ended, and of all those that an interval tells.
     over: EndedConnections,
     told: EndedConnections,
-    report: EndReport,
+    report: Box<EndReport>,
     /// Client: where what is measured is written one by one.
     pub samples: Option<SampleFile>,
     /// Whether each flow that is replaced is told as it ends; else those that fail.
@@ -119,7 +119,7 @@ impl RunningTest {
             connects: None,
             over: EndedConnections::default(),
             told: EndedConnections::default(),
-            report: EndReport::default(),
+            report: Box::default(),
             samples: None,
             tells_departures: false,
             consent: PeerConsent::default(),

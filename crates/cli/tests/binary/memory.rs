@@ -9,9 +9,11 @@ use crate::daemon::wait_until;
 
 /// Clients at once.
 const CLIENTS: u64 = 24;
-/// The most that a light session takes, in KiB: pings, or one connection that moves little. Not optimised, as it is tested,
-/// the program takes some 300, half of it stacks, which are deeper than they will be; before, it took 740 to 5,500.
-const MOST_OF_ONE: u64 = 384;
+/// The most that a light session takes, in KiB: pings, or one TCP connection that moves little. Optimised, it takes 230 to 240,
+/// of 64 or of 600 at once; not optimised, as it is tested, some 250. At first it took 740 to 5,500.
+const MOST_OF_ONE: u64 = 288;
+/// The same for datagrams: their jitter is kept to three digits over all that it varies, which takes some 90 more.
+const MOST_OF_DATAGRAMS: u64 = 384;
 /// The most that may be left when all have gone, in KiB: what an allocator keeps for whoever comes next.
 const MOST_LEFT: u64 = 2 << 10;
 
@@ -73,10 +75,10 @@ fn hold(words: &str) -> [(u64, usize); 3] {
     [before, with_all, held(server.running.id())]
 }
 
-fn holds_little(words: &str) {
+fn holds_little(words: &str, most: u64) {
     let [before, with_all, after] = hold(words);
     let told = format!("{words}: before {before:?}, with {CLIENTS} {with_all:?}, after {after:?}");
-    assert!(with_all.0 <= before.0 + CLIENTS * MOST_OF_ONE, "{told}");
+    assert!(with_all.0 <= before.0 + CLIENTS * most, "{told}");
     assert!(after.0 <= before.0 + MOST_LEFT, "{told}");
     assert_eq!(after.1, before.1, "{told}");
 }
@@ -88,19 +90,16 @@ fn a_session_of_pings_takes_little_and_leaves_nothing() {
         "latency --period 100ms --protocol tcp",
         "latency --period 100ms --closed --wait sleep",
     ] {
-        holds_little(words);
+        holds_little(words, MOST_OF_ONE);
     }
 }
 
 #[test]
 fn a_session_of_a_small_connection_takes_little_and_leaves_nothing() {
-    for words in [
-        "goodput -c 1 --rate 100kbit --no-probe",
-        "goodput -c 1 --rate 100kbit --no-probe --pattern pull",
-        "goodput -c 1 --rate 100kbit --no-probe --protocol udp",
-    ] {
-        holds_little(words);
-    }
+    let light = "goodput -c 1 --rate 100kbit --no-probe";
+    holds_little(light, MOST_OF_ONE);
+    holds_little(&format!("{light} --pattern pull"), MOST_OF_ONE);
+    holds_little(&format!("{light} --protocol udp"), MOST_OF_DATAGRAMS);
 }
 
 #[test]

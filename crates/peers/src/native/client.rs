@@ -311,6 +311,7 @@ impl Client {
             None => {
                 self.token = Some(token);
                 let is_checked = self.line.is_numbered();
+                let plan = Box::new(plan);
                 self.line.put(Output::Open { token, plan, substitutions, is_checked });
             }
             Some(resumption) if resumption.is_of(token) => {

@@ -267,8 +267,9 @@ impl Server {
         let drawn = || Token(keyed_hash(&self.entropy, &self.tests.to_be_bytes()));
         let token = propose.resumes.unwrap_or_else(drawn);
         self.tests += 1;
+        let test = Box::new(test);
         self.line.put(Output::Prepare { token, plan: test.clone() });
-        self.stage = Stage::Preparing { token, test: Box::new(test), idle_until };
+        self.stage = Stage::Preparing { token, test, idle_until };
         Ok(())
     }
 

@@ -226,7 +226,7 @@ impl Trial {
     pub fn interval<D>(
         &mut self,
         line: &mut Line<D>,
-        interval: EndInterval,
+        interval: Box<EndInterval>,
         now: Tick,
     ) -> Result<(), PeerError>
     where
@@ -240,14 +240,14 @@ impl Trial {
             // Its datagrams came, though the control connection may be on a path that is gone.
             line.heard(now);
         }
-        line.say(&Message::Interval(Box::new(interval)))
+        line.say(&Message::Interval(interval))
     }
 
     /// All flows of this end are over.
     pub fn report<D>(
         &mut self,
         line: &mut Line<D>,
-        report: EndReport,
+        report: Box<EndReport>,
         now: Tick,
     ) -> Result<(), PeerError>
     where
@@ -260,7 +260,7 @@ impl Trial {
         self.ends.say(line)?;
         self.reports.own = true;
         self.wind_up(now);
-        line.say(&Message::Report(Box::new(shorten(report, BODY_MOST))))
+        line.say(&Message::Report(shorten(report, BODY_MOST)))
     }
 
     /// The other end said something about the running test.
@@ -277,7 +277,7 @@ impl Trial {
             Message::Interval(mut interval) if self.may_hear() => {
                 self.note_progress(&interval, now);
                 self.shift.apply(&mut interval);
-                line.put(Output::PeerInterval(*interval));
+                line.put(Output::PeerInterval(interval));
                 Ok(())
             }
             Message::Totals(totals) if self.may_hear() => self.hear_totals(line, &totals),
@@ -288,7 +288,7 @@ impl Trial {
             Message::Report(report) if self.may_hear() => {
                 self.reports.peer = true;
                 self.wind_up(now);
-                line.put(Output::PeerReport(*report));
+                line.put(Output::PeerReport(report));
                 Ok(())
             }
             other => Err(line.unexpected(self.moment(), &other)),

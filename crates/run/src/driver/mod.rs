@@ -84,11 +84,11 @@ pub(crate) trait End {
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
     /// An interval has passed at one end.
-    fn interval(&mut self, whose: Role, interval: EndInterval);
+    fn interval(&mut self, whose: Role, interval: Box<EndInterval>);
     /// The other end says that a connection failed there, and of what.
     fn peer_failed(&mut self, flow: FlowId, error: FlowError);
     /// What one end says when all its flows are over.
-    fn report(&mut self, whose: Role, report: EndReport);
+    fn report(&mut self, whose: Role, report: Box<EndReport>);
     /// The test is over; these were its sockets.
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
 }
@@ -334,12 +334,12 @@ where
     fn provide(
         &mut self,
         (token, is_checked): (Token, bool),
-        plan: Test,
+        plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
         let tells_failures = self.dialogue.peer_tells_failures();
         self.journal.expect(token, (self.role, tells_failures), &plan);
-        let mut test = Box::new(RunningTest::new(plan, self.role, token, self.means())?);
+        let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.means())?);
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;

@@ -141,7 +141,7 @@ where
     }
 
     fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
-        for interval in whole {
+        for interval in whole.into_iter().map(Box::new) {
             if interval.has_moved() {
                 self.moved_at = clock::now();
             }

@@ -141,11 +141,11 @@ impl End for ServerEnd<'_> {
         }
     }
 
-    fn interval(&mut self, _: Role, _: EndInterval) {}
+    fn interval(&mut self, _: Role, _: Box<EndInterval>) {}
 
     fn peer_failed(&mut self, _: FlowId, _: FlowError) {}
 
-    fn report(&mut self, whose: Role, _: EndReport) {
+    fn report(&mut self, whose: Role, _: Box<EndReport>) {
         if whose == Role::Client {
             self.forget();
         }

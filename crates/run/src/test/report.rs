@@ -32,7 +32,7 @@ impl AtEnd {
 
 impl RunningTest {
     /// What this end says at the end; once.
-    pub fn take_report(&mut self) -> Option<EndReport> {
+    pub fn take_report(&mut self) -> Option<Box<EndReport>> {
         if self.started.is_none() || std::mem::replace(&mut self.is_reported, true) {
             return None;
         }

@@ -4,7 +4,7 @@
 use pathscope_core::error::Failure;
 use pathscope_flow::{Dialogue as _, Input};
 use pathscope_modes::goodput::GoodputInterval;
-use pathscope_modes::registry::{EndInterval, EndReport};
+use pathscope_modes::registry::EndInterval;
 
 use super::pair::{End, Fault, Pair, RUN_NS, Seen, Talk};
 use crate::PeerError;
@@ -175,11 +175,11 @@ fn a_slow_path_that_still_moves_data_is_waited_for() {
         let until = pair.now.plus_nanos(1_000_000_000);
         pair.run_until(|pair| pair.now >= until);
         let goodput = Some(GoodputInterval { sent_bytes: 0, received_bytes: 1 });
-        let interval = EndInterval { index, goodput, ..EndInterval::default() };
+        let interval = Box::new(EndInterval { index, goodput, ..EndInterval::default() });
         pair.server.dialogue.input(Input::Interval(interval), pair.now);
     }
     assert!(pair.client.ended.is_none() && pair.server.ended.is_none());
-    pair.server.dialogue.input(Input::Over(EndReport::default()), pair.now);
+    pair.server.dialogue.input(Input::Over(Box::default()), pair.now);
     pair.run();
     assert_eq!((pair.client.outcome(), pair.server.outcome()), (&Ok(()), &Ok(())));
 }

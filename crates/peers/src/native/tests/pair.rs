@@ -251,14 +251,14 @@ impl<D: Talk> End<D> {
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
         }
-        let report = EndReport { elapsed_ns: RUN_NS, ..EndReport::default() };
+        let report = Box::new(EndReport { elapsed_ns: RUN_NS, ..EndReport::default() });
         self.dialogue.input(Input::Over(report), now);
     }
 
     fn step(&mut self, now: Tick) {
         match self.steps.remove(&now) {
             Some(Step::Interval(index)) => {
-                let interval = EndInterval { index, ..EndInterval::default() };
+                let interval = Box::new(EndInterval { index, ..EndInterval::default() });
                 self.dialogue.input(Input::Interval(interval), now);
             }
             Some(Step::Over) => self.over(now),

@@ -344,7 +344,7 @@ fn ends_are_told_to_who_asked_and_come_before_the_report() {
         ended(&mut client, 1);
         assert_eq!(outputs(&mut client).0, []);
         ended(&mut client, 0);
-        client.input(Input::Over(EndReport::default()), NOW);
+        client.input(Input::Over(Box::default()), NOW);
         let (said, _) = outputs(&mut client);
         let told = told.map(Message::Ended);
         let expected: Vec<Message> =
@@ -383,7 +383,7 @@ fn ends_with_long_reasons_are_told_in_messages_that_can_be_sent() {
         let (group, flow, totals) = (GroupId(0), FlowId(flow), Totals::default());
         client.input(Input::Ended { group, flow, totals, failure: Some(failure()) }, NOW);
     }
-    client.input(Input::Over(EndReport::default()), NOW);
+    client.input(Input::Over(Box::default()), NOW);
     let (said, ended) = outputs(&mut client);
     assert_eq!(ended, None);
     let told = said.iter().map(|message| match message {
@@ -424,7 +424,7 @@ fn totals_are_gathered_for_a_moment_and_told_before_the_report() {
 
     sending_done(&mut client, 1);
     sending_done(&mut client, 0);
-    client.input(Input::Over(EndReport::default()), NOW);
+    client.input(Input::Over(Box::default()), NOW);
     let (said, _) = outputs(&mut client);
     assert_eq!(said, [Message::Totals(vec![total(0)]), Message::Report(Box::default())]);
 }
@@ -450,7 +450,7 @@ fn the_total_of_a_flow_that_fails_before_the_start_is_told_after_it() {
 fn the_sockets_of_a_test_are_closed_before_its_end_is_told() {
     let mut client = running_client();
     say(&mut client, &Message::Report(Box::default()));
-    client.input(Input::Over(EndReport::default()), NOW);
+    client.input(Input::Over(Box::default()), NOW);
     let end = Message::End.encode().expect("short");
     let mut order = Vec::new();
     while let Some(output) = client.output() {
@@ -466,7 +466,7 @@ fn the_sockets_of_a_test_are_closed_before_its_end_is_told() {
 #[test]
 fn an_interval_in_which_nothing_moved_buys_no_time() {
     let mut client = running_client();
-    client.input(Input::Over(EndReport::default()), NOW);
+    client.input(Input::Over(Box::default()), NOW);
     let mut now = NOW;
     while outputs(&mut client).1.is_none() {
         now = now.plus_nanos(1_000_000_000);
@@ -521,7 +521,7 @@ where
         let (group, flow) = (GroupId((number % 2) as u8), FlowId(number % 4));
         match word {
             14 => dialogue.input(Input::Attached { group, flow }, now),
-            15 => dialogue.input(Input::Over(EndReport::default()), now),
+            15 => dialogue.input(Input::Over(Box::default()), now),
             16 => {
                 now = now.plus_nanos(later);
                 dialogue.input(Input::Deadline, now);

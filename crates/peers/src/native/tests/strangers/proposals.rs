@@ -66,7 +66,7 @@ fn a_test_that_begins_makes_up_for_those_that_were_refused() {
             server.input(Input::Attached { group: GroupId(group), flow: FlowId(flow) }, NOW);
         }
         say(&mut server, &Message::Start);
-        server.input(Input::Over(EndReport::default()), NOW);
+        server.input(Input::Over(Box::default()), NOW);
         say(&mut server, &Message::Report(Box::default()));
         say(&mut server, &Message::End);
         let (said, ended) = outputs(&mut server);
