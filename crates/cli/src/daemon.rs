@@ -2,6 +2,7 @@
 //! is ready or why it is not. The new one is told by its environment, and leaves its session before it has a
 //! thread.
 
+use pathscope_core::quantity::named;
 use std::env;
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
@@ -43,7 +44,7 @@ pub fn enter<'a>(
     }
     for (option, file) in args.with_log(files) {
         if let Some(file) = file.filter(|file| !file.is_absolute()) {
-            let file = file.display();
+            let file = named(file);
             let text = format!(
                 "{option} {file}: with --daemon give the whole path, from / on: it runs in the root of the file system"
             );
@@ -115,6 +116,6 @@ fn open_log(path: Option<&Path>) -> Result<(File, String), Trouble> {
     let opened = path.unwrap_or(&nowhere);
     let log = OpenOptions::new().create(true).append(true).open(opened);
     let log =
-        log.map_err(|error| Trouble::usage(format!("--log-file {}: {error}", opened.display())))?;
-    Ok((log, path.map_or_else(|| "none".to_owned(), |path| path.display().to_string())))
+        log.map_err(|error| Trouble::usage(format!("--log-file {}: {error}", named(opened))))?;
+    Ok((log, path.map_or_else(|| "none".to_owned(), |path| named(path))))
 }

@@ -1,6 +1,7 @@
 //! How often each latency was measured, as lagscope writes it: whole microseconds and their frequencies, for
 //! the programs that draw graphs of them. Percentiles are better taken from the result itself.
 
+use pathscope_core::quantity::named;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -35,7 +36,7 @@ impl FrequencyFile {
         let written = write(&mut text, rtt)
             .and_then(|()| self.destination.write(&String::from_utf8_lossy(&text)));
         written.map_err(|error| {
-            let (path, why) = (self.path.display(), explain(&error));
+            let (path, why) = (named(&self.path), explain(&error));
             Trouble::new(Failure::Output, format!("cannot write latencies to {path}: {why}"))
         })
     }

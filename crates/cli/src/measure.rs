@@ -2,9 +2,10 @@
 //! code.
 
 use std::io::{self, Write};
+use std::path::Path;
 
 use pathscope_core::error::Failure;
-use pathscope_core::quantity::Frequency;
+use pathscope_core::quantity::{self, Frequency};
 use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_modes::datagrams::search::Search;
 use pathscope_modes::latency::LatencyPlan;
@@ -41,7 +42,7 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
     let options = SurveyOptions {
         connections: args.connections,
         duration: args.duration,
-        probe_rate: probe_rate(args.probe_rate)?,
+        probe_rate: probe_rate(args.probe_rate, "leave the option out for what is usual")?,
         report_every: args.run.report_every,
         congestion_control: args.congestion,
     };
@@ -59,8 +60,11 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
 
 /// `pathscope goodput`.
 pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
-    let probe =
-        if args.no_probe { None } else { Some(LatencyPlan::probe(probe_rate(args.probe_rate)?)) };
+    let probe = if args.no_probe {
+        None
+    } else {
+        Some(LatencyPlan::probe(probe_rate(args.probe_rate, "leave probes out with --no-probe")?))
+    };
     let mut mode = args.mode;
     if mode.seed.is_none() && mode.draws() {
         mode.seed = Some(fresh_seed()?);
@@ -191,7 +195,7 @@ fn measure(
         return Ok(());
     }
     let result_file = files.open_result()?;
-    let result_name = result_file.as_ref().map(|file| file.name().to_owned());
+    let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
     let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
     let samples = files.open_samples()?;
     let kept = files.journal.keep(Talk::of(args.talk, files.usual), None, files.of)?;
@@ -238,8 +242,9 @@ fn measure(
         (result_name, &output_trouble, args.talk.quiet || document.measurements.is_empty())
     {
         terminal::say(&format!(
-            "result saved: {}; show it again with: pathscope show {0}",
-            file.display()
+            "result saved: {}; show it again with: pathscope show {}",
+            quantity::named(&file),
+            words::quoted(&file)
         ));
     }
     let output_trouble =
@@ -288,12 +293,10 @@ fn fresh_seed() -> Result<u64, Trouble> {
     Ok(u64::from_be_bytes(bytes) >> 16)
 }
 
-fn probe_rate(rate: Frequency) -> Result<Frequency, Trouble> {
+fn probe_rate(rate: Frequency, instead: &str) -> Result<Frequency, Trouble> {
     const MOST: Frequency = Frequency(10_000);
     match rate {
-        Frequency(0) => {
-            Err(Trouble::usage("--probe-rate 0/s is no rate; leave probes out with --no-probe"))
-        }
+        Frequency(0) => Err(Trouble::usage(format!("--probe-rate 0/s is no rate; {instead}"))),
         rate if rate > MOST => {
             Err(Trouble::usage(format!("--probe-rate {rate} is out of range: 1/s to {MOST}")))
         }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::quantity;
+use pathscope_core::quantity::{self, named};
 use pathscope_core::sheet::Sheet;
 use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::sheet;
@@ -24,7 +24,7 @@ const BEGINNING: u64 = 4_096;
 pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
     let is_standard_input = args.result == Path::new("-");
     let refused = |error: &dyn std::fmt::Display| {
-        let name = args.result.display().to_string();
+        let name = named(&args.result);
         let name = if is_standard_input { "standard input".to_owned() } else { name };
         Trouble::usage(format!("{name}: {error}"))
     };

@@ -3,6 +3,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write as _;
+use std::path::Path;
 
 use clap::error::ErrorKind;
 use pathscope_core::quantity::shown;
@@ -22,6 +23,27 @@ fn text(word: &OsStr) -> String {
         }
     }
     text
+}
+
+/// A file's name as a shell takes it for one word (POSIX.1-2024, section 2.2): as it is where nothing in it means something
+/// to a shell, in quotes, or in dollar-quotes where it has bytes that are not to be printed.
+pub fn quoted(file: &Path) -> String {
+    let is_plain = |character: char| {
+        character.is_alphanumeric()
+            || matches!(character, '/' | '.' | '_' | '-' | '+' | ',' | ':' | '@' | '%')
+    };
+    match file.to_str() {
+        Some(text) if !text.is_empty() && text.chars().all(is_plain) => text.to_owned(),
+        Some(text) if !text.chars().any(char::is_control) => {
+            format!("'{}'", text.replace('\'', "'\\''"))
+        }
+        _ => {
+            let bytes = file.as_os_str().as_encoded_bytes().iter();
+            let escaped: String =
+                bytes.flat_map(|byte| byte.escape_ascii()).map(char::from).collect();
+            format!("$'{escaped}'")
+        }
+    }
 }
 
 /// What is wrong, where the parser's own words would mislead.
@@ -74,6 +96,22 @@ mod tests {
         let said = explain(ErrorKind::InvalidUtf8, words(&typed)).expect("the second word");
         assert!(said.contains("'a\\xff\\xfeb.json' is no text"), "{said}");
         assert_eq!(explain(ErrorKind::InvalidUtf8, words(&[b"a"])), None);
+    }
+
+    #[test]
+    fn a_name_is_one_word_for_a_shell() {
+        for (name, wanted) in [
+            (&b"run.json"[..], "run.json"),
+            ("\u{e4}/b-1.json".as_bytes(), "\u{e4}/b-1.json"),
+            (b"a b.json", "'a b.json'"),
+            (b"$(x)'y", "'$(x)'\\''y'"),
+            (b"", "''"),
+            (b"a\x1b[2J\n'", "$'a\\x1b[2J\\n\\''"),
+            (b"a\xff.json", "$'a\\xff.json'"),
+        ] {
+            let name = OsString::from_vec(name.to_vec());
+            assert_eq!(quoted(Path::new(&name)), wanted);
+        }
     }
 
     #[test]

@@ -385,7 +385,7 @@ impl WorkerUsage {
         if self.elapsed_ns == 0 {
             0.0
         } else {
-            (self.user_ns + self.system_ns) as f64 / self.elapsed_ns as f64
+            (self.user_ns as f64 + self.system_ns as f64) / self.elapsed_ns as f64
         }
     }
 }

@@ -355,14 +355,14 @@ fn machines(measurement: &Measurement) -> Vec<Figure> {
 fn series(measurement: &Measurement) -> Vec<Series> {
     let at = |interval: &Interval| {
         let end = interval.client.as_ref().or(interval.server.as_ref());
-        measurement.start_ns + end.map_or(0, |end| end.start_ns)
+        measurement.start_ns.saturating_add(end.map_or(0, |end| end.start_ns))
     };
     let of = |label: &str, unit: Unit, value: &dyn Fn(&Interval) -> Option<f64>| {
         // The last interval, cut short by the end, says little of a rate.
         let is_whole = |interval: &&Interval| {
             let end = interval.client.as_ref().or(interval.server.as_ref());
             let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
-            length_ns * 2 >= measurement.test.report_every_ns.0
+            length_ns.saturating_mul(2) >= measurement.test.report_every_ns.0
         };
         let intervals = measurement.intervals.iter().filter(is_whole);
         // What came after a program stood still had waited in buffers, and is no rate of the path.

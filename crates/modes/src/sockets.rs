@@ -151,7 +151,7 @@ pub struct SocketArgs {
     #[arg(
         long,
         value_name = "PORT",
-        help = "Port of this end; [low,high]: one of these for each connection at a time"
+        help = "Port of this end; '[low,high]': one of these for each connection at a time"
     )]
     pub source_port: Option<String>,
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::quantity::count;
+use pathscope_core::quantity::{count, named};
 use pathscope_core::record::Caveat;
 use pathscope_modes::latency::{BLOCK, Outcome, Sample, SampleBuffer, SampleSink};
 use pathscope_modes::media::FrameRow;
@@ -209,7 +209,7 @@ impl SampleWriter {
     /// Waits until all is written, as long as that may take, and says what is not. To be called when the
     /// buffer is gone.
     pub fn finish(self) -> Option<Caveat> {
-        let file = self.path.display();
+        let file = named(&self.path);
         let Ok(written) = self.outcome.recv_timeout(FINISH_WITHIN) else {
             let text = format!(
                 "what was to be written to {file} had not been taken {} s after the end: samples are missing",

@@ -1,6 +1,7 @@
 //! Whether two options name one file, however they spell it: what one of them writes would be lost in what the
 //! other writes.
 
+use pathscope_core::quantity::named;
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io;
@@ -54,7 +55,7 @@ pub fn must_differ(files: &[(&str, Option<&Path>)]) -> Result<(), Trouble> {
 fn clash(option: &str, other: &str, path: &Path) -> Trouble {
     Trouble::usage(format!(
         "{option} and {other} name the same file, {}; each needs one of its own; nothing was measured",
-        path.display()
+        named(path)
     ))
 }
 

@@ -1,6 +1,7 @@
 //! Opening a file that a run writes to while it goes on, or a pipe or device that gets a whole result: before anything
 //! is measured, and without waiting for ever for the reader of a pipe.
 
+use pathscope_core::quantity::named;
 use std::fmt::Display;
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -33,7 +34,7 @@ pub fn open(option: &str, path: &Path) -> Result<Outlet, Trouble> {
 
 /// A file that cannot be written to, which is told before anything is measured.
 pub fn refused(option: &str, path: &Path, why: &dyn Display) -> Trouble {
-    Trouble::usage(format!("{option} {}: {why}; nothing was measured", path.display()))
+    Trouble::usage(format!("{option} {}: {why}; nothing was measured", named(path)))
 }
 
 /// Opening a pipe waits for its reader. That is left to a thread, which may wait longer than we do.
@@ -46,7 +47,7 @@ fn await_reader(option: &str, path: &Path) -> Result<File, Trouble> {
     };
     thread::Builder::new().name("pipe".to_owned()).spawn(open).map_err(Trouble::no_thread)?;
     let outcome = outcome.recv_timeout(WITHOUT_A_WORD).or_else(|_| {
-        let (path, seconds) = (path.display(), PATIENCE.as_secs());
+        let (path, seconds) = (named(path), PATIENCE.as_secs());
         terminal::say(&format!(
             "{option} {path}: waiting up to {seconds} s for somebody to read from this pipe"
         ));

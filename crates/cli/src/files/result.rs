@@ -1,5 +1,6 @@
 //! The file of a result: what was measured so far at any time, and all of it at the end.
 
+use pathscope_core::quantity::named;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -48,12 +49,12 @@ impl ResultFile {
     /// A file that nobody asked for by name, beside all that are there; why there is none.
     pub fn create_default(stem: &str) -> Result<Self, String> {
         let reserved = reserve(stem);
-        let path = reserved.map_err(|(path, error)| format!("{}: {error}", path.display()))?;
+        let path = reserved.map_err(|(path, error)| format!("{}: {error}", named(&path)))?;
         let file = WholeFile::at(&path);
         if let Err(why) = file.try_it() {
             // An empty file helps nobody; that it cannot be removed changes nothing.
             let _ = fs::remove_file(&path);
-            return Err(format!("{}: {why}", path.display()));
+            return Err(format!("{}: {why}", named(&path)));
         }
         let mut file = Self::to(&path, Destination::File(file));
         file.reserved = Some(path);
@@ -69,9 +70,9 @@ impl ResultFile {
         Self { name, destination, meanwhile, is_saved: false, is_failing: false, reserved: None }
     }
 
-    /// As it was named.
-    pub fn name(&self) -> &Path {
-        &self.name
+    /// The file that holds the result at the end, as it was named; none where a pipe or a device takes it.
+    pub fn kept_at(&self) -> Option<&Path> {
+        matches!(self.destination, Destination::File(_)).then_some(&*self.name)
     }
 
     /// Saves the result so far. Where that fails it is told once, and tried again next time.
@@ -89,7 +90,7 @@ impl ResultFile {
         if !std::mem::replace(&mut self.is_failing, true) {
             terminal::complain(&format!(
                 "cannot save what was measured so far to {}: {}; the run goes on, and it is tried again",
-                file.path().display(),
+                named(file.path()),
                 explain(&error)
             ));
         }
@@ -113,7 +114,7 @@ impl ResultFile {
             return Ok(());
         };
         let kept = self.what_is_left();
-        let (name, why) = (self.name.display(), explain(&error));
+        let (name, why) = (named(&self.name), explain(&error));
         Err(format!("cannot write the result to {name}: {why}{kept}"))
     }
 
@@ -122,7 +123,7 @@ impl ResultFile {
         let is_there = |file: &WholeFile| self.is_saved && file.holds_something();
         match (&self.meanwhile, &self.destination) {
             (Some(meanwhile), _) if is_there(meanwhile) => {
-                let beside = meanwhile.path().display();
+                let beside = named(meanwhile.path());
                 format!(
                     "; what it held before is still there, and what was saved last is in {beside}"
                 )

@@ -3,6 +3,7 @@
 //! The new is written beside it, brought to the disk, and moved over it. A disk that is full, a limit that is met and a
 //! kill cost the new, and never the old.
 
+use pathscope_core::quantity::named;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::os::unix::fs::{MetadataExt, fchown};
@@ -83,7 +84,7 @@ impl WholeFile {
         let tried = create_new(&self.beside).and_then(|_| fs::remove_file(&self.beside));
         tried.map_err(|error| match error.kind() {
             ErrorKind::NotFound => error.to_string(),
-            _ => format!("cannot create a file in {}: {error}", folder_of(&self.path).display()),
+            _ => format!("cannot create a file in {}: {error}", named(folder_of(&self.path))),
         })
     }
 
@@ -127,7 +128,7 @@ impl WholeFile {
         match written {
             Ok(()) => fs::remove_file(&self.beside),
             Err(error) => {
-                let (why, beside) = (explain(&error), self.beside.display());
+                let (why, beside) = (explain(&error), named(&self.beside));
                 Err(io::Error::new(error.kind(), format!("{why}; all of it is in {beside}")))
             }
         }

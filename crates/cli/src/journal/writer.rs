@@ -3,6 +3,7 @@
 //! A row is written at once and whole, in one call with whatever else waits, so that a file ends with a row
 //! however the program ends. A file that takes no more is given up, and the run goes on.
 
+use pathscope_core::quantity::named;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -210,7 +211,7 @@ impl Target {
         let Some(file) = self.file.as_mut() else { return Ok(()) };
         let Err(unwritten) = file.write_rows(text.as_bytes()) else { return Ok(()) };
         self.file = None;
-        let name = format!("{} {}", self.option, self.path.display());
+        let name = format!("{} {}", self.option, named(&self.path));
         let why = explain(&unwritten.error);
         let sentence = format!(
             "cannot write to {name}: {why}; it is given up and lacks every later row, the run goes on"

@@ -1,5 +1,6 @@
 //! `pathscope lab capture`: the packets of a link, to a file.
 
+use pathscope_core::quantity::named;
 use std::fs::File;
 use std::io;
 use std::thread;
@@ -28,7 +29,7 @@ pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
     refuse_standard_output("capture", &args.output)?;
     // The file is ours to make as the user sees files, so before the node is entered. What it held stays
     // until it is certain that there is something to replace it.
-    let path = args.output.display();
+    let path = named(&args.output);
     let unwritten =
         |error: io::Error| Trouble::new(Failure::Output, format!("cannot write {path}: {error}"));
     let mut file = File::options()

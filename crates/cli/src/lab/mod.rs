@@ -8,6 +8,7 @@ mod presence;
 mod set;
 mod show;
 
+use pathscope_core::quantity::named;
 use std::fs;
 use std::io::{self, BufReader};
 use std::path::Path;
@@ -151,8 +152,8 @@ fn refuse_standard_output(what: &str, path: &Path) -> Result<(), Trouble> {
 /// A topology from its file.
 fn read(file: &Path) -> Result<Network, Trouble> {
     let text = fs::read_to_string(file)
-        .map_err(|error| Trouble::usage(format!("cannot read {}: {error}", file.display())))?;
-    Topology::read(&file.display().to_string(), &text).network().map_err(Trouble::usage)
+        .map_err(|error| Trouble::usage(format!("cannot read {}: {error}", named(file))))?;
+    Topology::read(&named(file), &text).network().map_err(Trouble::usage)
 }
 
 /// The lab that is meant.

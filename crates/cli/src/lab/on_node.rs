@@ -1,7 +1,9 @@
 //! Programs on nodes.
 
+use pathscope_core::quantity::named;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
+use std::path::Path;
 use std::process::Command;
 
 use pathscope_core::error::Failure;
@@ -36,6 +38,6 @@ fn become_program(
     let error = Command::new(program).args(arguments).envs(environment).exec();
     Err(Trouble::new(
         Failure::Unsupported,
-        format!("cannot run {} on {node}: {error}", program.display()),
+        format!("cannot run {} on {node}: {error}", named(Path::new(program))),
     ))
 }

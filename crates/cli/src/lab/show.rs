@@ -1,5 +1,6 @@
 //! `pathscope lab show`: what a topology describes, or what a lab that is up does and did.
 
+use pathscope_core::quantity::named;
 use std::fs;
 use std::io::{self, Write};
 
@@ -48,7 +49,7 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
     };
     if let Some(path) = &args.svg {
         fs::write(path, picture::svg(&network)).map_err(|error| {
-            Trouble::new(Failure::Output, format!("cannot write {}: {error}", path.display()))
+            Trouble::new(Failure::Output, format!("cannot write {}: {error}", named(path)))
         })?;
     }
     // JSON is UTF-8, whatever the reader's locale is.

@@ -58,15 +58,21 @@ pub fn average(mean: f64) -> String {
     if mean.abs() >= 99.95 { group(&format!("{mean:.0}")) } else { trim(&format!("{mean:.1}")) }
 }
 
-/// A share of one, as a percentage: `97.1 %`. What is not nothing is not told as nothing.
+/// The least percentage that three decimals would round to 100.
+pub(super) const ALMOST_ALL: f64 = 99.999_5;
+
+/// A share of one, as a percentage: `97.1 %`. What is not nothing is not told as nothing, nor what is not all as all.
 pub fn ratio(ratio: f64) -> String {
     if !ratio.is_finite() {
         return "n/a".to_owned();
     }
     let percent = ratio * 100.0;
+    let is_almost_all = (99.95..100.0).contains(&percent);
     if percent != 0.0 && percent.abs() < 0.000_5 {
         "<0.001 %".to_owned()
-    } else if percent != 0.0 && percent.abs() < 0.1 {
+    } else if is_almost_all && percent >= ALMOST_ALL {
+        ">99.999 %".to_owned()
+    } else if is_almost_all || percent != 0.0 && percent.abs() < 0.1 {
         format!("{percent:.3} %")
     } else {
         format!("{percent:.1} %")
@@ -144,5 +150,10 @@ mod tests {
         assert_eq!(ratio(0.971_3), "97.1 %");
         assert_eq!(ratio(0.000_012), "0.001 %");
         assert_eq!(ratio(0.0), "0.0 %");
+        assert_eq!(ratio(0.999_4), "99.9 %");
+        assert_eq!(ratio(2_999.0 / 3_000.0), "99.967 %");
+        assert_eq!(ratio(1.0 - 1e-5), "99.999 %");
+        assert_eq!(ratio(1_999_999.0 / 2_000_000.0), ">99.999 %");
+        assert_eq!(ratio(1.0), "100.0 %");
     }
 }

@@ -12,7 +12,7 @@ mod scale;
 
 pub use bytes::Bytes;
 pub use format::{average, bit_rate, bytes, count, counted, duration_ns, frequency, ratio};
-pub use number::{QuantityError, shown};
+pub use number::{QuantityError, named, shown};
 pub use period::Period;
 pub use rate::{BitRate, Frequency};
 pub use scale::{Dimension, Scale, duration_range, rate_range};

@@ -1,5 +1,7 @@
 //! A decimal number followed by a unit, without going through floating point.
 
+use std::path::Path;
+
 use thiserror::Error;
 
 /// Why a typed quantity could not be understood.
@@ -57,6 +59,23 @@ pub enum QuantityError {
         /// The base unit.
         base: &'static str,
     },
+}
+
+/// A file's name as part of a sentence: whole, of one line, with its bytes that are no text as `\xff`, and nothing in it that
+/// a terminal takes for an order.
+pub fn named(file: &Path) -> String {
+    let mut named = String::new();
+    for chunk in file.as_os_str().as_encoded_bytes().utf8_chunks() {
+        for character in chunk.valid().chars() {
+            if character.is_control() {
+                named.extend(character.escape_default());
+            } else {
+                named.push(character);
+            }
+        }
+        named.extend(chunk.invalid().iter().flat_map(|byte| byte.escape_ascii().map(char::from)));
+    }
+    named
 }
 
 /// What was typed, as part of a sentence: of one line, not longer than a name, and nothing in it that a terminal takes
@@ -154,5 +173,18 @@ impl Grammar {
         }
         let total = whole_units.checked_add(fraction_units / denominator).ok_or_else(too_large)?;
         u64::try_from(total).map_err(|_| too_large())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_whole_and_steer_no_terminal() {
+        assert_eq!(named(Path::new("a b/\u{e4}.json")), "a b/\u{e4}.json");
+        assert_eq!(named(Path::new("a\u{1b}[2J\n.json")), "a\\u{1b}[2J\\n.json");
+        let long = "x".repeat(200);
+        assert_eq!(named(Path::new(&long)), long);
     }
 }

@@ -3,7 +3,7 @@
 //!
 //! A figure that stands alone is formatted by the functions of this module's neighbour instead.
 
-use super::format::{bit_rate, duration_ns, group};
+use super::format::{ALMOST_ALL, bit_rate, duration_ns, group};
 
 /// What kind of quantity is to be shown, and so which units it has.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -155,6 +155,9 @@ impl Scale {
             // What is there is not told as nothing.
             return format!("<{least:.decimals$}");
         }
+        if self.dimension == Dimension::Ratio && (ALMOST_ALL..100.0).contains(&size) {
+            return ">99.999".to_owned();
+        }
         let plain = format!("{size:.decimals$}");
         match plain.split_once('.') {
             Some((whole, fraction)) => format!("{}.{fraction}", group(whole)),
@@ -214,6 +217,7 @@ mod tests {
             (Dimension::Bytes, &[1024.0 * 1024.0, 2.5 * 1_048_576.0], "MiB", &["1.000", "2.500"]),
             (Dimension::Ratio, &[0.971, 1.0, 0.0], "%", &["97.1", "100.0", "0"]),
             (Dimension::Ratio, &[0.999_594, 1.0], "%", &["99.959", "100.0"]),
+            (Dimension::Ratio, &[1.0 - 1e-6, 0.5], "%", &[">99.999", "50.0"]),
             (Dimension::Ratio, &[0.000_012, 0.000_000_1], "%", &["0.001", "<0.001"]),
             (Dimension::Frequency, &[12.5, 1_000.0], "/s", &["12.50", "1,000"]),
         ] {

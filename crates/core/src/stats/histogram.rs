@@ -113,8 +113,7 @@ impl LatencyHistogram {
     /// The smallest recorded value, to three digits and never above the maximum, that at least
     /// `quantile` of the samples do not exceed.
     pub fn value_at_quantile(&self, quantile: f64) -> Option<u64> {
-        let rank = (quantile.clamp(0.0, 1.0) * self.count() as f64).ceil() as u64;
-        self.value_at_rank(rank.max(1))
+        self.value_at_rank(rank_of(quantile, self.count()))
     }
 
     /// The value of the `rank`-th smallest sample, counted from 1, to three digits.
@@ -234,6 +233,16 @@ pub struct Bucket {
     pub count: u64,
 }
 
+/// The rank, counted from 1, of the smallest of so many samples that at least `quantile` of them do not exceed: the nearest
+/// rank, ⌈q·n⌉. A percentile has at most seven decimals, so it is counted in whole billionths: in binary fractions 99.9 %
+/// of 10,000 would be a little more than 9,990, and the rank 9,991.
+fn rank_of(quantile: f64, samples: u64) -> u64 {
+    const WHOLE: u128 = 1_000_000_000;
+    let billionths = (quantile.clamp(0.0, 1.0) * WHOLE as f64).round() as u128;
+    let rank = (billionths * u128::from(samples)).div_ceil(WHOLE);
+    u64::try_from(rank).unwrap_or(u64::MAX).max(1)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -288,6 +297,21 @@ mod tests {
         assert_eq!(histogram.count(), 1_000_000_000);
         // What is stored is bounded too: a bucket for each value that three digits can tell apart.
         assert!(histogram.distribution().buckets.len() < 12_000);
+    }
+
+    #[test]
+    fn a_rank_is_exact_for_every_percentile_of_every_number_of_samples() {
+        // In tenths of a percent, and in hundred-thousandths close to the end: ⌈p·n / 100⌉ in whole numbers.
+        let tenths = (1..1_000_u64).map(|tenth| (tenth, 1_000));
+        let close = (99_990..100_000_u64).map(|part| (part, 100_000));
+        for (part, whole) in tenths.chain(close) {
+            let percent = part as f64 * 100.0 / whole as f64;
+            for samples in (1..50).chain([1_000, 9_999, 10_000, 11_000, 12_000, 1_000_000]) {
+                let rank = (part * samples).div_ceil(whole);
+                assert_eq!(rank_of(percent / 100.0, samples), rank, "p{percent} of {samples}");
+            }
+        }
+        assert_eq!((rank_of(0.0, 7), rank_of(1.0, 7), rank_of(1.0, u64::MAX)), (1, 7, u64::MAX));
     }
 
     #[test]

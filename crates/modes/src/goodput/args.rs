@@ -46,7 +46,7 @@ pub struct GoodputArgs {
         long,
         value_name = "BYTES",
         conflicts_with = "duration",
-        help = "Bytes on each connection, both directions together; [low,high]: drawn for each [default: run \
+        help = "Bytes on each connection, both directions together; '[low,high]': drawn for each [default: run \
                 for --duration; 1GiB beside --iterations or --time-limit]"
     )]
     pub transfer: Option<String>,
@@ -60,7 +60,7 @@ pub struct GoodputArgs {
     #[arg(
         long,
         value_name = "BYTES",
-        help = "The most handed to the kernel at once, and, up to 256 KiB, taken from it; [low,high]: drawn \
+        help = "The most handed to the kernel at once, and, up to 256 KiB, taken from it; '[low,high]': drawn \
                 anew for each send and receive [default: 512 KiB]"
     )]
     pub buffer: Option<String>,
@@ -78,7 +78,7 @@ pub struct GoodputArgs {
         long,
         value_name = "RATE",
         conflicts_with = "total_rate",
-        help = "The most each sender may send on one connection; [low,high]: drawn for each"
+        help = "The most each sender may send on one connection; '[low,high]': drawn for each"
     )]
     pub rate: Option<String>,
     /// The most each end may send on all connections together, in equal parts

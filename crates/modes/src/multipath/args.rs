@@ -34,9 +34,9 @@ pub struct MultipathArgs {
     /// Which path sends first: primary-first or alternate [default: primary-first]
     #[arg(long, value_name = "ORDER")]
     pub order: Option<String>,
-    /// 0: the primary alone, for comparison
-    #[arg(long, value_name = "0|1", default_value_t = 1, value_parser = clap::value_parser!(u8).range(..=1))]
-    pub secondary: u8,
+    /// 0: the primary alone, for comparison [default: 1]
+    #[arg(long, value_name = "0|1", value_parser = clap::value_parser!(u8).range(..=1))]
+    pub secondary: Option<u8>,
     /// How long the policy that duplicates only late ones waits for the primary [default: 50ms]
     #[arg(long, value_name = "TIME")]
     pub late_by: Option<Period>,
@@ -45,21 +45,29 @@ pub struct MultipathArgs {
 impl MultipathArgs {
     /// The plan that these words make on a machine with so many interfaces that could be paths.
     pub fn into_plan(self, interfaces: usize) -> Result<MultipathPlan, PlanError> {
-        if self.secondary == 0 && self.paths.len() > 1 {
+        let is_alone = self.secondary == Some(0);
+        if is_alone && self.paths.len() > 1 {
             return Err(PlanError::Contradiction {
                 one: "--secondary 0",
                 other: "several --path",
                 advice: "name one path, or leave --secondary out",
             });
         }
-        if self.secondary == 0 || self.paths.len() == 1 {
+        if self.secondary == Some(1) && self.paths.len() == 1 {
+            return Err(PlanError::Contradiction {
+                one: "--secondary 1",
+                other: "a single --path",
+                advice: "name a second --path, or none",
+            });
+        }
+        if is_alone || self.paths.len() == 1 {
             let typed = [("--order", self.order.is_some()), ("--late-by", self.late_by.is_some())];
             limits::no_effect("with one path", "name a second --path, or leave it out", &typed)?;
         }
         let order = self.order.as_deref();
         let order = order.map(|typed| limits::choice("--order", typed, &SendOrder::ALL));
-        let lanes = match (self.secondary, self.paths.len()) {
-            (0, _) => 1,
+        let lanes = match (is_alone, self.paths.len()) {
+            (true, _) => 1,
             // What was named and what comes up later; more than was named is refused by the plan.
             (_, 0) => interfaces.clamp(2, usize::from(MOST_PATHS)) as u8,
             (_, named) => named.min(usize::from(MOST_PATHS)) as u8,
@@ -118,6 +126,7 @@ mod tests {
         assert_eq!(plan("--rate 4k").expect("good").rate_bps, BitRate(25_000_000));
         assert_eq!(plan("--rate 8Mbit").expect("good").rate_bps, BitRate(8_000_000));
         assert_eq!(plan("--secondary 0").expect("good").lanes, 1);
+        assert_eq!(plan("--secondary 1 --path a --path b").expect("good").lanes, 2);
         let named = plan("--path wlan0 --path eth0.7 --order alternate").expect("good words");
         assert_eq!((named.lanes, named.paths), (2, vec!["wlan0".to_owned(), "eth0.7".to_owned()]));
     }
@@ -140,6 +149,7 @@ mod tests {
             ),
             ("--path a --late-by 5ms", "--late-by has no effect with one path"),
             ("--secondary 0 --path a --path b", "--secondary 0 and several --path exclude"),
+            ("--secondary 1 --path a", "--secondary 1 and a single --path exclude"),
             ("--path a --path a", "each path is an interface of its own"),
             ("--path this/that", "--path is not an interface's name"),
             ("--path 1234567890123456", "--path is not an interface's name"),

@@ -1,5 +1,7 @@
 //! Whatever the other end reports makes a measurement, and whatever a file says is shown: nothing of it panics.
 
+use std::cell::Cell;
+
 use pathscope_modes::document::Document;
 use pathscope_modes::registry::EndInterval;
 use schemars::schema_for;
@@ -7,11 +9,33 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 
-/// Fills a schema: every field is there, every number is this one, and of alternatives it is this one.
+/// Fills a schema: every field is there, and of alternatives it is this one.
 struct Filler<'schema> {
     definitions: &'schema Value,
-    number: i128,
+    numbers: Numbers,
     variant: usize,
+}
+
+/// What stands for its numbers.
+#[derive(Clone)]
+enum Numbers {
+    /// This one, everywhere.
+    One(i128),
+    /// Each time another of [`NUMBERS`], as a generator of Knuth's has it.
+    Mixed(Cell<u64>),
+}
+
+impl Numbers {
+    fn next(&self) -> i128 {
+        match self {
+            Self::One(number) => *number,
+            Self::Mixed(state) => {
+                let next = state.get().wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                state.set(next);
+                NUMBERS[(next >> 33) as usize % NUMBERS.len()]
+            }
+        }
+    }
 }
 
 /// Deeper than any result nests.
@@ -47,16 +71,15 @@ impl Filler<'_> {
         let kind = kinds.into_iter().find(|kind| **kind != "null").and_then(Value::as_str);
         match kind {
             Some("integer") => self.integer(schema),
-            Some("number") => json!(self.number as f64),
+            Some("number") => json!(self.numbers.next() as f64),
             Some("boolean") => json!(self.variant.is_multiple_of(2)),
             Some("string") => match schema["format"].as_str() {
                 Some("ip" | "ipv4") => json!("127.0.0.1"),
                 _ => json!("1"),
             },
             Some("array") => {
-                let item = self.fill(&schema["items"], depth + 1);
-                let least = schema["minItems"].as_u64().unwrap_or(2) as usize;
-                vec![item; least].into()
+                let least = schema["minItems"].as_u64().unwrap_or(2);
+                (0..least).map(|_| self.fill(&schema["items"], depth + 1)).collect()
             }
             Some("object") => self.object(schema, depth).into(),
             _ => Value::Null,
@@ -82,7 +105,7 @@ impl Filler<'_> {
             Some("int64") => (i64::MIN.into(), i64::MAX.into()),
             _ => (0, i128::from(u64::MAX)),
         };
-        let number = self.number.clamp(least, most);
+        let number = self.numbers.next().clamp(least, most);
         u64::try_from(number).map_or_else(|_| json!(number as i64), |number| json!(number))
     }
 }
@@ -91,38 +114,55 @@ fn filled<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
     number: i128,
     variant: usize,
 ) -> T {
+    filled_with(Numbers::One(number), variant)
+}
+
+fn filled_with<T: schemars::JsonSchema + serde::de::DeserializeOwned>(
+    numbers: Numbers,
+    variant: usize,
+) -> T {
     let schema = schema_for!(T).to_value();
-    let filler = Filler { definitions: &schema["$defs"], number, variant };
+    let filler = Filler { definitions: &schema["$defs"], numbers, variant };
     let value = filler.fill(&schema, 0);
     serde_json::from_str(&value.to_string()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 const NUMBERS: [i128; 5] = [0, 1, 1 << 40, u64::MAX as i128, i64::MIN as i128];
 
+/// Assembles and shows what an end reports, beside the same of this end or nothing.
+fn assert_assembled(numbers: &Numbers, variant: usize) {
+    let test: Test = filled(1_000, variant);
+    let report: EndReport = filled_with(numbers.clone(), variant);
+    for client in [report.clone(), EndReport::default()] {
+        let hosts = Hosts::default();
+        let findings = Findings {
+            name: "all".to_owned(),
+            test: test.clone(),
+            substitutions: Vec::new(),
+            start_ns: 0,
+            duration_ns: 1,
+            intervals: vec![filled_with(numbers.clone(), variant)],
+            client,
+            server: Some(report.clone()),
+            failed_there: vec![(FlowId(0), filled_with(numbers.clone(), variant))],
+        };
+        let measurements = vec![measurement(findings, &hosts)];
+        let document = Document { measurements, ..Document::default() };
+        let _ = pathscope_modes::sheet::sheet(&document);
+    }
+}
+
 #[test]
 fn whatever_the_other_end_reports_makes_a_measurement() {
     for number in NUMBERS {
-        for variant in 0..6 {
-            let test: Test = filled(1_000, variant);
-            let report: EndReport = filled(number, variant);
-            for client in [report.clone(), EndReport::default()] {
-                let hosts = Hosts::default();
-                let findings = Findings {
-                    name: "all".to_owned(),
-                    test: test.clone(),
-                    substitutions: Vec::new(),
-                    start_ns: 0,
-                    duration_ns: 1,
-                    intervals: vec![filled(number, variant)],
-                    client,
-                    server: Some(report.clone()),
-                    failed_there: vec![(FlowId(0), filled(number, variant))],
-                };
-                let measurements = vec![measurement(findings, &hosts)];
-                let document = Document { measurements, ..Document::default() };
-                let _ = pathscope_modes::sheet::sheet(&document);
-            }
-        }
+        (0..6).for_each(|variant| assert_assembled(&Numbers::One(number), variant));
+    }
+}
+
+#[test]
+fn whatever_numbers_the_other_end_reports_beside_each_other_make_a_measurement() {
+    for seed in 0..60 {
+        assert_assembled(&Numbers::Mixed(Cell::new(seed)), seed as usize % 6);
     }
 }
 
@@ -141,5 +181,14 @@ fn whatever_a_result_file_says_is_shown() {
             let document: Document = filled(number, variant);
             let _ = pathscope_modes::sheet::sheet(&document);
         }
+    }
+}
+
+#[test]
+fn whatever_numbers_stand_beside_each_other_are_shown() {
+    for seed in 0..60 {
+        let variant = seed as usize % 6;
+        let document: Document = filled_with(Numbers::Mixed(Cell::new(seed)), variant);
+        let _ = pathscope_modes::sheet::sheet(&document);
     }
 }
