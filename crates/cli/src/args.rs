@@ -67,6 +67,13 @@ pub struct ServerArgs {
     /// Connections of one test; 0: any number
     #[arg(long, value_name = "N")]
     pub limit_connections: Option<u32>,
+    /// Descriptors that one test may need; 0: any number [default: half of those for tests]
+    #[arg(long, value_name = "N")]
+    pub limit_descriptors: Option<u64>,
+    /// Descriptors that all tests from one address may need (IPv6: from one /64); 0: any number [default: half of those
+    /// for tests]
+    #[arg(long, value_name = "N")]
+    pub limit_descriptors_per_address: Option<u64>,
     /// Data connections to serve, of all clients together; then later ones are refused, and the server
     /// ends when its clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -74,6 +81,16 @@ pub struct ServerArgs {
     /// Length of one test; 0: any
     #[arg(long, value_name = "TIME")]
     pub limit_duration: Option<Period>,
+    /// Lets threads spin for clients on other machines, too: each takes a processor as long as its test lasts
+    #[arg(long)]
+    pub allow_spin: bool,
+    /// Lets clients on other machines choose this end's processors, too (--server-cpu)
+    #[arg(long)]
+    pub allow_pinning: bool,
+    /// Lets clients on other machines choose any congestion control, too, and not only those that this system lets every user
+    /// choose: of a server that runs as root the kernel loads what it does not have yet
+    #[arg(long)]
+    pub allow_congestion: bool,
     /// What is written while it serves
     #[command(flatten)]
     pub journal: JournalArgs,

@@ -198,7 +198,7 @@ fn measure(
     let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
     let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
     let samples = files.open_samples()?;
-    let kept = files.journal.keep(Talk::of(args.talk, files.usual), files.of)?;
+    let kept = files.journal.keep(Talk::of(args.talk, files.usual), None, files.of)?;
     daemon::ready();
     let stop = Stop::default();
     let is_quiet = args.talk.quiet;

@@ -1,12 +1,12 @@
 //! `pathscope server`: answers until it is told to stop.
 
 use std::io::{self, Write};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use pathscope_core::quantity::{Period, shown};
 use pathscope_os::memory;
-use pathscope_peers::limits::Limits;
-use pathscope_run::server::{Server, Settings};
+use pathscope_peers::limits::{Limits, Withheld};
+use pathscope_run::server::{Descriptors, Restraint, Server, Settings};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
@@ -29,7 +29,9 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     }
     memory::keep_little();
     // Before signals are heard: opening a pipe may wait for its reader.
-    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), Of::Connections)?;
+    let restraint = Arc::new(Restraint::new(args.talk.verbose > 0));
+    let lines = Some(Arc::clone(&restraint));
+    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), lines, Of::Connections)?;
     let stop = Stop::default();
     let is_quiet = args.talk.quiet;
     let tell = move |line: &str| {
@@ -42,9 +44,14 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         listen: args.listen.clone(),
         port: args.port,
         limits: limits(args),
+        descriptors: Descriptors {
+            session: args.limit_descriptors,
+            address: args.limit_descriptors_per_address,
+        },
         here: here(Presence::find().as_ref()),
         journal: kept.journal(),
         exit_after: args.exit_after,
+        restraint: Arc::clone(&restraint),
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;
@@ -63,6 +70,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     drop(talk);
     // What a file lacks was told when it was given up.
     let incomplete = kept.finish();
+    restraint.tell_rest(&mut |line| tell(line));
     served.map_err(trouble)?;
     incomplete.map_or(Ok(()), Err)
 }
@@ -112,5 +120,11 @@ fn limits(args: &ServerArgs) -> Limits {
         duration_ns: args
             .limit_duration
             .map_or(usual.duration_ns, |limit| (limit.0 > 0).then_some(limit)),
+        withheld: Withheld {
+            spinning: !args.allow_spin,
+            pinning: !args.allow_pinning,
+            congestion: !args.allow_congestion,
+        },
+        ..usual
     }
 }

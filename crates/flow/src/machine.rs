@@ -159,6 +159,8 @@ pub enum Event {
         errno: i32,
         /// Whether it is the answer to a datagram that has left: what was offered meanwhile may be offered again.
         is_answer: bool,
+        /// Whether the other end's machine says that nobody is there to take datagrams.
+        is_refusal: bool,
     },
     /// What has come on all lanes of a stream and was not received yet, what waits in the kernel for bytes before it
     /// included: no more than so many bytes. The answer to a want that asks for it; 0 where the system does not say.

@@ -81,6 +81,11 @@ pub trait Dialogue: Sized {
     fn peer_tells_failures(&self) -> bool {
         false
     }
+
+    /// Whether the other end says on a flow's own path that it still wants its stream, and sends none that is not asked for.
+    fn peer_consents(&self) -> bool {
+        false
+    }
 }
 
 /// What a dialogue is told. What is large lies in a box: it passes through a dozen frames of a session's stack, which is

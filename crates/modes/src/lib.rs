@@ -3,13 +3,14 @@
 //! A mode's folder holds `args.rs` (words), `plan.rs` (valid by construction, goes on the wire and into
 //! the results), `machine.rs` (the flows), `summary.rs` (typed results) and `sheet.rs` (all that a view
 //! needs). [`registry`] is the one place that lists them.
-//! [`arrivals`], [`pattern`] and [`sockets`] are what several of them have in common.
+//! [`arrivals`], `consent`, [`pattern`] and [`sockets`] are what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
 
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
+mod consent;
 pub mod datagrams;
 pub mod document;
 pub mod draw;

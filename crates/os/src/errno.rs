@@ -44,6 +44,11 @@ pub const fn is_answer(errno: i32) -> bool {
     matches!(errno, libc::ECONNREFUSED | libc::ENOPROTOOPT | libc::EPROTO)
 }
 
+/// Whether this comes up at a datagram socket because the other end's machine answered that nobody has the port open.
+pub const fn is_refusal(errno: i32) -> bool {
+    errno == libc::ECONNREFUSED
+}
+
 /// Whether the kernel had no room and will have it later.
 pub const fn is_no_room(errno: i32) -> bool {
     matches!(errno, libc::EAGAIN | libc::ENOBUFS | libc::ENOMEM)

@@ -80,6 +80,15 @@ pub enum PeerError {
     /// The server declined.
     #[error("refused by the server: {0}")]
     Refused(Refusal),
+    /// The client proposed one test after the other that the server refused.
+    #[error(
+        "the client proposed {most} tests that were refused and none that began; a session takes no more, and \
+         another one may be asked for"
+    )]
+    RefusedTooOften {
+        /// How many a session takes.
+        most: u32,
+    },
     /// One end stopped before anything was measured.
     #[error("the {} stopped {moment}: {reason}", name(*.who))]
     Stopped {

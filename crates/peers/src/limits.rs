@@ -5,8 +5,10 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
+use pathscope_core::Wait;
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{Period, count};
 use pathscope_modes::registry::{Plan, Test};
 use serde::{Deserialize, Serialize};
@@ -24,6 +26,88 @@ pub struct Limits {
     pub duration_ns: Option<Period>,
     /// Connections and datagram flows of one session.
     pub connections: Option<u32>,
+    /// Descriptors that the test of one session may need.
+    #[serde(default)]
+    pub descriptors: Option<u64>,
+    /// The same of all sessions from one address.
+    #[serde(default)]
+    pub descriptors_per_address: Option<u64>,
+    /// What it does not do for those who ask.
+    #[serde(default)]
+    pub withheld: Withheld,
+}
+
+/// What a server does for a client only where its operator allows it: it costs others more than a test should.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Withheld {
+    /// Threads that spin: each takes a processor from all others.
+    pub spinning: bool,
+    /// Keeping threads on processors that the client names: those of others may be there.
+    pub pinning: bool,
+    /// Congestion controls that the system does not let every user choose: the kernel of a privileged server would load
+    /// them, and they need not be fair.
+    pub congestion: bool,
+}
+
+impl Withheld {
+    /// All of it: from strangers.
+    pub const ALL: Self = Self { spinning: true, pinning: true, congestion: true };
+
+    /// Nothing.
+    pub const NONE: Self = Self { spinning: false, pinning: false, congestion: false };
+
+    /// Whether a test does without what is withheld. `unprivileged`: congestion controls that everybody may choose.
+    pub fn check(self, test: &Test, unprivileged: &[String]) -> Result<(), Refusal> {
+        let probe = test.probe.iter().map(|probe| (probe.wait, &probe.server_cpus[..]));
+        let mut asked = probe.chain([(test.plan.wait(), test.plan.cpus_of(Role::Server))]);
+        if self.spinning && asked.clone().any(|(wait, _)| spins(wait)) {
+            let sentence = "no thread of it may spin for a client (--wait spin, --wait hybrid)";
+            let hint = "ask for --wait auto or sleep, or start the server with --allow-spin";
+            return Err(Refusal::new("spinning", sentence).with_hint(hint));
+        }
+        if self.pinning && asked.any(|(_, cpus)| !cpus.is_empty()) {
+            let sentence = "no client may choose its processors (--server-cpu)";
+            let hint = "leave --server-cpu out, or start the server with --allow-pinning";
+            return Err(Refusal::new("pinning", sentence).with_hint(hint));
+        }
+        let control = match &test.plan {
+            Plan::Goodput(plan) => plan.congestion_control.as_ref(),
+            Plan::Latency(plan) => plan.congestion_control.as_ref(),
+            Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
+        };
+        match control.filter(|control| self.congestion && !unprivileged.contains(control)) {
+            Some(control) => {
+                let sentence = format!(
+                    "the congestion control '{control}' is none that every user of its system may choose ({})",
+                    unprivileged.join(", ")
+                );
+                let hint = "ask for one of those, or start the server with --allow-congestion";
+                Err(Refusal::new("congestion", sentence).with_hint(hint))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether a thread may be had to spin by this for as long as its test lasts: one that spins before each sleep never sleeps
+/// where the next datagram always comes before it would.
+const fn spins(wait: Wait) -> bool {
+    matches!(wait, Wait::Spin | Wait::Hybrid)
+}
+
+impl fmt::Display for Withheld {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = |withheld: bool| if withheld { "loopback alone" } else { "everybody" };
+        write!(
+            formatter,
+            "spinning for {} (--allow-spin), pinning for {} (--allow-pinning), any congestion control for {} \
+             (--allow-congestion)",
+            of(self.spinning),
+            of(self.pinning),
+            of(self.congestion)
+        )
+    }
 }
 
 impl Default for Limits {
@@ -37,14 +121,33 @@ impl Default for Limits {
             sessions_per_address: Some(64),
             duration_ns: Some(Period::from_secs(2 * 3_600)),
             connections: Some(65_536),
+            // They follow from what the system lets the server have.
+            descriptors: None,
+            descriptors_per_address: None,
+            withheld: Withheld::ALL,
         }
     }
 }
 
 impl Limits {
     /// No limits at all: for a server that only its own process can reach.
-    pub const NONE: Self =
-        Self { sessions: None, sessions_per_address: None, duration_ns: None, connections: None };
+    pub const NONE: Self = Self {
+        sessions: None,
+        sessions_per_address: None,
+        duration_ns: None,
+        connections: None,
+        descriptors: None,
+        descriptors_per_address: None,
+        withheld: Withheld::NONE,
+    };
+
+    /// The same for somebody who calls from there: nothing is withheld from who is on this machine already.
+    #[must_use]
+    pub fn for_caller(self, from: IpAddr) -> Self {
+        let is_here = from.to_canonical().is_loopback();
+        let withheld = if is_here { Withheld::NONE } else { self.withheld };
+        Self { withheld, ..self }
+    }
 
     /// Whether a test that a stranger proposes can be run and is within the limits. A test that states
     /// no duration is ended when the limit is reached.
@@ -85,19 +188,23 @@ impl Limits {
 
 impl fmt::Display for Limits {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |limit: Option<u32>| {
-            limit.map_or_else(|| "unlimited".to_owned(), |limit| count(limit.into()))
-        };
+        let large = |limit: Option<u64>| limit.map_or_else(|| "unlimited".to_owned(), count);
+        let number = |limit: Option<u32>| large(limit.map(u64::from));
         let duration =
             self.duration_ns.map_or_else(|| "unlimited".to_owned(), |most| most.to_string());
         write!(
             formatter,
             "{} sessions (--limit-sessions), {} from one address (--limit-sessions-per-address), {} a run \
-             (--limit-duration), {} connections a session (--limit-connections); bytes and rate unlimited",
+             (--limit-duration), {} connections a session (--limit-connections), {} descriptors a session \
+             (--limit-descriptors), {} from one address (--limit-descriptors-per-address); {}; bytes and rate \
+             unlimited",
             number(self.sessions),
             number(self.sessions_per_address),
             duration,
             number(self.connections),
+            large(self.descriptors),
+            large(self.descriptors_per_address),
+            self.withheld,
         )
     }
 }
@@ -113,18 +220,45 @@ fn probe_duration(test: &Test) -> Option<Period> {
     Test { plan, probe: None, report_every_ns: test.report_every_ns }.duration_ns()
 }
 
-/// Who is in: the sessions of a server, counted by address. An IPv4 address counts as itself in either
-/// family.
+/// Where somebody calls from, as far as it counts: one site of IPv6 has as many addresses as it likes in its /64.
+/// An IPv4 address counts as itself in either family, and so does one that means something on its link alone.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Origin(IpAddr);
+
+impl Origin {
+    /// Of this address.
+    pub fn of(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V6(six) if !six.is_unicast_link_local() && !six.is_loopback() => {
+                IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64))
+            }
+            address => address,
+        })
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            IpAddr::V6(six) if six.to_bits().trailing_zeros() >= 64 => {
+                write!(formatter, "{six}/64")
+            }
+            address => address.fmt(formatter),
+        }
+    }
+}
+
+/// Who is in: the sessions of a server, counted by where they come from.
 #[derive(Debug, Default)]
 pub struct Census {
-    by_address: HashMap<IpAddr, u32>,
+    by_address: HashMap<Origin, u32>,
     total: u32,
 }
 
 impl Census {
     /// Counts a session, unless a limit is reached. To be followed by [`leave`](Self::leave), once.
     pub fn enter(&mut self, address: IpAddr, limits: &Limits) -> Result<(), Refusal> {
-        let address = address.to_canonical();
+        let address = Origin::of(address);
         let present = self.by_address.get(&address).copied().unwrap_or(0);
         if let Some(most) = limits.sessions.filter(|&most| self.total >= most) {
             let sentence = format!("it has reached its limit of {} sessions", count(most.into()));
@@ -148,7 +282,7 @@ impl Census {
 
     /// A session that was counted has ended.
     pub fn leave(&mut self, address: IpAddr) {
-        let address = address.to_canonical();
+        let address = Origin::of(address);
         let Some(present) = self.by_address.get_mut(&address) else { return };
         *present -= 1;
         self.total -= 1;
@@ -186,8 +320,11 @@ mod tests {
         assert_eq!(
             Limits::default().to_string(),
             "256 sessions (--limit-sessions), 64 from one address (--limit-sessions-per-address), \
-             7200 s a run (--limit-duration), 65,536 connections a session (--limit-connections); bytes \
-             and rate unlimited"
+             7200 s a run (--limit-duration), 65,536 connections a session (--limit-connections), unlimited \
+             descriptors a session (--limit-descriptors), unlimited from one address \
+             (--limit-descriptors-per-address); spinning for loopback alone (--allow-spin), pinning for \
+             loopback alone (--allow-pinning), any congestion control for loopback alone \
+             (--allow-congestion); bytes and rate unlimited"
         );
         assert!(Limits::NONE.to_string().starts_with("unlimited sessions"));
     }
@@ -258,6 +395,66 @@ mod tests {
         census.leave(mapped);
         census.leave(address("192.0.2.77"));
         assert_eq!((census.sessions(), census.enter(one, &limits)), (2, Ok(())));
+    }
+
+    #[test]
+    fn what_costs_others_too_much_is_refused_by_name_unless_it_is_allowed() {
+        type Ask = fn(&mut Test);
+        let usual = ["reno", "cubic"].map(str::to_owned);
+        let spins: Ask = |test| plan_of(test).wait = Wait::Spin;
+        let spins_before_it_sleeps: Ask = |test| plan_of(test).wait = Wait::Hybrid;
+        let probe_spins: Ask =
+            |test| test.probe.iter_mut().for_each(|probe| probe.wait = Wait::Spin);
+        let pins: Ask = |test| plan_of(test).server_cpus = vec![0];
+        let chooses: Ask = |test| plan_of(test).congestion_control = Some("vegas".to_owned());
+        let cases = [
+            (spins, "spinning", "--allow-spin"),
+            (spins_before_it_sleeps, "spinning", "--allow-spin"),
+            (probe_spins, "spinning", "--allow-spin"),
+            (pins, "pinning", "--allow-pinning"),
+            (chooses, "congestion", "--allow-congestion"),
+        ];
+        let limits = Limits::default();
+        for (asks, code, option) in cases {
+            let mut test = fixtures::load(1);
+            asks(&mut test);
+            let refusal = limits.withheld.check(&test, &usual).expect_err("it is withheld");
+            assert_eq!(refusal.code, code);
+            assert!(refusal.to_string().ends_with(option), "{refusal}");
+            assert_eq!(Withheld::NONE.check(&test, &usual), Ok(()));
+            for (from, allowed) in [("127.0.0.9", true), ("::1", true), ("::ffff:127.0.0.1", true)]
+            {
+                let withheld = limits.for_caller(address(from)).withheld;
+                assert_eq!(withheld.check(&test, &usual).is_ok(), allowed, "{from}");
+            }
+            let withheld = limits.for_caller(address("192.0.2.1")).withheld;
+            assert!(withheld.check(&test, &usual).is_err());
+        }
+        // One that every user may choose is no stranger's affair to be refused.
+        let mut test = fixtures::load(1);
+        plan_of(&mut test).congestion_control = Some("reno".to_owned());
+        plan_of(&mut test).client_cpus = vec![0];
+        assert_eq!(limits.withheld.check(&test, &usual), Ok(()));
+        let refusal = limits.withheld.check(&test, &[]).expect_err("none is known to be");
+        assert_eq!(refusal.code, "congestion");
+    }
+
+    #[test]
+    fn a_site_of_ipv6_is_one_caller() {
+        let of = |text| Origin::of(address(text));
+        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:0:0:7"));
+        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
+        assert_ne!(of("fe80::1"), of("fe80::2"));
+        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
+        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
+        let told =
+            ["2001:db8::1", "::1", "fe80::1", "::ffff:192.0.2.1"].map(|it| of(it).to_string());
+        assert_eq!(told, ["2001:db8::/64", "::1", "fe80::1", "192.0.2.1"]);
+        let limits = Limits { sessions_per_address: Some(1), ..Limits::default() };
+        let mut census = Census::default();
+        assert_eq!(census.enter(address("2001:db8::1"), &limits), Ok(()));
+        let refusal = census.enter(address("2001:db8::2"), &limits).expect_err("the same site");
+        assert!(refusal.to_string().contains("from 2001:db8::/64"), "{refusal}");
     }
 
     #[test]

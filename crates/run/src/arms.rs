@@ -17,7 +17,7 @@ use pathscope_modes::registry::Plan;
 use crate::error::RunError;
 use crate::mail::{Part, WorkerOutcome};
 use crate::samples::Rows;
-use crate::worker::{Crew, Run, RunningWorker, Shape};
+use crate::worker::{Crew, PeerConsent, Run, RunningWorker, Shape};
 
 /// The most that a load takes from the kernel at once. Half of a second-level cache of 512 KiB, so that what
 /// was copied is still there, beside the table, when it is compared: of 64, 128, 256 and 512 KiB it took
@@ -72,7 +72,11 @@ fn datagrams(crew: Crew, plan: DatagramsPlan) -> Result<RunningWorker, RunError>
         batches,
         ..Shape::of_single_datagrams(DatagramShared::new(&plan, role), buffer, false)
     };
-    let flow = move |id| DatagramFlow::new(&plan, role, key, id);
+    let consent = crew.setting.consent;
+    let flow = move |id| {
+        let flow = DatagramFlow::new(&plan, role, key, id);
+        if consent == PeerConsent::Spoken { flow.with_consent() } else { flow }
+    };
     let part = |tally| Part::Datagrams(Box::new(tally));
     crew.spawn(flow, shape, always, part, WorkerOutcome::Datagrams)
 }
@@ -104,7 +108,11 @@ fn streams(mut crew: Crew, plan: MediaPlan) -> Result<RunningWorker, RunError> {
         shared = shared.with_rows(rows);
     }
     let shape = Shape::of_single_datagrams(shared, LARGEST_DATAGRAM, false);
-    let flow = move |id| MediaFlow::new(&plan, role, key, id);
+    let consent = crew.setting.consent;
+    let flow = move |id| {
+        let flow = MediaFlow::new(&plan, role, key, id);
+        if consent == PeerConsent::Spoken { flow.with_consent() } else { flow }
+    };
     let part = |tally| Part::Media(Box::new(tally));
     crew.spawn(flow, shape, always, part, WorkerOutcome::Media)
 }

@@ -171,6 +171,7 @@ impl Opener {
                         flow,
                         socket: FlowSocket::Open(Arc::new(socket)),
                         connect_ns: None,
+                        attended: None,
                     });
                 }
                 Err(error) => return self.mailbox.post(Word::AttachFailed(error)),

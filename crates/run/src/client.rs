@@ -522,7 +522,7 @@ impl End for ClientEnd<'_, '_> {
     fn provide(
         &mut self,
         token: (Token, bool),
-        test: &Test,
+        (test, _): (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.

@@ -104,8 +104,9 @@ impl DatagramFindings {
                     report.failed += 1;
                     let longest =
                         sockets.first().and_then(|socket| batches::longest_payload(socket));
-                    if let Some(longest) = longest.filter(|_| error.kind == FlowErrorKind::Network)
-                    {
+                    // One that the system refused, not one whose receiver did.
+                    let is_ours = error.kind == FlowErrorKind::Network && error.errno.is_some();
+                    if let Some(longest) = longest.filter(|_| is_ours) {
                         error.text =
                             format!("{}; its path takes {longest} bytes at most", error.text);
                     }

@@ -7,6 +7,7 @@ use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
 use pathscope_peers::PeerError;
+use pathscope_peers::limits::Origin;
 use pathscope_peers::native::AttachError;
 use thiserror::Error;
 
@@ -125,6 +126,33 @@ pub enum RunError {
         /// Files that are left.
         free: u64,
     },
+    /// The test of a session needs more descriptors than a server gives one.
+    #[error(
+        "{wanted} descriptors for the test's connections and threads are more than its limit of {most} a session; ask \
+         for fewer connections, or start the server with a higher --limit-descriptors"
+    )]
+    DescriptorsOfSession {
+        /// What the test needs.
+        wanted: String,
+        /// The limit.
+        most: String,
+    },
+    /// The tests from one address need more descriptors than a server gives them.
+    #[error(
+        "{wanted} descriptors for the test's connections and threads, beside {taken} of other sessions from {origin}, \
+         are more than its limit of {most} from one address; try again when one of them has ended, ask for fewer \
+         connections, or start the server with a higher --limit-descriptors-per-address"
+    )]
+    DescriptorsOfAddress {
+        /// What the test needs.
+        wanted: String,
+        /// What other sessions have.
+        taken: String,
+        /// Where they come from.
+        origin: Origin,
+        /// The limit.
+        most: String,
+    },
     /// A server has served as many connections as it was to serve.
     #[error(
         "it was to serve {most} connections (--exit-after), has served them, and is about to end"
@@ -133,6 +161,12 @@ pub enum RunError {
         /// How many.
         most: u64,
     },
+    /// A session has as many threads that spin as one may have.
+    #[error(
+        "as many threads spin for this session as may for one: half of the server's processors, or none without \
+         --allow-spin; ask for --wait sleep"
+    )]
+    SpinsEnough,
     /// As many threads spin already as there are processors.
     #[error(
         "{cpus} threads spin here already, and it has no more processors; ask for --wait sleep, or try \
@@ -181,7 +215,10 @@ impl RunError {
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_)
             | Self::NoFiles { .. }
+            | Self::DescriptorsOfSession { .. }
+            | Self::DescriptorsOfAddress { .. }
             | Self::Served { .. }
+            | Self::SpinsEnough
             | Self::TooManySpin { .. }
             | Self::DatagramTooLong { .. }
             | Self::NoPath { .. }

@@ -20,13 +20,14 @@ use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
 
+use crate::attendance::Attended;
 use crate::crews::ReadyGroup;
 use crate::datagrams::DatagramFindings;
 use crate::error::RunError;
 use crate::ledger::{FLOWS_TOLD, Ledger, error_of};
 use crate::mail::{FlowSocket, WorkerOutcome};
 use crate::paths::log::PathsRemote;
-use crate::placement::{self, Placement, Spinning};
+use crate::placement::{self, Means, Placement, Places, Share};
 use crate::settings::is_probe;
 use crate::vacancies::OpenerRemote;
 use crate::worker::{RunningWorker, Succession};
@@ -47,7 +48,7 @@ pub(crate) struct GroupState {
     pub job: Plan,
     pub placement: Placement,
     /// Held as long as the flows may run.
-    _spinning: Option<Spinning>,
+    _places: [Option<Places>; 2],
     pub sockets: Vec<Option<FlowSocket>>,
     /// Those of the flows that run, kept until it is this end's turn to close.
     pub opened: Vec<Arc<Socket>>,
@@ -91,7 +92,7 @@ impl GroupState {
         is_probe(self.group)
     }
 
-    pub fn new(test: &Test, group: Group, (role, cpus): (Role, usize)) -> Result<Self, RunError> {
+    pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
         let job = test.plan_of(group.id);
         let tally = match &job {
             Plan::Latency(plan) => Some(LatencyTally::for_plan(plan, role)),
@@ -99,19 +100,18 @@ impl GroupState {
         };
         let list = job.cpus_of(role);
         check_cpus(list)?;
-        // One worker carries all pings, whichever processor it is kept on.
-        let cpus = match &job {
-            Plan::Goodput(_) if !list.is_empty() => list.len(),
-            _ => cpus,
-        };
+        let Share { cpus, substitution, places } =
+            placement::share_of(&job, group.flows, (role, means.cpus, list.len()));
         let mut placement = placement::of(&job, group.flows, cpus)?;
-        let spinning = placement::claim_spinning(&mut placement, job.wait(), cpus)?;
+        placement.substitutions.extend(substitution);
+        let asked = (job.wait(), placement::spun_between_sleeps(&job));
+        let spinning = placement::claim_spinning(&mut placement, asked, means)?;
         let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,
             job,
             placement,
-            _spinning: spinning,
+            _places: [places, spinning],
             sockets,
             opened: Vec::new(),
             lanes: BTreeMap::new(),
@@ -246,14 +246,19 @@ impl GroupState {
     }
 
     /// Takes in a flow that follows another, at the worker that has the fewest.
-    pub fn admit(&mut self, flow: FlowId, socket: Arc<Socket>, workers: &[RunningWorker]) {
+    pub fn admit(
+        &mut self,
+        flow: FlowId,
+        (socket, attended): (Arc<Socket>, Option<Attended>),
+        workers: &[RunningWorker],
+    ) {
         if !self.group.replaces() || !self.group.holds(flow) {
             return;
         }
         let ours = workers.iter().filter(|worker| worker.group == self.group.id);
         let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
         let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
-        self.ledger.begin(flow, &socket);
+        self.ledger.begin(flow, &socket, attended);
         worker.admit(flow, socket);
         self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.

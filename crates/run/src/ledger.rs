@@ -15,6 +15,7 @@ use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 
+use crate::attendance::Attended;
 use crate::error::RunError;
 
 /// Flows below this number are told one by one; of the others only their sums, and so many that failed.
@@ -43,14 +44,16 @@ struct Page {
 struct Addresses {
     local: Option<SocketAddr>,
     remote: Option<SocketAddr>,
+    /// Held until the flow is written down as over.
+    _attended: Option<Attended>,
 }
 
 impl Ledger {
     /// A flow begins on this connection.
-    pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>) {
+    pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, attended: Option<Attended>) {
         let (local, remote) = (socket.local_addr().ok(), socket.peer_addr().ok());
         let mut page = self.page();
-        page.addresses.insert(flow, Addresses { local, remote });
+        page.addresses.insert(flow, Addresses { local, remote, _attended: attended });
         if page.watched.len() < FLOWS_WATCHED {
             page.watched.push((flow, Arc::downgrade(socket)));
         }

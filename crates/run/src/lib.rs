@@ -10,6 +10,7 @@
 mod arms;
 mod assemble;
 mod attach;
+mod attendance;
 pub mod client;
 mod confirmation;
 mod crews;

@@ -17,6 +17,7 @@ use pathscope_modes::multipath::{MultipathEcho, MultipathFlow, MultipathTally};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
+use crate::attendance::Attended;
 use crate::error::RunError;
 use crate::paths::log::PathsRemote;
 use crate::vacancies::OpenerRemote;
@@ -26,7 +27,14 @@ use crate::vacancies::OpenerRemote;
 pub(crate) enum Word {
     /// A flow has its socket, or will have it when the test starts. At the client of a TCP connection: how long that
     /// took to be established.
-    Attached { group: GroupId, flow: FlowId, socket: FlowSocket, connect_ns: Option<u64> },
+    Attached {
+        group: GroupId,
+        flow: FlowId,
+        socket: FlowSocket,
+        connect_ns: Option<u64>,
+        /// Server: its place among those that follow one another.
+        attended: Option<Attended>,
+    },
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
     /// Connections of this group are opened while it runs, and this tells when.

@@ -268,7 +268,7 @@ impl Opener {
         }
         let socket = FlowSocket::Open(Arc::new(Socket::from(stream)));
         let Seat { group, flow, .. } = seat;
-        self.mailbox.post(Word::Attached { group, flow, socket, connect_ns });
+        self.mailbox.post(Word::Attached { group, flow, socket, connect_ns, attended: None });
     }
 
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow

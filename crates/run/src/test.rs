@@ -20,16 +20,18 @@ use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
 
+use crate::attendance::Attended;
 use crate::crews;
 use crate::error::RunError;
 use crate::group::GroupState;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::paths::log::{PathsRemote, ServerIs};
+use crate::placement::Means;
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
-use crate::worker::{RunningWorker, Setting};
+use crate::worker::{PeerConsent, RunningWorker, Setting};
 
 use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
@@ -67,6 +69,7 @@ pub(crate) struct RunningTest {
     pub samples: Option<SampleFile>,
     /// Whether each flow that is replaced is told as it ends; else those that fail.
     pub tells_departures: bool,
+    pub consent: PeerConsent,
     writer: Option<SampleWriter>,
     main_over: bool,
     is_reported: bool,
@@ -74,7 +77,8 @@ pub(crate) struct RunningTest {
 
 /// Whether this end can run a test; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
-    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), 1).map(drop)
+    let means = Means { cpus: 1, spinning: usize::MAX };
+    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), means).map(drop)
 }
 
 /// The group of this number. Not of the whole test, so that its workers can be told meanwhile.
@@ -83,12 +87,14 @@ fn with_id(groups: &mut [GroupState], group: GroupId) -> Option<&mut GroupState>
 }
 
 impl RunningTest {
-    /// A test whose flows have no sockets yet, for workers on so many processors; or why this end cannot
-    /// run it.
-    pub fn new(test: Test, role: Role, token: Token, cpus: usize) -> Result<Self, RunError> {
-        let groups =
-            test.groups().into_iter().map(|group| GroupState::new(&test, group, (role, cpus)));
-        let groups: Vec<GroupState> = groups.collect::<Result<_, _>>()?;
+    /// A test whose flows have no sockets yet, for workers with such means; or why this end cannot run it.
+    pub fn new(test: Test, role: Role, token: Token, mut means: Means) -> Result<Self, RunError> {
+        let mut groups = Vec::new();
+        for group in test.groups() {
+            let state = GroupState::new(&test, group, (role, means))?;
+            means.spinning -= state.placement.spinning();
+            groups.push(state);
+        }
         if let Some(name) = &settings::settings(&test).congestion_control {
             sockets::check_congestion_control(name)?;
         }
@@ -116,6 +122,7 @@ impl RunningTest {
             report: Box::default(),
             samples: None,
             tells_departures: false,
+            consent: PeerConsent::default(),
             writer: None,
             main_over: false,
             is_reported: false,
@@ -148,6 +155,11 @@ impl RunningTest {
             .collect()
     }
 
+    /// How many workers its flows will have.
+    pub fn workers(&self) -> usize {
+        self.groups.iter().map(|state| state.placement.workers).sum()
+    }
+
     /// Whether it has been started.
     pub fn is_started(&self) -> bool {
         self.started.is_some()
@@ -173,13 +185,18 @@ impl RunningTest {
     }
 
     /// A flow has its socket. Returns whether it is one that the test waits for to begin.
-    pub fn attach(&mut self, group: GroupId, flow: FlowId, socket: FlowSocket) -> bool {
+    pub fn attach(
+        &mut self,
+        (group, flow): (GroupId, FlowId),
+        socket: FlowSocket,
+        attended: Option<Attended>,
+    ) -> bool {
         let Some(state) = with_id(&mut self.groups, group) else {
             return false;
         };
         if self.started.is_some() {
             if let FlowSocket::Open(socket) = socket {
-                state.admit(flow, socket, &self.workers);
+                state.admit(flow, (socket, attended), &self.workers);
             }
             return false;
         }
@@ -191,7 +208,7 @@ impl RunningTest {
             Some(slot @ None) => {
                 // Once it is reset, the kernel does not tell any more where it went.
                 if let (Plan::Goodput(_), FlowSocket::Open(socket)) = (&state.job, &socket) {
-                    state.ledger.begin(flow, socket);
+                    state.ledger.begin(flow, socket, attended);
                 }
                 *slot = Some(socket);
                 true
@@ -216,6 +233,7 @@ impl RunningTest {
             start: now,
             report_every: self.test.report_every_ns,
             tells_departures: self.tells_departures,
+            consent: self.consent,
         };
         self.started = Some(now);
         self.cpu_at_start = cpus::host();

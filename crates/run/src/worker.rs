@@ -36,6 +36,17 @@ pub(crate) struct Setting {
     pub report_every: Period,
     /// Whether word is left of each flow that is replaced; else of those that fail.
     pub tells_departures: bool,
+    pub consent: PeerConsent,
+}
+
+/// Whether the other end says of each stream of datagrams that it still wants it, and hears that said.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum PeerConsent {
+    /// It knows nothing of that.
+    #[default]
+    Unknown,
+    /// It does.
+    Spoken,
 }
 
 /// Where flows come in that replace others, and what is done as one goes.

@@ -5,10 +5,12 @@
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use clap::Args;
 use pathscope_core::error::Failure;
 use pathscope_run::journal::Journal;
+use pathscope_run::server::Restraint;
 use pathscope_views::journal::{Form, Table};
 
 use crate::Trouble;
@@ -88,8 +90,14 @@ impl JournalArgs {
         self.named().into_iter().find_map(|(option, file)| file.map(|_| option))
     }
 
-    /// Opens the files, empties them once all are open, and begins.
-    pub fn keep(&self, talk: Talk, of: Of) -> Result<Kept, Trouble> {
+    /// Opens the files, empties them once all are open, and begins. At a server, what is said of its clients' connections
+    /// is held back with all else that strangers cause.
+    pub fn keep(
+        &self,
+        talk: Talk,
+        restraint: Option<Arc<Restraint>>,
+        of: Of,
+    ) -> Result<Kept, Trouble> {
         let (status, ends) = match of {
             Of::Connections => (Table::Status, Table::Connections),
             Of::Streams => (Table::StreamStatus, Table::Streams),
@@ -109,7 +117,7 @@ impl JournalArgs {
         };
         let targets = asked.iter().map(open).collect::<Result<Vec<_>, Trouble>>()?;
         targets.iter().try_for_each(Target::empty)?;
-        let console = (talk > Talk::Nothing).then(|| Console::new(talk)).transpose();
+        let console = (talk > Talk::Nothing).then(|| Console::new(talk, restraint)).transpose();
         let console = console.map_err(Trouble::no_thread)?;
         let writer = Writer::start(targets, console).map_err(Trouble::no_thread)?;
         Ok(Kept { writer })

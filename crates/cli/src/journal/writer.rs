@@ -14,8 +14,10 @@ use std::time::Duration;
 
 use pathscope_core::journal::Entry;
 use pathscope_core::record::Caveat;
+use pathscope_os::clock;
 use pathscope_os::outlets::{Outlet, explain};
 use pathscope_run::journal::{Sink, Wants};
+use pathscope_run::server::Restraint;
 use pathscope_views::journal::{self as rows, Form, Table};
 
 use super::Talk;
@@ -79,6 +81,8 @@ pub struct Target {
 pub struct Console {
     out: Background,
     talk: Talk,
+    /// What holds back lines where there are too many; none at a client, whose connections are its own.
+    restraint: Option<Arc<Restraint>>,
     status_rows: u64,
     /// Which table the last row of status was of.
     status_table: Option<Table>,
@@ -218,8 +222,9 @@ impl Target {
 
 impl Console {
     /// Standard error, for so much talk.
-    pub fn new(talk: Talk) -> io::Result<Self> {
-        Ok(Self { out: Background::new(io::stderr())?, talk, status_rows: 0, status_table: None })
+    pub fn new(talk: Talk, restraint: Option<Arc<Restraint>>) -> io::Result<Self> {
+        let out = Background::new(io::stderr())?;
+        Ok(Self { out, talk, restraint, status_rows: 0, status_table: None })
     }
 
     fn hear(&mut self, entry: &Entry) {
@@ -254,8 +259,18 @@ impl Console {
             self.status_rows += 1;
         }
         text.extend(rows::line(entry));
+        let out = &mut self.out;
         // Nobody listens any more: that is no reason to stop measuring.
-        let _ = self.out.write_all(terminal::shown(&text).as_bytes());
+        let mut say = |text: &str| drop(out.write_all(terminal::shown(text).as_bytes()));
+        match &self.restraint {
+            // A row ends its line by itself, and the number of those that were left out does not.
+            Some(restraint) => {
+                restraint.say(clock::now(), text.trim_end_matches('\n'), &mut |line| {
+                    say(&format!("{line}\n"));
+                });
+            }
+            None => say(&text),
+        }
     }
 }
 

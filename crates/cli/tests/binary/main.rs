@@ -4,6 +4,7 @@
 mod buffers;
 mod closing;
 mod common;
+mod consent;
 mod control;
 mod cut_off;
 mod daemon;

@@ -1,6 +1,8 @@
 //! What a server holds for its clients: little for each, and nothing once they have gone.
 
 use std::fs;
+use std::io::Write;
+use std::net::TcpStream;
 
 use crate::common::{Running, Server, pathscope};
 use crate::daemon::wait_until;
@@ -24,6 +26,15 @@ fn held(process: u32) -> (u64, usize) {
         .expect("Linux says how much");
     let descriptors = fs::read_dir(format!("/proc/{process}/fd")).expect("it is ours").count();
     (resident, descriptors)
+}
+
+/// The most that a process has had resident so far, in KiB.
+fn held_at_most(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
+    let most = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB")?.parse().ok());
+    most.expect("Linux says how much")
 }
 
 /// A client that runs until it is told to stop.
@@ -89,4 +100,31 @@ fn a_session_of_a_small_connection_takes_little_and_leaves_nothing() {
     holds_little(light, MOST_OF_ONE);
     holds_little(&format!("{light} --pattern pull"), MOST_OF_ONE);
     holds_little(&format!("{light} --protocol udp"), MOST_OF_DATAGRAMS);
+}
+
+#[test]
+fn a_million_bad_proposals_of_who_never_reads_take_little() {
+    const PROPOSALS: u32 = 1_000_000;
+    const MOST: u64 = 32 << 10;
+    let server = Server::start_with(&["--limit-sessions-per-address", "0"]);
+    let hello = br#"{"security":["none"]}"#;
+    let greeting = [
+        &b"\xf5PSP\r\n\x1a\n\x01\0\0\0\0\x01\0\x01"[..],
+        &[0; 16],
+        &[0, 0, 0, hello.len() as u8, 0, 1],
+        hello,
+    ]
+    .concat();
+    let proposals = b"\0\0\0\x0a\0\x04{\"test\":0}".repeat(1_000);
+    let mut said = 0;
+    while said < PROPOSALS {
+        let mut caller = TcpStream::connect(("127.0.0.1", server.port)).expect("it listens");
+        caller.write_all(&greeting).expect("there is room");
+        // Until the server has had enough of it.
+        while said < PROPOSALS && caller.write_all(&proposals).is_ok() {
+            said += 1_000;
+        }
+    }
+    let most = held_at_most(server.running.id());
+    assert!(most <= MOST, "{most} KiB");
 }

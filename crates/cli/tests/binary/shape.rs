@@ -280,6 +280,22 @@ fn workers_stay_where_they_are_kept() {
 }
 
 #[test]
+fn a_processor_named_a_thousand_times_has_no_thousand_workers() {
+    let server = Server::start();
+    let allowed = pathscope_os::cpus::allowed();
+    let named = vec![allowed[0].to_string(); 1_000].join(",");
+    let document =
+        goodput(&server, &format!("-c 64 -n 10KiB --server-cpu {named}")).exits(0).document();
+    let (measurement, _) = only(&document);
+    check_all(measurement);
+    let workers = measurement.server.as_ref().map_or(0, |end| end.workers.len());
+    assert!((1..=allowed.len()).contains(&workers), "{workers} workers");
+    let told = &measurement.substitutions;
+    let ran = told.iter().find(|it| it.what == "workers of the server").map(|it| it.ran.clone());
+    assert_eq!(ran, Some(workers.to_string()), "{told:?}");
+}
+
+#[test]
 fn bursts_pause() {
     let server = Server::start();
     let words = "-c 1 -n 640KiB --buffer 64KiB --burst-count 2 --burst-delay 100ms";

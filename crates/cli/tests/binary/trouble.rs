@@ -460,6 +460,40 @@ fn garbage_and_half_messages_delay_nobody() {
     assert_eq!(answer, [0xf5, 0x70, 1, 0]);
 }
 
+/// The number at the start of a line.
+fn number_in(line: &str) -> usize {
+    let digits: String = line.chars().take_while(|it| *it != ' ').filter(|it| *it != ',').collect();
+    digits.parse().unwrap_or_else(|_| panic!("no number in '{line}'"))
+}
+
+#[test]
+fn what_strangers_cause_is_told_in_few_lines_and_their_number() {
+    const KNOCKS: usize = 300;
+    const CONNECTIONS: usize = 150;
+    let server = Server::start();
+    let begun = pathscope_os::clock::now();
+    for _ in 0..KNOCKS {
+        let mut stream = half_a_word(server.port, b"GET / HTTP/1.1\r\n\r\n");
+        // Until it is turned away, which may be a reset.
+        let _ = stream.read_to_end(&mut Vec::new());
+    }
+    let connections = CONNECTIONS.to_string();
+    let words = ["goodput", &server.host(), "-c", &connections, "--transfer", "1KiB", "--no-probe"];
+    run(&words).exits(0);
+    server.running.signal("TERM");
+    let ran = server.running.finish().exits(0);
+    let periods = 1 + pathscope_os::clock::now().since(begun).as_secs() as usize / 10;
+    let (told, left_out): (Vec<&str>, Vec<&str>) =
+        ran.stderr.lines().partition(|line| !line.contains("were left out"));
+    let own = ["listening on", "limits:", "terminated"];
+    let is_own = |line: &str| own.iter().any(|words| line.contains(words));
+    let told = told.iter().filter(|line| !is_own(line)).count();
+    let untold: usize = left_out.iter().map(|line| number_in(line)).sum();
+    // Besides, what the session is, and that it is over.
+    assert_eq!(told + untold, KNOCKS + CONNECTIONS + 2, "{}", ran.said());
+    assert!(told <= 100 * (1 + periods) && left_out.len() <= 1 + periods, "{}", ran.said());
+}
+
 #[test]
 fn ten_thousand_connections_that_say_nothing_delay_nobody() {
     let wanted = 10_000;

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
 use pathscope_flow::{Batch, ClockNeed, Event, Gather, Machine, RecvMeta, SendWant, Transport};
-use pathscope_os::errno::{is_answer, is_no_room, is_unreachable};
+use pathscope_os::errno::{is_answer, is_no_room, is_refusal, is_unreachable};
 
 use super::{Seat, Shift, Standing, Wire, WireState};
 use crate::{Blocking, SystemCalls, Trouble};
@@ -220,7 +220,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
     /// A socket failed: the lane is dead, unless it carries datagrams and only one of them was lost.
     fn failed_with(&mut self, place: usize, lane: Lane, (errno, is_answer): (i32, bool)) -> Step {
         if self.medium.transport == Transport::Datagram && is_unreachable(errno) {
-            self.deliver(place, Event::Unreachable { lane, errno, is_answer });
+            let is_refusal = is_refusal(errno);
+            self.deliver(place, Event::Unreachable { lane, errno, is_answer, is_refusal });
         } else {
             self.seats[place].wires[lane.index()].state = WireState::Dead;
             self.deliver(place, Event::Reset { lane, errno });

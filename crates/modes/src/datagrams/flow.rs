@@ -2,7 +2,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
-use pathscope_core::quantity::count;
+use pathscope_core::quantity::{Period, count};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
@@ -14,6 +14,7 @@ use super::receive::{ReceiveShared, Receiver};
 use super::send::Sender;
 use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan, HEADER_BYTES};
 use crate::arrivals::LossBursts;
+use crate::consent::{Consent, is_consent};
 use crate::goodput::{Extent, ReceiveWindow};
 use crate::pattern::{SessionKey, StreamImage};
 
@@ -26,6 +27,9 @@ const LEAST_WINDOW: usize = 1 << 12;
 const REST_NS: u64 = 1_000_000;
 /// A system that has taken nothing for so long takes nothing: the flow fails.
 const REFUSED_NS: u64 = 1_000_000_000;
+/// A sender that has not said how many it sent for so long after the end that the plan states has broken its word: where
+/// nothing comes any more either, the session gives up sooner.
+const UNTOLD_NS: u64 = 12_000_000_000;
 
 /// What the datagram flows of one worker have in common.
 #[derive(Debug)]
@@ -76,6 +80,11 @@ pub struct DatagramFlow {
     size: u64,
     sender: Sender,
     receiver: Receiver,
+    /// Apart, since most of it is looked at a few times a second.
+    consent: Box<Consent>,
+    /// How long its sender sends, where that is stated; and, once it runs, until when its total is awaited.
+    lasts_ns: Option<u64>,
+    told_by: Tick,
     /// When the system first refused what it has not taken since.
     refused: Option<Tick>,
     rests_until: Tick,
@@ -92,10 +101,11 @@ impl DatagramFlow {
         };
         let size = plan.datagram_bytes.0;
         let sends = plan.sends(role);
-        let duration_ns = match plan.extent {
-            Extent::DurationNs(duration) if sends => Some(duration.0),
-            _ => None,
+        let lasts_ns = match plan.extent {
+            Extent::DurationNs(duration) => Some(duration.0),
+            Extent::TransferBytes(_) => None,
         };
+        let duration_ns = lasts_ns.filter(|_| sends);
         let transfer = plan.transfer_of(role).filter(|_| sends);
         let window = (WINDOW / plan.connections.max(1) as usize).max(LEAST_WINDOW);
         let other = if from_client { Role::Server } else { Role::Client };
@@ -104,10 +114,20 @@ impl DatagramFlow {
             size,
             sender: Sender::new(names(from_client), size, plan.rate_bps, (transfer, duration_ns)),
             receiver: Receiver::new(names(!from_client), size, window, plan.sends(other)),
+            consent: Box::new(Consent::new(role, session, flow)),
+            lasts_ns,
+            told_by: Tick::NEVER,
             refused: None,
             rests_until: Tick::ZERO,
             error: None,
         }
+    }
+
+    /// The same with a peer that says which streams it still wants, and goes by what is said so.
+    #[must_use]
+    pub fn with_consent(mut self) -> Self {
+        self.consent.speak();
+        self
     }
 
     /// What became of this flow.
@@ -139,6 +159,26 @@ impl DatagramFlow {
         }
     }
 
+    /// The sender ought to have ended and said so.
+    #[cold]
+    fn fail_untold(&mut self) {
+        let text = format!(
+            "its sender has not said how many datagrams it sent, {} after the end of the run",
+            Period(UNTOLD_NS)
+        );
+        let error = FlowError { kind: FlowErrorKind::Protocol, text, errno: None };
+        self.error = Some(Box::new(error));
+    }
+
+    /// Whether nothing is sent any more before the receiver asks for it.
+    fn keeps_still(&mut self, now: Tick) -> bool {
+        if now >= self.consent.due() {
+            let ends = (!self.sender.is_done(), self.receiver.awaits());
+            self.error = self.consent.attend(ends, now).err().map(Box::new);
+        }
+        self.consent.is_lapsed()
+    }
+
     /// Runs of numbers that are missing.
     pub fn bursts(&self) -> Option<&LossBursts> {
         self.receiver.outcome().map(|outcome| &outcome.bursts)
@@ -164,9 +204,26 @@ impl Machine for DatagramFlow {
             }
             offer => offer,
         };
+        let (send, wake_to_send) =
+            if self.keeps_still(now) { (SendWant::Nothing, None) } else { (send, wake_to_send) };
+        let awaits = self.receiver.awaits();
+        if awaits && now >= self.told_by && self.error.is_none() {
+            self.fail_untold();
+        }
+        if self.error.is_some() {
+            return Want::NOTHING;
+        }
         let wake_to_end = self.receiver.wake(now);
-        let recv = if self.receiver.is_done() { RecvWant::Nothing } else { RecvWant::Any };
-        let wake = [wake_to_send, wake_to_end].into_iter().flatten().min();
+        let is_over = self.receiver.is_done() && self.sender.is_done();
+        if is_over {
+            return Want::NOTHING;
+        }
+        let hears = !self.receiver.is_done() || self.consent.is_spoken();
+        let recv = if hears { RecvWant::Any } else { RecvWant::Nothing };
+        let send = self.consent.offer(awaits).unwrap_or(send);
+        let due = if awaits { self.consent.due().min(self.told_by) } else { self.consent.due() };
+        let due = Some(due).filter(|&due| due != Tick::NEVER);
+        let wake = [wake_to_send, wake_to_end, due].into_iter().flatten().min();
         Want { send, recv, wake, ..Want::NOTHING }
     }
 
@@ -179,10 +236,16 @@ impl Machine for DatagramFlow {
         batch: &mut Batch<'data>,
         now: Tick,
     ) {
+        if self.consent.is_due() {
+            return self.consent.fill(batch, now);
+        }
         self.sender.fill(&mut shared.image, batch, now);
     }
 
     fn sent(&mut self, shared: &mut DatagramShared, _: Lane, amount: usize, at: Tick) {
+        if self.consent.is_due() {
+            return self.consent.said(at);
+        }
         self.refused = None;
         self.sender.took(&mut shared.tally, amount as u64, at);
     }
@@ -197,7 +260,12 @@ impl Machine for DatagramFlow {
     ) -> Consumed {
         let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZero::get);
         let DatagramShared { receive, tally, .. } = shared;
-        self.receiver.take(bytes, stride, (tally, receive), now);
+        if self.receiver.is_done() {
+            let consents = bytes.chunks(stride).filter(|datagram| is_consent(datagram));
+            consents.for_each(|datagram| self.consent.hear(datagram, now));
+        } else {
+            self.receiver.take(bytes, stride, (tally, receive), &mut self.consent, now);
+        }
         Consumed(bytes.len())
     }
 
@@ -206,16 +274,26 @@ impl Machine for DatagramFlow {
             Event::Start => {
                 self.sender.start(now);
                 self.receiver.start(&mut shared.receive, now);
+                self.consent.start(now);
+                let told_by = |lasts_ns| now.plus_nanos(lasts_ns).plus_nanos(UNTOLD_NS);
+                self.told_by = self.lasts_ns.map_or(Tick::NEVER, told_by);
             }
             Event::PeerTotal(total) => self.receiver.told(total, now),
             Event::Stop => {
                 self.sender.stop(&mut shared.tally, now);
                 self.receiver.stop(now);
             }
-            Event::Unreachable { errno, .. } => {
-                shared.tally.unreachable += 1;
+            Event::Unreachable { errno, is_refusal, .. } => {
+                if self.consent.is_due() {
+                    self.consent.said(now);
+                }
+                // Of an end that only asks for a stream, nothing that is counted was refused.
+                shared.tally.unreachable += u64::from(!self.sender.is_idle());
                 if self.sender.is_done() {
                     return;
+                }
+                if is_refusal {
+                    self.consent.refused(errno, now);
                 }
                 let since = *self.refused.get_or_insert(now);
                 self.rests_until = now.plus_nanos(REST_NS);

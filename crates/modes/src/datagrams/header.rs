@@ -31,21 +31,26 @@ const MAGIC_BITS: u32 = 4;
 
 /// Whose datagrams they are: a session, a flow and a direction.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Identity {
+pub(crate) struct Identity {
     first: u64,
     token: u64,
 }
 
 impl Identity {
     pub fn new(token: u64, flow: u32, from_client: bool) -> Self {
+        Self::named(MAGIC.to_le_bytes(), token, flow, from_client)
+    }
+
+    /// The same of datagrams of another kind, which begin so.
+    pub fn named(magic: [u8; 4], token: u64, flow: u32, from_client: bool) -> Self {
         let flow = flow & !FROM_CLIENT | if from_client { FROM_CLIENT } else { 0 };
-        Self { first: u64::from(flow) << 32 | u64::from(MAGIC), token }
+        Self { first: u64::from(flow) << 32 | u64::from(u32::from_le_bytes(magic)), token }
     }
 }
 
 /// What a header says beyond whose it is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Header {
+pub(crate) struct Header {
     pub sequence: u64,
     pub sent: Tick,
     pub length: u32,
@@ -53,7 +58,7 @@ pub(super) struct Header {
 
 /// What the first bytes of a datagram are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     /// A header of this flow.
     Sound(Header),
     /// What was one, as far as one can tell.

@@ -3,7 +3,7 @@
 mod args;
 mod corruption;
 mod flow;
-mod header;
+pub(crate) mod header;
 mod plan;
 mod receive;
 pub mod search;

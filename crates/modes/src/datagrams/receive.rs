@@ -6,6 +6,7 @@ use pathscope_core::id::FlowId;
 use super::header::{Header, Identity, Reading};
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
 use crate::arrivals::{LastTransit, LossBursts, Order, Seen, Sight};
+use crate::consent::{Consent, is_consent};
 use crate::goodput::{ReceiveWindow, Verify};
 use crate::pattern::StreamKey;
 
@@ -133,6 +134,11 @@ impl Receiver {
         self.is_started && self.until == Until::Over
     }
 
+    /// Whether the sender may have more to send, for all that is known here.
+    pub fn awaits(&self) -> bool {
+        self.is_started && self.until == Until::Told
+    }
+
     /// The sender has sent so many and will send no more.
     pub fn told(&mut self, total: u64, now: Tick) {
         if self.until == Until::Over {
@@ -173,6 +179,7 @@ impl Receiver {
         bytes: &[u8],
         stride: usize,
         (tally, shared): (&mut DatagramTally, &mut ReceiveShared),
+        consent: &mut Consent,
         now: Tick,
     ) {
         let before = (tally.received_bytes, self.order.next_expected());
@@ -181,12 +188,13 @@ impl Receiver {
         }
         tally.largest_buffer_bytes = tally.largest_buffer_bytes.max(bytes.len() as u64);
         for datagram in bytes.chunks(stride) {
-            self.take_one(datagram, (&mut *tally, &mut *shared), now);
+            self.take_one(datagram, (&mut *tally, &mut *shared), consent, now);
         }
         tally.expected += self.order.next_expected() - before.1;
         let right = tally.received_bytes - before.0;
         if right > 0 {
             self.count(right, shared, now);
+            consent.sign_of_life(now);
         }
         self.consider_copies(now);
     }
@@ -196,10 +204,14 @@ impl Receiver {
         &mut self,
         datagram: &[u8],
         (tally, shared): (&mut DatagramTally, &mut ReceiveShared),
+        consent: &mut Consent,
         now: Tick,
     ) {
         let header = match Header::read(self.identity, datagram) {
             Reading::Sound(header) => header,
+            Reading::Damaged | Reading::Foreign if is_consent(datagram) => {
+                return consent.hear(datagram, now);
+            }
             Reading::Damaged => {
                 self.corrupt_headers += 1;
                 tally.corrupt_headers += 1;

@@ -98,6 +98,11 @@ impl Sender {
         self.is_done
     }
 
+    /// Whether it never had anything to send.
+    pub fn is_idle(&self) -> bool {
+        self.total == Some(0)
+    }
+
     /// Datagrams sent.
     pub fn sent(&self) -> u64 {
         self.next

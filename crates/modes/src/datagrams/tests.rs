@@ -278,7 +278,12 @@ fn a_system_that_keeps_refusing_is_not_asked_in_a_loop_and_ends_the_flow() {
             asked += 1;
             flow.event(
                 &mut shared,
-                Event::Unreachable { lane: Lane::ONLY, errno: 1, is_answer: false },
+                Event::Unreachable {
+                    lane: Lane::ONLY,
+                    errno: 1,
+                    is_answer: false,
+                    is_refusal: false,
+                },
                 now,
             );
         }
@@ -428,4 +433,161 @@ fn the_largest_buffer_is_that_of_what_came_together() {
     assert!(largest(Some(10_000_000)) > Some(5 * SIZE));
     let nothing = report(&DatagramTally::default(), sim(&plan(Pattern::Push), link()).server(FLOW));
     assert_eq!(nothing.largest_buffer_bytes, None);
+}
+
+/// Twenty seconds between ends that know of consent.
+fn long_with_consent(pattern: Pattern) -> Sim<DatagramFlow, DatagramFlow> {
+    let plan = DatagramsPlan { extent: Extent::DurationNs(Period::from_secs(20)), ..plan(pattern) };
+    let session = SessionKey::from(Token([3; 16]));
+    let shared = |role| DatagramShared::new(&plan, role);
+    let mut sim = Sim::new(link(), shared(Role::Client), shared(Role::Server));
+    let flow = |role| DatagramFlow::new(&plan, role, session, FLOW).with_consent();
+    sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
+    sim.tell_totals(ONE_WAY_NS);
+    sim
+}
+
+fn is_consent(passing: &Passing<'_>) -> bool {
+    passing.bytes.starts_with(b"PSCN")
+}
+
+fn seconds(seconds: f64) -> Tick {
+    Tick::from_nanos((seconds * 1e9) as u64)
+}
+
+/// Both ends agree that all of it came.
+fn all_came(sim: &mut Sim<DatagramFlow, DatagramFlow>, pattern: Pattern) {
+    let (client, server, outcome) = run(sim);
+    let plan = plan(pattern);
+    for (role, sender, receiver) in
+        [(Role::Client, &client, &server), (Role::Server, &server, &client)]
+    {
+        let sent = if plan.sends(role) { 20_000 } else { 0 };
+        assert_eq!((sender.sent, receiver.received), (sent, sent), "{pattern:?} {outcome}");
+        assert_eq!((receiver.lost, receiver.corrupt, receiver.foreign), (0, 0, 0), "{pattern:?}");
+        assert_eq!(sender.unreachable, 0, "{pattern:?}");
+    }
+}
+
+#[test]
+fn a_sender_whose_receiver_asks_no_more_stops_and_says_who_asked_no_more() {
+    for (pattern, sender, who) in
+        [(Pattern::Push, Role::Client, "server"), (Pattern::Pull, Role::Server, "client")]
+    {
+        let mut sim = long_with_consent(pattern);
+        sim.at(seconds(2.1), Action::Cut { flow: FLOW, from: sender.peer() });
+        sim.run(seconds(19.0));
+        let flow = if sender == Role::Client { sim.client(FLOW) } else { sim.server(FLOW) };
+        assert_eq!(flow.phase(), Phase::Failed, "{pattern:?}");
+        let error = flow.error().expect("failed").text;
+        assert_eq!(
+            error,
+            format!(
+                "the {who} has not asked for its datagrams for 5.1 s; without that they are sent for 5 s at most. See \
+                 whether it still runs, and whether UDP passes both ways"
+            )
+        );
+        // The last word was said at 2 s, and heard 0.25 ms later: what was due at 7 s has left.
+        assert_eq!(flow.facts().sent, 7_001, "{pattern:?}");
+    }
+}
+
+#[test]
+fn where_both_send_each_needs_the_other() {
+    let mut sim = long_with_consent(Pattern::Duplex);
+    sim.at(seconds(2.1), Action::Cut { flow: FLOW, from: Role::Server });
+    sim.run(seconds(19.0));
+    assert_eq!(sim.client(FLOW).phase(), Phase::Failed);
+    // What the client sent for five seconds more was word from it. The server goes on for as long again.
+    assert_eq!(sim.server(FLOW).phase(), Phase::Failed);
+    assert!((7_000..=7_200).contains(&sim.client(FLOW).facts().sent));
+    assert!((11_700..=12_200).contains(&sim.server(FLOW).facts().sent));
+}
+
+#[test]
+fn of_ten_words_one_is_enough_and_a_pause_shorter_than_the_limit_ends_nothing() {
+    for pattern in [Pattern::Push, Pattern::Pull, Pattern::Duplex] {
+        let mut words = 0;
+        let mut sim = long_with_consent(pattern);
+        sim.datagrams(move |passing| {
+            words += u64::from(is_consent(passing));
+            if is_consent(passing) && words % 10 != 1 { Fate::Lose } else { Fate::Deliver }
+        });
+        all_came(&mut sim, pattern);
+
+        let mut sim = long_with_consent(pattern);
+        sim.datagrams(|it| {
+            let is_lost = is_consent(it) && (seconds(3.0)..seconds(7.5)).contains(&it.at);
+            if is_lost { Fate::Lose } else { Fate::Deliver }
+        });
+        all_came(&mut sim, pattern);
+    }
+}
+
+#[test]
+fn where_both_send_the_streams_themselves_are_word_enough() {
+    let mut sim = long_with_consent(Pattern::Duplex);
+    sim.datagrams(|it| if is_consent(it) { Fate::Lose } else { Fate::Deliver });
+    all_came(&mut sim, Pattern::Duplex);
+}
+
+#[test]
+fn a_word_that_the_path_damaged_is_neither_word_nor_damage_to_the_stream() {
+    let mut sim = long_with_consent(Pattern::Duplex);
+    sim.datagrams(|it| {
+        if is_consent(it) {
+            let bit = it.position as usize % 320;
+            it.bytes[bit / 8] ^= 1 << (bit % 8);
+        }
+        Fate::Deliver
+    });
+    all_came(&mut sim, Pattern::Duplex);
+}
+
+#[test]
+fn a_sender_that_stood_still_hears_what_was_said_meanwhile() {
+    let mut sim = long_with_consent(Pattern::Push);
+    sim.at(seconds(2.0), Action::Pause { role: Role::Client, for_ns: 8_000_000_000 });
+    let (client, _, _) = run(&mut sim);
+    assert_eq!((client.sent, client.unsent), (20_000, 0));
+}
+
+#[test]
+fn a_refusal_ends_a_stream_within_a_second_unless_it_is_asked_for_all_the_same() {
+    let refusal = |is_refusal| Action::Tell {
+        flow: FLOW,
+        role: Role::Client,
+        event: Event::Unreachable { lane: Lane::ONLY, errno: 111, is_answer: true, is_refusal },
+    };
+    let mut sim = long_with_consent(Pattern::Push);
+    sim.at(seconds(2.1), Action::Cut { flow: FLOW, from: Role::Server });
+    sim.at(seconds(2.1), refusal(true));
+    sim.run(seconds(3.1));
+    assert_eq!(sim.client(FLOW).phase(), Phase::Failed);
+    let error = sim.client(FLOW).error().expect("failed");
+    assert!(error.text.contains("the server's machine refuses its datagrams"), "{}", error.text);
+
+    for is_refusal in [true, false] {
+        let mut sim = long_with_consent(Pattern::Push);
+        sim.at(seconds(2.1), refusal(is_refusal));
+        let (client, server, _) = run(&mut sim);
+        assert_eq!((client.sent, client.unreachable, server.received), (20_000, 1, 20_000));
+    }
+}
+
+#[test]
+fn a_sender_that_goes_on_and_never_says_how_many_it_sent_is_not_awaited_for_ever() {
+    let plan = plan(Pattern::Duplex);
+    let session = SessionKey::from(Token([3; 16]));
+    let shared = |role| DatagramShared::new(&plan, role);
+    let mut sim = Sim::new(link(), shared(Role::Client), shared(Role::Server));
+    let flow = |plan, role| DatagramFlow::new(plan, role, session, FLOW).with_consent();
+    // A client that takes ten minutes for what was to last a second.
+    let endless =
+        DatagramsPlan { extent: Extent::DurationNs(Period::from_secs(600)), ..plan.clone() };
+    sim.connect(flow(&endless, Role::Client), flow(&plan, Role::Server), Transport::Datagram);
+    sim.run(seconds(13.1));
+    assert_eq!(sim.server(FLOW).phase(), Phase::Failed);
+    let error = sim.server(FLOW).error().expect("failed").text;
+    assert!(error.contains("has not said how many datagrams it sent, 12 s after"), "{error}");
 }

@@ -327,7 +327,8 @@ fn what_never_left_is_counted() {
 #[test]
 fn word_that_a_ping_did_not_arrive_is_counted_and_ends_nothing() {
     let mut sim = sim(&closed(Protocol::Udp, 20), link());
-    let event = Event::Unreachable { lane: Lane::ONLY, errno: 111, is_answer: true };
+    let event =
+        Event::Unreachable { lane: Lane::ONLY, errno: 111, is_answer: true, is_refusal: true };
     for millisecond in [1, 2, 3] {
         let at = Tick::from_nanos(millisecond * MILLISECOND);
         sim.at(at, Action::Tell { flow: FLOW, role: Role::Client, event });

@@ -4,12 +4,14 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals, Want,
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Totals, Want,
 };
 
 use super::receive::Receiving;
 use super::send::{Sending, Wish};
 use super::{MediaPlan, MediaShared, StreamFacts};
+use crate::consent::{Consent, is_consent};
 use crate::pattern::SessionKey;
 
 /// One stream at one end.
@@ -18,6 +20,7 @@ pub struct MediaFlow {
     flow: FlowId,
     sending: Option<Box<Sending>>,
     receiving: Option<Box<Receiving>>,
+    consent: Box<Consent>,
     is_started: bool,
     /// Counted among the streams that are under way.
     is_open: bool,
@@ -35,10 +38,18 @@ impl MediaFlow {
             flow,
             sending: sending.map(Box::new),
             receiving: receiving.map(Box::new),
+            consent: Box::new(Consent::new(role, session, flow)),
             is_started: false,
             is_open: false,
             error: None,
         }
+    }
+
+    /// The same with a peer that says which streams it still wants, and goes by what is said so.
+    #[must_use]
+    pub fn with_consent(mut self) -> Self {
+        self.consent.speak();
+        self
     }
 
     /// What the stream came to so far; where it went is known to others.
@@ -75,6 +86,33 @@ impl MediaFlow {
         if let Some(wake) = wake.and_then(|half| half.next_wake(shared, now)) {
             want.recv = RecvWant::Any;
             want.wake = Some(want.wake.map_or(wake, |due| due.min(wake)));
+        }
+        if self.has_sent_all() && self.has_received_all() {
+            return want;
+        }
+        self.heed_consent(want, now)
+    }
+
+    /// The same want, with what is due of consent.
+    fn heed_consent(&mut self, mut want: Want, now: Tick) -> Want {
+        let awaits = self.receiving.as_ref().is_some_and(|half| half.awaits());
+        if now >= self.consent.due() {
+            let ends = (!self.has_sent_all(), awaits);
+            self.error = self.consent.attend(ends, now).err().map(Box::new);
+        }
+        if self.error.is_some() {
+            return Want::NOTHING;
+        }
+        if self.consent.is_lapsed() {
+            want.send = SendWant::Nothing;
+        }
+        want.send = self.consent.offer(awaits).unwrap_or(want.send);
+        if self.consent.is_spoken() {
+            want.recv = RecvWant::Any;
+        }
+        if self.consent.due() != Tick::NEVER {
+            let due = self.consent.due();
+            want.wake = Some(want.wake.map_or(due, |wake| wake.min(due)));
         }
         want
     }
@@ -122,12 +160,18 @@ impl Machine for MediaFlow {
         batch: &mut Batch<'data>,
         now: Tick,
     ) {
+        if self.consent.is_due() {
+            return self.consent.fill(batch, now);
+        }
         if let Some(half) = &mut self.sending {
             half.fill(shared, batch, now);
         }
     }
 
-    fn sent(&mut self, shared: &mut MediaShared, _: Lane, amount: usize, _: Tick) {
+    fn sent(&mut self, shared: &mut MediaShared, _: Lane, amount: usize, at: Tick) {
+        if self.consent.is_due() {
+            return self.consent.said(at);
+        }
         self.sending.iter_mut().for_each(|half| half.sent(shared, amount));
     }
 
@@ -140,11 +184,24 @@ impl Machine for MediaFlow {
         now: Tick,
     ) -> Consumed {
         let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZeroUsize::get);
-        if let Some(half) = &mut self.receiving {
-            if bytes.is_empty() {
-                half.datagram(shared, bytes, now);
+        if let Some(half) = &mut self.receiving
+            && bytes.is_empty()
+            && !half.is_done()
+        {
+            half.datagram(shared, bytes, now);
+        }
+        for datagram in bytes.chunks(stride) {
+            match &mut self.receiving {
+                _ if is_consent(datagram) => self.consent.hear(datagram, now),
+                Some(half) if !half.is_done() => {
+                    let before = half.stats.datagrams;
+                    half.datagram(shared, datagram, now);
+                    if half.stats.datagrams > before {
+                        self.consent.sign_of_life(now);
+                    }
+                }
+                _ => {}
             }
-            bytes.chunks(stride).for_each(|datagram| half.datagram(shared, datagram, now));
         }
         Consumed(bytes.len())
     }
@@ -157,6 +214,7 @@ impl Machine for MediaFlow {
                 shared.open += 1;
                 self.sending.iter_mut().for_each(|half| half.start(shared, now));
                 self.receiving.iter_mut().for_each(|half| half.start(now));
+                self.consent.start(now);
             }
             Event::Stop => {
                 self.sending.iter_mut().for_each(|half| half.stop());
@@ -169,7 +227,16 @@ impl Machine for MediaFlow {
                 self.fail(format!("its socket failed (error {errno})"), errno);
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
-            Event::Unreachable { .. } => shared.tally.unreachable += 1,
+            Event::Unreachable { errno, is_refusal, .. } => {
+                if self.consent.is_due() {
+                    self.consent.said(now);
+                }
+                // Of an end that only asks for a stream, nothing that is counted was refused.
+                shared.tally.unreachable += u64::from(self.sending.is_some());
+                if is_refusal && !self.has_sent_all() {
+                    self.consent.refused(errno, now);
+                }
+            }
             _ => {}
         }
     }

@@ -126,6 +126,11 @@ impl Receiving {
         self.is_done
     }
 
+    /// Whether the sender may have more to send, for all that is known here.
+    pub fn awaits(&self) -> bool {
+        !self.is_done && self.total.is_none() && self.stop_at == Tick::NEVER
+    }
+
     /// Judges what is to be judged by now, and says when to be woken; nothing once it is over.
     pub fn next_wake(&mut self, shared: &mut MediaShared, now: Tick) -> Option<Tick> {
         self.advance(shared, now);

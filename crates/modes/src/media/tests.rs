@@ -1,6 +1,6 @@
 //! Streams in virtual time: exact counts and times, whatever happens to the datagrams.
 
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_core::record::{StoodStill, Stretch};
 use pathscope_core::{Tick, Wait};
@@ -279,7 +279,7 @@ fn a_full_socket_is_told_from_the_network() {
     sim.at(Tick::from_nanos(505_000_000), pause);
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-    let overflowed = sim.traffic(FLOW, pathscope_core::id::Lane::ONLY, Role::Server).overflowed;
+    let overflowed = sim.traffic(FLOW, Lane::ONLY, Role::Server).overflowed;
     assert!(overflowed > 90, "{overflowed}");
     let mut client = sim.client_shared().report(Tick::ZERO).report();
     let server = sim.server_shared().report(Tick::ZERO).report();
@@ -495,4 +495,69 @@ proptest! {
         prop_assert_eq!(client.frames.judged(), 100);
         prop_assert_eq!((client.early, client.forgotten), (0, 0));
     }
+}
+
+/// Twenty seconds between ends that know of consent.
+fn long_with_consent(direction: Direction) -> Media {
+    let plan = MediaPlan { direction, duration_ns: Period::from_secs(20), ..plan() };
+    let session = SessionKey::from(Token([3; 16]));
+    let shared = |role| MediaShared::new(&plan, role);
+    let mut sim = Sim::new(link(), shared(Role::Client), shared(Role::Server));
+    let flow = |role| MediaFlow::new(&plan, role, session, FLOW).with_consent();
+    sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
+    sim.tell_totals(ONE_WAY_NS);
+    sim
+}
+
+#[test]
+fn a_stream_whose_receiver_asks_no_more_stops_and_says_who_asked_no_more() {
+    for (direction, sender, who) in
+        [(Direction::Up, Role::Client, "server"), (Direction::Down, Role::Server, "client")]
+    {
+        let mut sim = long_with_consent(direction);
+        sim.at(Tick::from_nanos(2_100_000_000), Action::Cut { flow: FLOW, from: sender.peer() });
+        sim.run(Tick::from_nanos(19_000_000_000));
+        let flow = if sender == Role::Client { sim.client(FLOW) } else { sim.server(FLOW) };
+        let facts = flow.facts();
+        let error = facts.error.expect("it failed").text;
+        assert!(error.starts_with(&format!("the {who} has not asked for")), "{error}");
+        // Frames of 20 ms, for five seconds after the last word, which came soon before the path was cut.
+        assert!((342..=356).contains(&facts.frames_sent), "{}", facts.frames_sent);
+    }
+}
+
+#[test]
+fn a_stream_goes_on_while_one_word_of_ten_comes_or_frames_come_the_other_way() {
+    for direction in [Direction::Up, Direction::Down, Direction::Both] {
+        let mut words = 0;
+        let mut sim = long_with_consent(direction);
+        sim.datagrams(move |passing| {
+            let is_word = passing.bytes.starts_with(b"PSCN");
+            words += u64::from(is_word);
+            let is_lost = is_word && (direction == Direction::Both || words % 10 != 1);
+            if is_lost { Fate::Lose } else { Fate::Deliver }
+        });
+        let (client, server, _) = run(sim);
+        for (sends, sender, receiver) in [
+            (direction != Direction::Up, &server, &client),
+            (direction != Direction::Down, &client, &server),
+        ] {
+            let sent = if sends { 4_000 } else { 0 };
+            assert_eq!((sender.sent_datagrams, receiver.received_datagrams), (sent, sent));
+            assert_eq!((receiver.damaged_datagrams, receiver.foreign), (0, 0), "{direction:?}");
+        }
+    }
+}
+
+#[test]
+fn a_refusal_ends_a_stream_within_a_second() {
+    let mut sim = long_with_consent(Direction::Down);
+    let at = Tick::from_nanos(2_100_000_000);
+    let event =
+        Event::Unreachable { lane: Lane::ONLY, errno: 111, is_answer: true, is_refusal: true };
+    sim.at(at, Action::Cut { flow: FLOW, from: Role::Client });
+    sim.at(at, Action::Tell { flow: FLOW, role: Role::Server, event });
+    sim.run(at.plus_nanos(1_000_000_000));
+    let error = sim.server(FLOW).facts().error.expect("it failed").text;
+    assert!(error.starts_with("the client's machine refuses"), "{error}");
 }

@@ -383,6 +383,14 @@ pub fn congestion_controls() -> Option<String> {
     Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
 }
 
+pub fn unprivileged_congestion_controls() -> Vec<String> {
+    let path = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
+    // One that does not say lets everybody have what it gives by itself.
+    let usual = "/proc/sys/net/ipv4/tcp_congestion_control";
+    let listed = std::fs::read_to_string(path).or_else(|_| std::fs::read_to_string(usual));
+    listed.unwrap_or_default().split_ascii_whitespace().map(str::to_owned).collect()
+}
+
 pub fn into_tcp_stream(handle: Handle) -> TcpStream {
     handle.into()
 }

@@ -114,6 +114,12 @@ pub fn congestion_controls() -> Option<String> {
     imp::congestion_controls()
 }
 
+/// Congestion controls that every user of this machine may choose: they are loaded already, and their authors hold them to be
+/// fair to others. Whoever has the right to may choose more, and makes the kernel load them.
+pub fn unprivileged_congestion_controls() -> Vec<String> {
+    imp::unprivileged_congestion_controls()
+}
+
 /// Whether this kernel lets this process use a congestion control of this name; tried on a socket of its
 /// own. The error names those that are available.
 pub fn check_congestion_control(name: &str) -> Result<(), OsError> {

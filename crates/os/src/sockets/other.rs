@@ -61,6 +61,10 @@ pub fn congestion_controls() -> Option<String> {
     None
 }
 
+pub fn unprivileged_congestion_controls() -> Vec<String> {
+    Vec::new()
+}
+
 pub fn into_tcp_stream(handle: Handle) -> TcpStream {
     match handle {}
 }

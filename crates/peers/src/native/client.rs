@@ -475,6 +475,10 @@ impl Dialogue for Client {
         self.server.as_ref().is_some_and(OtherEnd::tells_failures)
     }
 
+    fn peer_consents(&self) -> bool {
+        self.server.as_ref().is_some_and(OtherEnd::consents)
+    }
+
     fn deadline(&self) -> Option<Tick> {
         if self.line.has_ended() {
             return None;

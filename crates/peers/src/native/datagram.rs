@@ -4,7 +4,7 @@
 //! ```text
 //!  client                                                       server
 //!    |--- 1 request: seat, nonce, padded ------------------------->|
-//!    |<-- 2 challenge: nonce, cookie = keyed hash(address, seat, nonce)
+//!    |<-- 2 challenge: nonce, cookie = keyed hash(address, seat, nonce, period)
 //!    |--- 3 confirm: seat, nonce, cookie ------------------------->|   the address is proven
 //!    |<-- 4 attached: nonce, or refused and why -------------------|
 //! ```
@@ -55,6 +55,9 @@ const RESEND_MOST_NS: u64 = 1_000_000_000;
 /// Then there is no way through. Less than the 15 s after which the dialogue gives up, so that the
 /// better sentence is told.
 const GIVE_UP_S: u64 = 10;
+/// A cookie is good in the period in which it was made and in the next: longer than any client asks, and not for ever,
+/// since whoever has an address need not keep it.
+const COOKIE_NS: u64 = 15_000_000_000;
 
 /// Whether this is a datagram of this exchange, and not one of a flow's own.
 pub fn is_attach(datagram: &[u8]) -> bool {
@@ -271,14 +274,16 @@ impl Challenger {
     }
 
     /// Judges a datagram that came from `from`.
-    pub fn received(&self, from: SocketAddr, datagram: &[u8]) -> Heard {
+    pub fn received(&self, from: SocketAddr, datagram: &[u8], now: Tick) -> Heard {
         let Some(word) = Word::decode(datagram) else { return Heard::Nothing };
-        let cookie = self.cookie(from, &word);
+        let period = now.as_nanos() / COOKIE_NS;
+        let cookie = self.cookie(from, &word, period);
+        let is_last = |given: [u8; 16]| period > 0 && given == self.cookie(from, &word, period - 1);
         match word.kind {
-            CONFIRM if word.cookie == cookie => {
+            CONFIRM if word.cookie == cookie || is_last(word.cookie) => {
                 Heard::Confirmed(Claim { seat: word.seat, nonce: word.nonce })
             }
-            // A wrong cookie is of another address: a translator on the way has changed its mind.
+            // A wrong cookie is of another address: a translator on the way has changed its mind. Or it is too old.
             REQUEST | CONFIRM => Heard::Challenge(
                 Answer { kind: CHALLENGE, code: AttachCode::ATTACHED, nonce: word.nonce, cookie }
                     .encode(),
@@ -287,16 +292,17 @@ impl Challenger {
         }
     }
 
-    fn cookie(&self, from: SocketAddr, word: &Word) -> [u8; 16] {
+    fn cookie(&self, from: SocketAddr, word: &Word, period: u64) -> [u8; 16] {
         let address = match from.ip() {
             IpAddr::V4(address) => address.to_ipv6_mapped(),
             IpAddr::V6(address) => address,
         };
-        let mut message = [0; 18 + 40];
+        let mut message = [0; 18 + 40 + 8];
         message[..16].copy_from_slice(&address.octets());
         message[16..18].copy_from_slice(&from.port().to_be_bytes());
         // Seat and nonce as they stand in the datagram, without its kind.
-        message[18..].copy_from_slice(&Word { kind: 0, ..*word }.encode()[..40]);
+        message[18..58].copy_from_slice(&Word { kind: 0, ..*word }.encode()[..40]);
+        message[58..].copy_from_slice(&period.to_be_bytes());
         keyed_hash(&self.secret, &message)
     }
 }

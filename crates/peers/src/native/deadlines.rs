@@ -10,7 +10,7 @@ pub(super) const HELLO: Period = Period::from_secs(10);
 pub(super) const ACCEPT: Period = Period::from_secs(10);
 /// Between two flows that attach. Not for all of them: a million take longer.
 pub(super) const ATTACH: Period = Period::from_secs(15);
-/// For all flows together: a million at two thousand a second.
+/// For all flows together: a million at two thousand a second. Each of so many has its share of it.
 pub(super) const ATTACH_ALL: Period = Period::from_secs(500);
 /// From start to started: the server's last flows may still be on their way to its dialogue.
 pub(super) const START: Period = Period::from_secs(15);

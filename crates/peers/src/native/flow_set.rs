@@ -14,6 +14,7 @@ const LATER_MOST: usize = 1 << 20;
 #[derive(Debug)]
 pub(super) struct FlowSet {
     words: Vec<u64>,
+    flows: u32,
     missing: u32,
     later: HashSet<FlowId>,
 }
@@ -34,7 +35,7 @@ impl FlowSet {
     pub fn new(groups: &[Group]) -> Self {
         let flows = groups.iter().map(|group| group.flows).fold(0, u32::saturating_add);
         let words = vec![0; (flows as usize).div_ceil(64)];
-        Self { words, missing: flows, later: HashSet::new() }
+        Self { words, flows, missing: flows, later: HashSet::new() }
     }
 
     /// Adds a flow.
@@ -70,6 +71,11 @@ impl FlowSet {
             true => Added::New,
             false => Added::Again,
         }
+    }
+
+    /// How many of those that there are from the start are in it, and how many there are.
+    pub const fn progress(&self) -> (u32, u32) {
+        (self.flows - self.missing, self.flows)
     }
 
     /// Whether all flows are in it.

@@ -29,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
-use super::body::{self, BodyError};
+use super::body::{self, BodyError, Tame};
 use super::frame::{Frame, MessageType};
 use crate::{PeerError, Refusal};
 
@@ -362,8 +362,7 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
 /// A report that holds what this version cannot express comes when all is measured: it is replaced by
 /// one that says so, since a breach would end the dialogue of a good test.
 fn read_report(bytes: &[u8]) -> Result<EndReport, BodyError> {
-    let value: Value = body::read(bytes)?;
-    Ok(EndReport::deserialize(value).unwrap_or_else(|error| {
+    Ok(Tame::of(bytes)?.read().unwrap_or_else(|error| {
         let text = format!("the other end's report cannot be read by this version: {error}");
         EndReport { caveats: vec![Caveat::new("report_unreadable", text)], ..EndReport::default() }
     }))

@@ -157,4 +157,9 @@ impl OtherEnd {
     pub fn tells_failures(&self) -> bool {
         self.can(KNOWS_FAILURES)
     }
+
+    /// Whether it says of each stream of datagrams that it still wants it, and hears that said.
+    pub const fn consents(&self) -> bool {
+        self.version >= 2
+    }
 }

@@ -297,6 +297,8 @@ impl AttachCode {
     pub const NO_ROOM: Self = Self(4);
     /// The server has served as many connections as it was to serve.
     pub const SERVED: Self = Self(5);
+    /// Another flow of the test comes from this address and port.
+    pub const ADDRESS_TAKEN: Self = Self(6);
 
     /// Nothing, or why not.
     pub fn result(self) -> Result<(), AttachError> {
@@ -314,6 +316,9 @@ impl fmt::Display for AttachCode {
             Self::NO_ROOM => formatter.pad("the server has no room for more connections"),
             Self::SERVED => formatter
                 .pad("it has served as many connections as it was started for (--exit-after)"),
+            Self::ADDRESS_TAKEN => formatter.pad(
+                "another flow of the test comes from the same address and port; each needs a port of its own",
+            ),
             Self(code) => write!(formatter, "code {code}, which this version does not know"),
         }
     }

@@ -15,6 +15,8 @@ use super::opening::{AttachCode, Seat};
 pub struct Seats {
     groups: Vec<Group>,
     taken: HashMap<(FlowId, Lane), Option<SocketAddr>>,
+    /// Who comes from where, of datagram flows that stay there.
+    addresses: HashMap<SocketAddr, (FlowId, Lane)>,
     /// Flows that replace others.
     later: Later,
 }
@@ -22,7 +24,7 @@ pub struct Seats {
 impl Seats {
     /// All free.
     pub fn new(groups: Vec<Group>) -> Self {
-        Self { groups, taken: HashMap::new(), later: Later::default() }
+        Self { groups, taken: HashMap::new(), addresses: HashMap::new(), later: Later::default() }
     }
 
     /// A TCP connection asks for a seat.
@@ -47,12 +49,24 @@ impl Seats {
             return AttachCode::UNKNOWN_FLOW;
         }
         let roams = self.groups.iter().any(|group| group.id == seat.group && group.roams);
-        let sitting = self.taken.entry((seat.flow, seat.lane)).or_insert(Some(from));
+        let place = (seat.flow, seat.lane);
+        // Datagrams are told apart by where they come from, and by nothing else.
+        let has_other = !roams && self.addresses.get(&from).is_some_and(|&other| other != place);
+        if has_other {
+            return AttachCode::ADDRESS_TAKEN;
+        }
+        let sitting = self.taken.entry(place).or_insert(Some(from));
         if roams {
             // Whoever knows the token is the same client, at another of its addresses.
             *sitting = Some(from);
         }
-        if *sitting == Some(from) { AttachCode::ATTACHED } else { AttachCode::TAKEN }
+        if *sitting != Some(from) {
+            return AttachCode::TAKEN;
+        }
+        if !roams {
+            self.addresses.insert(from, place);
+        }
+        AttachCode::ATTACHED
     }
 
     /// Whether every lane of this flow has its socket.
@@ -131,6 +145,7 @@ mod tests {
         assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), AttachCode::ATTACHED);
         assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), AttachCode::ATTACHED);
         assert_eq!(seats.claim_datagram(seat(1, 2, 0), other), AttachCode::TAKEN);
+        assert_eq!(seats.claim_datagram(seat(1, 2, 1), one), AttachCode::ADDRESS_TAKEN);
         assert!(!seats.is_complete(FlowId(2)));
         assert_eq!(seats.claim_datagram(seat(1, 2, 1), other), AttachCode::ATTACHED);
         assert!(seats.is_complete(FlowId(2)));

@@ -28,6 +28,10 @@ use super::{
 use crate::limits::Limits;
 use crate::{Moment, PeerError, Refusal};
 
+/// Proposals that a session may have refused before one of its tests begins. A person who tries what a server grants, or
+/// a program that falls back from one test to the next, needs fewer.
+const REFUSED_MOST: u32 = 8;
+
 /// What a server is and grants, the same for all its sessions.
 #[derive(Clone, Debug)]
 pub struct ServerSettings {
@@ -35,6 +39,8 @@ pub struct ServerSettings {
     pub host: Host,
     /// What it grants.
     pub limits: Limits,
+    /// Congestion controls that every user of this machine may choose.
+    pub congestion_controls: Vec<String>,
     /// Whether clients are asked to say of each connection what it came to.
     pub wants_ends: bool,
 }
@@ -48,6 +54,8 @@ pub struct Server {
     version: u16,
     entropy: [u8; 16],
     tests: u64,
+    /// Proposals that were refused since a test began.
+    refused: u32,
     stopping: Option<String>,
     client: Option<OtherEnd>,
 }
@@ -67,6 +75,8 @@ enum Stage {
     Preparing {
         token: Token,
         test: Box<Test>,
+        /// When the next proposal is due, should this one be refused.
+        idle_until: Tick,
     },
     Trial(Box<Trial>),
     Ending {
@@ -100,6 +110,7 @@ impl Server {
             version: VERSIONS.most,
             entropy,
             tests: 0,
+            refused: 0,
             stopping: None,
             client: None,
         };
@@ -174,7 +185,7 @@ impl Server {
     fn hear(&mut self, message: Message, now: Tick) -> Result<(), PeerError> {
         match (message, &mut self.stage) {
             (Message::Hello(hello), Stage::Greeting { .. }) => self.greet(*hello, now),
-            (Message::Propose(propose), Stage::Idle { .. }) => self.judge(&propose, now),
+            (Message::Propose(propose), Stage::Idle { .. }) => self.judge(&propose),
             (Message::Start, Stage::Trial(trial)) if trial.moment() == Moment::Attaching => {
                 trial.await_start(now);
                 self.start_if_complete(now)
@@ -231,17 +242,26 @@ impl Server {
         self.stage = Stage::Idle { deadline: now.plus_nanos(deadlines::IDLE.0) };
     }
 
-    fn judge(&mut self, propose: &Propose, now: Tick) -> Result<(), PeerError> {
+    /// No to a test. The client has no more time for the next proposal than before, and not any number of them.
+    fn refuse(&mut self, refusal: Refusal) -> Result<(), PeerError> {
+        self.refused += 1;
+        self.line.say(&Message::Refuse(refusal))?;
+        if self.refused < REFUSED_MOST {
+            return Ok(());
+        }
+        Err(PeerError::RefusedTooOften { most: REFUSED_MOST })
+    }
+
+    fn judge(&mut self, propose: &Propose) -> Result<(), PeerError> {
+        let Stage::Idle { deadline: idle_until } = self.stage else { return Ok(()) };
         let judged = propose
             .test()
             .and_then(|test| self.settings.limits.check(&test).map(|()| test))
+            .and_then(|test| self.check_withheld(&test).map(|()| test))
             .and_then(|test| check_resumed(&test, propose.resumes).map(|()| test));
         let test = match judged {
             Ok(test) => test,
-            Err(refusal) => {
-                self.rest(now);
-                return self.line.say(&Message::Refuse(refusal));
-            }
+            Err(refusal) => return self.refuse(refusal),
         };
         // Flows that run already present the token that they have. It opens no more than this test.
         let drawn = || Token(keyed_hash(&self.entropy, &self.tests.to_be_bytes()));
@@ -249,12 +269,17 @@ impl Server {
         self.tests += 1;
         let test = Box::new(test);
         self.line.put(Output::Prepare { token, plan: test.clone() });
-        self.stage = Stage::Preparing { token, test };
+        self.stage = Stage::Preparing { token, test, idle_until };
         Ok(())
     }
 
+    fn check_withheld(&self, test: &Test) -> Result<(), Refusal> {
+        let ServerSettings { limits, congestion_controls, .. } = &self.settings;
+        limits.withheld.check(test, congestion_controls)
+    }
+
     fn prepared(&mut self, substitutions: Vec<Substitution>, now: Tick) -> Result<(), PeerError> {
-        let Stage::Preparing { token, test } = &self.stage else { return Ok(()) };
+        let Stage::Preparing { token, test, .. } = &self.stage else { return Ok(()) };
         let test = Test::clone(test);
         let accept = Accept { token: *token, test: test.clone(), substitutions };
         self.line.bear_silence(deadlines::patience(&test));
@@ -263,13 +288,11 @@ impl Server {
         self.line.say(&Message::Accept(Box::new(accept)))
     }
 
-    fn unable(&mut self, sentence: &str, now: Tick) -> Result<(), PeerError> {
-        if !matches!(self.stage, Stage::Preparing { .. }) {
-            return Ok(());
-        }
-        self.rest(now);
+    fn unable(&mut self, sentence: &str) -> Result<(), PeerError> {
+        let Stage::Preparing { idle_until, .. } = self.stage else { return Ok(()) };
+        self.stage = Stage::Idle { deadline: idle_until };
         let sentence: String = sentence.chars().take(1_000).collect();
-        self.line.say(&Message::Refuse(Refusal::new("unable", sentence)))
+        self.refuse(Refusal::new("unable", sentence))
     }
 
     fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
@@ -292,6 +315,7 @@ impl Server {
             _ => "the test has run a minute beyond its duration".to_owned(),
         };
         trial.run(trial.longest_run().or(limit), reason, now);
+        self.refused = 0;
         self.line.put(Output::Start);
         self.line.say(&Message::Started)
     }
@@ -395,7 +419,7 @@ impl Server {
             }
             (Input::ControlClosed, _) => self.closed(),
             (Input::Prepared(substitutions), _) => self.prepared(substitutions, now),
-            (Input::Unable(sentence), _) => self.unable(sentence, now),
+            (Input::Unable(sentence), _) => self.unable(sentence),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
             (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
                 trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
@@ -438,6 +462,10 @@ impl Dialogue for Server {
 
     fn peer_tells_failures(&self) -> bool {
         self.client.as_ref().is_some_and(OtherEnd::tells_failures)
+    }
+
+    fn peer_consents(&self) -> bool {
+        self.client.as_ref().is_some_and(OtherEnd::consents)
     }
 
     fn deadline(&self) -> Option<Tick> {

@@ -50,8 +50,8 @@ pub(super) struct Trial {
     test: Test,
     groups: Vec<Group>,
     stage: Stage,
-    /// When all flows have to be there, however steadily they come.
-    attach_end: Tick,
+    /// When flows could begin to attach.
+    attach_begin: Tick,
     /// When the stage has taken too long.
     deadline: Option<Tick>,
     /// When the test as a whole has, and why it is stopped then.
@@ -92,7 +92,7 @@ impl Trial {
             test,
             groups,
             stage: Stage::Attaching,
-            attach_end: now.plus_nanos(deadlines::ATTACH_ALL.0),
+            attach_begin: now,
             deadline: Some(now.plus_nanos(deadlines::ATTACH.0)),
             run_end: None,
             attached,
@@ -157,13 +157,25 @@ impl Trial {
         Some(Period(stated.0.saturating_add(deadlines::OVERTIME.0)))
     }
 
-    /// A flow is attached: the others get their time anew.
+    /// A flow is attached: the next gets its time anew, as long as they keep their pace.
     pub fn attach(&mut self, group: GroupId, flow: FlowId, now: Tick) {
         if self.attached.add(&self.groups, group, flow) == Added::New
             && self.stage == Stage::Attaching
         {
-            self.deadline = Some(now.plus_nanos(deadlines::ATTACH.0).min(self.attach_end));
+            let next = now.plus_nanos(deadlines::ATTACH.0);
+            self.deadline = Some(next.min(self.attach_pace()));
         }
+    }
+
+    /// When the next flow has to be there at the latest: all of them have a fixed time, and each its share of that, so that
+    /// many are not held for long by one that comes now and then. Beside it there is the time that one may take.
+    fn attach_pace(&self) -> Tick {
+        let (attached, flows) = self.attached.progress();
+        let all = deadlines::ATTACH_ALL.0;
+        let share = u128::from(all) * u128::from(attached + 1) / u128::from(flows.max(1));
+        let share = u64::try_from(share).unwrap_or(all);
+        let begin = self.attach_begin;
+        begin.plus_nanos(deadlines::ATTACH.0.saturating_add(share)).min(begin.plus_nanos(all))
     }
 
     /// The client has said that it is ready, or has heard so.
@@ -399,7 +411,13 @@ impl Trial {
 
     fn late(&self, role: Role) -> PeerError {
         let who = role.peer();
+        let is_behind = self.deadline.is_some_and(|deadline| deadline >= self.attach_pace());
         match self.stage {
+            Stage::Attaching if !self.is_complete() && is_behind => PeerError::Late {
+                who: Role::Client,
+                what: "set up the test's flows at a pace that has all of them there",
+                limit: deadlines::ATTACH_ALL,
+            },
             Stage::Attaching | Stage::Starting if !self.is_complete() => PeerError::Late {
                 who: Role::Client,
                 what: "set up the next of the test's flows",

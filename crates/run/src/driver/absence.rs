@@ -55,7 +55,7 @@ where
     pub(super) fn take_over(&mut self) {
         let Some(stream) = self.candidate.take() else { return };
         self.control.hang_up();
-        match Control::new(stream, self.mailbox.waker().clone()) {
+        match Control::new(stream, self.role, self.mailbox.waker().clone()) {
             Ok(control) => {
                 self.control = control;
                 self.journal.step(|| "the client is back on another connection".to_owned());
@@ -81,7 +81,7 @@ where
         if !std::mem::take(&mut self.reconnects) {
             return;
         }
-        match Control::new(stream, self.mailbox.waker().clone()) {
+        match Control::new(stream, self.role, self.mailbox.waker().clone()) {
             Ok(control) => {
                 self.control = control;
                 self.dialogue.input(Input::Reconnected, clock::now());

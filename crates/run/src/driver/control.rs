@@ -6,6 +6,7 @@ use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
+use pathscope_core::id::Role;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::wake::Waker;
 
@@ -16,6 +17,13 @@ const INCOMING_BYTES: usize = 16 << 10;
 
 /// What may wait for the connection to take it. An end that reads nothing while it is told this much is gone.
 const OUTGOING_MOST_BYTES: usize = 64 << 20;
+
+/// While more than this waits to leave, a server hears nothing: who does not listen is not answered either. A client
+/// always listens: of two ends that each wait for the other to read, none would go on.
+const UNHEARD_ABOVE_BYTES: usize = 1 << 20;
+
+/// Memory that stays for what is said next.
+const OUTGOING_KEPT_BYTES: usize = 16 << 10;
 
 const CONTROL: u64 = 0;
 const WORD: u64 = 1;
@@ -29,7 +37,11 @@ pub(crate) struct Control {
     waker: Waker,
     incoming: Box<[u8]>,
     outgoing: Vec<u8>,
-    wants_output: bool,
+    role: Role,
+    /// What the connection is waited for.
+    interest: Interest,
+    /// Whether it broke when something was to leave. What was said before may still be heard.
+    takes_nothing: bool,
     is_closed: bool,
     remote: Option<SocketAddr>,
 }
@@ -46,8 +58,8 @@ pub(crate) enum Heard<'bytes> {
 }
 
 impl Control {
-    /// A connection that is established; `waker` ends a wait.
-    pub fn new(stream: TcpStream, waker: Waker) -> Result<Self, RunError> {
+    /// A connection that is established, at the end that has this role; `waker` ends a wait.
+    pub fn new(stream: TcpStream, role: Role, waker: Waker) -> Result<Self, RunError> {
         let system =
             |source| RunError::System { what: "cannot set up the control connection", source };
         stream.set_nonblocking(true).map_err(system)?;
@@ -64,7 +76,9 @@ impl Control {
             waker,
             incoming: vec![0; INCOMING_BYTES].into_boxed_slice(),
             outgoing: Vec::new(),
-            wants_output: false,
+            role,
+            interest: Interest::INPUT,
+            takes_nothing: false,
             is_closed: false,
             remote,
         })
@@ -90,12 +104,18 @@ impl Control {
 
     /// These bytes are to leave. After the end of the connection, nothing does.
     pub fn say(&mut self, bytes: &[u8]) {
-        if !self.is_closed {
+        if !self.is_closed && !self.takes_nothing {
             self.outgoing.extend_from_slice(bytes);
         }
     }
 
-    /// Sends what the connection takes now. Whether it still takes any: if not, hear what was said before its end.
+    /// Whether nothing is heard for now, since too much waits to leave.
+    pub const fn is_held_back(&self) -> bool {
+        matches!(self.role, Role::Server) && self.outgoing.len() > UNHEARD_ABOVE_BYTES
+    }
+
+    /// Sends what the connection takes now. Whether it still takes any: if not, hear what was said before its end, and
+    /// close it.
     pub fn flush(&mut self) -> bool {
         while !self.outgoing.is_empty() {
             match self.stream.write(&self.outgoing) {
@@ -108,11 +128,12 @@ impl Control {
                 }
                 Err(_) => {
                     self.outgoing.clear();
-                    return false;
+                    self.takes_nothing = true;
                 }
             }
         }
-        true
+        self.outgoing.shrink_to(OUTGOING_KEPT_BYTES);
+        self.is_closed || !self.takes_nothing
     }
 
     /// Reads what the other end says.
@@ -140,18 +161,83 @@ impl Control {
     /// Waits until there is something to hear, room for what is to leave, or word; or for `timeout` (`None`: for
     /// ever). Whether there is something to hear.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool, RunError> {
-        let wants_output = !self.outgoing.is_empty();
-        if wants_output != self.wants_output && !self.is_closed {
-            let interest = if wants_output { Interest::BOTH } else { Interest::INPUT };
+        let is_held_back = self.is_held_back();
+        let interest = Interest { input: !is_held_back, output: !self.outgoing.is_empty() };
+        if interest != self.interest && !self.is_closed {
             self.poller.change(&self.stream, CONTROL, interest)?;
-            self.wants_output = wants_output;
+            self.interest = interest;
         }
         self.poller.wait(&mut self.ready, timeout)?;
         self.waker.drain();
-        Ok(self.ready.iter().any(|ready| ready.key == CONTROL && ready.input))
+        // One that broke is ready for anything; sending finds that out.
+        let is_ready = self.ready.iter().any(|ready| ready.key == CONTROL && ready.input);
+        Ok(is_ready && !is_held_back)
     }
 }
 
 fn is_temporary(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    /// A connection at the end that has this role, and its other end.
+    fn connection(role: Role) -> (Control, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let peer = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let (stream, _) = listener.accept().expect("one has come");
+        let waker = Waker::new().expect("a waker");
+        (Control::new(stream, role, waker).expect("a connection"), peer)
+    }
+
+    /// Says so much that the kernel cannot take all of it.
+    fn say_too_much(control: &mut Control) {
+        while control.outgoing.len() <= UNHEARD_ABOVE_BYTES {
+            control.say(&vec![7; 1 << 20]);
+            assert!(control.flush());
+        }
+    }
+
+    #[test]
+    fn a_server_hears_nothing_of_who_does_not_listen_until_he_does() {
+        let (mut control, mut peer) = connection(Role::Server);
+        peer.write_all(b"said").expect("there is room");
+        assert!(control.wait(None).expect("it waits"), "something has come");
+        say_too_much(&mut control);
+        assert!(control.is_held_back());
+        let heard = control.wait(Some(Duration::ZERO)).expect("it waits");
+        assert!(!heard, "too much waits to leave");
+        let mut buffer = vec![0; 1 << 20];
+        while control.is_held_back() {
+            let count = peer.read(&mut buffer).expect("something was said");
+            assert!(count > 0 && control.flush());
+        }
+        while !control.wait(None).expect("it waits") {}
+        assert_eq!(control.hear(), Heard::Bytes(b"said"));
+    }
+
+    #[test]
+    fn a_client_always_listens() {
+        let (mut control, mut peer) = connection(Role::Client);
+        say_too_much(&mut control);
+        peer.write_all(b"said").expect("there is room");
+        while !control.wait(None).expect("it waits") {}
+        assert_eq!(control.hear(), Heard::Bytes(b"said"));
+    }
+
+    #[test]
+    fn what_has_left_leaves_little_memory_behind() {
+        let (mut control, mut peer) = connection(Role::Server);
+        say_too_much(&mut control);
+        let mut buffer = vec![0; 1 << 20];
+        while !control.outgoing.is_empty() {
+            let count = peer.read(&mut buffer).expect("something was said");
+            assert!(count > 0 && control.flush());
+        }
+        assert!(control.outgoing.capacity() <= OUTGOING_KEPT_BYTES);
+    }
 }

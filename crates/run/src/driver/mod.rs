@@ -28,8 +28,10 @@ use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox, Word};
+use crate::placement::Means;
 use crate::samples::SampleFile;
 use crate::test::{Patience, RunningTest};
+use crate::worker::PeerConsent;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -71,12 +73,12 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word; or says why it cannot. At the client: what they
-    /// present, and whether that bears a checksum.
+    /// Provides the sockets of the test's flows, which arrive as word, for so many workers; or says why it cannot. At the
+    /// client: what they present, and whether that bears a checksum.
     fn provide(
         &mut self,
         token: (Token, bool),
-        test: &Test,
+        test: (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError>;
     /// The test's flows run since `at`; this was left open and chosen.
@@ -95,6 +97,8 @@ pub(crate) trait End {
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
+    /// Whether workers of its tests may spin.
+    pub may_spin: bool,
     control: Control,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
@@ -143,11 +147,12 @@ where
     /// A session over a control connection that is established.
     pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
         let waker = Waker::new()?;
-        let control = Control::new(control, waker.clone())?;
+        let control = Control::new(control, role, waker.clone())?;
         let (mailbox, inbox) = Mailbox::new(waker);
         Ok(Self {
             dialogue,
             role,
+            may_spin: true,
             remote: control.remote(),
             control,
             reconnects: false,
@@ -240,10 +245,16 @@ where
 
     /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
     fn carry_out(&mut self, end: &mut impl End) -> Option<Left> {
+        let mut last_reads = 0..LAST_READS;
         loop {
             let left = self.carry_out_what_is_asked(end);
-            if left.is_some() || self.flush() {
+            if left.is_some() || self.control.flush() {
                 return left;
+            }
+            // What the other end said before it went comes first; but it may still speak, and only not listen.
+            let has_more = last_reads.next().is_some() && self.listen();
+            if !has_more && self.control.close() == Heard::Closed {
+                self.dialogue.input(Input::ControlClosed, clock::now());
             }
         }
     }
@@ -299,7 +310,7 @@ where
                         self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
                     end.test_over(sockets);
-                    self.flush();
+                    self.control.flush();
                     // The server has its stop to say first.
                     if self.role == Role::Client
                         && let Some(error) = self.trouble.take()
@@ -309,7 +320,7 @@ where
                     return Some(Left::TestOver);
                 }
                 Output::End(result) => {
-                    self.flush();
+                    self.control.flush();
                     let result = result.map_err(RunError::from);
                     // What went wrong here is more to the point than what the other end made of it.
                     return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
@@ -328,12 +339,15 @@ where
     ) -> Result<Vec<Substitution>, RunError> {
         let tells_failures = self.dialogue.peer_tells_failures();
         self.journal.expect(token, (self.role, tells_failures), &plan);
-        let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.cpus())?);
+        let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.means())?);
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
+        if self.dialogue.peer_consents() {
+            test.consent = PeerConsent::Spoken;
+        }
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
-        end.provide((token, is_checked), &test.test, &self.mailbox)?;
+        end.provide((token, is_checked), (&test.test, test.workers()), &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
@@ -342,10 +356,18 @@ where
         Ok(chosen)
     }
 
-    /// Processors for the workers of this end: half of them where the other end is on this machine.
-    fn cpus(&self) -> usize {
-        let cpus = cpus::allowed().len();
-        (if self.control.is_within_one_host() { cpus / 2 } else { cpus }).max(1)
+    /// What there is for the workers of this end: half of the processors where the other end is on this machine. One session
+    /// of a server may have half of them spun on at most, so that none keeps all from the others.
+    fn means(&self) -> Means {
+        let allowed = cpus::allowed().len();
+        let is_shared = self.control.is_within_one_host();
+        let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
+        let spinning = match self.role {
+            Role::Client => usize::MAX,
+            Role::Server if self.may_spin => (allowed / 2).max(1),
+            Role::Server => 0,
+        };
+        Means { cpus, spinning }
     }
 
     fn start(&mut self, end: &mut impl End) {
@@ -449,22 +471,13 @@ where
         }
     }
 
-    /// Sends what the connection takes now. Whether it still takes any; if not, the dialogue knows.
-    fn flush(&mut self) -> bool {
-        let stands = self.control.flush();
-        if !stands {
-            // What the other end said before it went comes first; but it may still speak, and only not listen.
-            let mut last_reads = 0..LAST_READS;
-            while last_reads.next().is_some() && self.listen() {}
-            if self.control.close() == Heard::Closed {
-                self.dialogue.input(Input::ControlClosed, clock::now());
-            }
-        }
-        stands
-    }
-
     fn keep_time(&mut self) {
         let now = clock::now();
+        let is_late = self.dialogue.deadline().is_some_and(|deadline| now >= deadline);
+        // Who is not heard since he is slow to listen is not silent: what waits is as good as heard.
+        if is_late && self.control.is_held_back() {
+            self.listen();
+        }
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }

@@ -42,7 +42,12 @@ impl Dialogue for Speaker {
 struct Nothing;
 
 impl End for Nothing {
-    fn provide(&mut self, _: (Token, bool), _: &Test, _: &Mailbox) -> Result<(), RunError> {
+    fn provide(
+        &mut self,
+        _: (Token, bool),
+        _: (&Test, usize),
+        _: &Mailbox,
+    ) -> Result<(), RunError> {
         Ok(())
     }
 

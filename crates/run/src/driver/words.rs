@@ -29,14 +29,13 @@ where
     pub(super) fn take(&mut self, word: Word, end: &mut impl End) {
         let now = clock::now();
         match word {
-            Word::Attached { group, flow, socket, connect_ns } => {
+            Word::Attached { group, flow, socket, connect_ns, attended } => {
                 self.note_newcomer(group, flow, &socket, now);
                 if let (Some(test), Some(took)) = (&mut self.test, connect_ns) {
                     test.connected(group, took);
                 }
-                let expected =
-                    self.test.as_mut().is_some_and(|test| test.attach(group, flow, socket));
-                if expected {
+                let test = self.test.as_mut();
+                if test.is_some_and(|test| test.attach((group, flow), socket, attended)) {
                     self.dialogue.input(Input::Attached { group, flow }, now);
                 }
             }

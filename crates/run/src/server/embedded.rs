@@ -1,12 +1,13 @@
 //! A server inside the client's own process, on loopback, for a first look without a second machine.
 
 use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pathscope_core::record::Host;
 use pathscope_peers::limits::Limits;
 
-use super::{Server, listening};
+use super::{Restraint, Server, listening};
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::stop::Stop;
@@ -31,6 +32,7 @@ impl Embedded {
             host,
             files: 2 * super::FILES_KEPT,
             journal: Journal::default(),
+            restraint: Arc::new(Restraint::new(false)),
         };
         let stop = Stop::default();
         let hears = stop.clone();

@@ -13,6 +13,9 @@ use pathscope_peers::registry::identify;
 /// A client says what it is for in its first packet.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// So many places of guests that have left may stay in the queue, however few are there.
+const QUEUE_LEAST: usize = 64;
+
 /// The connections that wait, in the order they came.
 #[derive(Debug)]
 pub(super) struct Lobby {
@@ -70,6 +73,10 @@ impl Lobby {
         }
         let key = self.next_key;
         self.next_key += 1;
+        // Guests that leave at once do not fill the queue behind one that says nothing.
+        if self.queue.len() >= 2 * self.guests.len() + QUEUE_LEAST {
+            self.queue.retain(|(_, key)| self.guests.contains_key(key));
+        }
         self.guests.insert(key, Guest { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 });
         self.queue.push_back((now + PATIENCE, key));
         Some(key)
@@ -209,6 +216,19 @@ mod tests {
         let mut rest = [0; 4];
         stream.read_exact(&mut rest).expect("what follows the opening is left");
         assert_eq!(&rest, b"rest");
+    }
+
+    #[test]
+    fn who_comes_and_goes_is_forgotten_behind_who_stays() {
+        let mut lobby = Lobby::new(0, 10);
+        let (first, _client) = guest(&mut lobby, Tick::ZERO);
+        for _ in 0..500 {
+            let (key, _gone) = guest(&mut lobby, Tick::ZERO);
+            lobby.leave(key);
+            assert!(lobby.queue.len() <= 2 + QUEUE_LEAST, "{}", lobby.queue.len());
+        }
+        assert_eq!(lobby.next_deadline(), Some(Tick::ZERO + PATIENCE));
+        assert!(lobby.stream(first).is_some());
     }
 
     #[test]

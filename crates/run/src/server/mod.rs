@@ -2,11 +2,12 @@
 //! thread a session. No operation on one connection delays another.
 
 mod embedded;
+mod followers;
 mod listening;
 mod lobby;
+mod restraint;
 mod session;
 mod sessions;
-mod strangers;
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
@@ -25,17 +26,54 @@ use pathscope_peers::limits::Limits;
 use pathscope_peers::native::{self, AttachCode, Challenger, Heard};
 
 pub use embedded::Embedded;
+pub use restraint::Restraint;
 
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::stop::{Hearing, Stage, Stop};
+use followers::Followers;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
+use restraint::Talk;
 use sessions::{Sessions, Stay};
-use strangers::Strangers;
 
-/// Files that are kept for everything but connections that have not said yet what they are for.
+/// Files that are kept for everything but tests and connections that have not said yet what they are for.
 const FILES_KEPT: u64 = 1_024;
+
+/// Of all files, the tenths that tests may take, and connections that have not said yet what they are for: the rest stays free
+/// whatever strangers do.
+const TENTHS_OF_TESTS: u64 = 7;
+const TENTHS_OF_GUESTS: u64 = 1;
+
+/// Guests of a server that has few files.
+const LEAST_GUESTS: u64 = 64;
+
+/// What the tests of a server that may open so many files may take. Of few, half.
+fn files_of_tests(files: u64) -> u64 {
+    (files - FILES_KEPT.min(files / 2)).min(files / 10 * TENTHS_OF_TESTS)
+}
+
+/// How many descriptors the tests of strangers may have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Descriptors {
+    /// Of one session; 0: any number; absent: half of those for tests.
+    pub session: Option<u64>,
+    /// Of all sessions from one address; 0: any number; absent: half of those for tests.
+    pub address: Option<u64>,
+}
+
+impl Descriptors {
+    /// The limits, with these among them, of a server that may open so many files.
+    fn among(self, limits: Limits, files: u64) -> Limits {
+        let half = files_of_tests(files) / 2;
+        let limit = |asked: Option<u64>| Some(asked.unwrap_or(half)).filter(|&most| most > 0);
+        Limits {
+            descriptors: limit(self.session),
+            descriptors_per_address: limit(self.address),
+            ..limits
+        }
+    }
+}
 
 /// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
 const TURN: usize = 64;
@@ -52,12 +90,16 @@ pub struct Settings {
     pub port: u16,
     /// What clients may ask for.
     pub limits: Limits,
+    /// Those of descriptors, of which the system has a say.
+    pub descriptors: Descriptors,
     /// This end, as results describe it.
     pub here: Host,
     /// What is written down while it serves.
     pub journal: Journal,
     /// Data connections to serve before it ends; absent: any number.
     pub exit_after: Option<u64>,
+    /// Shared with whoever else writes lines that strangers cause.
+    pub restraint: Arc<Restraint>,
 }
 
 /// A server that listens, and does not answer yet.
@@ -69,6 +111,7 @@ pub struct Server {
     host: Host,
     files: u64,
     journal: Journal,
+    restraint: Arc<Restraint>,
 }
 
 impl Server {
@@ -77,8 +120,10 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        let Settings { limits, here: host, journal, exit_after, .. } = settings;
-        Ok(Self { listening, limits, exit_after, host, files, journal })
+        let Settings { limits, descriptors, here: host, journal, exit_after, restraint, .. } =
+            settings;
+        let limits = descriptors.among(limits, files);
+        Ok(Self { listening, limits, exit_after, host, files, journal, restraint })
     }
 
     /// The addresses it listens on.
@@ -90,10 +135,12 @@ impl Server {
     /// server wants to know.
     pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
         let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
-        say(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
-        say(&format!("limits: {}", self.limits));
+        let restraint = Arc::clone(&self.restraint);
+        let talk = Talk { say, restraint: &restraint };
+        talk.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
+        talk.own(&format!("limits: {}", self.limits));
         let mut serving = Serving::new(self, stop)?;
-        std::thread::scope(|scope| serving.until_stopped(scope, stop, say))
+        std::thread::scope(|scope| serving.until_stopped(scope, stop, talk))
     }
 }
 
@@ -101,9 +148,6 @@ impl Server {
 const WORD: u64 = 0;
 const FIRST_LISTENER: u64 = 1;
 const FIRST_GUEST: u64 = 1 << 32;
-
-/// What is still to be said is said about so soon.
-const SOON: Duration = Duration::from_millis(500);
 
 /// For how long nothing is accepted when there are no files.
 const FULL: Duration = Duration::from_millis(50);
@@ -114,9 +158,9 @@ struct Serving {
     waker: Waker,
     sockets: HashMap<u64, Source>,
     lobby: Lobby,
+    followers: Followers,
     sessions: Arc<Sessions>,
     challenger: Challenger,
-    strangers: Strangers,
     /// Until when listeners are left alone, since there are no files for their connections.
     full_until: Option<Tick>,
     /// Wakes this thread at the end.
@@ -135,6 +179,7 @@ impl Serving {
         let (poller, waker) = (Poller::new()?, Waker::new()?);
         poller.add(&waker, WORD, Interest::INPUT)?;
         let hearing = stop.wake(&waker);
+        server.restraint.wake(waker.clone());
         let mut sockets = HashMap::new();
         for Listening { connections, datagrams, .. } in server.listening {
             for source in
@@ -145,21 +190,21 @@ impl Serving {
                 sockets.insert(key, source);
             }
         }
-        let most_guests = server.files.saturating_sub(FILES_KEPT).max(FILES_KEPT / 2) / 2;
+        let most_guests = (server.files / 10 * TENTHS_OF_GUESTS).max(LEAST_GUESTS);
         Ok(Self {
             poller,
             waker: waker.clone(),
             sockets,
             lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
+            followers: Followers::default(),
             sessions: Arc::new(Sessions::new(
                 server.limits,
                 server.host,
                 server.journal,
-                (server.files, server.exit_after),
+                (files_of_tests(server.files), server.exit_after),
                 waker.clone(),
             )),
             challenger: Challenger::new(random::bytes()?),
-            strangers: Strangers::default(),
             full_until: None,
             _hearing: hearing,
         })
@@ -169,20 +214,20 @@ impl Serving {
         &mut self,
         scope: &'scope std::thread::Scope<'scope, '_>,
         stop: &'scope Stop,
-        say: &'scope (dyn Fn(&str) + Sync),
+        talk: Talk<'scope>,
     ) -> Result<(), RunError> {
         let mut ready: Vec<Ready> = Vec::new();
         stop.at(Stage::Serving);
         while stop.reason().is_none() {
             let now = clock::now();
-            let is_telling = self.strangers.tell(now, say);
-            let timeout = self.lobby.next_deadline().map(|deadline| deadline.since(now));
-            let timeout =
-                if is_telling { Some(timeout.map_or(SOON, |it| it.min(SOON))) } else { timeout };
-            let timeout = match self.full_until.map(|until| until.since(now)) {
-                Some(left) => Some(timeout.map_or(left, |it| it.min(left))),
-                None => timeout,
-            };
+            let left = |until: Tick| until.since(now);
+            let waits = [
+                talk.keep_up(now),
+                self.lobby.next_deadline().map(left),
+                self.full_until.map(left),
+                self.followers.next_look(),
+            ];
+            let timeout = waits.into_iter().flatten().min();
             self.poller.wait(&mut ready, timeout)?;
             self.listen_again(clock::now())?;
             for &Ready { key, .. } in &ready {
@@ -190,18 +235,20 @@ impl Serving {
                     Some(Source::Connections(listener)) => self.accept(&listener)?,
                     Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
                     None if key == WORD => self.waker.drain(),
-                    None => self.hear_guest(key, scope, stop, say),
+                    None => self.hear_guest(key, scope, stop, talk),
                 }
             }
             self.lobby.dismiss_silent(clock::now());
+            self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
-                say("all connections that were to be served are served (--exit-after): ending");
+                talk.own(
+                    "all connections that were to be served are served (--exit-after): ending",
+                );
                 return Ok(());
             }
         }
-        self.strangers.tell_rest(say);
         let reason = stop.reason().unwrap_or("stopped");
-        say(&match self.sessions.count() {
+        talk.own(&match self.sessions.count() {
             0 => format!("{reason}: no session is there; ending"),
             sessions => format!(
                 "{reason}: ending {}: flows that run finish and clients' reports are awaited, for {} at most; a second \
@@ -268,7 +315,7 @@ impl Serving {
         key: u64,
         scope: &'scope std::thread::Scope<'scope, '_>,
         stop: &'scope Stop,
-        say: &'scope (dyn Fn(&str) + Sync),
+        talk: Talk<'scope>,
     ) {
         let arrival = self.lobby.hear(key);
         if !matches!(arrival, Arrival::Unfinished)
@@ -282,13 +329,13 @@ impl Serving {
             Arrival::Gone => drop(self.lobby.leave(key)),
             Arrival::Stranger(who) => {
                 if let Some((_, from)) = self.lobby.leave(key) {
-                    let why = format!("it is {who}");
-                    self.strangers.turned_away(clock::now(), from, &why, say);
+                    talk.on_stranger(&format!("{from}: turned away, since it is {who}"));
                 }
             }
             Arrival::Data(seat, is_checked) => {
                 if let Some((stream, _)) = self.lobby.leave(key) {
-                    self.sessions.attach_stream((seat, is_checked), stream);
+                    let seat = (seat, is_checked);
+                    self.followers.attach(&self.sessions, seat, stream, clock::now());
                 }
             }
             Arrival::Return(back) => {
@@ -300,22 +347,23 @@ impl Serving {
                 let Some((stream, from)) = self.lobby.leave(key) else { return };
                 // Admitted before anything is spent on it: strangers who are refused are many.
                 let Some(admission) = Sessions::admit(&self.sessions, from) else {
-                    let why = "too many are being refused";
-                    return self.strangers.turned_away(clock::now(), from, why, say);
+                    let line = format!("{from}: turned away, since too many are being refused");
+                    return talk.on_stranger(&line);
                 };
                 let stay = Stay::begin(&self.sessions);
                 let session = move || {
                     // Ends when all else is freed.
                     let _stay = stay;
-                    let run = || session::run(admission, greeting, stream, stop, say);
+                    let run = || session::run(admission, greeting, stream, stop, talk);
                     // A bug of ours in one session must not be the end of all.
                     if catch_unwind(AssertUnwindSafe(run)).is_err() {
-                        say(&format!("{from}: its session broke off by a fault of pathscope"));
+                        let line = format!("{from}: its session broke off by a fault of pathscope");
+                        talk.on_stranger(&line);
                     }
                 };
                 let thread = std::thread::Builder::new().name("session".to_owned());
                 if let Err(error) = thread.spawn_scoped(scope, session) {
-                    say(&format!("{from}: no thread for its session: {error}"));
+                    talk.on_stranger(&format!("{from}: no thread for its session: {error}"));
                 }
             }
         }
@@ -326,7 +374,8 @@ impl Serving {
         let mut buffer = [0; 256];
         for _ in 0..TURN {
             let Ok(Some(datagram)) = datagrams::receive(socket, &mut buffer) else { return };
-            let answer = match self.challenger.received(datagram.remote, &buffer[..datagram.len]) {
+            let said = &buffer[..datagram.len];
+            let answer = match self.challenger.received(datagram.remote, said, clock::now()) {
                 Heard::Nothing => continue,
                 Heard::Challenge(answer) => answer,
                 Heard::Confirmed(claim) => {

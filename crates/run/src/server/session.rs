@@ -8,18 +8,22 @@ use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::Group;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Greeting, Server, ServerSettings};
 
-use super::sessions::Admission;
+use super::restraint::Talk;
+use super::sessions::{Admission, most_attached};
 use crate::attach::interface_of;
 use crate::driver::{Driver, End, Left};
 use crate::error::RunError;
 use crate::mail::Mailbox;
 use crate::stop::Stop;
+
+/// What a worker has open beside its sockets.
+const FILES_OF_WORKER: u64 = 2;
 
 /// Runs a session to its end.
 pub(super) fn run(
@@ -27,22 +31,22 @@ pub(super) fn run(
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    say: &(dyn Fn(&str) + Sync),
+    words: Talk<'_>,
 ) {
     let from = admission.from;
     if let Err(refusal) = &admission.admitted {
-        say(&format!("{from}: refused, since {refusal}"));
+        words.on_stranger(&format!("{from}: refused, since {refusal}"));
     }
     let is_session = admission.admitted.is_ok();
     let journal = admission.sessions().journal.clone();
     if let Err(refusal) = &admission.admitted {
         journal.trouble(Some(from.to_string()), format!("refused, since {refusal}"));
     }
-    match talk(admission, greeting, control, stop, say) {
-        Ok(()) if is_session => say(&format!("{from}: session over")),
+    match talk(admission, greeting, control, stop, words) {
+        Ok(()) if is_session => words.on_stranger(&format!("{from}: session over")),
         Err(error) if is_session => {
             journal.trouble(Some(from.to_string()), error.to_string());
-            say(&format!("{from}: session over: {error}"));
+            words.on_stranger(&format!("{from}: session over: {error}"));
         }
         _ => {}
     }
@@ -53,22 +57,25 @@ fn talk(
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    say: &(dyn Fn(&str) + Sync),
+    words: Talk<'_>,
 ) -> Result<(), RunError> {
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
     let wants_ends = admission.sessions().journal.is_kept();
-    let settings = ServerSettings { host, limits: admission.sessions().limits, wants_ends };
+    let limits = admission.sessions().limits.for_caller(admission.from.ip());
+    let congestion_controls = admission.sessions().congestion_controls.clone();
+    let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
     let admitted = admission.admitted.clone();
     let dialogue = Server::new(settings, greeting, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
+    driver.may_spin = !limits.withheld.spinning;
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.mailbox());
     let sessions = admission.share();
     let name = driver.dialogue.session().filter(|_| admission.admitted.is_ok());
     name.iter().for_each(|&name| sessions.live(name, driver.mailbox().clone()));
     let mut end =
-        ServerEnd { admission, say, token: None, admits_later: false, lingering: Vec::new() };
+        ServerEnd { admission, words, token: None, admits_later: false, lingering: Vec::new() };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -79,7 +86,7 @@ fn talk(
     if renewals.made > 0 {
         let (made, damaged) = (count(renewals.made.into()), count(renewals.damaged_here.into()));
         let from = end.admission.from;
-        say(&format!(
+        words.on_stranger(&format!(
             "{from}: its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
         ));
     }
@@ -91,7 +98,7 @@ fn talk(
 /// The server's end of one session.
 struct ServerEnd<'server> {
     admission: Admission,
-    say: &'server (dyn Fn(&str) + Sync),
+    words: Talk<'server>,
     token: Option<Token>,
     /// Whether sockets may come while the test runs.
     admits_later: bool,
@@ -112,15 +119,18 @@ impl End for ServerEnd<'_> {
     fn provide(
         &mut self,
         (token, _): (Token, bool),
-        test: &Test,
+        (test, workers): (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
-        self.admission.take_files(files_for(test))?;
+        self.admission.take_files(files_for(test, workers))?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        self.admission.sessions().expect(token, test, mailbox.clone())?;
+        if let Err(error) = self.admission.sessions().expect(token, test, mailbox.clone()) {
+            self.admission.give_files_back();
+            return Err(error);
+        }
         self.token = Some(token);
-        (self.say)(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
+        self.words.on_stranger(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())
     }
 
@@ -147,16 +157,8 @@ impl End for ServerEnd<'_> {
     }
 }
 
-/// Files for the sockets of a test. Of connections that are replaced, so many may come before those that they
-/// follow are closed.
-fn files_for(test: &Test) -> u64 {
-    let ahead = match &test.plan {
-        Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => 0,
-    };
-    let of = |group: &Group| {
-        let ahead = if group.replaces() { group.flows.min(ahead) } else { 0 };
-        (u64::from(group.flows) + u64::from(ahead)) * u64::from(group.lanes)
-    };
-    test.groups().iter().map(of).sum()
+/// Files for the sockets of a test, and for its workers: each has a waker, and what it waits with.
+fn files_for(test: &Test, workers: usize) -> u64 {
+    let of = |group: &Group| u64::from(most_attached(test, group)) * u64::from(group.lanes);
+    test.groups().iter().map(of).sum::<u64>() + FILES_OF_WORKER * workers as u64
 }

@@ -1,5 +1,8 @@
 //! Who is in: the sessions of a server, found by their tokens.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 use std::io::Write;
@@ -8,19 +11,20 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
+use pathscope_core::quantity::count;
 use pathscope_core::record::Host;
-use pathscope_flow::GroupId;
-use pathscope_modes::registry::Test;
-use pathscope_os::sockets::{Settings, Socket};
+use pathscope_flow::{Group, GroupId};
+use pathscope_modes::registry::{Plan, Test};
+use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
-use pathscope_peers::limits::{Census, Limits};
+use pathscope_peers::limits::{Census, Limits, Origin};
 use pathscope_peers::native::{
     AttachCode, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
 };
 
-use super::FILES_KEPT;
 use super::lobby::IsChecked;
+use crate::attendance::{Attendance, Attended};
 use crate::error::RunError;
 use crate::journal::Journal;
 use crate::mail::{FlowSocket, Mailbox, Word};
@@ -38,6 +42,8 @@ pub(super) struct Sessions {
     pub limits: Limits,
     pub host: Host,
     pub journal: Journal,
+    /// Congestion controls that every user of this machine may choose.
+    pub congestion_controls: Vec<String>,
     /// Data connections that are served; then the server ends. Absent: any number.
     exit_after: Option<u64>,
     state: Mutex<State>,
@@ -52,6 +58,8 @@ struct State {
     present: usize,
     refused: usize,
     files_free: u64,
+    /// What the tests from each address have taken of them.
+    files_taken: HashMap<Origin, u64>,
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
@@ -61,6 +69,17 @@ struct State {
     freed: usize,
     /// Where word is left for sessions that outlive their connections, by what only their clients are told.
     living: HashMap<Token, Mailbox>,
+}
+
+impl State {
+    /// So many are taken by the tests from there.
+    fn note_files(&mut self, origin: Origin, taken: u64) {
+        if taken > 0 {
+            self.files_taken.insert(origin, taken);
+        } else {
+            self.files_taken.remove(&origin);
+        }
+    }
 }
 
 /// A client's place at the server, left when it is dropped.
@@ -86,21 +105,43 @@ impl Admission {
 
     /// Takes files for the sockets of a test, in place of those taken before.
     pub fn take_files(&mut self, wanted: u64) -> Result<(), RunError> {
+        let limits = &self.sessions.limits;
+        if let Some(most) = limits.descriptors.filter(|&most| wanted > most) {
+            let [wanted, most] = [wanted, most].map(count);
+            return Err(RunError::DescriptorsOfSession { wanted, most });
+        }
+        let origin = Origin::of(self.from.ip());
         let mut state = self.sessions.state();
+        let taken = state.files_taken.get(&origin).map_or(0, |taken| taken - self.files);
+        if let Some(most) = limits.descriptors_per_address.filter(|&most| wanted + taken > most) {
+            let [wanted, taken, most] = [wanted, taken, most].map(count);
+            return Err(RunError::DescriptorsOfAddress { wanted, taken, origin, most });
+        }
         let free = state.files_free + self.files;
         if wanted > free {
             return Err(RunError::NoFiles { wanted, free });
         }
         state.files_free = free - wanted;
+        state.note_files(origin, taken + wanted);
         self.files = wanted;
         Ok(())
+    }
+
+    /// Gives back what was taken.
+    pub fn give_files_back(&mut self) {
+        let mut state = self.sessions.state();
+        state.files_free += self.files;
+        let origin = Origin::of(self.from.ip());
+        let taken = state.files_taken.get(&origin).copied().unwrap_or(0);
+        state.note_files(origin, taken - self.files);
+        self.files = 0;
     }
 }
 
 impl Drop for Admission {
     fn drop(&mut self) {
+        self.give_files_back();
         let mut state = self.sessions.state();
-        state.files_free += self.files;
         if self.admitted.is_ok() {
             state.census.leave(self.from.ip());
             state.present -= 1;
@@ -151,12 +192,42 @@ struct Expected {
     datagrams: HashSet<SocketAddr>,
     /// Whether lanes may come late, and again from other addresses.
     roams: bool,
+    /// How many connections that follow one another are there.
+    attendance: Option<(GroupId, Attendance)>,
     /// Who sits on them now.
     lanes: HashMap<(FlowId, Lane), SocketAddr>,
 }
 
+/// What a connection gets that has its seat.
+#[derive(Debug)]
+struct Claimed {
+    /// Of its session.
+    mailbox: Mailbox,
+    settings: Settings,
+    attended: Option<Attended>,
+}
+
+/// Of a test with few connections, so many may come before those that they follow are closed here: a worker that has no
+/// processor for a moment closes none.
+const LEAST_AHEAD: u32 = 64;
+
+/// How many sockets the flows of a group have at once, at most. Of connections that are replaced, some may come before those
+/// that they follow are closed, and no more than the client has in the making.
+pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
+    let ahead = match &test.plan {
+        Plan::Goodput(plan) if group.replaces() => plan.shape.connect_limit,
+        _ => 0,
+    };
+    group.flows + ahead.min(group.flows.max(LEAST_AHEAD))
+}
+
+fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
+    let group = test.groups().into_iter().find(Group::replaces)?;
+    Some((group.id, Attendance::new(most_attached(test, &group))))
+}
+
 impl Sessions {
-    /// None yet; their connections may take so many files. `listener` is woken when one leaves.
+    /// None yet; their tests may take so many files. `listener` is woken when one leaves.
     pub fn new(
         limits: Limits,
         host: Host,
@@ -164,10 +235,10 @@ impl Sessions {
         (files, exit_after): (u64, Option<u64>),
         listener: Waker,
     ) -> Self {
-        // Of few files, half.
-        let files_free = files - FILES_KEPT.min(files / 2);
-        let state = Mutex::new(State { files_free, ..State::default() });
-        Self { limits, host, journal, exit_after, state, left: Condvar::new(), listener }
+        let state = Mutex::new(State { files_free: files, ..State::default() });
+        let congestion_controls = sockets::unprivileged_congestion_controls();
+        let left = Condvar::new();
+        Self { limits, host, journal, congestion_controls, exit_after, state, left, listener }
     }
 
     /// A client asks for a session: it gets one, or is told why not; `None` where too many are being told.
@@ -241,6 +312,7 @@ impl Sessions {
             mailbox,
             datagrams: HashSet::new(),
             roams: test.roams(),
+            attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
         match self.state().tests.entry(token) {
@@ -258,13 +330,24 @@ impl Sessions {
         self.state().tests.remove(&token);
     }
 
-    /// A connection asks for its seat, and is told the answer.
-    pub fn attach_stream(&self, (seat, is_checked): (Seat, IsChecked), mut stream: TcpStream) {
-        let (code, expected) = self.claim_stream(seat);
+    /// A connection asks for its seat, and is told the answer; or comes back, where there is no room for it yet and it may
+    /// wait.
+    pub fn attach_stream(
+        &self,
+        (seat, is_checked): (Seat, IsChecked),
+        mut stream: TcpStream,
+        may_wait: bool,
+    ) -> Option<TcpStream> {
+        let (code, claimed) = self.claim_stream(seat);
+        if code == AttachCode::NO_ROOM && may_wait {
+            return Some(stream);
+        }
         let ack = if is_checked { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
-        let (Some((mailbox, settings)), Ok(())) = (expected, told) else { return };
+        let (Some(Claimed { mailbox, settings, attended }), Ok(())) = (claimed, told) else {
+            return None;
+        };
         let socket = Socket::from(stream);
         // Probes beside a load go as the system sends them.
         let set = if seat.group == GroupId(0) { socket.apply(&settings) } else { Ok(()) };
@@ -274,12 +357,14 @@ impl Sessions {
                 flow: seat.flow,
                 socket: FlowSocket::Open(Arc::new(socket)),
                 connect_ns: None,
+                attended,
             },
             Err(error) => Word::AttachFailed(error.into()),
         });
+        None
     }
 
-    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<(Mailbox, Settings)>) {
+    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<Claimed>) {
         let mut state = self.state();
         let State { tests, served, .. } = &mut *state;
         let Some(expected) = tests.get_mut(&seat.token) else {
@@ -288,12 +373,19 @@ impl Sessions {
         if self.exit_after.is_some_and(|most| *served >= most) {
             return (AttachCode::SERVED, None);
         }
+        let attendance = expected.attendance.as_ref().filter(|(group, _)| *group == seat.group);
+        let attended = attendance.map(|(_, attendance)| attendance.enter());
+        if matches!(attended, Some(None)) {
+            return (AttachCode::NO_ROOM, None);
+        }
+        let attended = attended.flatten();
         let code = expected.seats.claim_stream(seat);
         let is_seated = code == AttachCode::ATTACHED;
         *served += u64::from(is_seated);
         let pacing = settings::pacing(&expected.test, Role::Server, seat.flow);
         let settings = Settings { pacing_bytes_per_second: pacing, ..expected.settings.clone() };
-        (code, is_seated.then(|| (expected.mailbox.clone(), settings)))
+        let mailbox = expected.mailbox.clone();
+        (code, is_seated.then_some(Claimed { mailbox, settings, attended }))
     }
 
     /// A proven address asks for a seat. What it is to be told.
@@ -308,18 +400,22 @@ impl Sessions {
             return AttachCode::UNKNOWN_SESSION;
         };
         let code = expected.seats.claim_datagram(seat, remote);
+        // Nobody is remembered who has no seat: the plan bounds how many there are.
+        if code != AttachCode::ATTACHED {
+            return code;
+        }
         let is_new = if expected.roams {
             expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote)
         } else {
             expected.datagrams.insert(remote)
         };
-        if code == AttachCode::ATTACHED && is_new {
+        if is_new {
             let Seat { group, flow, lane, .. } = seat;
             let socket = FlowSocket::Promised { local, remote };
             expected.mailbox.post(if expected.roams {
                 Word::Lane { group, flow, lane, socket: Some(socket) }
             } else {
-                Word::Attached { group, flow, socket, connect_ns: None }
+                Word::Attached { group, flow, socket, connect_ns: None, attended: None }
             });
         }
         code
@@ -327,33 +423,5 @@ impl Sessions {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use pathscope_modes::latency::LatencyPlan;
-    use pathscope_modes::registry::Plan;
-
-    use super::*;
-
-    #[test]
-    fn a_token_is_of_one_test_at_a_time() {
-        let waker = || Waker::new().expect("a waker");
-        let (host, journal) = (Host::default(), Journal::default());
-        let sessions = Sessions::new(Limits::default(), host, journal, (100, None), waker());
-        let plan = Plan::Latency(LatencyPlan::probe(pathscope_core::quantity::Frequency(100)));
-        let report_every_ns = pathscope_core::quantity::Period::from_secs(1);
-        let test = Test { plan, probe: None, report_every_ns };
-        let (first, letters) = Mailbox::new(waker());
-        let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
-        let other = || Mailbox::new(waker()).0;
-        assert!(expect([1; 16], first).is_ok() && expect([2; 16], other()).is_ok());
-        assert!(letters.receiver.try_recv().is_err());
-        // Whoever it is knows the token, and the first may be one whose client is long gone.
-        assert!(matches!(expect([1; 16], other()), Err(RunError::StillThere)));
-        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
-        sessions.forget(Token([1; 16]));
-        assert!(expect([1; 16], other()).is_ok());
     }
 }

@@ -109,6 +109,26 @@ fn a_path_that_is_cut_for_a_while_loses_what_was_sent_meanwhile_and_nothing_else
 }
 
 #[test]
+fn a_path_that_is_cut_for_longer_than_consent_holds_ends_the_flow_and_both_ends_say_why() {
+    let Some(stand) = Stand::up(super::PAIR) else { return };
+    let mut server = stand.server("b");
+    let before = stand.settled();
+    let words = ["goodput", "b", "--protocol", "udp", "--rate", "800kbit", "-t", "60s"];
+    let client = stand.pathscope("a", &[&words[..], &["--no-probe"]].concat());
+    stand.await_frames(&before, "a", (UDP, [0, PORT]), 10);
+    stand.set(&[("cut", 0), ("restore", 7_000)], "a:b", None);
+    let why =
+        ["the server has not asked for its datagrams for 5", "for 5 s at most", "See whether"];
+    let ran = client.finish().exits(5).complains(&why);
+    let account = stand.settled().since(&before);
+    let forward = &account.link("a:b").expect("the only one").forward;
+    // A minute of it would be more than four thousand.
+    let offered = only_flow(forward, UDP, [0, PORT]).offered.frames;
+    assert!(offered < 1_500, "{offered}: {}", ran.said());
+    server.await_stderr("session over");
+}
+
+#[test]
 fn damage_that_checksums_let_through_is_counted_datagram_by_datagram() {
     let Some(stand) = Stand::up(super::PAIR) else { return };
     let _server = stand.server("b");

@@ -27,6 +27,7 @@ mod second_interface;
 mod standstill;
 mod truth;
 mod verdicts;
+mod withheld;
 mod without_root;
 
 use std::fs;
@@ -155,9 +156,10 @@ impl Stand {
         self.start(node, &[&[BINARY], words].concat())
     }
 
-    /// A server on a node, that listens.
+    /// A server on a node, that listens, and does for all callers what it does for those of its own machine.
     fn server(&self, node: &str) -> Running {
-        let mut server = self.pathscope(node, &["server"]);
+        let allowed = ["--allow-spin", "--allow-pinning", "--allow-congestion"];
+        let mut server = self.pathscope(node, &[&["server"], &allowed[..]].concat());
         server.await_stderr("listening on");
         server
     }

@@ -180,7 +180,8 @@ fn each_lane_has_links_of_its_own() {
 fn an_unreachable_is_told_and_the_lane_lives() {
     let sender = Numberer::new(3, 100).every(1_000_000);
     let mut sim = numbers(quarter_millisecond(), sender, Listener::draining(DRAIN_NS));
-    let event = Event::Unreachable { lane: Lane::ONLY, errno: 111, is_answer: true };
+    let event =
+        Event::Unreachable { lane: Lane::ONLY, errno: 111, is_answer: true, is_refusal: true };
     sim.at(micros(1_500), Action::Tell { flow: FIRST, role: CLIENT, event });
     assert_eq!(received(&mut sim), [0, 1, 2]);
     assert!(sim.client_shared().events.iter().any(|(_, told)| *told == event));

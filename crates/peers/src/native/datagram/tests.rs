@@ -28,17 +28,19 @@ fn the_four_datagrams_on_the_wire() {
         \xaa\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\xbb\x01\x02\x03\x04\x05\x06\x07\x08";
     assert_eq!((&request[..40], &request[40..]), (&head[..], &[0; 24][..]));
 
-    let Heard::Challenge(challenge) = challenger.received(client_address(), &request) else {
+    let Heard::Challenge(challenge) = challenger.received(client_address(), &request, Tick::ZERO)
+    else {
         panic!("a request is challenged")
     };
-    assert_eq!(challenge[..16], *b"PSAT\x02\0\x8b\x62\x01\x02\x03\x04\x05\x06\x07\x08");
+    assert_eq!(challenge[..16], *b"PSAT\x02\0\xc0\xd1\x01\x02\x03\x04\x05\x06\x07\x08");
     attaching.received(&challenge, Tick::ZERO);
 
     let confirm = attaching.datagram(Tick::ZERO).expect("due");
     assert_eq!((confirm[4], &confirm[5..40]), (3, &request[5..40]));
     assert_eq!((&confirm[40..56], &confirm[56..]), (&challenge[16..], &[0; 8][..]));
 
-    let Heard::Confirmed(claim) = challenger.received(client_address(), &confirm) else {
+    let Heard::Confirmed(claim) = challenger.received(client_address(), &confirm, Tick::ZERO)
+    else {
         panic!("the right cookie confirms")
     };
     let answer = claim.answer(AttachCode::ATTACHED);
@@ -67,10 +69,10 @@ fn an_answer_that_was_damaged_is_none() {
 fn a_cookie_proves_one_address_and_one_seat() {
     let challenger = Challenger::new([7; 16]);
     let word = Word { kind: REQUEST, seat: SEAT, nonce: NONCE, cookie: [0; 16] };
-    let cookie = challenger.cookie(client_address(), &word);
+    let cookie = challenger.cookie(client_address(), &word, 0);
     let confirm = Word { kind: CONFIRM, cookie, ..word };
     let confirmed = |challenger: &Challenger, from, word: Word| {
-        matches!(challenger.received(from, &word.encode()), Heard::Confirmed(_))
+        matches!(challenger.received(from, &word.encode(), Tick::ZERO), Heard::Confirmed(_))
     };
     assert!(confirmed(&challenger, client_address(), confirm));
     for other in ["192.0.2.7:4243", "192.0.2.8:4242", "[2001:db8::1]:4242"] {
@@ -86,6 +88,29 @@ fn a_cookie_proves_one_address_and_one_seat() {
     }
     assert!(!confirmed(&challenger, client_address(), Word { nonce: 0, ..confirm }));
     assert!(!confirmed(&Challenger::new([8; 16]), client_address(), confirm));
+}
+
+#[test]
+fn a_cookie_is_good_for_as_long_as_clients_ask_and_not_much_longer() {
+    let challenger = Challenger::new([7; 16]);
+    let from = client_address();
+    let at = |seconds: u64| Tick::from_nanos(seconds * 1_000_000_000);
+    for asked in [0, 14, 15, 1_000_003] {
+        let word = Word { kind: REQUEST, seat: SEAT, nonce: NONCE, cookie: [0; 16] };
+        let Heard::Challenge(challenge) = challenger.received(from, &word.encode(), at(asked))
+        else {
+            panic!("a request is challenged")
+        };
+        let cookie = Answer::decode(&challenge).expect("a challenge").cookie;
+        let confirm = Word { kind: CONFIRM, cookie, ..word }.encode();
+        let holds = |after| match challenger.received(from, &confirm, at(asked + after)) {
+            Heard::Confirmed(_) => true,
+            Heard::Challenge(_) => false,
+            Heard::Nothing => panic!("a confirmation is answered"),
+        };
+        assert!((0..=15).all(holds), "asked at {asked} s");
+        assert!(!(30..90).any(holds), "asked at {asked} s");
+    }
 }
 
 #[test]
@@ -107,7 +132,7 @@ fn a_changed_address_is_proven_anew() {
     for port in [1, 2, 2, 2] {
         let from = SocketAddr::new(client_address().ip(), port);
         let Some(word) = attaching.datagram(Tick::ZERO) else { break };
-        match challenger.received(from, &word) {
+        match challenger.received(from, &word, Tick::ZERO) {
             Heard::Challenge(challenge) => attaching.received(&challenge, Tick::ZERO),
             Heard::Confirmed(claim) => {
                 attaching.received(&claim.answer(AttachCode::ATTACHED), Tick::ZERO);
@@ -166,7 +191,7 @@ fn exchange(
             attaching.received(&bytes, now);
             continue;
         }
-        let answer = match challenger.received(client_address(), &bytes) {
+        let answer = match challenger.received(client_address(), &bytes, now) {
             Heard::Nothing => None,
             Heard::Challenge(challenge) => Some((false, challenge.to_vec())),
             Heard::Confirmed(claim) => {
@@ -226,7 +251,7 @@ proptest! {
             datagram[..4].copy_from_slice(&MAGIC);
             datagram[4] %= 5;
         }
-        match Challenger::new([1; 16]).received(client_address(), &datagram) {
+        match Challenger::new([1; 16]).received(client_address(), &datagram, Tick::ZERO) {
             Heard::Challenge(answer) => prop_assert!(2 * answer.len() <= datagram.len()),
             Heard::Confirmed(claim) => prop_assert!(false, "forged: {claim:?}"),
             Heard::Nothing => {}

@@ -68,12 +68,12 @@ fn the_datagrams_are_shown() {
     let mut attaching = Attaching::new(SEAT, 0x0102_0304_0506_0708, Tick::ZERO);
     let request = attaching.datagram(Tick::ZERO).expect("due");
     assert_shown(&request);
-    let Heard::Challenge(challenge) = challenger.received(from, &request) else {
+    let Heard::Challenge(challenge) = challenger.received(from, &request, Tick::ZERO) else {
         panic!("a request is challenged")
     };
     attaching.received(&challenge, Tick::ZERO);
     let confirm = attaching.datagram(Tick::ZERO).expect("due");
-    let Heard::Confirmed(claim) = challenger.received(from, &confirm) else {
+    let Heard::Confirmed(claim) = challenger.received(from, &confirm, Tick::ZERO) else {
         panic!("the right cookie confirms")
     };
     assert_shown(&claim.answer(AttachCode::ATTACHED));

@@ -210,8 +210,12 @@ fn other_tests_end_with_their_session() {
     assert_eq!(pair.client.sentence(), "the server closed the connection while the test ran");
 
     // And a server takes none up.
-    let settings =
-        ServerSettings { host: Host::default(), limits: Limits::default(), wants_ends: false };
+    let settings = ServerSettings {
+        host: Host::default(),
+        limits: Limits::default(),
+        congestion_controls: Vec::new(),
+        wants_ends: false,
+    };
     let greeting = Greeting { versions: VERSIONS, hello: None };
     let mut server = Server::new(settings, greeting, Ok(()), [5; 16], Tick::ZERO);
     let hello = Hello { security: vec!["none".to_owned()], ..Hello::default() };

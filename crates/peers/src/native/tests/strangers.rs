@@ -1,5 +1,7 @@
 //! One end against what another version, a fool or an enemy says.
 
+mod proposals;
+
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::{FlowError, FlowErrorKind, Host};
@@ -18,8 +20,12 @@ use crate::{PeerError, Refusal};
 const NOW: Tick = Tick::from_nanos(1);
 
 fn server(versions: VersionRange, admission: Result<(), Refusal>) -> Server {
-    let settings =
-        ServerSettings { host: Host::default(), limits: Limits::default(), wants_ends: true };
+    let settings = ServerSettings {
+        host: Host::default(),
+        limits: Limits::default(),
+        congestion_controls: Vec::new(),
+        wants_ends: true,
+    };
     // In frames of version 1, as a client speaks whose opening bears no checksum.
     Server::new(settings, Greeting { versions, hello: None }, admission, [1; 16], NOW)
 }
@@ -152,28 +158,6 @@ fn idle_server() -> Server {
 }
 
 #[test]
-fn a_refused_test_leaves_the_session_as_it_was() {
-    let mut server = idle_server();
-    let unknown = br#"{"test":{"plan":{"wormhole":{}}}}"#.to_vec();
-    let frame = Frame { kind: MessageType::PROPOSE, body: unknown };
-    server.input(Input::Received(&frame.encode()), NOW);
-    assert_eq!(refusal(&mut server).code, "not_understood");
-
-    let mut beyond = fixtures::load(1);
-    beyond.report_every_ns.0 = 0;
-    say(&mut server, &Message::Propose(Propose::new(&beyond)));
-    assert_eq!(refusal(&mut server).code, "invalid");
-
-    say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
-    assert!(matches!(server.output(), Some(Output::Prepare { .. })));
-    server.input(Input::Unable("it has no engine 'uring'"), NOW);
-    assert_eq!(refusal(&mut server).code, "unable");
-
-    say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
-    assert!(matches!(server.output(), Some(Output::Prepare { .. })));
-}
-
-#[test]
 fn a_flood_of_pings_has_one_answer() {
     let mut server = idle_server();
     let pings: Vec<u8> =
@@ -236,8 +220,18 @@ fn flows_that_stay_away_end_the_test_whether_or_not_the_client_says_start() {
 
 #[test]
 fn flows_that_trickle_in_do_not_hold_a_session_for_ever() {
-    let (at, _) = slow_client(preparing_server(1_000), 1_000);
+    // With the probe these have ten seconds each, and keep their pace.
+    let (at, _) = slow_client(preparing_server(50), 50);
     assert_eq!(at, NOW.plus_nanos(500_000_000_000));
+}
+
+#[test]
+fn a_flow_now_and_then_does_not_hold_the_places_of_many() {
+    let (at, said) = slow_client(preparing_server(1_000), 1_000);
+    // One came, and the second had to be there in its thousandth of the time.
+    assert_eq!(at, NOW.plus_nanos(15_000_000_000 + 500_000_000_000 * 2 / 1_001), "{said}");
+    let sentence = "the client did not set up the test's flows at a pace that has all of them there within 500 s";
+    assert_eq!(said, sentence);
 }
 
 /// Another program speaks there: a later connection that it resets or refuses is not what a user has to hear of.

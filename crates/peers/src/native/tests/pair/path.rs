@@ -263,7 +263,12 @@ impl Pair {
 }
 
 fn server(limits: Limits, greeting: Greeting, entropy: u8, now: Tick) -> Server {
-    let settings = ServerSettings { host: Host::default(), limits, wants_ends: true };
+    let settings = ServerSettings {
+        host: Host::default(),
+        limits,
+        congestion_controls: Vec::new(),
+        wants_ends: true,
+    };
     Server::new(settings, greeting, Ok(()), [entropy; 16], now)
 }
 

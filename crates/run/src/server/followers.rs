@@ -1,0 +1,63 @@
+//! Connections that came before there was room for them: each follows another, and the server may hear of the end of that
+//! one a moment later than its client. They are bounded in number and in time.
+
+use std::collections::VecDeque;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_peers::native::Seat;
+
+use super::lobby::IsChecked;
+use super::sessions::Sessions;
+
+/// At once, of all tests.
+const MOST: usize = 64;
+
+/// Those that they follow are gone by then, or do not go.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// How soon it is seen that there is room.
+const SOON: Duration = Duration::from_millis(2);
+
+/// Those that wait, in the order they came.
+#[derive(Debug, Default)]
+pub(super) struct Followers(VecDeque<Follower>);
+
+#[derive(Debug)]
+struct Follower {
+    until: Tick,
+    seat: (Seat, IsChecked),
+    stream: TcpStream,
+}
+
+impl Followers {
+    /// A connection asks for its seat: it is told the answer, or waits until there is room.
+    pub fn attach(
+        &mut self,
+        sessions: &Sessions,
+        seat: (Seat, IsChecked),
+        stream: TcpStream,
+        now: Tick,
+    ) {
+        let may_wait = self.0.len() < MOST;
+        if let Some(stream) = sessions.attach_stream(seat, stream, may_wait) {
+            self.0.push_back(Follower { until: now + PATIENCE, seat, stream });
+        }
+    }
+
+    /// Those for which there is room now get in; those that have waited for too long are told that there is none.
+    pub fn try_again(&mut self, sessions: &Sessions, now: Tick) {
+        for _ in 0..self.0.len() {
+            let Some(Follower { until, seat, stream }) = self.0.pop_front() else { return };
+            if let Some(stream) = sessions.attach_stream(seat, stream, now < until) {
+                self.0.push_back(Follower { until, seat, stream });
+            }
+        }
+    }
+
+    /// When to look again, where anybody waits.
+    pub fn next_look(&self) -> Option<Duration> {
+        (!self.0.is_empty()).then_some(SOON)
+    }
+}

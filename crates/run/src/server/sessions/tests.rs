@@ -1,0 +1,185 @@
+//! Who gets a seat, and what it takes of a server.
+
+use std::io::Read;
+use std::net::TcpListener;
+
+use pathscope_core::quantity::{Frequency, Period};
+use pathscope_modes::goodput::Iterations;
+use pathscope_modes::latency::LatencyPlan;
+
+use super::*;
+use crate::mail::Letters;
+use crate::survey::{self, SurveyOptions};
+
+fn sessions() -> Sessions {
+    sessions_with(Limits::default())
+}
+
+/// With a hundred files for their tests.
+fn sessions_with(limits: Limits) -> Sessions {
+    Sessions::new(limits, Host::default(), Journal::default(), (100, None), waker())
+}
+
+fn waker() -> Waker {
+    Waker::new().expect("a waker")
+}
+
+fn test(plan: Plan) -> Test {
+    let report_every_ns = Period::from_secs(1);
+    Test { plan, probe: None, report_every_ns }
+}
+
+/// Pings over UDP, on one flow.
+fn pings() -> Test {
+    test(Plan::Latency(LatencyPlan::probe(Frequency(100))))
+}
+
+/// One flow of two lanes that may come from anywhere.
+fn paths() -> Test {
+    let plan = serde_json::from_str(
+        r#"{"rate_bps":1000000,"grouping":30,"datagram_bytes":1024,"duration_ns":10000000000,"lanes":2,"late_by_ns":20000000}"#,
+    );
+    test(Plan::Multipath(plan.expect("a plan")))
+}
+
+#[test]
+fn who_is_refused_a_seat_is_not_remembered() {
+    let local = SocketAddr::from(([127, 0, 0, 1], 5210));
+    for (test, wrong) in [(pings(), (0, 0)), (paths(), (0, 2)), (paths(), (1, 0))] {
+        let sessions = sessions();
+        let (mailbox, letters) = Mailbox::new(waker());
+        sessions.expect(Token([1; 16]), &test, mailbox).expect("nobody else has the token");
+        let claim = |(flow, lane), port| {
+            let (flow, lane) = (FlowId(flow), Lane(lane));
+            let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow, lane };
+            sessions.attach_datagrams(seat, local, SocketAddr::from(([127, 0, 0, 1], port)))
+        };
+        assert_eq!(claim((0, 0), 1), AttachCode::ATTACHED);
+        for port in 2..1_000 {
+            assert_ne!(claim(wrong, port), AttachCode::ATTACHED);
+        }
+        let state = sessions.state();
+        let expected = &state.tests[&Token([1; 16])];
+        let remembered = expected.datagrams.len() + expected.lanes.len();
+        assert_eq!((remembered, letters.receiver.try_iter().count()), (1, 1));
+    }
+}
+
+#[test]
+fn a_token_is_of_one_test_at_a_time() {
+    let (sessions, test) = (sessions(), pings());
+    let (first, letters) = Mailbox::new(waker());
+    let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
+    let other = || Mailbox::new(waker()).0;
+    assert!(expect([1; 16], first).is_ok() && expect([2; 16], other()).is_ok());
+    assert!(letters.receiver.try_recv().is_err());
+    // Whoever it is knows the token, and the first may be one whose client is long gone.
+    assert!(matches!(expect([1; 16], other()), Err(RunError::StillThere)));
+    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
+    sessions.forget(Token([1; 16]));
+    assert!(expect([1; 16], other()).is_ok());
+}
+
+#[test]
+fn neither_a_session_nor_an_address_takes_every_descriptor() {
+    let sessions = Arc::new(sessions_with(Limits {
+        descriptors: Some(60),
+        descriptors_per_address: Some(80),
+        ..Limits::default()
+    }));
+    let admit = |from: &str| {
+        let from = from.parse().expect("an address");
+        Sessions::admit(&sessions, from).expect("few are refused")
+    };
+    // Two addresses of one site, and another.
+    let mut one = admit("[2001:db8::1]:9");
+    let mut other = admit("[2001:db8::2]:9");
+    let mut stranger = admit("192.0.2.1:9");
+    let refused = |admission: &mut Admission, wanted| {
+        admission.take_files(wanted).expect_err("too many").to_string()
+    };
+    let said = refused(&mut one, 61);
+    assert!(said.starts_with("61 descriptors") && said.contains("limit of 60"), "{said}");
+    assert!(said.ends_with("a higher --limit-descriptors"), "{said}");
+    one.take_files(60).expect("within its limit");
+    let said = refused(&mut other, 21);
+    assert!(said.contains("60 of other sessions from 2001:db8::/64"), "{said}");
+    assert!(said.contains("limit of 80") && said.contains("-descriptors-per-address"), "{said}");
+    other.take_files(20).expect("within its limit");
+    let said = refused(&mut stranger, 21);
+    assert!(said.starts_with("21 connections are more than the 20"), "{said}");
+    stranger.take_files(20).expect("they are there");
+    // A test in place of another, and a session that is gone.
+    one.take_files(10).expect("fewer");
+    other.take_files(60).expect("the rest of the site's");
+    drop(one);
+    stranger.take_files(40).expect("they are there");
+    drop((other, stranger));
+    assert_eq!(sessions.state().files_free, 100);
+    assert!(sessions.state().files_taken.is_empty());
+}
+
+/// One connection after the other, for ever, with so many in the making.
+fn one_after_the_other(connect_limit: u32) -> Test {
+    let options = SurveyOptions {
+        connections: 1,
+        duration: Period::from_secs(10),
+        probe_rate: Frequency(100),
+        report_every: Period::from_secs(1),
+        congestion_control: None,
+    };
+    let mut tests = survey::tests(&options).into_iter().map(|(_, test)| test);
+    let goodput = tests.find(|test| matches!(&test.plan, Plan::Goodput(_)));
+    let mut test = goodput.expect("a survey measures goodput");
+    if let Plan::Goodput(plan) = &mut test.plan {
+        plan.shape.iterations = Iterations::Forever;
+        plan.shape.connect_limit = connect_limit;
+    }
+    test
+}
+
+/// A connection asks for a seat. What it is told, or nothing where it waits.
+fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let mut client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+    let (server, _) = listener.accept().expect("one has come");
+    let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
+    let seat = Seat { token, group, flow: FlowId(flow), lane };
+    if sessions.attach_stream((seat, false), server, may_wait).is_some() {
+        return None;
+    }
+    let mut told = [0; 4];
+    client.read_exact(&mut told).expect("it is told something");
+    Some(told)
+}
+
+fn take_one(letters: &Letters) {
+    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Attached { .. })));
+}
+
+#[test]
+fn connections_that_follow_one_another_are_no_more_at_once_than_was_agreed() {
+    let sessions = sessions();
+    let (mailbox, letters) = Mailbox::new(waker());
+    let test = one_after_the_other(2);
+    sessions.expect(Token([1; 16]), &test, mailbox).expect("it is the only one");
+    let attached = Some(encode_ack(AttachCode::ATTACHED));
+    for flow in 0..3 {
+        assert_eq!(asks(&sessions, flow, true), attached, "{flow}");
+    }
+    assert_eq!(asks(&sessions, 3, true), None);
+    assert_eq!(asks(&sessions, 3, false), Some(encode_ack(AttachCode::NO_ROOM)));
+    // One of them is over, and its number was not lost meanwhile.
+    take_one(&letters);
+    assert_eq!(asks(&sessions, 3, false), attached);
+    assert_eq!(asks(&sessions, 4, false), Some(encode_ack(AttachCode::NO_ROOM)));
+}
+
+#[test]
+fn what_may_be_attached_at_once_is_what_descriptors_are_taken_for() {
+    let most = |connect_limit| {
+        let test = one_after_the_other(connect_limit);
+        most_attached(&test, &test.groups()[0])
+    };
+    assert_eq!([most(1), most(50), most(1_000)], [2, 51, 65]);
+}
