@@ -117,5 +117,5 @@ fn open_log(path: Option<&Path>) -> Result<(File, String), Trouble> {
     let log = OpenOptions::new().create(true).append(true).open(opened);
     let log =
         log.map_err(|error| Trouble::usage(format!("--log-file {}: {error}", named(opened))))?;
-    Ok((log, path.map_or_else(|| "none".to_owned(), |path| named(path))))
+    Ok((log, path.map_or_else(|| "none".to_owned(), named)))
 }
