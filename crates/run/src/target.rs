@@ -97,7 +97,17 @@ fn parse(target: &str) -> Result<(&str, Option<u16>), RunError> {
             None => (target, None),
         }
     };
-    if host.is_empty() { Err(bad("the host is missing")) } else { Ok((host, port)) }
+    if host.is_empty() {
+        return Err(bad("the host is missing"));
+    }
+    if host.parse().is_ok_and(|address: Ipv6Addr| address.is_unicast_link_local()) {
+        // RFC 4007, section 11: each link has such addresses of its own.
+        let why = format!(
+            "it is an address of one link: say which interface leads there, as {host}%eth0"
+        );
+        return Err(RunError::BadTarget { target: shown(target), why });
+    }
+    Ok((host, port))
 }
 
 /// Whether this is an address of IPv6, be it that it says which link it is of.
@@ -168,6 +178,8 @@ mod tests {
             ("me@b", "nothing before or behind"),
             ("b\nc", "'b\\nc' names no server: no name or address has a blank"),
             (" b", "a blank or a control character"),
+            ("fe80::1", "say which interface leads there, as fe80::1%eth0"),
+            ("[fe80::1]:7", "as fe80::1%eth0"),
             ("\u{1b}[2J", "a blank or a control character"),
         ] {
             let error = parse(typed).expect_err(typed).to_string();
