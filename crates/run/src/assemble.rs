@@ -62,7 +62,7 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     let checks = checks(&test, &client, server.as_ref());
     let mut caveats = caveats(&test, &summary, server.is_some(), hosts);
     caveats.extend(of_paths(&test, &summary, &client, server.as_ref()));
-    caveats.extend(still::caveats(&client, server.as_ref()));
+    caveats.extend(still::caveats(&test.plan, &client, server.as_ref()));
     caveats.extend(client.caveats.iter().cloned());
     caveats.extend(server.iter().flat_map(|server| server.caveats.iter().cloned()));
     Measurement {

@@ -136,7 +136,8 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
     let lag = summary.send_lag.as_ref()?;
     let least = period_ns.0.min(typical_ns(&summary.rtt).unwrap_or(u64::MAX)) / 10;
     let late = if typical_ns(lag)? > least {
-        usually_late(lag)
+        let latest = latest(lag, period_ns.0).unwrap_or_default();
+        format!("{}{latest}", usually_late(lag))
     } else {
         now_and_then_late(lag, period_ns.0 / 10)?
     };
@@ -159,6 +160,12 @@ fn usually_late(lag: &LatencyFigures) -> String {
         let mean = duration_ns(lag.mean_ns.unwrap_or(0.0).round() as u64);
         format!("pings left {mean} after their time on average")
     }
+}
+
+/// The latest, where it is above this: then others that were due by then left with it in a burst.
+fn latest(lag: &LatencyFigures, most_ns: u64) -> Option<String> {
+    let latest = lag.max_ns.filter(|&latest| latest > most_ns)?;
+    Some(format!(", the latest {}", duration_ns(latest)))
 }
 
 /// Where the latest of few, or the highest percentile that many support, is above this.
@@ -227,7 +234,7 @@ mod tests {
 
     #[test]
     fn each_trouble_has_its_caveat_and_no_other() {
-        let table: [(&str, &str, Change); 18] = [
+        let table: [(&str, &str, Change); 21] = [
             ("pings_unsent", "7 of 1,007 pings that were due never left", |_, it| it.unsent = 7),
             ("pings_unsent", "about 7 of 1,007 pings", |plan, it| {
                 let arrivals = Arrivals::Poisson { seed: 1 };
@@ -260,6 +267,16 @@ mod tests {
             }),
             ("send_lag", "of 90 pings one left 30", |_, it| {
                 lagging(it, &[(1_000, 89), (30_000_000, 1)]);
+            }),
+            // One of ten was a period late and more, which no median knows of.
+            ("send_lag", "half of the pings left 51", |_, it| {
+                lagging(it, &[(51_000, 900), (1_100_000_000, 100)]);
+            }),
+            ("send_lag", "or more after their time, the latest 1.1 s", |_, it| {
+                lagging(it, &[(51_000, 900), (1_100_000_000, 100)]);
+            }),
+            ("send_lag", "after their time on average, the latest 30", |_, it| {
+                lagging(it, &[(51_000, 18), (30_000_000, 1)]);
             }),
             ("late_echoes", "3 echoes came when", |_, it| it.late = 3),
             ("drift", "rose by 5.1", |_, it| trend(it, 0.051, 2.0)),

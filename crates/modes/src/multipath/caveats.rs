@@ -108,8 +108,12 @@ fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Cavea
     let lag = summary.send_lag.median_ns()?;
     let median = summary.effective.median_ns()?;
     if lag > plan.interval_ns().min(median) / 10 {
+        // The others that were due by then left with the latest, in a burst.
+        let latest = summary.send_lag.max_ns.filter(|&latest| latest > plan.interval_ns());
+        let latest = latest
+            .map_or_else(String::new, |latest| format!(", the latest {}", duration_ns(latest)));
         let text = format!(
-            "half of the datagrams left {} or more after their time: this machine kept the schedule no better",
+            "half of the datagrams left {} or more after their time{latest}: this machine kept the schedule no better",
             duration_ns(lag)
         );
         return Some(Caveat::new("send_lag", text));
@@ -287,6 +291,7 @@ mod tests {
         let table = [
             (&[(tenth, 1_000)][..], None),
             (&[(tenth * 11 / 10, 1_000)], Some("half of the datagrams left")),
+            (&[(tenth * 11 / 10, 990), (1_000_000_000, 10)], Some("half of the datagrams left")),
             // Two of five are late, which no median knows of.
             (&[(0, 600), (tenth * 2, 400)], Some("of a hundred datagrams one left")),
             (&[(0, 980), (tenth * 2, 20)], Some("of a hundred datagrams one left")),
@@ -305,6 +310,9 @@ mod tests {
             assert_eq!(said.len(), usize::from(words.is_some()), "{lag:?}: {said:?}");
             let is_said = said.iter().all(|caveat| caveat.text.starts_with(words.unwrap_or("")));
             assert!(is_said && said.iter().all(|it| it.name == "send_lag"), "{lag:?}: {said:?}");
+            // Where the median is told, and one was late by more than a period.
+            let has_latest = said.iter().any(|it| it.text.contains("their time, the latest 1"));
+            assert_eq!(has_latest, lag.len() == 2 && lag[1].0 == 1_000_000_000, "{said:?}");
         }
     }
 
