@@ -1,6 +1,6 @@
 //! Word of programs that stood still while a test ran: in a row as it is shown, and of the whole.
 
-use pathscope_core::quantity::{count, duration_ns};
+use pathscope_core::quantity::{counted, duration_ns};
 use pathscope_core::record::{Caveat, StoodStill};
 use pathscope_modes::document::Interval;
 use pathscope_modes::registry::{EndReport, Plan};
@@ -40,7 +40,10 @@ fn caveat(name: &str, still: &StoodStill, plan: &Plan) -> Caveat {
     });
     let told: Vec<String> = told.collect();
     let more = still.times.saturating_sub(told.len() as u64);
-    let more = if more > 0 { format!(", and {} times more", count(more)) } else { String::new() };
+    let more = match more {
+        0 => String::new(),
+        more => format!(", and {} more", counted(more, "time")),
+    };
     Caveat::new(
         "stood_still",
         format!(
