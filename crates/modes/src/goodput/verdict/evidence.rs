@@ -1,5 +1,6 @@
 //! The figures of a verdict, each with its name and a few words.
 
+use pathscope_core::quantity::counted;
 use pathscope_core::record::{Evidence, Limit};
 
 use super::facts::{Facts, Seen};
@@ -10,7 +11,7 @@ impl Facts {
         let shares = self.of_ends().into_iter().chain(self.of_sockets());
         let shares = shares.filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
         let retransmits = self.retransmits.map(|segments| {
-            let text = format!("{segments} segments sent again");
+            let text = format!("{} sent again", counted(segments, "segment"));
             Evidence::new("retransmits", segments as f64, text)
         });
         shares.chain(retransmits).collect()

@@ -1,7 +1,7 @@
 //! Each limit is named by its figures.
 
 use pathscope_core::quantity::Period;
-use pathscope_core::record::{Limit, StoodStill, Stretch};
+use pathscope_core::record::{FlowFacts, Limit, StoodStill, Stretch, TcpFacts};
 use pathscope_core::sending::SendSamples;
 
 use super::facts::{Facts, Seen};
@@ -108,6 +108,57 @@ fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
     named(&seen(0.8, 0.0, 0.0, 0.2), Limit::Sender);
     named(&Facts { in_turns: true, ..seen(0.8, 0.0, 0.0, 0.2) }, Limit::Turns);
     named(&Facts { in_turns: true, ..seen(0.2, 0.0, 0.0, 0.8) }, Limit::Network);
+}
+
+#[test]
+fn what_was_sent_again_is_counted_as_it_is_spelt() {
+    let of = |retransmits| Facts { busy: Some(0.99), retransmits, ..idle() };
+    for (segments, words) in [
+        (Some(0), "congestion control held the sender; nothing was lost"),
+        (Some(1), "held the sender, and 1 segment was sent again"),
+        (Some(2), "held the sender, and 2 segments were sent again"),
+        (Some(12_345), "held the sender, and 12,345 segments were sent again"),
+        // Unknown is not none.
+        (None, "the path: congestion control held the sender"),
+    ] {
+        let said = of(segments).text(Limit::Network);
+        assert!(said.ends_with(words), "{said}");
+        let evidence = of(segments).evidence();
+        let told = evidence.iter().find(|it| it.name == "retransmits").map(|it| it.text.clone());
+        let expected = match segments {
+            Some(1) => Some("1 segment sent again".to_owned()),
+            Some(12_345) => Some("12,345 segments sent again".to_owned()),
+            Some(few) => Some(format!("{few} segments sent again")),
+            None => None,
+        };
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn in_turns_what_either_end_sent_again_counts() {
+    let end = |again: &[Option<u64>]| {
+        let flow = |&retransmits: &Option<u64>| FlowFacts {
+            tcp: Some(TcpFacts { retransmits, ..TcpFacts::default() }),
+            ..FlowFacts::default()
+        };
+        let flows = again.iter().map(flow).collect();
+        let goodput = Some(GoodputReport { flows, ..GoodputReport::default() });
+        EndReport { elapsed_ns: 10_000_000_000, goodput, ..EndReport::default() }
+    };
+    let counted = |words: &str, client: &[Option<u64>], server: &[Option<u64>]| {
+        let plan: GoodputPlan = crate::goodput::args::tests::plan(words).expect("a plan");
+        let summary = GoodputSummary::default();
+        let said = verdict(&plan, &summary, &end(client), &end(server), None);
+        let figure = said.evidence.iter().find(|it| it.name == "retransmits");
+        figure.map(|it| it.value)
+    };
+    let turns = "-c 2 -t 10s --pattern pushpull";
+    assert_eq!(counted(turns, &[Some(2_900), Some(16)], &[Some(2_718)]), Some(5_634.0));
+    assert_eq!(counted(turns, &[None], &[Some(3)]), Some(3.0));
+    assert_eq!(counted(turns, &[None], &[None]), None);
+    // Of one that sends alone, the other's is none of it.
+    assert_eq!(counted("-c 2 -t 10s", &[Some(5)], &[Some(3)]), Some(5.0));
 }
 
 #[test]
