@@ -33,11 +33,18 @@ impl Facts {
                 ["paused_share", seen_or("seen_held_by_program_share", "sender_busy_share")]
             }
             Limit::ReceiveWindow => [self.window(), "receiver_cpu_share"],
-            Limit::SendBuffer => {
-                [seen_or("seen_held_by_send_buffer_share", "send_buffer_limited_share"), path]
+            Limit::SendBuffer if is_seen => {
+                ["seen_held_by_send_buffer_share", "seen_in_queue_share"]
             }
+            Limit::SendBuffer => ["send_buffer_limited_share", "receive_window_limited_share"],
+            Limit::Network if self.is_in_queue() => ["seen_in_queue_share", path],
             Limit::Network => [path, "retransmits"],
-            Limit::Turns | Limit::Sender => ["seen_held_by_program_share", "sender_cpu_share"],
+            Limit::Turns | Limit::Sender => {
+                [seen_or("seen_held_by_program_share", "sender_busy_share"), "sender_cpu_share"]
+            }
+            Limit::Undetermined if self.is_disturbed() => {
+                ["shared_host_cpu_share", "own_cpu_share"]
+            }
             _ => [path, "sender_cpu_share"],
         }
     }
