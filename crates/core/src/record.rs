@@ -325,7 +325,7 @@ impl OffCpu {
 }
 
 /// When a whole program was seen not to run while it had a timer to attend to: stopped, frozen, or on a machine that stood
-/// still. Counted from [`StoodStill::SEEN_FROM_NS`] on, where it used next to no processor time meanwhile.
+/// still. Counted from 250 ms on, in tests of pings or of paths from 100 ms on, where it used next to no processor time meanwhile.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct StoodStill {
@@ -352,6 +352,8 @@ pub struct Stretch {
 impl StoodStill {
     /// From how long on a stretch is one.
     pub const SEEN_FROM_NS: u64 = 250_000_000;
+    /// The same in tests of single pings and datagrams, whose longest times it makes.
+    pub const SEEN_FROM_BY_PINGS_NS: u64 = 100_000_000;
     /// Stretches that are told one by one.
     const TOLD: usize = 16;
 

@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv6Addr};
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
-use pathscope_core::quantity::{Period, count};
+use pathscope_core::quantity::{Period, count, counted};
 use pathscope_modes::registry::{Plan, Test};
 use serde::{Deserialize, Serialize};
 
@@ -261,15 +261,16 @@ impl Census {
         let address = Origin::of(address);
         let present = self.by_address.get(&address).copied().unwrap_or(0);
         if let Some(most) = limits.sessions.filter(|&most| self.total >= most) {
-            let sentence = format!("it has reached its limit of {} sessions", count(most.into()));
+            let sentence =
+                format!("it has reached its limit of {}", counted(most.into(), "session"));
             let hint =
                 "try again when a test has ended, or start it with a higher --limit-sessions";
             return Err(Refusal::new("sessions", sentence).with_hint(hint));
         }
         if let Some(most) = limits.sessions_per_address.filter(|&most| present >= most) {
             let sentence = format!(
-                "it has reached its limit of {} sessions from {address}",
-                count(most.into())
+                "it has reached its limit of {} from {address}",
+                counted(most.into(), "session")
             );
             let hint = "try again when one of them has ended, or start it with a higher \
                         --limit-sessions-per-address";

@@ -4,7 +4,7 @@
 mod tests;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::quantity::{count, counted, ratio};
+use pathscope_core::quantity::{count, counted, ratio, were};
 use pathscope_core::record::{Caveat, Check, FlowError, Host, Substitution};
 use pathscope_core::stats::Trend;
 use pathscope_modes::datagrams::{self, DatagramsSummary};
@@ -62,7 +62,7 @@ pub(crate) fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     let checks = checks(&test, &client, server.as_ref());
     let mut caveats = caveats(&test, &summary, server.is_some(), hosts);
     caveats.extend(of_paths(&test, &summary, &client, server.as_ref()));
-    caveats.extend(still::caveats(&client, server.as_ref()));
+    caveats.extend(still::caveats(&test.plan, &client, server.as_ref()));
     caveats.extend(client.caveats.iter().cloned());
     caveats.extend(server.iter().flat_map(|server| server.caveats.iter().cloned()));
     Measurement {
@@ -308,7 +308,8 @@ fn unanswered(probe: &LatencySummary) -> Option<Caveat> {
     let text = if probe.sent > 0 && probe.received == 0 {
         "no latency probe was answered: UDP may be filtered on this path, so loaded latency is unknown".to_owned()
     } else if probe.lost > 0 {
-        format!("{} of {} latency probes were never answered", count(probe.lost), count(probe.sent))
+        let probes = counted(probe.sent, "latency probe");
+        format!("{} of {probes} {} never answered", count(probe.lost), were(probe.lost))
     } else {
         return None;
     };

@@ -448,7 +448,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         let told = Told::by(self.run);
         while let Some(interval) = self.pairs.take_shown() {
             show(self.run.sink, &self.name, test, interval, told);
-            let notes = self.still.note(interval);
+            let notes = self.still.note(&test.plan, interval);
             notes.iter().for_each(|note| (self.run.sink)(Event::Note(note)));
         }
     }
@@ -458,6 +458,8 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         let told = Told::by(self.run);
         for interval in self.pairs.rest() {
             show(self.run.sink, &self.name, test, interval, told);
+            let notes = self.still.note(&test.plan, interval);
+            notes.iter().for_each(|note| (self.run.sink)(Event::Note(note)));
         }
     }
 

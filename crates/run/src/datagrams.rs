@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use pathscope_core::id::Role;
-use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_engines::Finished;
 use pathscope_flow::Machine;
@@ -185,9 +185,13 @@ pub(crate) fn checks(
                 "of {} received, one byte in 16 was checked, and none was wrong",
                 counted(received, "datagram")
             ),
-            _ if corrupt == 0 => {
-                format!("all {} are what was sent", counted(received, "received datagram"))
-            }
+            _ if corrupt == 0 => match received {
+                0 => "no datagram came, so none was wrong".to_owned(),
+                1 => "the 1 received datagram is what was sent".to_owned(),
+                received => {
+                    format!("all {} received datagrams are what was sent", count(received))
+                }
+            },
             first => format!(
                 "{} not what was sent; {}",
                 counted(corrupt, "datagram"),
@@ -227,10 +231,10 @@ fn counts_agree(client: &DatagramsReport, server: &DatagramsReport) -> Check {
     let told = |end: &DatagramsReport| end.expected.map_or_else(|| "?".to_owned(), count);
     let (up, down) = (count(client.sent), count(server.sent));
     let text = if passed {
-        format!("both ends count the same: {up} datagrams up, {down} down")
+        format!("both ends count the same: {} up, {down} down", counted(client.sent, "datagram"))
     } else {
         format!(
-            "sent and told differ: {up} and {} datagrams up, {down} and {} down",
+            "sent and told differ: of datagrams {up} and {} up, {down} and {} down",
             told(server),
             told(client)
         )
@@ -247,21 +251,119 @@ pub(crate) fn doubts(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Ca
         {
             let reached = sent as f64 / sent.saturating_add(unsent) as f64;
             let text = format!(
-                "{rate} was asked for, and the sender of '{name}' reached {} of it: {} were due and never left",
+                "{rate} was asked for, and the sender of '{name}' reached {} of it: {} {} due and never left",
                 ratio(reached),
-                counted(unsent, "datagram")
+                counted(unsent, "datagram"),
+                were(unsent)
             );
             caveats.push(Caveat::new("rate_not_reached", text));
         }
         let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0)?.value_ns);
         if let Some(lag) = lag.filter(|&lag| lag > LAG_TOLD_NS) {
+            let means = match way.lost {
+                Some(0) => "these bursts were not the rate that was asked for",
+                Some(_) => "part of what was lost may be due to these bursts",
+                None => "if any was lost, these bursts may be why",
+            };
             let text = format!(
                 "one batch in a hundred of '{name}' left {} or more after its time, and what was due by then with it: \
-                 part of what was lost may be due to these bursts",
+                 {means}",
                 duration_ns(lag)
             );
             caveats.push(Caveat::new("send_lag", text));
         }
     }
     caveats
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::Wait;
+    use pathscope_core::quantity::{BitRate, Bytes, Period};
+    use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+    use pathscope_modes::datagrams::{DatagramDirection, Offload};
+    use pathscope_modes::goodput::{Extent, Pattern};
+    use pathscope_modes::sockets::SocketPlan;
+
+    use super::*;
+
+    fn plan() -> DatagramsPlan {
+        DatagramsPlan {
+            pattern: Pattern::Push,
+            connections: 1,
+            extent: Extent::DurationNs(Period::from_secs(1)),
+            datagram_bytes: Bytes(1_000),
+            rate_bps: Some(BitRate(1_000_000)),
+            warm_up_ns: Period(0),
+            verify: Verify::Full,
+            offload: Offload::Auto,
+            engine: None,
+            wait: Wait::Auto,
+            sockets: SocketPlan::default(),
+            client_cpus: Vec::new(),
+            server_cpus: Vec::new(),
+        }
+    }
+
+    /// A sender that made up for two seconds in a burst.
+    fn told(change: impl FnOnce(&mut DatagramDirection)) -> Vec<String> {
+        let mut lag = LatencyHistogram::new();
+        lag.record_many(2_000_000_000, 1_000);
+        let mut way = DatagramDirection {
+            sent: Some(1_000),
+            unsent: Some(0),
+            send_lag: Some(LatencyFigures::of(&lag)),
+            ..DatagramDirection::default()
+        };
+        change(&mut way);
+        let summary = DatagramsSummary { up: Some(way), ..DatagramsSummary::default() };
+        doubts(&plan(), &summary).into_iter().map(|caveat| caveat.text).collect()
+    }
+
+    #[test]
+    fn of_loss_is_spoken_where_there_was_some() {
+        for (lost, words) in [
+            (Some(0), "with it: these bursts were not the rate that was asked for"),
+            (Some(1), "with it: part of what was lost may be due to these bursts"),
+            // The receiver has not said.
+            (None, "with it: if any was lost, these bursts may be why"),
+        ] {
+            let told = told(|way| way.lost = lost);
+            assert!(told.len() == 1 && told[0].ends_with(words), "{lost:?}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn datagrams_are_counted_as_they_are_spelt() {
+        let unsent = |unsent| told(|way| (way.unsent, way.send_lag) = (Some(unsent), None)).pop();
+        assert_eq!(unsent(0), None);
+        for (count, words) in [
+            (1, ": 1 datagram was due and never left"),
+            (2, ": 2 datagrams were due and never left"),
+            (12_345, ": 12,345 datagrams were due and never left"),
+        ] {
+            assert!(unsent(count).is_some_and(|text| text.ends_with(words)), "{count}");
+        }
+        let checked = |count| {
+            let sender = DatagramsReport { sent: count, expected: Some(0), ..Default::default() };
+            let receiver =
+                DatagramsReport { received: count, expected: Some(count), ..Default::default() };
+            let all = checks(&plan(), &sender, Some(&receiver));
+            all.into_iter().map(|check| (check.passed, check.text)).collect::<Vec<_>>()
+        };
+        for (count, received, agree) in [
+            (0, "no datagram came, so none was wrong", "0 datagrams up, 0 down"),
+            (1, "the 1 received datagram is what was sent", "1 datagram up, 0 down"),
+            (2, "all 2 received datagrams are what was sent", "2 datagrams up, 0 down"),
+            (
+                12_345,
+                "all 12,345 received datagrams are what was sent",
+                "12,345 datagrams up, 0 down",
+            ),
+        ] {
+            let said = checked(count);
+            let has = |words: &str| said.iter().any(|(passed, it)| *passed && it.ends_with(words));
+            assert!(has(received) && has(agree), "{count}: {said:?}");
+        }
+    }
 }

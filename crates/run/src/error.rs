@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 
 use pathscope_core::error::Failure;
+use pathscope_core::quantity::counted;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
 use pathscope_peers::PeerError;
@@ -155,7 +156,8 @@ pub enum RunError {
     },
     /// A server has served as many connections as it was to serve.
     #[error(
-        "it was to serve {most} connections (--exit-after), has served them, and is about to end"
+        "it was to serve {} (--exit-after), has served as many, and is about to end",
+        counted(*.most, "connection")
     )]
     Served {
         /// How many.

@@ -23,6 +23,7 @@ mod group;
 mod intervals;
 pub mod journal;
 mod ledger;
+mod lookout;
 mod mail;
 mod making;
 mod opener;

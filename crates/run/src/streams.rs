@@ -1,6 +1,6 @@
 //! What has to hold of streams of frames, and what to mind of them. The rest of a measurement is in `assemble`.
 
-use pathscope_core::quantity::{count, counted, duration_ns, total};
+use pathscope_core::quantity::{count, counted, duration_ns, total, were};
 use pathscope_core::record::{Caveat, Check};
 use pathscope_modes::document::Hosts;
 use pathscope_modes::media::{MediaPlan, MediaReport, MediaSummary};
@@ -75,12 +75,13 @@ fn accounted(plan: &MediaPlan, client: &MediaReport, server: &MediaReport) -> Ch
             came.saturating_add(receiver.spoilt_datagrams).saturating_add(receiver.lost_datagrams);
         passed &= sum == sent;
         texts.push(format!(
-            "of {} that {} sent, {} came, {} came damaged, {} were lost",
+            "of {} that {} sent, {} came, {} came damaged, {} {} lost",
             counted(sent, "datagram"),
-            if sent == 1 { "was" } else { "were" },
+            were(sent),
             count(came),
             count(receiver.spoilt_datagrams),
-            count(receiver.lost_datagrams)
+            count(receiver.lost_datagrams),
+            were(receiver.lost_datagrams)
         ));
     }
     Check { name: "accounted".to_owned(), passed, text: texts.join("; ") }

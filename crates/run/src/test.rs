@@ -52,7 +52,7 @@ pub(crate) struct RunningTest {
     counters_at_start: Option<Reading>,
     /// What the machine had done when the last flow was over.
     at_end: Option<AtEnd>,
-    /// What is looked at while flows of bytes, datagrams or frames run.
+    /// What is looked at while flows run.
     watch: Option<Watch>,
     /// From the end of the last flow on.
     delivery: Option<Delivery>,
@@ -260,19 +260,17 @@ impl RunningTest {
             state.workers_running = self.workers.len() - before;
             result?;
         }
-        self.watch = self.begin_watch(now);
+        self.watch = Some(self.begin_watch(now));
         self.collector =
             Some(Collector::new(now, self.workers.iter().map(|worker| worker.reports).collect()));
         Ok(())
     }
 
-    /// What is watched: tests of bytes, datagrams or frames. What is late in those of latency is in their figures.
-    fn begin_watch(&self, now: Tick) -> Option<Watch> {
-        let is_watched =
-            matches!(self.test.plan, Plan::Goodput(_) | Plan::Datagrams(_) | Plan::Media(_));
+    /// Watches the flows that send bytes, and whether this program runs: no figure of any mode tells that it stood still.
+    fn begin_watch(&self, now: Tick) -> Watch {
         let senders = self.groups.iter().filter(|state| state.sends_bytes(self.role));
         let ledgers = senders.map(|state| state.ledger.clone()).collect();
-        is_watched.then(|| Watch::begin(now, ledgers)).flatten()
+        Watch::begin(now, &self.test.plan, ledgers)
     }
 
     /// When it was started.

@@ -13,6 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use pathscope_core::journal::Entry;
+use pathscope_core::quantity::{count, counted, were};
 use pathscope_core::record::Caveat;
 use pathscope_os::clock;
 use pathscope_os::outlets::{Outlet, explain};
@@ -151,7 +152,10 @@ impl Desk {
         let lost = self.lost.load(Ordering::Relaxed);
         (lost > 0).then(|| {
             format!(
-                "{lost} rows were left out of the files of status, connections and errors, since {MOST_ENTRIES} others waited to be written"
+                "{} {} left out of the files of status, connections and errors, since {} others waited to be written",
+                counted(lost, "row"),
+                were(lost),
+                count(MOST_ENTRIES as u64)
             )
         })
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::thread;
 
 use pathscope_core::error::Failure;
+use pathscope_core::quantity::counted;
 use pathscope_lab::capture::{self, Bounds, CaptureError};
 use pathscope_lab::kernel::Kernel;
 use pathscope_lab::standing::{Registry, Standing, enter};
@@ -64,12 +65,12 @@ pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
     terminal::say(&format!("capturing {} at {node}; Ctrl-C ends it", args.link));
     match capture::capture(&socket, bounds, &stop, &mut file) {
         Ok(captured) => {
-            terminal::say(&format!("{} packets in {path}", captured.packets));
+            terminal::say(&format!("{} in {path}", counted(captured.packets, "packet")));
             match captured.missed {
                 0 => Ok(()),
                 missed => Err(Trouble::new(
                     Failure::Check,
-                    format!("{missed} packets more came than could be written down"),
+                    format!("{} more came than could be written down", counted(missed, "packet")),
                 )),
             }
         }

@@ -111,8 +111,8 @@ fn punctuality(account: &RelayAccount) -> String {
 pub fn sentence(shortcoming: &Shortcoming) -> String {
     match shortcoming {
         Shortcoming::Lost { direction: [from, to], frames } => format!(
-            "INVALID: from {from} to {to} the lab lost {} frames that no condition lost",
-            quantity::count(*frames)
+            "INVALID: from {from} to {to} the lab lost {} that no condition lost",
+            quantity::counted(*frames, "frame")
         ),
         Shortcoming::Late { direction: [from, to], p99_ns } => format!(
             "INVALID: from {from} to {to} one frame in a hundred was {} late or more",

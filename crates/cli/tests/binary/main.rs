@@ -35,6 +35,8 @@ mod relay;
 mod set_up;
 mod shape;
 mod show;
+#[cfg(target_os = "linux")]
+mod stopped;
 mod stuck;
 mod targets;
 mod trouble;

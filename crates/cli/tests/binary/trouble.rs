@@ -402,7 +402,7 @@ fn a_client_too_many_is_refused_with_the_limit() {
     first.await_stdout("µs");
     run(&["latency", &server.host()])
         .exits(3)
-        .complains(&["limit of 1 sessions", "--limit-sessions"]);
+        .complains(&["limit of 1 session; try", "--limit-sessions"]);
     first.signal("INT");
     first.finish().exits(130);
     run(&["latency", &server.host(), "-n", "10"]).exits(0);

@@ -44,6 +44,17 @@ pub fn counted(number: u64, one: &str) -> String {
     format!("{} {one}{many}", count(number))
 }
 
+/// The verb of so many: `1 datagram was`, `2 datagrams were`.
+pub const fn were(number: u64) -> &'static str {
+    if number == 1 { "was" } else { "were" }
+}
+
+/// So many echoes, whose plural is another than [`counted`] makes.
+pub fn echoes(number: u64) -> String {
+    let many = if number == 1 { "echo" } else { "echoes" };
+    format!("{} {many}", count(number))
+}
+
 /// Things a second: `1,000 /s`, `12.50 /s`.
 pub fn frequency(per_second: f64) -> String {
     if per_second.is_finite() && per_second.abs() >= 999.95 {

@@ -11,7 +11,9 @@ mod rate;
 mod scale;
 
 pub use bytes::Bytes;
-pub use format::{average, bit_rate, bytes, count, counted, duration_ns, frequency, ratio};
+pub use format::{
+    average, bit_rate, bytes, count, counted, duration_ns, echoes, frequency, ratio, were,
+};
 pub use number::{QuantityError, named, shown};
 pub use period::Period;
 pub use rate::{BitRate, Frequency};

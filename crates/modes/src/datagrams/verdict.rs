@@ -7,7 +7,7 @@
 //! datagrams were lost, and more than half of them elsewhere: the path; the sender's rate was reached; a rate was asked
 //! for and not reached, or none was asked for: the sender, by its processor where a thread used it up or waited for one.
 
-use pathscope_core::quantity::{count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, were};
 use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
@@ -133,7 +133,7 @@ impl Facts {
     /// Datagrams were lost: whoever lost the larger part.
     fn judge_loss(&self) -> (Limit, String) {
         let share = self.lost_ratio.map_or_else(String::new, |lost| format!(" ({})", ratio(lost)));
-        let lost = format!("{} datagrams{share} were lost", count(self.lost));
+        let lost = format!("{}{share} {} lost", counted(self.lost, "datagram"), were(self.lost));
         let Some(drops) = self.socket_drops else {
             let text = format!(
                 "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
@@ -150,7 +150,7 @@ impl Facts {
         };
         let dropped = format!("dropped {}{each}", counted(drops, "buffer"));
         let on_the_way = format!("{many}{} of them on the way", count(self.on_the_way));
-        if self.on_the_way > self.lost - self.on_the_way {
+        if self.is_lost_on_the_way() {
             let text = format!("the path: {lost}, {on_the_way}; the receiver's socket {dropped}");
             return (Limit::Network, text);
         }
@@ -171,17 +171,30 @@ impl Facts {
         (Limit::ReceiverSocket, format!("the receiver: {lost}, and its socket {dropped}{rest}"))
     }
 
+    /// Whether more was lost on the way than anywhere else.
+    const fn is_lost_on_the_way(&self) -> bool {
+        self.on_the_way > self.lost.saturating_sub(self.on_the_way)
+    }
+
     /// The names of the two figures that make it this verdict and no other.
     const fn deciding(&self, limit: Limit) -> [&'static str; 2] {
         match limit {
             Limit::ReceiverCpu => ["receiver_cpu_share", "receiver_socket_drops"],
+            Limit::ReceiverStopped => ["receiver_still_ns", "receiver_socket_drops"],
+            Limit::Network if self.drops_some() => ["lost_on_the_way", "receiver_socket_drops"],
             _ if self.lost > 0 => ["lost_ratio", "receiver_socket_drops"],
+            Limit::SenderStopped => ["configured_rate_share", "sender_still_ns"],
             Limit::SenderCpu if self.rate_share.is_some() => {
                 ["configured_rate_share", "sender_cpu_share"]
             }
             Limit::ConfiguredRate => ["configured_rate_share", "lost_ratio"],
             _ => ["sender_cpu_share", "lost_ratio"],
         }
+    }
+
+    /// Whether the receiver's socket is known to have dropped any.
+    const fn drops_some(&self) -> bool {
+        matches!(self.socket_drops, Some(1..))
     }
 
     fn evidence(&self) -> Vec<Evidence> {
@@ -206,7 +219,13 @@ impl Facts {
             let text = format!("{} or more lost on the way", count(self.on_the_way));
             Evidence::new("lost_on_the_way", self.on_the_way as f64, text)
         });
-        shares.chain(drops).chain(on_the_way).collect()
+        let still = [("sender", self.sender_still_ns), ("receiver", self.receiver_still_ns)];
+        let still =
+            still.into_iter().filter(|&(_, still_ns)| still_ns > 0).map(|(end, still_ns)| {
+                let text = format!("the {end}'s program stood still for {}", duration_ns(still_ns));
+                Evidence::new(&format!("{end}_still_ns"), still_ns as f64, text)
+            });
+        shares.chain(drops).chain(on_the_way).chain(still).collect()
     }
 }
 
@@ -243,6 +262,88 @@ mod tests {
             ),
         ] {
             assert_eq!(facts.judge().0, limit, "{facts:?}");
+        }
+    }
+
+    #[test]
+    fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
+        let lost = || Facts {
+            lost: 7,
+            lost_ratio: Some(0.01),
+            socket_drops: Some(7),
+            per_buffer: 1,
+            sender_cpu: Some(0.2),
+            receiver_cpu: Some(0.2),
+            ..Facts::default()
+        };
+        let none = || Facts { lost: 0, lost_ratio: Some(0.0), ..lost() };
+        let rested = 1_000_000_000;
+        let table: [(Facts, Limit, &[&str]); 11] = [
+            (lost(), Limit::ReceiverSocket, &["lost_ratio", "receiver_socket_drops"]),
+            (
+                Facts { receiver_cpu: Some(0.95), ..lost() },
+                Limit::ReceiverCpu,
+                &["receiver_cpu_share", "receiver_socket_drops"],
+            ),
+            (
+                Facts { receiver_still_ns: rested, ..lost() },
+                Limit::ReceiverStopped,
+                &["receiver_socket_drops", "receiver_still_ns"],
+            ),
+            (
+                Facts { socket_drops: Some(0), on_the_way: 7, ..lost() },
+                Limit::Network,
+                &["lost_ratio", "receiver_socket_drops"],
+            ),
+            (
+                Facts { socket_drops: Some(2), on_the_way: 5, ..lost() },
+                Limit::Network,
+                &["lost_on_the_way", "receiver_socket_drops"],
+            ),
+            (Facts { socket_drops: None, ..lost() }, Limit::Network, &["lost_ratio"]),
+            (
+                Facts { rate_share: Some(1.0), ..none() },
+                Limit::ConfiguredRate,
+                &["configured_rate_share", "lost_ratio"],
+            ),
+            (
+                Facts { rate_share: Some(0.5), ..none() },
+                Limit::SenderCpu,
+                &["configured_rate_share", "sender_cpu_share"],
+            ),
+            (
+                Facts { rate_share: Some(0.5), sender_still_ns: rested, ..none() },
+                Limit::SenderStopped,
+                &["configured_rate_share", "sender_still_ns"],
+            ),
+            (
+                Facts { sender_cpu: Some(0.98), ..none() },
+                Limit::SenderCpu,
+                &["lost_ratio", "sender_cpu_share"],
+            ),
+            (none(), Limit::Undetermined, &["lost_ratio", "sender_cpu_share"]),
+        ];
+        for (facts, limit, expected) in table {
+            assert_eq!(facts.judge().0, limit, "{facts:?}");
+            let deciding = facts.deciding(limit);
+            let evidence = facts.evidence();
+            let mut marked: Vec<&str> = evidence.iter().map(|it| it.name.as_str()).collect();
+            marked.retain(|name| deciding.contains(name));
+            marked.sort_unstable();
+            assert_eq!(marked, expected, "{limit:?} of {facts:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_lost_is_counted_as_it_is_spelt() {
+        for (lost, words) in [
+            (1, "the path: 1 datagram was lost, and"),
+            (2, "the path: 2 datagrams were lost, and"),
+            (12_345, "the path: 12,345 datagrams were lost, and"),
+        ] {
+            let facts = Facts { lost, on_the_way: lost, socket_drops: Some(0), ..Facts::default() };
+            let said = facts.judge().1;
+            assert!(said.starts_with(words), "{said}");
         }
     }
 

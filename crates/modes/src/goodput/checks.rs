@@ -125,9 +125,9 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
     let passed = differing.is_empty() && sums_agree;
     let text = if passed {
         format!(
-            "both ends count the same: {} bytes up, {} bytes down",
-            count(client.sent_bytes),
-            count(client.received_bytes)
+            "both ends count the same: {} up, {} down",
+            counted(client.sent_bytes, "byte"),
+            counted(client.received_bytes, "byte")
         )
     } else {
         format!(

@@ -1,7 +1,7 @@
 //! What has to hold of a latency test, and what to mind before believing its figures, those of the probes beside a load
 //! included.
 
-use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
+use pathscope_core::quantity::{count, counted, duration_ns, echoes, ratio, total};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_core::stats::{LatencyFigures, Trend};
 
@@ -17,16 +17,17 @@ pub fn verified(client: &LatencyReport, server: Option<&LatencyReport>) -> Check
     let passed = back == 0 && there == 0 && error.is_none();
     let text = match error {
         Some(error) => error.text.clone(),
-        None if passed => {
-            format!("all {} echoes are the pings that were sent", count(client.received))
-        }
+        None if passed => match client.received {
+            0 => "no echo came, so none was wrong".to_owned(),
+            1 => "the 1 echo is the ping that was sent".to_owned(),
+            received => format!("all {} are the pings that were sent", echoes(received)),
+        },
         None => {
-            let echoes = if back == 1 { "echo" } else { "echoes" };
             let there = match there {
                 0 => String::new(),
                 there => format!(", and the server found {} damaged", counted(there, "ping")),
             };
-            format!("{} {echoes} told of other bytes than were sent{there}", count(back))
+            format!("{} told of other bytes than were sent{there}", echoes(back))
         }
     };
     Check { name: "echoes_verified".to_owned(), passed, text }
@@ -39,7 +40,7 @@ pub fn caveats(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Caveat> {
         late_echoes(summary),
         unsent(plan, summary),
         drifted(summary),
-        summary.socket_drops.caveat("pings"),
+        summary.socket_drops.caveat("ping"),
     ]
     .into_iter()
     .flatten()
@@ -121,9 +122,14 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
 /// What comes after its ping was settled is no copy for certain, and the ping may count as lost.
 fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
     (summary.late > 0).then(|| {
+        let when = if summary.late == 1 {
+            "when its ping was not remembered any more: it has no latency"
+        } else {
+            "when their pings were not remembered any more: they have no latency"
+        };
         let text = format!(
-            "{} echoes came when their pings were not remembered any more: they have no latency, and pings that had no echo by then count as lost",
-            count(summary.late)
+            "{} came {when}, and pings that had no echo by then count as lost",
+            echoes(summary.late)
         );
         Caveat::new("late_echoes", text)
     })
@@ -136,7 +142,8 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
     let lag = summary.send_lag.as_ref()?;
     let least = period_ns.0.min(typical_ns(&summary.rtt).unwrap_or(u64::MAX)) / 10;
     let late = if typical_ns(lag)? > least {
-        usually_late(lag)
+        let latest = latest(lag, period_ns.0).unwrap_or_default();
+        format!("{}{latest}", usually_late(lag))
     } else {
         now_and_then_late(lag, period_ns.0 / 10)?
     };
@@ -159,6 +166,12 @@ fn usually_late(lag: &LatencyFigures) -> String {
         let mean = duration_ns(lag.mean_ns.unwrap_or(0.0).round() as u64);
         format!("pings left {mean} after their time on average")
     }
+}
+
+/// The latest, where it is above this: then others that were due by then left with it in a burst.
+fn latest(lag: &LatencyFigures, most_ns: u64) -> Option<String> {
+    let latest = lag.max_ns.filter(|&latest| latest > most_ns)?;
+    Some(format!(", the latest {}", duration_ns(latest)))
 }
 
 /// Where the latest of few, or the highest percentile that many support, is above this.
@@ -227,7 +240,7 @@ mod tests {
 
     #[test]
     fn each_trouble_has_its_caveat_and_no_other() {
-        let table: [(&str, &str, Change); 18] = [
+        let table: [(&str, &str, Change); 21] = [
             ("pings_unsent", "7 of 1,007 pings that were due never left", |_, it| it.unsent = 7),
             ("pings_unsent", "about 7 of 1,007 pings", |plan, it| {
                 let arrivals = Arrivals::Poisson { seed: 1 };
@@ -260,6 +273,16 @@ mod tests {
             }),
             ("send_lag", "of 90 pings one left 30", |_, it| {
                 lagging(it, &[(1_000, 89), (30_000_000, 1)]);
+            }),
+            // One of ten was a period late and more, which no median knows of.
+            ("send_lag", "half of the pings left 51", |_, it| {
+                lagging(it, &[(51_000, 900), (1_100_000_000, 100)]);
+            }),
+            ("send_lag", "or more after their time, the latest 1.1 s", |_, it| {
+                lagging(it, &[(51_000, 900), (1_100_000_000, 100)]);
+            }),
+            ("send_lag", "after their time on average, the latest 30", |_, it| {
+                lagging(it, &[(51_000, 18), (30_000_000, 1)]);
             }),
             ("late_echoes", "3 echoes came when", |_, it| it.late = 3),
             ("drift", "rose by 5.1", |_, it| trend(it, 0.051, 2.0)),
@@ -303,6 +326,36 @@ mod tests {
         ];
         for (row, change) in table.into_iter().enumerate() {
             assert_eq!(said(change), [], "{row}");
+        }
+    }
+
+    #[test]
+    fn echoes_and_pings_are_counted_as_they_are_spelt() {
+        let checked = |received| {
+            let client = LatencyReport { received, ..LatencyReport::default() };
+            verified(&client, None).text
+        };
+        assert_eq!(checked(0), "no echo came, so none was wrong");
+        assert_eq!(checked(1), "the 1 echo is the ping that was sent");
+        assert_eq!(checked(2), "all 2 echoes are the pings that were sent");
+        assert_eq!(checked(12_345), "all 12,345 echoes are the pings that were sent");
+        let late = |late| said(|_, it| it.late = late);
+        assert_eq!(late(0), []);
+        assert!(late(1)[0].1.starts_with("1 echo came when its ping was"), "{:?}", late(1));
+        assert!(late(2)[0].1.starts_with("2 echoes came when their pings were"), "{:?}", late(2));
+        assert!(late(12_345)[0].1.starts_with("12,345 echoes came"), "{:?}", late(12_345));
+        let dropped = |client, server| {
+            let drops = SocketDrops { client: Some(client), server: Some(server) };
+            drops.caveat("ping").map(|caveat| caveat.text)
+        };
+        assert_eq!(dropped(0, 0), None);
+        for (client, server, words) in [
+            (0, 1, "1 ping at the server and 0 echoes at the client: it reached"),
+            (1, 0, "0 pings at the server and 1 echo at the client: it reached"),
+            (2, 12_345, "12,345 pings at the server and 2 echoes at the client: they reached"),
+        ] {
+            let said = dropped(client, server).expect("some were dropped");
+            assert!(said.contains(words), "{said}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! A latency test, or the probes beside a load, as labelled figures: all that a view needs.
 
-use pathscope_core::quantity::{count, duration_ns, ratio, total};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::sheet::{Figure, Table, Value};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
@@ -14,7 +14,7 @@ use crate::registry::EndInterval;
 /// What is done, in a few words.
 pub fn subtitle(plan: &LatencyPlan) -> String {
     let extent = match plan.extent {
-        Extent::Iterations(iterations) => format!(", {} pings", count(iterations)),
+        Extent::Iterations(iterations) => format!(", {}", counted(iterations, "ping")),
         Extent::DurationNs(duration) => format!(", {}", duration_ns(duration.0)),
         Extent::WithLoad => String::new(),
     };

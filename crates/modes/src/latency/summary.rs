@@ -1,6 +1,6 @@
 //! What a latency test came to, at one end and over both.
 
-use pathscope_core::quantity::{count, total};
+use pathscope_core::quantity::{counted, echoes, total};
 use pathscope_core::record::{Caveat, FlowError, StampFacts};
 use pathscope_core::stats::{
     Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
@@ -179,14 +179,15 @@ pub struct SocketDrops {
 }
 
 impl SocketDrops {
-    /// What an end's own socket dropped is no fault of the path; of what the client sent, in a word.
+    /// What an end's own socket dropped is no fault of the path; of what the client sent, one of it in a word.
     pub fn caveat(self, sent: &str) -> Option<Caveat> {
         let (client, server) = (self.client.unwrap_or(0), self.server.unwrap_or(0));
         (client > 0 || server > 0).then(|| {
             let text = format!(
-                "the sockets of the ends themselves dropped {} {sent} at the server and {} echoes at the client: they reached the machine, so this loss is not the path's",
-                count(server),
-                count(client)
+                "the sockets of the ends themselves dropped {} at the server and {} at the client: {} reached the machine, so this loss is not the path's",
+                counted(server, sent),
+                echoes(client),
+                if client.saturating_add(server) == 1 { "it" } else { "they" }
             );
             Caveat::new("socket_drops", text)
         })

@@ -6,7 +6,7 @@
 //! header came damaged is counted as lost, since it does not say which it was; here it is one of the damaged. Of two
 //! directions the worse one is explained.
 
-use pathscope_core::quantity::{count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, were};
 use pathscope_core::record::{Evidence, Limit, Verdict};
 
 use super::{FrameCounts, MediaDirection, MediaPlan, MediaSummary};
@@ -107,7 +107,7 @@ impl Facts {
     }
 
     fn limit(&self) -> Limit {
-        let late_on_the_way = self.late.saturating_sub(self.late_by_sender);
+        let late_on_the_way = self.late_on_the_way();
         let lost_by = self.lost_by();
         // A frame is dropped, and not erroneous, where a datagram does not say that it is one of it.
         let (spoilt, dropped) = match lost_by {
@@ -117,9 +117,7 @@ impl Facts {
         match self {
             _ if self.judged == 0 && self.unsent == 0 => Limit::Undetermined,
             _ if self.not_played == 0 && self.unsent == 0 => Limit::ConfiguredRate,
-            _ if self.unsent > self.not_played
-                || self.late_by_sender > late_on_the_way.max(self.dropped) =>
-            {
+            _ if self.is_unsent() || self.late_by_sender > late_on_the_way.max(self.dropped) => {
                 Limit::SenderLate
             }
             // What came meanwhile was late, or found no room.
@@ -133,10 +131,24 @@ impl Facts {
         }
     }
 
+    /// Whether more frames never left than left and were not played.
+    const fn is_unsent(&self) -> bool {
+        self.unsent > self.not_played
+    }
+
+    /// Those that were late, and not since they had left late.
+    const fn late_on_the_way(&self) -> u64 {
+        self.late.saturating_sub(self.late_by_sender)
+    }
+
+    /// Frames that were dropped, where the receiver's socket lost most of what was lost.
+    fn dropped_by_socket(&self) -> u64 {
+        if self.lost_by() == Limit::ReceiverSocket { self.dropped } else { 0 }
+    }
+
     /// Whether frames that a receiver at rest makes late, or drops at its socket, are more than others that were not played.
     fn is_of_receiver(&self, late: u64) -> bool {
-        let of_socket = if self.lost_by() == Limit::ReceiverSocket { self.dropped } else { 0 };
-        let theirs = late.saturating_add(of_socket);
+        let theirs = late.saturating_add(self.dropped_by_socket());
         theirs > self.not_played.saturating_sub(theirs)
     }
 
@@ -149,13 +161,10 @@ impl Facts {
                 "the path carries this stream: every frame was there when it was to be played"
                     .to_owned()
             }
-            Limit::SenderLate if self.unsent > 0 => format!(
-                "the sender: {} due and never left, since this rate is more than it can send",
-                if self.unsent == 1 {
-                    "1 frame was".to_owned()
-                } else {
-                    format!("{} frames were", count(self.unsent))
-                }
+            Limit::SenderLate if self.is_unsent() => format!(
+                "the sender: {} {} due and never left, since this rate is more than it can send",
+                counted(self.unsent, "frame"),
+                were(self.unsent)
             ),
             Limit::SenderLate => format!(
                 "the sender: {missed}, {} of them late since they had left late, by {} at most",
@@ -188,14 +197,24 @@ impl Facts {
     }
 
     /// The names of the two figures that make it this verdict and no other.
-    const fn deciding(&self, limit: Limit) -> [&'static str; 2] {
+    fn deciding(&self, limit: Limit) -> [&'static str; 2] {
+        let known = |name, is_known: bool| if is_known { name } else { "frames_not_played" };
         match limit {
-            Limit::SenderLate if self.unsent > 0 => ["frames_unsent", "frames_not_played"],
-            Limit::SenderLate => ["frames_late", "send_lag_p99_ns"],
+            Limit::SenderLate if self.is_unsent() => ["frames_unsent", "frames_not_played"],
+            Limit::SenderLate => {
+                ["frames_late", known("send_lag_p99_ns", self.lag_p99_ns.is_some())]
+            }
+            Limit::ReceiverStopped if self.dropped_by_socket() > self.late_on_the_way() => {
+                ["receiver_still_ns", "datagrams_lost_in_socket"]
+            }
+            Limit::ReceiverStopped => ["receiver_still_ns", "frames_late"],
             Limit::ReceiverSocket => ["frames_not_played", "datagrams_lost_in_socket"],
             Limit::Damage => ["frames_not_played", "datagrams_damaged"],
-            Limit::NetworkDelay => ["frames_late", "needed_depth_ns"],
-            _ => ["frames_not_played", "datagrams_lost_in_network"],
+            Limit::NetworkDelay => {
+                ["frames_late", known("needed_depth_ns", self.depth_ns.is_some())]
+            }
+            Limit::NetworkLoss => ["frames_not_played", "datagrams_lost_in_network"],
+            _ => ["frames_not_played", "frames_unsent"],
         }
     }
 
@@ -227,9 +246,12 @@ impl Facts {
                 ),
             ),
         ];
-        if self.unsent > 0 {
-            let text = format!("{} due and never left", counted(self.unsent, "frame"));
-            evidence.push(of("frames_unsent", self.unsent, text));
+        let text = format!("{} due and never left", counted(self.unsent, "frame"));
+        evidence.push(of("frames_unsent", self.unsent, text));
+        if self.receiver_still_ns > 0 {
+            let still_ns = self.receiver_still_ns;
+            let text = format!("the receiver's program stood still for {}", duration_ns(still_ns));
+            evidence.push(of("receiver_still_ns", still_ns, text));
         }
         if self.damaged > 0 {
             let text = format!("{} damaged", counted(self.damaged, "datagram"));
@@ -297,6 +319,87 @@ mod tests {
             for name in facts.deciding(limit) {
                 assert!(evidence.iter().any(|it| it.name == name), "{limit:?} has no {name}");
             }
+        }
+    }
+
+    #[test]
+    fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
+        let none = [0; 3];
+        let rested = |facts| Facts { receiver_still_ns: 1_000_000_000, ..facts };
+        let table: [(Facts, Limit, [&str; 2]); 12] = [
+            (
+                Facts { judged: 0, ..facts((0, 0, 0), none) },
+                Limit::Undetermined,
+                ["frames_not_played", "frames_unsent"],
+            ),
+            (facts((0, 0, 0), none), Limit::ConfiguredRate, ["frames_not_played", "frames_unsent"]),
+            (
+                Facts { unsent: 5, ..facts((1, 0, 0), [1, 0, 0]) },
+                Limit::SenderLate,
+                ["frames_not_played", "frames_unsent"],
+            ),
+            // Some never left, but most left late.
+            (
+                Facts { unsent: 2, late_by_sender: 5, ..facts((0, 0, 5), none) },
+                Limit::SenderLate,
+                ["frames_late", "send_lag_p99_ns"],
+            ),
+            // Of few, no percentile is known.
+            (
+                Facts { lag_p99_ns: None, late_by_sender: 5, ..facts((0, 0, 5), none) },
+                Limit::SenderLate,
+                ["frames_not_played", "frames_late"],
+            ),
+            (
+                rested(facts((0, 0, 18), none)),
+                Limit::ReceiverStopped,
+                ["frames_late", "receiver_still_ns"],
+            ),
+            (
+                rested(facts((18, 0, 3), [0, 18, 0])),
+                Limit::ReceiverStopped,
+                ["datagrams_lost_in_socket", "receiver_still_ns"],
+            ),
+            (
+                facts((9, 0, 0), [9, 0, 0]),
+                Limit::NetworkLoss,
+                ["frames_not_played", "datagrams_lost_in_network"],
+            ),
+            (
+                facts((9, 0, 0), [0, 9, 0]),
+                Limit::ReceiverSocket,
+                ["frames_not_played", "datagrams_lost_in_socket"],
+            ),
+            (facts((0, 9, 0), none), Limit::Damage, ["frames_not_played", "datagrams_damaged"]),
+            (facts((0, 0, 9), none), Limit::NetworkDelay, ["frames_late", "needed_depth_ns"]),
+            (
+                Facts { depth_ns: None, ..facts((0, 0, 9), none) },
+                Limit::NetworkDelay,
+                ["frames_not_played", "frames_late"],
+            ),
+        ];
+        for (facts, limit, mut expected) in table {
+            assert_eq!(facts.limit(), limit, "{facts:?}");
+            let deciding = facts.deciding(limit);
+            let evidence = facts.evidence();
+            let mut marked: Vec<&str> = evidence.iter().map(|it| it.name.as_str()).collect();
+            marked.retain(|name| deciding.contains(name));
+            marked.sort_unstable();
+            expected.sort_unstable();
+            assert_eq!(marked, expected, "{limit:?} of {facts:?}");
+        }
+    }
+
+    #[test]
+    fn frames_that_never_left_are_counted_as_they_are_spelt() {
+        for (unsent, words) in [
+            (1, "the sender: 1 frame was due"),
+            (2, "the sender: 2 frames were due"),
+            (12_345, "the sender: 12,345 frames were due"),
+        ] {
+            let facts = Facts { unsent, ..facts((0, 0, 0), [0; 3]) };
+            let said = facts.text(&super::super::tests::plan(), facts.limit());
+            assert!(said.starts_with(words), "{said}");
         }
     }
 

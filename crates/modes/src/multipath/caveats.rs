@@ -1,6 +1,6 @@
 //! What has to hold of a multipath test, and what to mind before believing its figures.
 
-use pathscope_core::quantity::{count, counted, duration_ns, total};
+use pathscope_core::quantity::{count, counted, duration_ns, total, were};
 use pathscope_core::record::{Caveat, Check};
 
 use super::{BY_ADDRESS, MultipathPlan, MultipathReport, MultipathSummary, PathReport};
@@ -18,7 +18,13 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
             Some(_) if client.resumptions > 0 => "here, and at the server since it was back,",
             Some(_) => "at either end",
         };
-        format!("all {} datagrams that came {place} are as they were sent", count(came))
+        match came {
+            0 => format!("no datagram came {place}, so none was wrong"),
+            1 => format!("the 1 datagram that came {place} is as it was sent"),
+            came => {
+                format!("all {} datagrams that came {place} are as they were sent", count(came))
+            }
+        }
     } else {
         format!("{} came with other bytes than were sent", counted(corrupt, "datagram"))
     };
@@ -51,7 +57,7 @@ fn never_worked(name: &str, path: &PathReport) -> String {
         _ if path.sent > 0 => format!(
             "none of the {} that were sent on it {} answered",
             counted(path.sent, "datagram"),
-            if path.sent == 1 { "was" } else { "were" }
+            were(path.sent)
         ),
         _ if path.refused > 0 => {
             format!("this machine refused {} on it", counted(path.refused, "datagram"))
@@ -108,8 +114,12 @@ fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Cavea
     let lag = summary.send_lag.median_ns()?;
     let median = summary.effective.median_ns()?;
     if lag > plan.interval_ns().min(median) / 10 {
+        // The others that were due by then left with the latest, in a burst.
+        let latest = summary.send_lag.max_ns.filter(|&latest| latest > plan.interval_ns());
+        let latest = latest
+            .map_or_else(String::new, |latest| format!(", the latest {}", duration_ns(latest)));
         let text = format!(
-            "half of the datagrams left {} or more after their time: this machine kept the schedule no better",
+            "half of the datagrams left {} or more after their time{latest}: this machine kept the schedule no better",
             duration_ns(lag)
         );
         return Some(Caveat::new("send_lag", text));
@@ -154,7 +164,7 @@ fn late(summary: &MultipathSummary) -> Option<Caveat> {
 fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
     let of = |end: &MultipathReport| total(end.paths.iter().map(|path| path.socket_drops));
     let drops = SocketDrops { client: Some(of(client)), server: server.map(of) };
-    drops.caveat("datagrams")
+    drops.caveat("datagram")
 }
 
 /// A server that was gone has counted nothing while it was, and a new process nothing of what was before.
@@ -202,6 +212,14 @@ mod tests {
         let end = |paths| MultipathReport { paths, ..MultipathReport::default() };
         let (client, server) = (end(vec![path(5, 0, 2)]), end(vec![path(6, 1, 0)]));
         assert!(verified(&client, None).passed);
+        for (came, words) in [
+            (0, "no datagram came here, so none was wrong"),
+            (1, "the 1 datagram that came here is as it was sent"),
+            (2, "all 2 datagrams that came here are as they were sent"),
+            (12_345, "all 12,345 datagrams that came here are as they were sent"),
+        ] {
+            assert_eq!(verified(&end(vec![path(came, 0, 0)]), None).text, words);
+        }
         let check = verified(&client, Some(&server));
         assert!(!check.passed && check.text.starts_with("1 datagram came"), "{}", check.text);
         let summary = MultipathSummary { unsent: 3, scheduled: 7, ..MultipathSummary::default() };
@@ -287,6 +305,7 @@ mod tests {
         let table = [
             (&[(tenth, 1_000)][..], None),
             (&[(tenth * 11 / 10, 1_000)], Some("half of the datagrams left")),
+            (&[(tenth * 11 / 10, 990), (1_000_000_000, 10)], Some("half of the datagrams left")),
             // Two of five are late, which no median knows of.
             (&[(0, 600), (tenth * 2, 400)], Some("of a hundred datagrams one left")),
             (&[(0, 980), (tenth * 2, 20)], Some("of a hundred datagrams one left")),
@@ -305,6 +324,9 @@ mod tests {
             assert_eq!(said.len(), usize::from(words.is_some()), "{lag:?}: {said:?}");
             let is_said = said.iter().all(|caveat| caveat.text.starts_with(words.unwrap_or("")));
             assert!(is_said && said.iter().all(|it| it.name == "send_lag"), "{lag:?}: {said:?}");
+            // Where the median is told, and one was late by more than a period.
+            let has_latest = said.iter().any(|it| it.text.contains("their time, the latest 1"));
+            assert_eq!(has_latest, lag.len() == 2 && lag[1].0 == 1_000_000_000, "{said:?}");
         }
     }
 

@@ -17,7 +17,7 @@ use super::{DatagramDirection, DatagramsPlan};
 use crate::document::{Document, Measurement};
 use crate::goodput::{Extent, Pattern};
 use crate::limits::{self, PlanError};
-use crate::registry::{Plan, Test};
+use crate::registry::{EndReport, Plan, Test};
 use crate::sequel::{Sequel, Step};
 
 /// A trial that searches lasts this part of the duration, and no less than so long.
@@ -135,7 +135,7 @@ impl Search {
         let mut trial = trial(number, trying, outcome.unwrap_or_default());
         let was_disturbed =
             self.trials.last().is_some_and(|last| last.verdict == TrialVerdict::Disturbed);
-        if trial.verdict == TrialVerdict::Lost && trial.is_late() && !was_disturbed {
+        if trial.verdict == TrialVerdict::Lost && trial.is_disturbed() && !was_disturbed {
             trial.verdict = TrialVerdict::Disturbed;
         }
         self.trials.push(trial);
@@ -178,6 +178,7 @@ struct Outcome {
     socket_drops: Option<u64>,
     lost_on_the_way: Option<u64>,
     send_lag_max_ns: Option<u64>,
+    stood_still_ns: u64,
     /// Flows that did not come to their end.
     failed: u64,
 }
@@ -203,6 +204,11 @@ impl Outcome {
             socket_drops: way.socket_drops,
             lost_on_the_way: way.lost_on_the_way,
             send_lag_max_ns: way.send_lag.as_ref().and_then(|lag| lag.max_ns),
+            stood_still_ns: [Some(&measurement.client), measurement.server.as_ref()]
+                .into_iter()
+                .flatten()
+                .map(EndReport::still_ns)
+                .fold(0, u64::max),
             failed: summary.failed,
         })
     }
@@ -212,6 +218,11 @@ impl RateTrial {
     /// Whether its sender sent a burst to make up for a pause.
     fn is_late(&self) -> bool {
         self.send_lag_max_ns.is_some_and(|lag| lag > LATE_NS)
+    }
+
+    /// Whether what it lost may be lost by an end, and not at this rate: so it is tried once more.
+    fn is_disturbed(&self) -> bool {
+        self.is_late() || self.stood_still_ns > 0
     }
 }
 
@@ -273,6 +284,7 @@ fn trial(number: u64, trying: Trying, outcome: Outcome) -> RateTrial {
         socket_drops: outcome.socket_drops,
         lost_on_the_way: outcome.lost_on_the_way,
         send_lag_max_ns: outcome.send_lag_max_ns,
+        stood_still_ns: outcome.stood_still_ns,
         verdict,
     }
 }

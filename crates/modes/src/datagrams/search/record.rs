@@ -116,6 +116,8 @@ pub struct RateTrial {
     pub lost_on_the_way: Option<u64>,
     /// The longest that the sender was behind its schedule, where it had one. It makes up for that at once.
     pub send_lag_max_ns: Option<u64>,
+    /// For how long an end's program stood still in it, of two the longer; 0: neither did, or nobody looked.
+    pub stood_still_ns: u64,
     /// What follows from it.
     pub verdict: TrialVerdict,
 }

@@ -151,8 +151,14 @@ fn failed(search: &RateSearch) -> Option<Figure> {
         what.push(format!("{} not received", count(trial.not_received())));
     }
     let again = match trial.verdict {
-        TrialVerdict::Disturbed => "; its sender was late, and the rate was tried once more",
-        _ => "",
+        TrialVerdict::Disturbed if trial.stood_still_ns > 0 => format!(
+            "; a program stood still for {}, and the rate was tried once more",
+            duration_ns(trial.stood_still_ns)
+        ),
+        TrialVerdict::Disturbed => {
+            "; its sender was late, and the rate was tried once more".to_owned()
+        }
+        _ => String::new(),
     };
     let note = format!("{} of {}{place}{again}", what.join(", "), count(trial.sent));
     Some(Figure::new("lost at", Value::BitRate(trial.sent_bps as f64)).with_note(note))
@@ -226,9 +232,14 @@ fn disturbed(search: &RateSearch) -> Option<Caveat> {
         1 => String::new(),
         _ => format!(", and {} more did so", counted(within - 1, "trial")),
     };
-    let late = trial.send_lag_max_ns.map_or_else(String::new, |lag| {
-        format!(" while its sender was up to {} behind its schedule", duration_ns(lag))
-    });
+    let late = if trial.stood_still_ns > 0 {
+        let still = duration_ns(trial.stood_still_ns);
+        format!(" while the program of an end stood still for {still}")
+    } else {
+        trial.send_lag_max_ns.map_or_else(String::new, |lag| {
+            format!(" while its sender was up to {} behind its schedule", duration_ns(lag))
+        })
+    };
     let text = format!(
         "trial {} lost {} of {} at {}, not above the rate that was found{late}{more}: later trials there lost nothing",
         trial.number,

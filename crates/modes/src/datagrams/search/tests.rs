@@ -254,6 +254,28 @@ fn a_rate_that_holds_for_a_moment_and_not_for_the_whole_duration_is_given_up() {
 }
 
 #[test]
+fn what_was_lost_while_a_program_stood_still_is_tried_once_more_and_no_more_than_once() {
+    let test = test_of(Some(20_000_000), Period::from_secs(10));
+    let (mut search, first) = Search::begin(&test).expect("a plan");
+    // The sender is in time: it was the receiver that rested, and its socket overflowed.
+    let rested = |test| {
+        let carried = Path { loss: 0.1, ..IDEAL }.carry(test);
+        Some(Outcome { stood_still_ns: 1_000_000_000, send_lag_max_ns: Some(1_000), ..carried })
+    };
+    search.judge(rested(&first.1));
+    assert_eq!(search.trials[0].verdict, TrialVerdict::Disturbed);
+    let again = search.next().expect("once more");
+    let mut passed = search.clone();
+    passed.judge(Some({ IDEAL }.carry(&again.1)));
+    let section = sheet::section(&passed.record());
+    let caveat = section.caveats.iter().find(|caveat| caveat.name == "trials_disturbed");
+    let text = &caveat.expect("it is told").text;
+    assert!(text.contains("while the program of an end stood still for 1 s: later"), "{text}");
+    search.judge(rested(&again.1));
+    assert_eq!(search.trials[1].verdict, TrialVerdict::Lost);
+}
+
+#[test]
 fn what_was_lost_while_the_sender_was_late_is_tried_once_more_and_no_more_than_once() {
     let test = test_of(Some(20_000_000), Period::from_secs(10));
     let (mut search, first) = Search::begin(&test).expect("a plan");

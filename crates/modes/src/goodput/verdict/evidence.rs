@@ -1,5 +1,6 @@
 //! The figures of a verdict, each with its name and a few words.
 
+use pathscope_core::quantity::counted;
 use pathscope_core::record::{Evidence, Limit};
 
 use super::facts::{Facts, Seen};
@@ -10,7 +11,7 @@ impl Facts {
         let shares = self.of_ends().into_iter().chain(self.of_sockets());
         let shares = shares.filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
         let retransmits = self.retransmits.map(|segments| {
-            let text = format!("{segments} segments sent again");
+            let text = format!("{} sent again", counted(segments, "segment"));
             Evidence::new("retransmits", segments as f64, text)
         });
         shares.chain(retransmits).collect()
@@ -32,11 +33,18 @@ impl Facts {
                 ["paused_share", seen_or("seen_held_by_program_share", "sender_busy_share")]
             }
             Limit::ReceiveWindow => [self.window(), "receiver_cpu_share"],
-            Limit::SendBuffer => {
-                [seen_or("seen_held_by_send_buffer_share", "send_buffer_limited_share"), path]
+            Limit::SendBuffer if is_seen => {
+                ["seen_held_by_send_buffer_share", "seen_in_queue_share"]
             }
+            Limit::SendBuffer => ["send_buffer_limited_share", "receive_window_limited_share"],
+            Limit::Network if self.is_in_queue() => ["seen_in_queue_share", path],
             Limit::Network => [path, "retransmits"],
-            Limit::Turns | Limit::Sender => ["seen_held_by_program_share", "sender_cpu_share"],
+            Limit::Turns | Limit::Sender => {
+                [seen_or("seen_held_by_program_share", "sender_busy_share"), "sender_cpu_share"]
+            }
+            Limit::Undetermined if self.is_disturbed() => {
+                ["shared_host_cpu_share", "own_cpu_share"]
+            }
             _ => [path, "sender_cpu_share"],
         }
     }

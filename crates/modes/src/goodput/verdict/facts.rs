@@ -42,6 +42,7 @@ pub(super) struct Facts {
     pub receive_window: Option<f64>,
     pub send_buffer: Option<f64>,
     pub busy: Option<f64>,
+    /// What those sent again that send: in turns both ends.
     pub retransmits: Option<u64>,
 }
 
@@ -131,13 +132,21 @@ impl Facts {
             receive_window: of_busy(sum(|tcp| tcp.receive_window_limited_ns)),
             send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
             busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
-            retransmits: sum(|tcp| tcp.retransmits),
+            retransmits: retransmits(sender, in_turns.then_some(receiver)),
         }
     }
 }
 
 fn seen(end: &EndReport) -> Option<Seen> {
     Seen::of(end.goodput.as_ref()?.sending?)
+}
+
+/// What these ends sent again, as far as their kernels say; `None` where none does.
+fn retransmits(sender: &EndReport, other: Option<&EndReport>) -> Option<u64> {
+    let reports =
+        [Some(sender), other].into_iter().flatten().filter_map(|end| end.goodput.as_ref());
+    let flows = reports.flat_map(|report| &report.flows);
+    flows.filter_map(|flow| flow.tcp?.retransmits).reduce(u64::saturating_add)
 }
 
 /// Of the time of all its connections, how long the sender had to pause between bursts.

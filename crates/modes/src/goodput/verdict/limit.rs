@@ -113,6 +113,12 @@ impl Facts {
         self.seen.as_ref().map_or(at_least(limited, LIMITED), is_seen)
     }
 
+    /// Whether it is the path that data waited for, since what a full buffer or window held was in its queue, and else few
+    /// looks found it so.
+    pub fn is_in_queue(&self) -> bool {
+        self.seen.is_some_and(|seen| seen.fills_path() && seen.path < MOSTLY)
+    }
+
     /// Whether data waited for the path: unsent, or in its queue.
     fn is_held_by_path(&self) -> bool {
         match self.seen {

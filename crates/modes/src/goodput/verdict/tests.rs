@@ -1,7 +1,7 @@
 //! Each limit is named by its figures.
 
 use pathscope_core::quantity::Period;
-use pathscope_core::record::{Limit, StoodStill, Stretch};
+use pathscope_core::record::{FlowFacts, Limit, StoodStill, Stretch, TcpFacts};
 use pathscope_core::sending::SendSamples;
 
 use super::facts::{Facts, Seen};
@@ -108,6 +108,194 @@ fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
     named(&seen(0.8, 0.0, 0.0, 0.2), Limit::Sender);
     named(&Facts { in_turns: true, ..seen(0.8, 0.0, 0.0, 0.2) }, Limit::Turns);
     named(&Facts { in_turns: true, ..seen(0.2, 0.0, 0.0, 0.8) }, Limit::Network);
+}
+
+#[test]
+fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
+    let seen = |seen| Facts { seen: Some(seen), ..idle() };
+    let held = Seen { program: 0.1, ..Seen::default() };
+    let still = |seconds: u64| Some((seconds * 1_000_000_000, 0.3));
+    let full = || Facts {
+        shared_host_cpu: Some(0.99),
+        own_cpu: Some(0.9),
+        sender_uses_more: true,
+        ..idle()
+    };
+    let disturbed = || Facts { own_cpu: Some(0.1), ..full() };
+    let table: [(Facts, Limit, &[&str]); 24] = [
+        (
+            Facts { rate: Some(0.99), ..seen(held) },
+            Limit::ConfiguredRate,
+            &["configured_rate_share", "seen_held_by_path_share"],
+        ),
+        (
+            Facts { paused: Some(0.9), ..seen(Seen { program: 0.9, ..held }) },
+            Limit::ConfiguredPauses,
+            &["paused_share", "seen_held_by_program_share"],
+        ),
+        (
+            Facts { in_turns: true, ..seen(Seen { program: 0.9, ..held }) },
+            Limit::Turns,
+            &["seen_held_by_program_share", "sender_cpu_share"],
+        ),
+        // Nobody looked.
+        (
+            Facts { in_turns: true, busy: Some(0.5), ..idle() },
+            Limit::Turns,
+            &["sender_cpu_share", "sender_busy_share"],
+        ),
+        (Facts { sender_still: still(1), ..idle() }, Limit::SenderStopped, &["sender_still_share"]),
+        (
+            Facts { receiver_still: still(1), ..idle() },
+            Limit::ReceiverStopped,
+            &["receiver_still_share"],
+        ),
+        (
+            Facts { sender_cpu: Some(0.97), ..idle() },
+            Limit::SenderCpu,
+            &["sender_cpu_share", "receiver_cpu_share"],
+        ),
+        (
+            Facts { sender_wait: Some(0.7), ..idle() },
+            Limit::SenderCpu,
+            &["sender_cpu_share", "sender_cpu_wait_share"],
+        ),
+        (full(), Limit::SenderCpu, &["shared_host_cpu_share", "own_cpu_share"]),
+        (
+            Facts { receiver_cpu: Some(0.97), ..idle() },
+            Limit::ReceiverCpu,
+            &["sender_cpu_share", "receiver_cpu_share"],
+        ),
+        (
+            Facts { receiver_wait: Some(0.7), ..idle() },
+            Limit::ReceiverCpu,
+            &["receiver_cpu_share", "receiver_cpu_wait_share"],
+        ),
+        (
+            Facts { sender_uses_more: false, ..full() },
+            Limit::ReceiverCpu,
+            &["shared_host_cpu_share", "own_cpu_share"],
+        ),
+        (
+            Facts { receiver_cpu: Some(0.8), receive_window: Some(0.5), ..idle() },
+            Limit::ReceiverCpu,
+            &["receiver_cpu_share", "receive_window_limited_share"],
+        ),
+        (
+            seen(Seen { receive_window: 0.9, ..held }),
+            Limit::ReceiveWindow,
+            &["receiver_cpu_share", "seen_held_by_receive_window_share"],
+        ),
+        (
+            Facts { receive_window: Some(0.5), ..idle() },
+            Limit::ReceiveWindow,
+            &["receiver_cpu_share", "receive_window_limited_share"],
+        ),
+        (
+            seen(Seen { send_buffer: 0.9, ..held }),
+            Limit::SendBuffer,
+            &["seen_held_by_send_buffer_share", "seen_in_queue_share"],
+        ),
+        (
+            Facts { send_buffer: Some(0.5), receive_window: Some(0.1), ..idle() },
+            Limit::SendBuffer,
+            &["receive_window_limited_share", "send_buffer_limited_share"],
+        ),
+        (
+            Facts { retransmits: Some(3), ..seen(Seen { path: 0.9, ..held }) },
+            Limit::Network,
+            &["seen_held_by_path_share", "retransmits"],
+        ),
+        // A buffer was full, and its data was in the path's queue.
+        (
+            seen(Seen { send_buffer: 0.9, queued: 0.9, ..held }),
+            Limit::Network,
+            &["seen_held_by_path_share", "seen_in_queue_share"],
+        ),
+        (
+            Facts { busy: Some(0.99), retransmits: Some(3), ..idle() },
+            Limit::Network,
+            &["sender_busy_share", "retransmits"],
+        ),
+        (
+            seen(Seen { program: 0.9, ..held }),
+            Limit::Sender,
+            &["seen_held_by_program_share", "sender_cpu_share"],
+        ),
+        (disturbed(), Limit::Undetermined, &["shared_host_cpu_share", "own_cpu_share"]),
+        (
+            Facts { spins: true, busy: Some(0.99), ..idle() },
+            Limit::Undetermined,
+            &["sender_cpu_share", "sender_busy_share"],
+        ),
+        (
+            seen(Seen { path: 0.4, ..held }),
+            Limit::Undetermined,
+            &["sender_cpu_share", "seen_held_by_path_share"],
+        ),
+    ];
+    for (facts, limit, expected) in table {
+        assert_eq!(facts.limit(), limit, "{facts:?}");
+        let deciding = facts.deciding(limit);
+        let evidence = facts.evidence();
+        let mut marked: Vec<&str> = evidence.iter().map(|it| it.name.as_str()).collect();
+        marked.retain(|name| deciding.contains(name));
+        let mut expected = expected.to_vec();
+        marked.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(marked, expected, "{limit:?} of {facts:?}");
+    }
+}
+
+#[test]
+fn what_was_sent_again_is_counted_as_it_is_spelt() {
+    let of = |retransmits| Facts { busy: Some(0.99), retransmits, ..idle() };
+    for (segments, words) in [
+        (Some(0), "congestion control held the sender; nothing was lost"),
+        (Some(1), "held the sender, and 1 segment was sent again"),
+        (Some(2), "held the sender, and 2 segments were sent again"),
+        (Some(12_345), "held the sender, and 12,345 segments were sent again"),
+        // Unknown is not none.
+        (None, "the path: congestion control held the sender"),
+    ] {
+        let said = of(segments).text(Limit::Network);
+        assert!(said.ends_with(words), "{said}");
+        let evidence = of(segments).evidence();
+        let told = evidence.iter().find(|it| it.name == "retransmits").map(|it| it.text.clone());
+        let expected = match segments {
+            Some(1) => Some("1 segment sent again".to_owned()),
+            Some(12_345) => Some("12,345 segments sent again".to_owned()),
+            Some(few) => Some(format!("{few} segments sent again")),
+            None => None,
+        };
+        assert_eq!(told, expected);
+    }
+}
+
+#[test]
+fn in_turns_what_either_end_sent_again_counts() {
+    let end = |again: &[Option<u64>]| {
+        let flow = |&retransmits: &Option<u64>| FlowFacts {
+            tcp: Some(TcpFacts { retransmits, ..TcpFacts::default() }),
+            ..FlowFacts::default()
+        };
+        let flows = again.iter().map(flow).collect();
+        let goodput = Some(GoodputReport { flows, ..GoodputReport::default() });
+        EndReport { elapsed_ns: 10_000_000_000, goodput, ..EndReport::default() }
+    };
+    let counted = |words: &str, client: &[Option<u64>], server: &[Option<u64>]| {
+        let plan: GoodputPlan = crate::goodput::args::tests::plan(words).expect("a plan");
+        let summary = GoodputSummary::default();
+        let said = verdict(&plan, &summary, &end(client), &end(server), None);
+        let figure = said.evidence.iter().find(|it| it.name == "retransmits");
+        figure.map(|it| it.value)
+    };
+    let turns = "-c 2 -t 10s --pattern pushpull";
+    assert_eq!(counted(turns, &[Some(2_900), Some(16)], &[Some(2_718)]), Some(5_634.0));
+    assert_eq!(counted(turns, &[None], &[Some(3)]), Some(3.0));
+    assert_eq!(counted(turns, &[None], &[None]), None);
+    // Of one that sends alone, the other's is none of it.
+    assert_eq!(counted("-c 2 -t 10s", &[Some(5)], &[Some(3)]), Some(5.0));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! A verdict in words, and its evidence.
 
-use pathscope_core::quantity::{duration_ns, ratio};
+use pathscope_core::quantity::{counted, duration_ns, ratio, were};
 use pathscope_core::record::Limit;
 
 use super::facts::{Facts, Seen};
@@ -42,12 +42,15 @@ impl Facts {
                 of_looks(|seen| seen.program).unwrap_or_else(|| "most".to_owned())
             ),
             Limit::Network => match self.retransmits {
-                Some(segments) if segments > 0 => {
-                    format!(
-                        "the path: congestion control held the sender, and {segments} segments were sent again"
-                    )
+                Some(0) => {
+                    "the path: congestion control held the sender; nothing was lost".to_owned()
                 }
-                _ => "the path: congestion control held the sender; nothing was lost".to_owned(),
+                Some(segments) => format!(
+                    "the path: congestion control held the sender, and {} {} sent again",
+                    counted(segments, "segment"),
+                    were(segments)
+                ),
+                None => "the path: congestion control held the sender".to_owned(),
             },
             Limit::Sender => format!(
                 "the sender: in {} of the looks at its sockets they had room, and it gave them nothing",

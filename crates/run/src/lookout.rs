@@ -1,0 +1,368 @@
+//! Whether this program runs at all: one thread for all tests of the process, and what each test has to know of it.
+//!
+//! It is no measuring thread: it sleeps, wakes some twenty times a second, and notes when it did so too late. A program that is
+//! stopped wakes too late, and so does one whose machine stands still. A session's thread could not tell: it may wait for a
+//! disk or a reader. One for each session would cost a server more memory than a light session has.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::record::{StoodStill, Stretch};
+use pathscope_os::{clock, cpus};
+
+/// From one look to the next.
+const EVERY: Duration = Duration::from_millis(50);
+/// An interval that begins so soon after a stretch holds what had waited in buffers meanwhile: workers and the session
+/// wake one after the other.
+const SOON_NS: u64 = 100_000_000;
+/// What its few calls need.
+const STACK_BYTES: usize = 64 << 10;
+/// Stretches that are kept for the rows of intervals that are not told yet. Of more the last grows.
+const RECENT: usize = 64;
+
+/// What is seen of this process.
+static PROCESS: Mutex<Lookout> = Mutex::new(Lookout::new());
+
+fn process() -> MutexGuard<'static, Lookout> {
+    PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A test that is told when this program stood still. It is forgotten with this.
+#[derive(Debug)]
+pub(crate) struct Watched(u64);
+
+impl Watched {
+    /// A test that starts now, for which a stretch counts from so long on. None where the system gives no thread: then
+    /// nobody looks.
+    pub fn begin(start: Tick, seen_from_ns: u64) -> Option<Self> {
+        let mut process = process();
+        if !process.has_thread {
+            let thread = std::thread::Builder::new().name("lookout".to_owned());
+            thread.stack_size(STACK_BYTES).spawn(look_out).ok()?;
+            process.has_thread = true;
+            process.woke(clock::now(), Account::of_process());
+        }
+        Some(Self(process.watch(Standstill::new(start, seen_from_ns))))
+    }
+
+    /// When this program stood still, where it did.
+    pub fn stood_still(&self) -> Option<StoodStill> {
+        self.seen_now(|seen| (seen.still.times > 0).then(|| seen.still.clone()))
+    }
+
+    /// For how long it did, in an interval or right before it. Asked of one interval after the other.
+    pub fn still_about(&self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        self.seen_now(|seen| seen.still_about(start_ns, end_ns))
+    }
+
+    /// What was seen. Of all threads that go on after a stretch, this one may be the first.
+    fn seen_now<T>(&self, ask: impl FnOnce(&mut Standstill) -> Option<T>) -> Option<T> {
+        let mut process = process();
+        process.catch_up(clock::now(), Account::of_process);
+        process.tests.get_mut(&self.0).and_then(ask)
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        process().tests.remove(&self.0);
+    }
+}
+
+/// The thread. It ends soon after the last test has.
+fn look_out() {
+    loop {
+        std::thread::sleep(EVERY);
+        let mut process = process();
+        process.woke(clock::now(), Account::read());
+        if process.tests.is_empty() {
+            process.has_thread = false;
+            return;
+        }
+    }
+}
+
+/// Whether a process wakes when it should, and the tests that are to know.
+#[derive(Debug)]
+struct Lookout {
+    has_thread: bool,
+    /// When it wakes next.
+    due: Tick,
+    /// As it was when it last woke.
+    account: Account,
+    tests: BTreeMap<u64, Standstill>,
+    next: u64,
+}
+
+/// What becomes of the time of a process that runs.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+struct Account {
+    /// Processor time of all its threads.
+    used_ns: Option<u64>,
+    /// Time that the thread which looks was ready and had no processor.
+    waited_ns: Option<u64>,
+}
+
+impl Account {
+    /// As the system has it now; of the thread that looks.
+    fn read() -> Self {
+        let waited_ns = cpus::thread_usage().and_then(|usage| usage.waited_ns);
+        Self { waited_ns, ..Self::of_process() }
+    }
+
+    /// What another thread can know.
+    fn of_process() -> Self {
+        Self { used_ns: cpus::process_cpu_ns(), waited_ns: None }
+    }
+}
+
+/// What a process did since an earlier look.
+#[derive(Clone, Copy, Debug)]
+struct Since {
+    /// Of the time, how much it ran, or would have.
+    ran_ns: u64,
+    /// Whether it is known how long the thread that looks waited for a processor.
+    is_whole: bool,
+}
+
+impl Since {
+    fn of(now: Account, before: Account) -> Self {
+        let since = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
+        let used = since(now.used_ns, before.used_ns);
+        let waited = since(now.waited_ns, before.waited_ns);
+        Self { ran_ns: used.max(waited).unwrap_or(0), is_whole: waited.is_some() }
+    }
+}
+
+impl Lookout {
+    const fn new() -> Self {
+        Self {
+            has_thread: false,
+            due: Tick::NEVER,
+            account: Account { used_ns: None, waited_ns: None },
+            tests: BTreeMap::new(),
+            next: 0,
+        }
+    }
+
+    fn watch(&mut self, test: Standstill) -> u64 {
+        self.next += 1;
+        self.tests.insert(self.next, test);
+        self.next
+    }
+
+    /// It woke. Where this process ran meanwhile, or was ready to and had no processor, only this thread was late, or a
+    /// processor is what it lacked.
+    fn woke(&mut self, now: Tick, account: Account) {
+        let since = Since::of(account, std::mem::replace(&mut self.account, account));
+        let due = std::mem::replace(&mut self.due, now + EVERY);
+        if since.ran_ns < now.nanos_since(due) / 2 {
+            self.tests.values_mut().for_each(|test| test.missed(due, now, since.is_whole));
+        }
+    }
+
+    /// Somebody else is here and it is not, though it should have been long ago.
+    fn catch_up(&mut self, now: Tick, read: impl FnOnce() -> Account) {
+        if now.nanos_since(self.due) >= StoodStill::SEEN_FROM_NS {
+            self.woke(now, read());
+        }
+    }
+}
+
+/// When the program stood still during one test.
+#[derive(Debug)]
+struct Standstill {
+    start: Tick,
+    seen_from_ns: u64,
+    still: StoodStill,
+    /// What rows have to tell that are yet to come.
+    recent: VecDeque<Recent>,
+}
+
+/// One stretch, or several that many others came before.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    stretch: Stretch,
+    still_ns: u64,
+}
+
+impl Standstill {
+    fn new(start: Tick, seen_from_ns: u64) -> Self {
+        Self { start, seen_from_ns, still: StoodStill::default(), recent: VecDeque::new() }
+    }
+
+    /// Nothing ran from then till then. What is short counts only where it is known that no processor was lacking.
+    fn missed(&mut self, from: Tick, to: Tick, is_whole: bool) {
+        let [start_ns, end_ns] = [from, to].map(|time| time.nanos_since(self.start));
+        let still_ns = end_ns.saturating_sub(start_ns);
+        let seen_from_ns = if is_whole { self.seen_from_ns } else { StoodStill::SEEN_FROM_NS };
+        if still_ns < seen_from_ns {
+            return;
+        }
+        let stretch = Stretch { start_ns, end_ns };
+        self.still.add(stretch);
+        let is_full = self.recent.len() >= RECENT;
+        match self.recent.back_mut().filter(|_| is_full) {
+            Some(last) => {
+                last.stretch.end_ns = end_ns;
+                last.still_ns = last.still_ns.saturating_add(still_ns);
+            }
+            None => self.recent.push_back(Recent { stretch, still_ns }),
+        }
+    }
+
+    fn still_about(&mut self, start_ns: u64, end_ns: u64) -> Option<u64> {
+        // No row to come begins earlier.
+        self.recent.retain(|recent| recent.stretch.end_ns.saturating_add(SOON_NS) >= start_ns);
+        let about = self.recent.iter().filter(|recent| recent.stretch.start_ns <= end_ns);
+        about.map(|recent| recent.still_ns).reduce(u64::saturating_add)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND_NS: u64 = 1_000_000_000;
+
+    fn at(milliseconds: u64) -> Tick {
+        Tick::from_nanos(milliseconds * 1_000_000)
+    }
+
+    fn used(milliseconds: u64) -> Account {
+        Account { used_ns: Some(milliseconds * 1_000_000), waited_ns: Some(0) }
+    }
+
+    /// A process that is seen for the first time then, and its test, which begins then.
+    fn lookout(start: Tick, seen_from_ns: u64) -> (Lookout, u64) {
+        let mut lookout = Lookout::new();
+        lookout.woke(start, used(0));
+        let test = lookout.watch(Standstill::new(start, seen_from_ns));
+        (lookout, test)
+    }
+
+    fn plain(start: Tick) -> (Lookout, u64) {
+        lookout(start, StoodStill::SEEN_FROM_NS)
+    }
+
+    fn still(lookout: &Lookout, test: u64) -> (u64, u64, u64) {
+        let still = &lookout.tests[&test].still;
+        (still.times, still.total_ns, still.longest_ns)
+    }
+
+    #[test]
+    fn a_program_that_wakes_too_late_and_used_nothing_stood_still() {
+        let (mut seen, test) = plain(at(1_000));
+        seen.woke(at(1_051), used(40));
+        // Its threads ran, and only this one did not.
+        seen.woke(at(1_501), used(400));
+        // A quota kept its processors from it.
+        let waited = Account { waited_ns: Some(300_000_000), ..used(410) };
+        seen.woke(at(1_900), waited);
+        assert_eq!(still(&seen, test), (0, 0, 0));
+        seen.woke(at(2_950), Account { used_ns: Some(2 * SECOND_NS), ..waited });
+        seen.woke(at(6_000), Account { used_ns: Some(2_001_000_000), ..waited });
+        assert_eq!(still(&seen, test), (1, 3 * SECOND_NS, 3 * SECOND_NS));
+        let stretch = Stretch { start_ns: 2 * SECOND_NS, end_ns: 5 * SECOND_NS };
+        assert_eq!(seen.tests[&test].still.stretches, [stretch]);
+    }
+
+    #[test]
+    fn whoever_comes_first_after_a_stretch_sees_it_and_it_counts_once() {
+        let (mut seen, test) = plain(at(0));
+        seen.catch_up(at(299), || panic!("it is not late yet"));
+        seen.catch_up(at(1_050), || Account { waited_ns: None, ..used(1) });
+        seen.woke(at(1_060), used(2));
+        assert_eq!(still(&seen, test), (1, SECOND_NS, SECOND_NS));
+    }
+
+    #[test]
+    fn pings_know_of_less_where_it_is_sure_that_no_processor_was_lacking() {
+        let (mut seen, pings) = lookout(at(0), StoodStill::SEEN_FROM_BY_PINGS_NS);
+        let bytes = seen.watch(Standstill::new(at(0), StoodStill::SEEN_FROM_NS));
+        // Less than that.
+        seen.woke(at(149), used(0));
+        // 150 ms, of which the thread may have waited for a processor, as far as is known.
+        seen.woke(at(349), Account { waited_ns: None, ..used(0) });
+        seen.woke(at(549), used(0));
+        assert_eq!(still(&seen, pings), (0, 0, 0));
+        // Here it did not.
+        seen.woke(at(749), used(0));
+        assert_eq!(still(&seen, pings), (1, 150_000_000, 150_000_000));
+        assert_eq!(still(&seen, bytes), (0, 0, 0));
+    }
+
+    #[test]
+    fn a_test_knows_of_its_own_time_alone() {
+        let (mut seen, first) = plain(at(0));
+        // It begins after the stretch that nobody has seen yet.
+        let second = seen.watch(Standstill::new(at(1_049), StoodStill::SEEN_FROM_NS));
+        seen.woke(at(1_050), used(0));
+        seen.woke(at(2_100), used(0));
+        assert_eq!(still(&seen, first), (2, 2 * SECOND_NS, SECOND_NS));
+        assert_eq!(still(&seen, second), (1, SECOND_NS, SECOND_NS));
+        let [stretch] = seen.tests[&second].still.stretches[..] else { panic!("one stretch") };
+        assert_eq!((stretch.start_ns, stretch.end_ns), (51_000_000, 1_051_000_000));
+    }
+
+    #[test]
+    fn intervals_that_hold_what_waited_meanwhile_are_told() {
+        let (mut seen, test) = plain(at(0));
+        seen.woke(at(1_950), used(1_900));
+        seen.woke(at(5_400), used(1_900));
+        let mut about = |start: u64, end: u64| {
+            let test = seen.tests.get_mut(&test).expect("it is watched");
+            test.still_about(start * 1_000_000, end * 1_000_000)
+        };
+        let still = Some(3_400_000_000);
+        // The last before it, the one that it made long, and the one in which the buffers were emptied.
+        assert_eq!(about(0, 1_000), None);
+        assert_eq!(about(1_000, 5_401), still);
+        assert_eq!(about(5_401, 6_000), still);
+        assert_eq!(about(6_000, 7_000), None);
+    }
+
+    #[test]
+    fn every_row_tells_of_its_stretch_however_many_came_before() {
+        let (mut seen, test) = plain(at(0));
+        // A second in each two, and a row for each two.
+        for row in 0..200 {
+            let begin = row * 2_000;
+            seen.woke(at(begin + 950), used(begin + 950));
+            seen.woke(at(begin + 2_000), used(begin + 950));
+            // What the other tests of it used meanwhile.
+            seen.account = used(begin + 2_000);
+            let test = seen.tests.get_mut(&test).expect("it is watched");
+            let told = test.still_about((begin + 500) * 1_000_000, (begin + 2_000) * 1_000_000);
+            assert_eq!(told, Some(SECOND_NS), "row {row}");
+            assert!(test.recent.len() <= 2);
+        }
+        assert_eq!(still(&seen, test).0, 200);
+        assert_eq!(seen.tests[&test].still.stretches.len(), 16);
+    }
+
+    #[test]
+    fn what_no_row_has_told_stays_bounded_and_nothing_of_it_is_lost() {
+        let (mut seen, test) = plain(at(0));
+        for second in 1..=1_000 {
+            seen.woke(at(second * 1_050), used(0));
+        }
+        let test = seen.tests.get_mut(&test).expect("it is watched");
+        assert_eq!(test.recent.len(), RECENT);
+        assert_eq!(test.still_about(0, 1_050 * SECOND_NS), Some(1_000 * SECOND_NS));
+        // The last rows still know.
+        assert!(test.still_about(1_049 * SECOND_NS, 1_050 * SECOND_NS) >= Some(SECOND_NS));
+        assert_eq!(test.recent.len(), 1);
+    }
+
+    #[test]
+    fn a_test_that_is_let_go_is_forgotten() {
+        let watched = Watched::begin(clock::now(), StoodStill::SEEN_FROM_NS).expect("a thread");
+        let number = watched.0;
+        assert!(process().tests.contains_key(&number) && process().has_thread);
+        drop(watched);
+        assert!(!process().tests.contains_key(&number));
+    }
+}
