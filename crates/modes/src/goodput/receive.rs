@@ -205,6 +205,10 @@ impl Receiver {
         (self.position, self.end)
     }
 
+    fn received_so_far(&self) -> String {
+        errors::received(self.progress(), self.told)
+    }
+
     /// How many bytes may still come.
     pub(super) fn room(&self) -> usize {
         let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
@@ -311,7 +315,7 @@ impl Receiver {
         if self.closed && !self.is_done() {
             self.judge(shared);
             if self.end.is_some() && (self.told || !self.may_overtake) {
-                self.fail(errors::closed_early(self.position, self.end));
+                self.fail(errors::closed_early(&self.received_so_far()));
             }
         }
     }
@@ -333,7 +337,7 @@ impl Machine for Receiver {
             self.judge(shared);
             self.check_close(shared);
             if self.peer_failed && !self.is_done() {
-                self.fail(errors::failed_there("receiving", self.position, self.end));
+                self.fail(errors::failed_there("receiving", &self.received_so_far()));
             }
         }
         if now >= self.stalled_at {
@@ -406,7 +410,7 @@ impl Machine for Receiver {
             }
             Event::Reset { errno, .. } if !self.is_done() => {
                 self.judge(shared);
-                self.fail(errors::reset(errno, "receiving", self.position, self.end));
+                self.fail(errors::reset(errno, "receiving", &self.received_so_far()));
             }
             _ => {}
         }

@@ -119,7 +119,7 @@ impl Sender {
     fn time_is_up(&mut self) {
         if self.peer_failed && !self.is_done() {
             self.stop_at = Tick::NEVER;
-            self.fail(errors::failed_there("sending", self.position, self.end));
+            self.fail(errors::failed_there("sending", &self.sent_so_far()));
         }
         self.end_here();
     }
@@ -133,6 +133,10 @@ impl Sender {
     /// Whether it was stopped before it had sent what was agreed.
     pub(super) fn is_cut(&self) -> bool {
         self.is_cut
+    }
+
+    fn sent_so_far(&self) -> String {
+        errors::sent(self.progress())
     }
 
     /// Bytes sent, and where the stream ends.
@@ -218,7 +222,7 @@ impl Machine for Sender {
                 self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
             Event::Reset { errno, .. } if !self.is_done() => {
-                self.fail(errors::reset(errno, "sending", self.position, self.end));
+                self.fail(errors::reset(errno, "sending", &self.sent_so_far()));
             }
             _ => {}
         }

@@ -1,11 +1,11 @@
 //! Goodput in virtual time: every pattern, whatever the chunks, the buffers and the accidents.
 
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{Action, Chunks, Conditions, Edit, Ended, Link, Outcome, Sim};
-use pathscope_flow::{Machine, Phase, Shared, Split, Transport};
+use pathscope_flow::{Event, Machine, Phase, Shared, Split, Transport};
 use proptest::prelude::*;
 
 use super::*;
@@ -207,6 +207,23 @@ fn a_peer_that_dies_is_told_from_one_that_is_done() {
             Some(FlowErrorKind::Network),
             "{pattern:?} {outcome}"
         );
+    }
+}
+
+#[test]
+fn what_a_part_is_part_of_is_said() {
+    for (told, of) in
+        [(None, "0 B of 2 MiB"), (Some(1 << 20), "0 B of 1 MiB that the other end had sent")]
+    {
+        let plan = plan(Pattern::Pull, transfer(2 << 20));
+        let mut flow = GoodputFlow::new(&plan, Role::Client, session(), FLOW);
+        let mut shared = GoodputShared::new(&plan);
+        flow.event(&mut shared, Event::Start, Tick::ZERO);
+        told.into_iter()
+            .for_each(|told| flow.event(&mut shared, Event::PeerTotal(told), Tick::from_nanos(1)));
+        flow.event(&mut shared, Event::PeerClosed(Lane(0)), Tick::from_nanos(2));
+        let error = flow.error().expect("it failed");
+        assert_eq!(error.text, format!("the other end closed the connection after {of}"));
     }
 }
 
