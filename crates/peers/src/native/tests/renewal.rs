@@ -2,14 +2,15 @@
 //! both ends have heard exactly what was said.
 
 use pathscope_core::error::Failure;
-use pathscope_core::id::Token;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue as _, Input, Output};
 use pathscope_modes::registry::Test;
 
 use super::pair::{End, Fault, Pair, RUN_NS, Seen, Talk};
-use crate::PeerError;
 use crate::limits::Limits;
 use crate::native::{VersionRange, fixtures};
+use crate::{Moment, PeerError};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -213,6 +214,21 @@ fn a_path_that_lets_nothing_through_is_not_asked_for_ever() {
         "{said}"
     );
     assert!((10..20).contains(&spoilt.connections), "{}", spoilt.connections);
+}
+
+#[test]
+fn a_last_try_that_failed_as_the_first_loss_is_told_once() {
+    let closed = |reason: Option<&str>| {
+        let reason = reason.map(str::to_owned);
+        Box::new(PeerError::Closed { who: Role::Server, moment: Moment::Running, reason })
+    };
+    let told = |last| PeerError::NotResumed { lost: closed(None), last }.to_string();
+    let lost = "the server closed the connection while the test ran";
+    assert_eq!(told(closed(None)), format!("{lost}; it was asked for again, in vain"));
+    let silence = Period::from_secs(5);
+    let silent = PeerError::Silent { who: Role::Server, moment: Moment::Running, silence };
+    let last = silent.to_string();
+    assert_eq!(told(Box::new(silent)), format!("{lost}; it was asked for again, and {last}"));
 }
 
 #[test]
