@@ -406,7 +406,12 @@ impl Client {
             (Input::Received(_) | Input::ControlClosed, _) if self.line.is_deaf() => Ok(()),
             (Input::Received(bytes), _) => self.received(bytes, now),
             (Input::ControlClosed, _) => Err(self.line.closed(self.moment())),
-            (Input::Reconnected, Stage::Away) => self.greet(now),
+            (Input::Reconnected, Stage::Away) => {
+                if self.resumption.is_none() {
+                    self.line.note_renewed();
+                }
+                self.greet(now)
+            }
             (Input::Reconnected, _) => {
                 self.line.ask(now);
                 Ok(())

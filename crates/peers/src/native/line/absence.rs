@@ -144,8 +144,13 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         }
     }
 
-    fn here_again(&mut self, words: Vec<Vec<u8>>, now: Tick) {
+    /// A connection has taken the place of one that was lost.
+    pub const fn note_renewed(&mut self) {
         self.renewals.made = self.renewals.made.saturating_add(1);
+    }
+
+    fn here_again(&mut self, words: Vec<Vec<u8>>, now: Tick) {
+        self.note_renewed();
         self.frames = Frames::Numbered;
         self.watch(now);
         words.into_iter().for_each(|bytes| self.put(Output::Send(bytes)));

@@ -217,6 +217,20 @@ fn a_path_that_lets_nothing_through_is_not_asked_for_ever() {
 }
 
 #[test]
+fn a_greeting_that_is_said_anew_is_a_connection_made_anew() {
+    // What the client says first, and what the server answers; only of the second can the client know that it was damaged.
+    for (from_client, damaged) in [(true, 0), (false, 1)] {
+        let mut spoilt = pair(&[fixtures::load(2)]);
+        let end = if from_client { &mut spoilt.client.fault } else { &mut spoilt.server.fault };
+        *end = Some((60, Fault::Flip(1)));
+        spoilt.run();
+        assert_eq!(spoilt.client.outcome(), &Ok(()), "{:?}", spoilt.client.seen);
+        let renewals = spoilt.client.dialogue.renewals();
+        assert_eq!((renewals.made, renewals.damaged()), (1, damaged), "{:?}", spoilt.client.seen);
+    }
+}
+
+#[test]
 fn a_last_try_that_failed_as_the_first_loss_is_told_once() {
     let closed = |reason: Option<&str>| {
         let reason = reason.map(str::to_owned);
