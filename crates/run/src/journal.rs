@@ -152,13 +152,16 @@ struct Held {
     own: Option<(FlowFacts, Tick)>,
     /// What it came to at the other.
     peer: Option<PeerEnd>,
+    /// What the kernel had sent again when this end reported.
+    retransmits: Option<u64>,
 }
 
 impl Held {
-    /// What it came to at this end, once; with what the kernel has sent again since.
+    /// What it came to at this end, once; with what the kernel has sent again since. All that this end says of a connection
+    /// is from one reading: that of its report, once there is one.
     fn take_own(&mut self) -> Option<(FlowFacts, Tick)> {
         let (mut facts, at) = self.own.take()?;
-        let latest = self.socket.upgrade().and_then(|socket| tcp_facts(&socket)?.retransmits);
+        let latest = self.retransmits.or_else(|| tcp_facts(&*self.socket.upgrade()?)?.retransmits);
         if let Some(tcp) = &mut facts.tcp {
             tcp.retransmits = tcp.retransmits.max(latest);
         }
@@ -317,7 +320,10 @@ impl SessionJournal {
         };
         self.tell(Entry::Opened, facts.clone(), (at, at));
         let socket = Arc::downgrade(socket);
-        self.connections.insert(flow, Held { facts, since: at, socket, own: None, peer: None });
+        self.connections.insert(
+            flow,
+            Held { facts, since: at, socket, own: None, peer: None, retransmits: None },
+        );
     }
 
     /// A connection that was to follow another was not made.
@@ -348,12 +354,26 @@ impl SessionJournal {
         }
     }
 
-    /// The other end was lost. What it received of connections that have not ended yet it will never say.
-    pub fn alone(&mut self) {
+    /// The other end was lost, or is waited for no longer since somebody wanted to stop. What it received of connections
+    /// that it has not told of it will never say.
+    pub fn alone(&mut self, is_stopped: bool) {
+        let peer = if is_stopped { Peer::Left } else { Peer::Gone };
         if matches!(self.peer, Peer::Awaited | Peer::Heard) {
-            self.peer = Peer::Gone;
+            self.peer = peer;
         }
-        self.write_unconfirmed(&mut |facts| facts.error.clone().or_else(|| Some(unconfirmed())));
+        self.write_unconfirmed(&mut |facts| {
+            facts.error.clone().or_else(|| Some(unconfirmed(peer)))
+        });
+    }
+
+    /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
+    pub fn reported(&mut self, report: &EndReport) {
+        for told in report.goodput.iter().flat_map(|goodput| &goodput.flows) {
+            let held = self.connections.get_mut(&told.flow);
+            if let (Some(held), Some(tcp)) = (held, &told.tcp) {
+                held.retransmits = tcp.retransmits;
+            }
+        }
     }
 
     /// The other end says what a connection came to there.
@@ -386,7 +406,7 @@ impl SessionJournal {
                     let peer = PeerEnd { totals: Totals { sent, received }, failure };
                     error_of_both(role, facts, &peer)
                 }
-                None => facts.error.clone().or_else(|| has_heard.then(unconfirmed)),
+                None => facts.error.clone().or_else(|| has_heard.then(|| unconfirmed(Peer::Gone))),
             },
         );
     }
@@ -461,7 +481,7 @@ impl SessionJournal {
         let says = match self.peer {
             Peer::Awaited | Peer::Heard => true,
             Peer::Silent => has_failed && self.tells_failures,
-            Peer::Gone => false,
+            Peer::Gone | Peer::Left => false,
         };
         if says && held.peer.is_none() {
             held.own = Some((facts, at));
@@ -476,9 +496,14 @@ impl SessionJournal {
         self.connections.remove(&flow);
         facts.error = match peer {
             Some(peer) => error_of_both(self.role, &facts, &peer),
-            None => facts.error.or_else(|| (self.peer == Peer::Gone).then(unconfirmed)),
+            None => facts.error.or_else(|| self.unsaid()),
         };
         self.write_end(facts, (since, at));
+    }
+
+    /// What there is to say of a connection that ended well, where the other end says nothing any more.
+    fn unsaid(&self) -> Option<FlowError> {
+        matches!(self.peer, Peer::Gone | Peer::Left).then(|| unconfirmed(self.peer))
     }
 
     /// One more that ended well waits for the other end's word.

@@ -30,7 +30,7 @@ fn weight(error: &FlowError) -> u8 {
     match error.kind {
         FlowErrorKind::Data => 2,
         FlowErrorKind::Protocol | FlowErrorKind::Unknown => 1,
-        FlowErrorKind::Network => 0,
+        FlowErrorKind::Network | FlowErrorKind::Unconfirmed => 0,
     }
 }
 

@@ -206,7 +206,6 @@ where
     /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
     pub fn salvage(&mut self, end: &mut impl End) {
         let Some(test) = &mut self.test else { return };
-        self.journal.alone();
         test.tell_all(Event::Stop);
         test.close_entrances(None);
         let mut give_up = clock::now() + self.salvage_within();
@@ -225,9 +224,13 @@ where
                 Err(_) => {}
             }
         }
-        if let Some(report) = self.test.take().and_then(|mut test| test.take_report()) {
+        // Rows that waited for the other end say what the report says.
+        if let Some(report) = self.test.as_mut().and_then(|test| test.take_report()) {
+            self.journal.reported(&report);
             end.report(self.role, report);
         }
+        self.journal.alone(self.stopping);
+        self.test = None;
     }
 
     /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
