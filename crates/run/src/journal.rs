@@ -428,6 +428,7 @@ impl SessionJournal {
     /// A worker is over: whatever of its connections was still under way is so no more.
     pub fn worker_over(&mut self, finished: &Finished<GoodputFlow>, at: Tick) {
         for (flow, _) in &finished.flows {
+            let at = flow.ended_at().unwrap_or(at);
             self.close(flow.id(), flow.totals(), at, goodput_error_of(flow));
         }
     }

@@ -1,7 +1,75 @@
 //! An end that is gone in mid-run: what the other says of it counts what happened, and not the time in which it waited.
 
+use std::path::{Path, PathBuf};
+
+use pathscope_os::clock;
+
 use crate::common::{Running, Server, pathscope};
-use crate::journal::{files, number, rows};
+use crate::journal::{Row, files, number, rows};
+
+/// A client of such a test against a server that keeps files, killed once it has shown three rows, and how long it ran at
+/// most. The server has heard that it is gone.
+fn kill_a_client(folder: &Path, test: &[&str]) -> (Server, [PathBuf; 3], u64) {
+    let (words, paths) = files(folder, "server");
+    let words: Vec<&str> = words.iter().map(String::as_str).chain(["-vv"]).collect();
+    let mut server = Server::start_with(&words);
+    let host = server.host();
+    let began = clock::now();
+    let words = [&test[..1], &[&host, "--report-every", "100ms"], &test[1..]].concat();
+    let mut client = Running::start(pathscope(&words));
+    (0..3).for_each(|_| drop(client.await_stdout("bit/s")));
+    client.signal("KILL");
+    drop(client);
+    server.running.await_stderr("the client is away");
+    let most_ms = clock::now().since(began).as_millis();
+    (server, paths, u64::try_from(most_ms).expect("a moment"))
+}
+
+/// The server ends, and with it the wait for a client that may come back: its rows of connections.
+fn rows_at_the_end(server: Server, paths: &[PathBuf; 3]) -> Vec<Row> {
+    server.running.signal("TERM");
+    server.running.finish();
+    rows(&paths[1])
+}
+
+#[test]
+fn the_time_of_a_connection_ends_with_its_client() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let test = ["goodput", "--pattern", "push", "-c", "2", "-t", "30s", "--rate", "1Mbit"];
+    let (server, paths, most_ms) = kill_a_client(folder.path(), &test);
+    let waits = clock::now();
+    let rows = rows_at_the_end(server, &paths);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in &rows {
+        assert!(number(row, "TimeMs") <= most_ms, "{most_ms} ms at most: {row:?}");
+        assert!(row["Result"].contains("closed the connection"), "{row:?}");
+    }
+    let waited = clock::now().since(waits).as_millis();
+    assert!(waited < 10_000, "nobody is waited for: {waited} ms");
+}
+
+#[test]
+fn the_time_of_a_connection_ends_with_its_server() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (words, paths) = files(folder.path(), "client");
+    let server = Server::start();
+    let host = server.host();
+    let test = ["goodput", &host, "--pattern", "pull", "-c", "2", "-t", "30s", "--rate", "1Mbit"];
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let began = clock::now();
+    let more = ["--no-probe", "--report-every", "100ms"];
+    let mut client = Running::start(pathscope(&[&test[..], &more, &words].concat()));
+    (0..3).for_each(|_| drop(client.await_stdout("bit/s")));
+    server.running.signal("KILL");
+    drop(server);
+    let most_ms = u64::try_from(clock::now().since(began).as_millis()).expect("a moment");
+    client.finish().exits(3);
+    let rows = rows(&paths[1]);
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    for row in &rows {
+        assert!(number(row, "TimeMs") <= most_ms + 50, "{most_ms} ms at most: {row:?}");
+    }
+}
 
 #[test]
 fn connections_that_a_second_stop_leaves_behind_have_not_failed() {

@@ -476,6 +476,10 @@ impl Dialogue for Client {
         self.line.take()
     }
 
+    fn is_away(&self) -> bool {
+        self.line.is_away()
+    }
+
     fn peer_tells_failures(&self) -> bool {
         self.server.as_ref().is_some_and(OtherEnd::tells_failures)
     }

@@ -436,6 +436,10 @@ impl Dialogue for Server {
         self.line.take()
     }
 
+    fn is_away(&self) -> bool {
+        self.line.is_away()
+    }
+
     fn peer_tells_failures(&self) -> bool {
         self.client.as_ref().is_some_and(OtherEnd::tells_failures)
     }

@@ -87,6 +87,8 @@ pub(crate) trait End {
     fn peer_failed(&mut self, flow: FlowId, error: FlowError);
     /// What one end says when all its flows are over.
     fn report(&mut self, whose: Role, report: Box<EndReport>);
+    /// The control connection is lost and may be made anew, or is there again.
+    fn away(&mut self, _is_away: bool) {}
     /// The test is over; these were its sockets.
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
 }
@@ -102,6 +104,8 @@ pub(crate) struct Driver<D> {
     reconnects: bool,
     /// When it was asked for the last time.
     asked_at: Tick,
+    /// Whether it is lost, as the flows of the test were told.
+    is_away: bool,
     /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
     candidate: Option<TcpStream>,
     mailbox: Mailbox,
@@ -152,6 +156,7 @@ where
             control,
             reconnects: false,
             asked_at: Tick::ZERO,
+            is_away: false,
             candidate: None,
             mailbox,
             inbox,
@@ -185,6 +190,7 @@ where
             if let Some(left) = self.carry_out(end) {
                 return left;
             }
+            self.tell_absence(end);
             let heard = match self.wait() {
                 Ok(heard) => heard,
                 Err(error) => return Left::Ended(Err(error)),

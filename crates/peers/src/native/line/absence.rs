@@ -36,6 +36,11 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.is_left || self.link.as_ref().is_none_or(|link| link.received() == 0)
     }
 
+    /// Whether the connection is lost, and none has taken its place yet.
+    pub const fn is_away(&self) -> bool {
+        self.absence.is_some()
+    }
+
     /// Whether what comes is of a connection that is given up.
     pub fn is_deaf(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.asked.is_none())
