@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use pathscope_os::clock;
 
-use crate::common::{Running, Server, pathscope};
+use crate::common::{Running, Server, pathscope, run};
 use crate::journal::{Row, files, number, rows};
 
 /// A client of such a test against a server that keeps files, killed once it has shown three rows, and how long it ran at
@@ -69,6 +69,20 @@ fn the_time_of_a_connection_ends_with_its_server() {
     for row in &rows {
         assert!(number(row, "TimeMs") <= most_ms + 50, "{most_ms} ms at most: {row:?}");
     }
+}
+
+#[test]
+fn a_client_that_is_killed_leaves_its_place_to_the_next() {
+    let mut server = Server::start_with(&["--limit-sessions", "1", "-vv"]);
+    let host = server.host();
+    let words = ["goodput", &host, "-t", "60s", "--report-every", "100ms"];
+    let mut client = Running::start(pathscope(&words));
+    client.await_stdout("bit/s");
+    run(&["latency", &host, "-n", "5"]).exits(3).complains(&["limit of 1 sessions"]);
+    client.signal("KILL");
+    drop(client);
+    server.running.await_stderr("its place is for others");
+    run(&["latency", &host, "-n", "5"]).exits(0);
 }
 
 #[test]

@@ -141,6 +141,14 @@ impl End for ServerEnd<'_> {
         }
     }
 
+    fn away(&mut self, is_away: bool) {
+        if is_away {
+            self.admission.step_out();
+        } else {
+            self.admission.step_in();
+        }
+    }
+
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         self.forget();
         self.lingering = sockets;

@@ -49,6 +49,8 @@ pub(super) struct Sessions {
 #[derive(Debug, Default)]
 struct State {
     census: Census,
+    /// Sessions whose control connection is lost, and that take no place meanwhile.
+    absent: u32,
     present: usize,
     refused: usize,
     files_free: u64,
@@ -71,6 +73,8 @@ pub(super) struct Admission {
     /// Whether it is a session, or why not.
     pub admitted: Result<(), Refusal>,
     files: u64,
+    /// Whether it takes no place for now, since its client is away.
+    is_absent: bool,
 }
 
 impl Admission {
@@ -82,6 +86,28 @@ impl Admission {
     /// The same, for longer than this place.
     pub fn share(&self) -> Arc<Sessions> {
         Arc::clone(&self.sessions)
+    }
+
+    /// The client is away, and may come back: its session goes on, and its place is for others meanwhile. Of so many at a
+    /// time as there are places, so that clients that come and go leave no more than that behind.
+    pub fn step_out(&mut self) {
+        let mut state = self.sessions.state();
+        let most = self.sessions.limits.sessions.unwrap_or(u32::MAX);
+        if self.admitted.is_err() || self.is_absent || state.absent >= most {
+            return;
+        }
+        self.is_absent = true;
+        state.absent += 1;
+        state.census.leave(self.from.ip());
+    }
+
+    /// The client is back.
+    pub fn step_in(&mut self) {
+        let mut state = self.sessions.state();
+        if std::mem::take(&mut self.is_absent) {
+            state.absent -= 1;
+            state.census.come_back(self.from.ip());
+        }
     }
 
     /// Takes files for the sockets of a test, in place of those taken before.
@@ -102,7 +128,11 @@ impl Drop for Admission {
         let mut state = self.sessions.state();
         state.files_free += self.files;
         if self.admitted.is_ok() {
-            state.census.leave(self.from.ip());
+            if self.is_absent {
+                state.absent -= 1;
+            } else {
+                state.census.leave(self.from.ip());
+            }
             state.present -= 1;
             self.sessions.left.notify_all();
             self.sessions.listener.wake();
@@ -180,7 +210,13 @@ impl Sessions {
             Err(_) => state.refused += 1,
         }
         drop(state);
-        Some(Admission { sessions: Arc::clone(sessions), from, admitted, files: 0 })
+        Some(Admission {
+            sessions: Arc::clone(sessions),
+            from,
+            admitted,
+            files: 0,
+            is_absent: false,
+        })
     }
 
     /// Whether a test may begin: the server has not served all that it was to serve.
@@ -336,6 +372,40 @@ mod tests {
     use pathscope_modes::registry::Plan;
 
     use super::*;
+
+    fn sessions(most: u32) -> Arc<Sessions> {
+        let limits = Limits { sessions: Some(most), ..Limits::default() };
+        let waker = Waker::new().expect("a waker");
+        let (host, journal) = (Host::default(), Journal::default());
+        Arc::new(Sessions::new(limits, host, journal, (100, None), waker))
+    }
+
+    #[test]
+    fn an_absent_client_keeps_its_session_and_no_place() {
+        let sessions = sessions(1);
+        let from = SocketAddr::from(([192, 0, 2, 1], 9));
+        let ask = || Sessions::admit(&sessions, from).expect("few are refused");
+        let mut first = ask();
+        assert!(first.admitted.is_ok() && ask().admitted.is_err());
+        first.step_out();
+        let mut second = ask();
+        assert!(second.admitted.is_ok(), "the first is away");
+        // As many may be away as there are places, and no more.
+        second.step_out();
+        assert!(ask().admitted.is_err());
+        // A client that comes back needs no free place, and takes one.
+        first.step_in();
+        second.step_out();
+        let third = ask();
+        assert!(third.admitted.is_err() && sessions.count() == 2);
+        drop(first);
+        let fourth = ask();
+        assert!(fourth.admitted.is_ok() && ask().admitted.is_err());
+        second.step_in();
+        drop((second, fourth));
+        assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
+        assert!(ask().admitted.is_ok());
+    }
 
     #[test]
     fn a_token_is_of_one_test_at_a_time() {
