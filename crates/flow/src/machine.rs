@@ -181,6 +181,8 @@ pub enum Event {
     PeerAway,
     /// The control connection is there again.
     PeerBack,
+    /// The session is lost: no word of the other end comes any more. What it sent after what came is not known.
+    PeerLost,
     /// Send nothing new; finish what was begun. Comes when the user or the time limit ends the run.
     Stop,
 }

@@ -256,14 +256,19 @@ impl SessionJournal {
     /// A worker is over, and its streams came to this.
     pub fn streams_over(&self, finished: &Finished<MediaFlow>, at: Tick) {
         for (flow, sockets) in &finished.flows {
+            let at = flow.ended_at().unwrap_or(at);
             self.tell_stream(Entry::StreamClosed, stream_facts(flow, sockets), at);
         }
     }
 
     fn tell_stream(&self, entry: fn(Box<Stream>) -> Entry, facts: StreamFacts, at: Tick) {
         let (Some(receives), Some(token)) = (self.receives_streams, self.token) else { return };
-        let FrameCounts { cut, .. } = facts.frames;
-        let frames = if receives { facts.frames.judged() + cut } else { facts.frames_sent };
+        let FrameCounts { cut, unsent, .. } = facts.frames;
+        let frames = if receives {
+            (facts.frames.judged() + cut).saturating_sub(unsent)
+        } else {
+            facts.frames_sent
+        };
         self.journal.write(at, |at_ns| {
             entry(Box::new(Stream {
                 at_ns,
@@ -583,7 +588,7 @@ impl SessionJournal {
 fn frames_of(counts: &FrameCounts) -> Frames {
     Frames {
         completed: counts.completed,
-        missed: counts.missed,
+        missed: counts.missed.saturating_sub(counts.unsent),
         repeated: counts.repeated,
         erroneous: counts.erroneous,
         late: counts.late,

@@ -33,6 +33,25 @@ fn rows_at_the_end(server: Server, paths: &[PathBuf; 3]) -> Vec<Row> {
 }
 
 #[test]
+fn of_a_client_that_is_killed_nothing_is_lost_that_it_never_sent() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // It ends by its plan before a client that is away is given up.
+    let test = ["media", "--profile", "voice", "-t", "6s"];
+    let (mut server, paths, _) = kill_a_client(folder.path(), &test);
+    let told = server.running.await_stderr("LostDatagrams");
+    let rows = rows_at_the_end(server, &paths);
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    let row = &rows[0];
+    assert!(row["Result"].contains("session with the other end was lost"), "{row:?}");
+    assert_eq!(row["ErrorKind"], "network");
+    // Nothing is lost on loopback, and the plan's 300 frames were not sent.
+    assert!(told.contains("LostDatagrams[0]"), "{told}");
+    let dropped = told.split_once("Dropped[").and_then(|(_, rest)| rest.split_once(']'));
+    let dropped = dropped.and_then(|(count, _)| count.parse::<u64>().ok());
+    assert!(dropped.is_some_and(|dropped| dropped < 50), "{told}");
+}
+
+#[test]
 fn the_time_of_a_connection_ends_with_its_client() {
     let folder = tempfile::tempdir().expect("a folder");
     let test = ["goodput", "--pattern", "push", "-c", "2", "-t", "30s", "--rate", "1Mbit"];

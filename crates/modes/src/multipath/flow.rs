@@ -430,6 +430,7 @@ impl Machine for MultipathFlow {
             | Event::PeerFailed
             | Event::PeerAway
             | Event::PeerBack
+            | Event::PeerLost
             // The server's machine says that nobody listens: what is offered now has not been tried.
             | Event::Unreachable { is_answer: true, .. }
             | Event::HandedOver { .. } => {}

@@ -194,6 +194,7 @@ impl Client {
         if self.line.has_ended() {
             return;
         }
+        let was_away = self.line.is_away();
         let Err(error) = self.line.lose(error, now) else { return };
         if matches!(self.stage, Stage::Leaving { .. }) {
             // All was said. What goes wrong now costs nothing.
@@ -202,7 +203,7 @@ impl Client {
         let Err(error) = self.greet_again(error, now) else { return };
         let Err(error) = self.resume(error, now) else { return };
         if let Stage::Trial(trial) = &self.stage {
-            trial.abandon(&mut self.line);
+            trial.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
         }
         self.line.fail(error);
     }

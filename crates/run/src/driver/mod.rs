@@ -479,6 +479,9 @@ where
         }
         if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
             self.abandon_at = self.moved_at + self.stalled;
+        } else if now >= self.abandon_at && !self.stopping && self.is_away {
+            // What the other end has to say is awaited, within the bounds of the dialogue.
+            self.abandon_at = now + self.stalled;
         } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(|test| test.abandon());

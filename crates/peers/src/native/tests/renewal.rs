@@ -246,6 +246,26 @@ fn a_last_try_that_failed_as_the_first_loss_is_told_once() {
 }
 
 #[test]
+fn flows_are_told_that_the_other_end_is_lost_and_not_that_somebody_stopped() {
+    let mut gone = cut_amid(pair(&[fixtures::load(2)]));
+    gone.back_after_ns = None;
+    gone.run_until(|pair| pair.client.ended.is_some() && pair.server.ended.is_some());
+    // Before they are told to stop, so that a flow that stops at once has failed all the same.
+    for seen in [&gone.client.seen, &gone.server.seen] {
+        let at = |wanted: &Seen| seen.iter().position(|it| it == wanted).expect("it was told");
+        assert!(at(&Seen::PeerLost) < at(&Seen::Stop), "{seen:?}");
+    }
+    let mut stopped = pair(&[fixtures::load(2)]);
+    stopped.run_until(|pair| pair.client.count(&Seen::Start) == 1);
+    for _ in 0..2 {
+        stopped.client.dialogue.input(Input::Stop("the user"), stopped.now);
+        stopped.client.settle(stopped.now);
+    }
+    assert!(stopped.client.ended.is_some(), "the second stop waits for nobody");
+    assert_eq!(stopped.client.count(&Seen::PeerLost), 0);
+}
+
+#[test]
 fn who_knows_the_name_and_not_the_number_changes_nothing() {
     let mut pair = pair(&[fixtures::load(2)]);
     pair.run_until(|pair| pair.client.count(&Seen::Interval(1)) == 1);
