@@ -206,11 +206,17 @@ impl Ended {
     /// Counts one more.
     pub fn count(&mut self, error: Option<&FlowError>) {
         use crate::record::FlowErrorKind;
+        if error.is_some_and(|error| error.kind == FlowErrorKind::Unconfirmed) {
+            // Neither: it has not failed, and nobody knows whether it has succeeded.
+            return;
+        }
         *match error.map(|error| error.kind) {
             None => &mut self.completed,
             Some(FlowErrorKind::Network) => &mut self.network_errors,
             Some(FlowErrorKind::Data) => &mut self.data_errors,
-            Some(FlowErrorKind::Protocol | FlowErrorKind::Unknown) => &mut self.protocol_errors,
+            Some(FlowErrorKind::Protocol | FlowErrorKind::Unknown | FlowErrorKind::Unconfirmed) => {
+                &mut self.protocol_errors
+            }
         } += 1;
     }
 }

@@ -520,6 +520,8 @@ pub enum FlowErrorKind {
     Data,
     /// The peer broke the rules.
     Protocol,
+    /// Nothing is known to have failed: the run was stopped before the other end had said how it ended there.
+    Unconfirmed,
     /// A kind that this version does not know.
     #[serde(other)]
     Unknown,

@@ -84,6 +84,12 @@ pub trait Machine: Send + Sized {
 
     /// What ended the flow before its time.
     fn error(&self) -> Option<FlowError>;
+
+    /// When what ended the flow happened, where that was found out later than it happened: nothing that came after counts
+    /// for its time. `None`: when its last phase was told.
+    fn ended_at(&self) -> Option<Tick> {
+        None
+    }
 }
 
 /// What the flows of one worker have in common: plan, tables, histograms, counters.
@@ -173,6 +179,12 @@ pub enum Event {
     /// The other end says that this flow has failed there: nothing more of it may come, and not even a reset. What is on
     /// its way may still tell this end why.
     PeerFailed,
+    /// The control connection is lost. It may be made anew: until then no word of the other end comes.
+    PeerAway,
+    /// The control connection is there again.
+    PeerBack,
+    /// The session is lost: no word of the other end comes any more. What it sent after what came is not known.
+    PeerLost,
     /// Send nothing new; finish what was begun. Comes when the user or the time limit ends the run.
     Stop,
 }

@@ -86,6 +86,11 @@ pub trait Dialogue: Sized {
     fn peer_consents(&self) -> bool {
         false
     }
+
+    /// Whether the control connection is lost, and none has taken its place yet.
+    fn is_away(&self) -> bool {
+        false
+    }
 }
 
 /// What a dialogue is told. What is large lies in a box: it passes through a dozen frames of a session's stack, which is

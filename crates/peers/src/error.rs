@@ -42,7 +42,7 @@ pub enum PeerError {
         what: String,
     },
     /// The session was lost while its test ran, and could not be made anew.
-    #[error("{lost}; it was asked for again, and {last}")]
+    #[error("{lost}; it was asked for again, {}", outcome_of_last(.lost, .last))]
     NotResumed {
         /// Why it was lost.
         lost: Box<PeerError>,
@@ -127,6 +127,12 @@ pub enum PeerError {
         /// The most.
         most: usize,
     },
+}
+
+/// What became of the last try, unless that is what was said already.
+fn outcome_of_last(lost: &PeerError, last: &PeerError) -> String {
+    let (lost, last) = (lost.to_string(), last.to_string());
+    if lost == last { "in vain".to_owned() } else { format!("and {last}") }
 }
 
 impl PeerError {

@@ -292,6 +292,13 @@ impl Census {
         }
     }
 
+    /// A session that [left](Self::leave) for a while is there again. It is counted whatever the limits say: they are for
+    /// newcomers.
+    pub fn come_back(&mut self, address: IpAddr) {
+        *self.by_address.entry(Origin::of(address)).or_default() += 1;
+        self.total += 1;
+    }
+
     /// How many sessions there are.
     pub const fn sessions(&self) -> u32 {
         self.total

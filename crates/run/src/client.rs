@@ -337,15 +337,28 @@ fn renewal_caveat(renewals: Renewals, is_whole: bool) -> Option<Caveat> {
         1 => "was made anew once".to_owned(),
         made => format!("was made anew {} times", count(made.into())),
     };
-    let so = if is_whole { ", so that no figure suffers from it" } else { "" };
+    // Of a run that failed, the last of it may never have come through.
+    let again = if is_whole {
+        "; what was said on it was said again, so that no figure suffers from it"
+    } else {
+        ""
+    };
+    let found = match (damaged, is_whole) {
+        (1, true) => {
+            "it was found by its checksum and said again, so that no figure suffers from it"
+        }
+        (1, false) => "it was found by its checksum",
+        (_, true) => {
+            "each was found by its checksum and said again, so that no figure suffers from it"
+        }
+        (_, false) => "each was found by its checksum",
+    };
     let text = match damaged {
         0 if made == 0 => return None,
-        0 => format!(
-            "the control connection broke and {times}; what was said on it was said again{so}"
-        ),
+        0 => format!("the control connection broke and {times}{again}"),
         damaged => format!(
-            "the path damaged {} of the control connection, which {times}; each was found by its checksum and said \
-             again{so}, but a path that damages these damages data, too",
+            "the path damaged {} of the control connection, which {times}; {found}, but a path that damages these \
+             damages data, too",
             if damaged == 1 {
                 "a message".to_owned()
             } else {
@@ -568,5 +581,26 @@ impl End for ClientEnd<'_, '_> {
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         // The client closes first, so that nothing gathers in TIME_WAIT at the server.
         drop(sockets);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_of_damaged_words_is_told_as_it_is() {
+        let told = |made, damaged_here, is_whole| {
+            let renewals = Renewals { made, damaged_here, damaged_there: 0 };
+            renewal_caveat(renewals, is_whole).map(|caveat| caveat.text)
+        };
+        assert_eq!(told(0, 0, true), None);
+        let text = told(1, 1, true).expect("it is told");
+        assert!(text.contains("was made anew once") && text.contains("said again"), "{text}");
+        let text = told(4, 5, false).expect("it is told");
+        assert!(text.contains("5 messages") && text.contains("made anew 4 times"), "{text}");
+        assert!(!text.contains("said again"), "its run failed: {text}");
+        let text = told(1, 0, false).expect("it is told");
+        assert_eq!(text, "the control connection broke and was made anew once");
     }
 }

@@ -18,6 +18,8 @@ pub(crate) enum Peer {
     Heard,
     /// It is gone: it will confirm nothing any more.
     Gone,
+    /// It may be there, and is waited for no longer, since somebody wanted to stop.
+    Left,
 }
 
 /// What a connection came to at the other end.
@@ -57,8 +59,12 @@ fn disagreement(role: Option<Role>, own: &FlowFacts, there: Totals) -> Option<Fl
     Some(FlowError { kind: FlowErrorKind::Protocol, text: differs.to_string(), errno: None })
 }
 
-/// Why a connection counts as failed that the other end says nothing of.
-pub(crate) fn unconfirmed() -> FlowError {
+/// What is to be said of a connection that ended well here and of which the other end says nothing.
+pub(crate) fn unconfirmed(peer: Peer) -> FlowError {
+    if peer == Peer::Left {
+        let text = "it is not known how it ended at the other end: the run was stopped before that had said";
+        return FlowError { kind: FlowErrorKind::Unconfirmed, text: text.to_owned(), errno: None };
+    }
     FlowError {
         kind: FlowErrorKind::Network,
         text: "the session was lost before the other end said what it received".to_owned(),

@@ -152,13 +152,16 @@ struct Held {
     own: Option<(FlowFacts, Tick)>,
     /// What it came to at the other.
     peer: Option<PeerEnd>,
+    /// What the kernel had sent again when this end reported.
+    retransmits: Option<u64>,
 }
 
 impl Held {
-    /// What it came to at this end, once; with what the kernel has sent again since.
+    /// What it came to at this end, once; with what the kernel has sent again since. All that this end says of a connection
+    /// is from one reading: that of its report, once there is one.
     fn take_own(&mut self) -> Option<(FlowFacts, Tick)> {
         let (mut facts, at) = self.own.take()?;
-        let latest = self.socket.upgrade().and_then(|socket| tcp_facts(&socket)?.retransmits);
+        let latest = self.retransmits.or_else(|| tcp_facts(&*self.socket.upgrade()?)?.retransmits);
         if let Some(tcp) = &mut facts.tcp {
             tcp.retransmits = tcp.retransmits.max(latest);
         }
@@ -253,14 +256,19 @@ impl SessionJournal {
     /// A worker is over, and its streams came to this.
     pub fn streams_over(&self, finished: &Finished<MediaFlow>, at: Tick) {
         for (flow, sockets) in &finished.flows {
+            let at = flow.ended_at().unwrap_or(at);
             self.tell_stream(Entry::StreamClosed, stream_facts(flow, sockets), at);
         }
     }
 
     fn tell_stream(&self, entry: fn(Box<Stream>) -> Entry, facts: StreamFacts, at: Tick) {
         let (Some(receives), Some(token)) = (self.receives_streams, self.token) else { return };
-        let FrameCounts { cut, .. } = facts.frames;
-        let frames = if receives { facts.frames.judged() + cut } else { facts.frames_sent };
+        let FrameCounts { cut, unsent, .. } = facts.frames;
+        let frames = if receives {
+            (facts.frames.judged() + cut).saturating_sub(unsent)
+        } else {
+            facts.frames_sent
+        };
         self.journal.write(at, |at_ns| {
             entry(Box::new(Stream {
                 at_ns,
@@ -317,7 +325,10 @@ impl SessionJournal {
         };
         self.tell(Entry::Opened, facts.clone(), (at, at));
         let socket = Arc::downgrade(socket);
-        self.connections.insert(flow, Held { facts, since: at, socket, own: None, peer: None });
+        self.connections.insert(
+            flow,
+            Held { facts, since: at, socket, own: None, peer: None, retransmits: None },
+        );
     }
 
     /// A connection that was to follow another was not made.
@@ -348,12 +359,26 @@ impl SessionJournal {
         }
     }
 
-    /// The other end was lost. What it received of connections that have not ended yet it will never say.
-    pub fn alone(&mut self) {
+    /// The other end was lost, or is waited for no longer since somebody wanted to stop. What it received of connections
+    /// that it has not told of it will never say.
+    pub fn alone(&mut self, is_stopped: bool) {
+        let peer = if is_stopped { Peer::Left } else { Peer::Gone };
         if matches!(self.peer, Peer::Awaited | Peer::Heard) {
-            self.peer = Peer::Gone;
+            self.peer = peer;
         }
-        self.write_unconfirmed(&mut |facts| facts.error.clone().or_else(|| Some(unconfirmed())));
+        self.write_unconfirmed(&mut |facts| {
+            facts.error.clone().or_else(|| Some(unconfirmed(peer)))
+        });
+    }
+
+    /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
+    pub fn reported(&mut self, report: &EndReport) {
+        for told in report.goodput.iter().flat_map(|goodput| &goodput.flows) {
+            let held = self.connections.get_mut(&told.flow);
+            if let (Some(held), Some(tcp)) = (held, &told.tcp) {
+                held.retransmits = tcp.retransmits;
+            }
+        }
     }
 
     /// The other end says what a connection came to there.
@@ -386,7 +411,7 @@ impl SessionJournal {
                     let peer = PeerEnd { totals: Totals { sent, received }, failure };
                     error_of_both(role, facts, &peer)
                 }
-                None => facts.error.clone().or_else(|| has_heard.then(unconfirmed)),
+                None => facts.error.clone().or_else(|| has_heard.then(|| unconfirmed(Peer::Gone))),
             },
         );
     }
@@ -408,6 +433,7 @@ impl SessionJournal {
     /// A worker is over: whatever of its connections was still under way is so no more.
     pub fn worker_over(&mut self, finished: &Finished<GoodputFlow>, at: Tick) {
         for (flow, _) in &finished.flows {
+            let at = flow.ended_at().unwrap_or(at);
             self.close(flow.id(), flow.totals(), at, goodput_error_of(flow));
         }
     }
@@ -461,7 +487,7 @@ impl SessionJournal {
         let says = match self.peer {
             Peer::Awaited | Peer::Heard => true,
             Peer::Silent => has_failed && self.tells_failures,
-            Peer::Gone => false,
+            Peer::Gone | Peer::Left => false,
         };
         if says && held.peer.is_none() {
             held.own = Some((facts, at));
@@ -476,9 +502,14 @@ impl SessionJournal {
         self.connections.remove(&flow);
         facts.error = match peer {
             Some(peer) => error_of_both(self.role, &facts, &peer),
-            None => facts.error.or_else(|| (self.peer == Peer::Gone).then(unconfirmed)),
+            None => facts.error.or_else(|| self.unsaid()),
         };
         self.write_end(facts, (since, at));
+    }
+
+    /// What there is to say of a connection that ended well, where the other end says nothing any more.
+    fn unsaid(&self) -> Option<FlowError> {
+        matches!(self.peer, Peer::Gone | Peer::Left).then(|| unconfirmed(self.peer))
     }
 
     /// One more that ended well waits for the other end's word.
@@ -557,7 +588,7 @@ impl SessionJournal {
 fn frames_of(counts: &FrameCounts) -> Frames {
     Frames {
         completed: counts.completed,
-        missed: counts.missed,
+        missed: counts.missed.saturating_sub(counts.unsent),
         repeated: counts.repeated,
         erroneous: counts.erroneous,
         late: counts.late,

@@ -381,6 +381,11 @@ impl RunningTest {
         self.workers.iter().for_each(|worker| worker.tell(None, event));
     }
 
+    /// Tells every flow of what no flow that is still to come has to know.
+    pub fn tell_all_alike(&self, event: Event) {
+        self.workers.iter().for_each(|worker| worker.tell(None, event));
+    }
+
     /// Ends every flow at once, with what it has.
     pub fn abandon(&self) {
         self.workers.iter().for_each(RunningWorker::abandon);

@@ -22,6 +22,7 @@ mod lab;
 mod latency;
 mod latency_ends;
 mod latency_stamps;
+mod lost;
 mod measure;
 mod media;
 #[cfg(target_os = "linux")]

@@ -291,7 +291,7 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
             flow: seat.machine.id(),
             phase,
             totals: seat.machine.totals(),
-            at: self.now,
+            at: seat.machine.ended_at().filter(|_| phase.is_over()).unwrap_or(self.now),
             error: seat.machine.error().filter(|_| phase == Phase::Failed).map(Box::new),
         });
         if phase.is_over() {

@@ -55,7 +55,8 @@ impl<M: Machine, S: SystemCalls> Shift<M, S> {
         let Some(succession) = &mut self.succession else { return };
         let seat = &mut self.seats[place];
         let sockets: Vec<Arc<Socket>> = seat.wires.drain(..).map(|wire| wire.socket).collect();
-        (succession.departed)(&seat.machine, sockets, self.now);
+        let at = seat.machine.ended_at().unwrap_or(self.now);
+        (succession.departed)(&seat.machine, sockets, at);
         self.places.remove(&seat.machine.id());
         self.vacant.push(place as u32);
     }

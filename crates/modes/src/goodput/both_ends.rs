@@ -14,10 +14,13 @@ use super::{GoodputPlan, GoodputReport, RemoteCounts, disagreements};
 /// first. Where this end's own finding tells as much, that.
 pub fn failure_of_both(peer: Role, theirs: &FlowError, own: Option<&FlowError>) -> FlowError {
     let there = if peer == Role::Server { "at the server" } else { "at the client" };
+    // Whoever found it speaks of this end as the other one.
+    let this = if peer == Role::Server { "the client" } else { "the server" };
+    let found = theirs.text.replace("the other end", this);
     let text = match own {
         Some(own) if weight(own) >= weight(theirs) => return own.clone(),
-        Some(own) => format!("{} ({there}; here: {})", theirs.text, own.text),
-        None => format!("{} ({there})", theirs.text),
+        Some(own) => format!("{found} ({there}; here: {})", own.text),
+        None => format!("{found} ({there})"),
     };
     FlowError { kind: theirs.kind, text, errno: theirs.errno.clone() }
 }
@@ -27,7 +30,7 @@ fn weight(error: &FlowError) -> u8 {
     match error.kind {
         FlowErrorKind::Data => 2,
         FlowErrorKind::Protocol | FlowErrorKind::Unknown => 1,
-        FlowErrorKind::Network => 0,
+        FlowErrorKind::Network | FlowErrorKind::Unconfirmed => 0,
     }
 }
 
@@ -231,6 +234,17 @@ mod tests {
         assert_eq!(both(&damage, None), (data, format!("{} (at the server)", damage.text)));
         assert_eq!(both(&reset, Some(&damage)), (data, damage.text.clone()));
         assert_eq!(both(&reset, Some(&reset)), (network, reset.text.clone()));
+    }
+
+    #[test]
+    fn who_is_the_other_end_is_told_from_where_it_was_found() {
+        let theirs = error(FlowErrorKind::Network, "the other end closed the connection after 7 B");
+        for (peer, told) in [
+            (Role::Server, "the client closed the connection after 7 B (at the server)"),
+            (Role::Client, "the server closed the connection after 7 B (at the client)"),
+        ] {
+            assert_eq!(failure_of_both(peer, &theirs, None).text, told);
+        }
     }
 
     #[test]

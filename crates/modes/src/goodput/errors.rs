@@ -6,25 +6,19 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 use crate::pattern::Corruption;
 
 /// The connection broke. The system's name of the error is added by whoever can ask the system.
-pub(super) fn reset(errno: i32, doing: &str, done: u64, end: Option<u64>) -> FlowError {
+pub(super) fn reset(errno: i32, doing: &str, progress: &str) -> FlowError {
     FlowError {
         kind: FlowErrorKind::Network,
-        text: format!(
-            "the connection broke (error {errno}) while {doing}, after {}",
-            progress(done, end)
-        ),
+        text: format!("the connection broke (error {errno}) while {doing}, after {progress}"),
         errno: Some(errno.to_string()),
     }
 }
 
 /// The other end says that it failed there, and this end has not found why.
-pub(super) fn failed_there(doing: &str, done: u64, end: Option<u64>) -> FlowError {
+pub(super) fn failed_there(doing: &str, progress: &str) -> FlowError {
     FlowError {
         kind: FlowErrorKind::Network,
-        text: format!(
-            "the connection failed at the other end while {doing}, after {}",
-            progress(done, end)
-        ),
+        text: format!("the connection failed at the other end while {doing}, after {progress}"),
         errno: None,
     }
 }
@@ -66,10 +60,10 @@ pub(super) fn unfinished((sent, to_send): Progress, (received, to_come): Progres
 pub(super) type Progress = (u64, Option<u64>);
 
 /// The other end closed before it had sent everything.
-pub(super) fn closed_early(done: u64, end: Option<u64>) -> FlowError {
+pub(super) fn closed_early(progress: &str) -> FlowError {
     FlowError {
         kind: FlowErrorKind::Network,
-        text: format!("the other end closed the connection after {}", progress(done, end)),
+        text: format!("the other end closed the connection after {progress}"),
         errno: None,
     }
 }
@@ -157,9 +151,16 @@ pub(super) fn short_count(sent: u64, verified: u64) -> FlowError {
     }
 }
 
-fn progress(done: u64, end: Option<u64>) -> String {
+/// How much of what was agreed on was sent.
+pub(super) fn sent((done, end): Progress) -> String {
     match end {
         Some(end) => format!("{} of {}", bytes(done), bytes(end)),
         None => bytes(done),
     }
+}
+
+/// How much came; of what was agreed on, or where the other end has told its total of that.
+pub(super) fn received((done, end): Progress, is_told: bool) -> String {
+    let of = sent((done, end));
+    if is_told { format!("{of} that the other end had sent") } else { of }
 }

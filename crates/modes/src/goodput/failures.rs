@@ -40,7 +40,9 @@ impl FailureCounts {
         match kind {
             FlowErrorKind::Network => &mut self.network,
             FlowErrorKind::Data => &mut self.data,
-            FlowErrorKind::Protocol | FlowErrorKind::Unknown => &mut self.protocol,
+            FlowErrorKind::Protocol | FlowErrorKind::Unknown | FlowErrorKind::Unconfirmed => {
+                &mut self.protocol
+            }
         }
     }
 

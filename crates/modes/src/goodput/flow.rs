@@ -378,6 +378,10 @@ impl Machine for GoodputFlow {
     fn error(&self) -> Option<FlowError> {
         self.receiver.error().or_else(|| self.sender.error())
     }
+
+    fn ended_at(&self) -> Option<Tick> {
+        [self.receiver.ended_at(), self.sender.ended_at()].into_iter().flatten().min()
+    }
 }
 
 impl Split for GoodputFlow {

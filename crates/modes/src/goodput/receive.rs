@@ -32,6 +32,9 @@ const LAST_CALL_NS: u64 = 1_000_000_000;
 /// this end why.
 pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
 
+/// Of a flow that has not started.
+const NOT_STARTED: u64 = u64::MAX;
+
 /// Corruptions that are kept one by one; all are counted.
 const CORRUPTIONS_KEPT: usize = 64;
 
@@ -113,16 +116,18 @@ pub struct Receiver {
     closed: bool,
     /// The other end says that it has failed there.
     peer_failed: bool,
+    /// The control connection is lost: no word of the other end comes.
+    away: bool,
     /// Whether the other end may close before its word has come that it was stopped.
     may_overtake: bool,
-    started: bool,
-    /// When it started, in time since the first flow did.
+    /// When it started, in time since the first flow did; the highest number: it has not.
     start_ns: u64,
     counted: CountedWindow,
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
-    /// When what the other end has sent should have come, and whether that has passed once.
+    /// When what the other end has sent should have come, and whether that has passed once. Once the other end has closed or
+    /// is heard to have failed: when that was.
     stalled_at: Tick,
     is_last_call: bool,
     /// A connection whose data is wrong is reset, once.
@@ -142,9 +147,9 @@ impl Receiver {
             is_cut: false,
             closed: false,
             peer_failed: false,
+            away: false,
             may_overtake: false,
-            started: false,
-            start_ns: 0,
+            start_ns: NOT_STARTED,
             counted: CountedWindow::default(),
             examination: None,
             judge_at: Tick::NEVER,
@@ -162,7 +167,7 @@ impl Receiver {
 
     /// What may be taken now.
     fn appetite(&self, shared: &ReceiveShared) -> RecvWant {
-        if !self.started || self.is_done() || self.closed || self.error.is_some() {
+        if !self.is_started() || self.is_done() || self.closed || self.error.is_some() {
             RecvWant::Nothing
         } else {
             let BufferRange { low, high } = shared.buffers;
@@ -205,6 +210,10 @@ impl Receiver {
         (self.position, self.end)
     }
 
+    fn received_so_far(&self) -> String {
+        errors::received(self.progress(), self.told)
+    }
+
     /// How many bytes may still come.
     pub(super) fn room(&self) -> usize {
         let room = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.position));
@@ -216,7 +225,7 @@ impl Receiver {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.started && self.end.is_some_and(|end| self.position >= end)
+        self.is_started() && self.end.is_some_and(|end| self.position >= end)
     }
 
     /// The other end has sent `total` bytes and will send no more.
@@ -233,6 +242,9 @@ impl Receiver {
 
     /// The other end has sent all, and more of it may come.
     fn await_more(&mut self, now: Tick) {
+        if self.is_gone() {
+            return;
+        }
         self.stalled_at = now.plus_nanos(STALLED_NS);
         self.is_last_call = false;
     }
@@ -248,6 +260,21 @@ impl Receiver {
             self.judge(shared);
             self.fail(errors::stalled(self.position, self.end));
         }
+    }
+
+    /// The other end has closed or failed. Nothing more comes, whenever that is judged.
+    fn note_gone(&mut self, now: Tick) {
+        if !self.is_gone() {
+            self.stalled_at = now;
+        }
+    }
+
+    const fn is_gone(&self) -> bool {
+        self.closed || self.peer_failed
+    }
+
+    const fn is_started(&self) -> bool {
+        self.start_ns != NOT_STARTED
     }
 
     /// How to close now, if at all; said once.
@@ -310,8 +337,11 @@ impl Receiver {
     fn check_close(&mut self, shared: &mut ReceiveShared) {
         if self.closed && !self.is_done() {
             self.judge(shared);
-            if self.end.is_some() && (self.told || !self.may_overtake) {
-                self.fail(errors::closed_early(self.position, self.end));
+            // While the control connection is lost, nobody will say where the stream ends.
+            let is_known =
+                if self.end.is_some() { self.told || !self.may_overtake } else { self.away };
+            if is_known {
+                self.fail(errors::closed_early(&self.received_so_far()));
             }
         }
     }
@@ -332,11 +362,14 @@ impl Machine for Receiver {
             self.may_overtake = false;
             self.judge(shared);
             self.check_close(shared);
+            if self.closed && !self.is_done() {
+                self.fail(errors::closed_early(&self.received_so_far()));
+            }
             if self.peer_failed && !self.is_done() {
-                self.fail(errors::failed_there("receiving", self.position, self.end));
+                self.fail(errors::failed_there("receiving", &self.received_so_far()));
             }
         }
-        if now >= self.stalled_at {
+        if now >= self.stalled_at && !self.is_gone() {
             self.call_last(shared, now);
         }
         let recv = self.appetite(shared);
@@ -345,7 +378,8 @@ impl Machine for Receiver {
             receives && self.counted.is_to_be_weighed(shared.since_start(now), shared.warm_up_ns);
         let opens_at = self.counted.opens_at(shared.warm_up_ns).filter(|_| receives);
         let opens_at = opens_at.zip(shared.started).map(|(at, started)| started.plus_nanos(at));
-        let is_awaited = self.started && !self.is_done() && self.error.is_none();
+        let is_awaited =
+            self.is_started() && !self.is_done() && !self.is_gone() && self.error.is_none();
         let stalled_at = if is_awaited { self.stalled_at } else { Tick::NEVER };
         let wake = opens_at.unwrap_or(Tick::NEVER).min(self.judge_at).min(stalled_at);
         let wake = (wake != Tick::NEVER).then_some(wake);
@@ -382,7 +416,6 @@ impl Machine for Receiver {
     fn event(&mut self, shared: &mut ReceiveShared, event: Event, now: Tick) {
         match event {
             Event::Start => {
-                self.started = true;
                 self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
             }
             Event::Held { bytes } => {
@@ -394,19 +427,26 @@ impl Machine for Receiver {
             }
             Event::PeerTotal(total) => self.told(total, shared, now),
             Event::PeerClosed(_) => {
+                self.note_gone(now);
                 self.closed = true;
-                if self.may_overtake && !self.is_done() {
+                if (self.may_overtake || self.end.is_none()) && !self.is_done() {
                     self.judge_at = self.judge_at.min(now.plus_nanos(WORD_NS));
                 }
                 self.check_close(shared);
             }
             Event::PeerFailed if !self.is_done() => {
+                self.note_gone(now);
                 self.peer_failed = true;
                 self.judge_at = self.judge_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
+            Event::PeerAway => {
+                self.away = true;
+                self.check_close(shared);
+            }
+            Event::PeerBack => self.away = false,
             Event::Reset { errno, .. } if !self.is_done() => {
                 self.judge(shared);
-                self.fail(errors::reset(errno, "receiving", self.position, self.end));
+                self.fail(errors::reset(errno, "receiving", &self.received_so_far()));
             }
             _ => {}
         }
@@ -422,6 +462,10 @@ impl Machine for Receiver {
 
     fn totals(&self) -> Totals {
         Totals { sent: 0, received: self.position }
+    }
+
+    fn ended_at(&self) -> Option<Tick> {
+        (self.error.is_some() && self.is_gone()).then_some(self.stalled_at)
     }
 
     fn error(&self) -> Option<FlowError> {

@@ -63,11 +63,12 @@ pub struct Sender {
     draws: Draws,
     rate: Option<BitRate>,
     bursts: Bursts,
-    started: Option<Tick>,
+    /// When it started; never: it has not.
+    started: Tick,
     /// When the stream ends, whatever was sent by then.
     stop_at: Tick,
-    /// The other end says that it has failed there: what ends then has failed here, too.
-    peer_failed: bool,
+    /// When the other end said that it has failed there: what ends then has failed here, too. Never: it has not.
+    gone_at: Tick,
     error: Option<Box<FlowError>>,
 }
 
@@ -82,9 +83,9 @@ impl Sender {
             draws,
             rate,
             bursts: Bursts::default(),
-            started: None,
+            started: Tick::NEVER,
             stop_at: Tick::NEVER,
-            peer_failed: false,
+            gone_at: Tick::NEVER,
             error: None,
         }
     }
@@ -96,7 +97,10 @@ impl Sender {
         most: u64,
         now: Tick,
     ) -> (SendWant, Option<Tick>) {
-        let Some(started) = self.started else { return (SendWant::Nothing, None) };
+        let started = self.started;
+        if started == Tick::NEVER {
+            return (SendWant::Nothing, None);
+        }
         if now >= self.stop_at {
             self.time_is_up();
         }
@@ -117,9 +121,9 @@ impl Sender {
     }
 
     fn time_is_up(&mut self) {
-        if self.peer_failed && !self.is_done() {
+        if self.gone_at != Tick::NEVER && !self.is_done() {
             self.stop_at = Tick::NEVER;
-            self.fail(errors::failed_there("sending", self.position, self.end));
+            self.fail(errors::failed_there("sending", &self.sent_so_far()));
         }
         self.end_here();
     }
@@ -135,6 +139,10 @@ impl Sender {
         self.is_cut
     }
 
+    fn sent_so_far(&self) -> String {
+        errors::sent(self.progress())
+    }
+
     /// Bytes sent, and where the stream ends.
     pub(super) fn progress(&self) -> errors::Progress {
         (self.position, self.end)
@@ -145,7 +153,7 @@ impl Sender {
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.started.is_some() && self.end.is_some_and(|end| self.position >= end)
+        self.started != Tick::NEVER && self.end.is_some_and(|end| self.position >= end)
     }
 
     fn fail(&mut self, error: FlowError) {
@@ -207,18 +215,18 @@ impl Machine for Sender {
     fn event(&mut self, shared: &mut SendShared, event: Event, now: Tick) {
         match event {
             Event::Start => {
-                self.started = Some(now);
+                self.started = now;
                 let begun = *shared.begun.get_or_insert(now);
                 self.stop_at =
                     shared.duration_ns.map_or(Tick::NEVER, |duration| begun.plus_nanos(duration));
             }
             Event::Stop => self.end_here(),
             Event::PeerFailed if !self.is_done() => {
-                self.peer_failed = true;
+                self.gone_at = self.gone_at.min(now);
                 self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
             Event::Reset { errno, .. } if !self.is_done() => {
-                self.fail(errors::reset(errno, "sending", self.position, self.end));
+                self.fail(errors::reset(errno, "sending", &self.sent_so_far()));
             }
             _ => {}
         }
@@ -238,5 +246,9 @@ impl Machine for Sender {
 
     fn error(&self) -> Option<FlowError> {
         self.error.as_deref().cloned()
+    }
+
+    fn ended_at(&self) -> Option<Tick> {
+        (self.error.is_some() && self.gone_at != Tick::NEVER).then_some(self.gone_at)
     }
 }

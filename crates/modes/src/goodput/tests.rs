@@ -1,11 +1,11 @@
 //! Goodput in virtual time: every pattern, whatever the chunks, the buffers and the accidents.
 
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{Action, Chunks, Conditions, Edit, Ended, Link, Outcome, Sim};
-use pathscope_flow::{Machine, Phase, Shared, Split, Transport};
+use pathscope_flow::{Event, Machine, Phase, Shared, Split, Transport};
 use proptest::prelude::*;
 
 use super::*;
@@ -207,6 +207,89 @@ fn a_peer_that_dies_is_told_from_one_that_is_done() {
             Some(FlowErrorKind::Network),
             "{pattern:?} {outcome}"
         );
+    }
+}
+
+/// A connection of a run of stated duration whose other end has closed it after a second, with no word of why.
+fn closed_after_a_second(pattern: Pattern) -> (GoodputFlow, GoodputShared) {
+    let plan = plan(pattern, Extent::DurationNs(Period::from_secs(20)));
+    let receives = if pattern == Pattern::Push { Role::Server } else { Role::Client };
+    let mut flow = GoodputFlow::new(&plan, receives, session(), FLOW);
+    let mut shared = GoodputShared::new(&plan);
+    flow.event(&mut shared, Event::Start, Tick::ZERO);
+    let _ = flow.want(&mut shared, Tick::ZERO);
+    flow.event(&mut shared, Event::PeerClosed(Lane(0)), seconds(1));
+    (flow, shared)
+}
+
+const fn seconds(seconds: u64) -> Tick {
+    Tick::from_nanos(seconds * 1_000_000_000)
+}
+
+#[test]
+fn a_close_that_no_word_explains_ends_a_flow_when_it_came() {
+    for pattern in [Pattern::Push, Pattern::Pull] {
+        let (mut flow, mut shared) = closed_after_a_second(pattern);
+        let wake = flow.want(&mut shared, seconds(1)).wake.expect("word may be on its way");
+        assert_eq!((flow.phase() == Phase::Failed, flow.ended_at()), (false, None), "{pattern:?}");
+        let _ = flow.want(&mut shared, wake);
+        assert_eq!((flow.phase(), flow.ended_at()), (Phase::Failed, Some(seconds(1))));
+        let error = flow.error().expect("it failed");
+        assert!(error.text.contains("closed the connection"), "{}", error.text);
+    }
+}
+
+#[test]
+fn while_the_control_connection_is_lost_no_word_of_a_close_is_awaited() {
+    // It closes before that is lost, and after it.
+    let (mut flow, mut shared) = closed_after_a_second(Pattern::Push);
+    flow.event(&mut shared, Event::PeerAway, seconds(2));
+    assert_eq!((flow.phase(), flow.ended_at()), (Phase::Failed, Some(seconds(1))));
+
+    let plan = plan(Pattern::Pull, Extent::DurationNs(Period::from_secs(20)));
+    for is_back in [false, true] {
+        let mut flow = GoodputFlow::new(&plan, Role::Client, session(), FLOW);
+        let mut shared = GoodputShared::new(&plan);
+        flow.event(&mut shared, Event::Start, Tick::ZERO);
+        flow.event(&mut shared, Event::PeerAway, seconds(1));
+        if is_back {
+            flow.event(&mut shared, Event::PeerBack, seconds(2));
+        }
+        assert_eq!(flow.phase(), Phase::SendingDone, "its own connection stands");
+        flow.event(&mut shared, Event::PeerClosed(Lane(0)), seconds(3));
+        let ended = (!is_back).then_some(seconds(3));
+        assert_eq!((flow.phase() == Phase::Failed, flow.ended_at()), (!is_back, ended));
+    }
+}
+
+#[test]
+fn a_flow_that_failed_there_has_ended_when_that_was_heard() {
+    for pattern in [Pattern::Push, Pattern::Pull] {
+        let plan = plan(pattern, Extent::DurationNs(Period::from_secs(20)));
+        let mut flow = GoodputFlow::new(&plan, Role::Client, session(), FLOW);
+        let mut shared = GoodputShared::new(&plan);
+        flow.event(&mut shared, Event::Start, Tick::ZERO);
+        flow.event(&mut shared, Event::PeerFailed, seconds(1));
+        let wake = flow.want(&mut shared, seconds(1)).wake.expect("a reset may still tell why");
+        let _ = flow.want(&mut shared, wake);
+        assert_eq!((flow.phase(), flow.ended_at()), (Phase::Failed, Some(seconds(1))));
+    }
+}
+
+#[test]
+fn what_a_part_is_part_of_is_said() {
+    for (told, of) in
+        [(None, "0 B of 2 MiB"), (Some(1 << 20), "0 B of 1 MiB that the other end had sent")]
+    {
+        let plan = plan(Pattern::Pull, transfer(2 << 20));
+        let mut flow = GoodputFlow::new(&plan, Role::Client, session(), FLOW);
+        let mut shared = GoodputShared::new(&plan);
+        flow.event(&mut shared, Event::Start, Tick::ZERO);
+        told.into_iter()
+            .for_each(|told| flow.event(&mut shared, Event::PeerTotal(told), seconds(1)));
+        flow.event(&mut shared, Event::PeerClosed(Lane(0)), seconds(2));
+        let error = flow.error().expect("it failed");
+        assert_eq!(error.text, format!("the other end closed the connection after {of}"));
     }
 }
 

@@ -24,6 +24,13 @@ pub struct MediaFlow {
     is_started: bool,
     /// Counted among the streams that are under way.
     is_open: bool,
+    /// Since when the control connection is lost. The stream is not over meanwhile: whether the other end was there to its
+    /// end is to be seen.
+    away_since: Option<Tick>,
+    /// When this end had sent all.
+    sent_all_at: Option<Tick>,
+    /// When what the other end has to do with the stream had ended, where that was lost.
+    gone_at: Option<Tick>,
     error: Option<Box<FlowError>>,
 }
 
@@ -41,6 +48,9 @@ impl MediaFlow {
             consent: Box::new(Consent::new(role, session, flow)),
             is_started: false,
             is_open: false,
+            away_since: None,
+            sent_all_at: None,
+            gone_at: None,
             error: None,
         }
     }
@@ -80,7 +90,8 @@ impl MediaFlow {
         match self.sending.as_mut().map(|half| half.wish(shared, now)) {
             Some(Wish::Send(send)) => want.send = send,
             Some(Wish::Wait(due)) => want.wake = Some(due),
-            Some(Wish::Over) | None => {}
+            Some(Wish::Over) => drop(self.sent_all_at.get_or_insert(now)),
+            None => {}
         }
         let wake = self.receiving.as_mut().filter(|half| !half.is_done());
         if let Some(wake) = wake.and_then(|half| half.next_wake(shared, now)) {
@@ -117,6 +128,14 @@ impl MediaFlow {
         want
     }
 
+    /// The other end is lost: until when the stream ran. It was gone when the control connection was lost, and what this end
+    /// went on to send has taken its time.
+    fn lost_since(&self, now: Tick) -> Tick {
+        let sent =
+            if self.sending.is_some() { self.sent_all_at.unwrap_or(now) } else { Tick::ZERO };
+        self.away_since.unwrap_or(now).max(sent)
+    }
+
     fn has_sent_all(&self) -> bool {
         self.sending.as_ref().is_none_or(|half| half.is_over())
     }
@@ -125,8 +144,8 @@ impl MediaFlow {
         self.receiving.as_ref().is_none_or(|half| half.is_done())
     }
 
-    fn fail(&mut self, text: String, errno: i32) {
-        let (kind, errno) = (FlowErrorKind::Network, Some(errno.to_string()));
+    fn fail(&mut self, text: String, errno: Option<i32>) {
+        let (kind, errno) = (FlowErrorKind::Network, errno.map(|errno| errno.to_string()));
         self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno }));
     }
 }
@@ -224,7 +243,21 @@ impl Machine for MediaFlow {
                 self.receiving.iter_mut().for_each(|half| half.sender_is_done(shared, total));
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {
-                self.fail(format!("its socket failed (error {errno})"), errno);
+                self.fail(format!("its socket failed (error {errno})"), Some(errno));
+            }
+            Event::PeerAway if !self.phase().is_over() => {
+                self.away_since = Some(now);
+                self.receiving.iter_mut().for_each(|half| half.sender_is_away(true));
+            }
+            Event::PeerBack => {
+                self.away_since = None;
+                self.receiving.iter_mut().for_each(|half| half.sender_is_away(false));
+            }
+            Event::PeerLost if !self.phase().is_over() => {
+                self.gone_at = Some(self.lost_since(now));
+                self.receiving.iter_mut().for_each(|half| half.sender_is_lost(shared, now));
+                let text = "the session with the other end was lost while the stream ran";
+                self.fail(text.to_owned(), None);
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
             Event::Unreachable { errno, is_refusal, .. } => {
@@ -244,8 +277,8 @@ impl Machine for MediaFlow {
     fn phase(&self) -> Phase {
         match (&self.error, self.has_sent_all(), self.has_received_all()) {
             (Some(_), ..) => Phase::Failed,
-            (None, true, true) => Phase::Done,
-            (None, true, false) if self.sending.is_some() => Phase::SendingDone,
+            (None, true, true) if self.away_since.is_none() => Phase::Done,
+            (None, true, _) if self.sending.is_some() => Phase::SendingDone,
             (None, ..) => Phase::Running,
         }
     }
@@ -259,5 +292,9 @@ impl Machine for MediaFlow {
 
     fn error(&self) -> Option<FlowError> {
         self.error.as_deref().cloned()
+    }
+
+    fn ended_at(&self) -> Option<Tick> {
+        self.gone_at
     }
 }

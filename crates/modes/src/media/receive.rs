@@ -48,6 +48,8 @@ pub(super) struct Receiving {
     stop_at: Tick,
     look_at: Tick,
     last_look: Option<Tick>,
+    /// The control connection is lost. What the sender sent after what came may be said later, or never.
+    away: bool,
     is_done: bool,
     /// Datagrams that came, each once, and those of which something damaged came.
     came: u64,
@@ -90,6 +92,7 @@ impl Receiving {
             stop_at: Tick::NEVER,
             look_at: Tick::ZERO,
             last_look: None,
+            away: false,
             is_done: false,
             came: 0,
             frozen: 0,
@@ -112,7 +115,7 @@ impl Receiving {
     pub fn sender_is_done(&mut self, shared: &mut MediaShared, total: u64) {
         let frames = total.div_ceil(u64::from(shared.layout.datagrams));
         // What came was sent, whatever is said.
-        let known = self.order.next_expected().div_ceil(u64::from(shared.layout.datagrams));
+        let known = self.known_frames(shared);
         let sent = frames.min(shared.layout.frames).max(known);
         // What was to be played before this was said, and had never left.
         let unsent = self.judged.saturating_sub(sent);
@@ -120,6 +123,23 @@ impl Receiving {
         self.stats.frames.unsent += unsent;
         self.expected = sent.max(self.judged);
         self.total = Some(total);
+    }
+
+    /// The control connection is lost, or there again.
+    pub fn sender_is_away(&mut self, away: bool) {
+        self.away = away;
+    }
+
+    /// The sender is gone. That it sent anything after the last that came is not known, so nothing of that was lost.
+    pub fn sender_is_lost(&mut self, shared: &mut MediaShared, now: Tick) {
+        if self.is_done {
+            return;
+        }
+        if self.total.is_none() {
+            self.sender_is_done(shared, self.order.next_expected());
+        }
+        self.stop_at = self.stop_at.min(now);
+        self.finish(shared, now);
     }
 
     pub fn is_done(&self) -> bool {
@@ -133,9 +153,11 @@ impl Receiving {
 
     /// Judges what is to be judged by now, and says when to be woken; nothing once it is over.
     pub fn next_wake(&mut self, shared: &mut MediaShared, now: Tick) -> Option<Tick> {
-        self.advance(shared, now);
+        // While no word comes, frames are judged as far as is known that they were sent.
+        let most = if self.awaits_word(now) { self.known_frames(shared) } else { u64::MAX };
+        self.advance_to(shared, now, most);
         let end = self.end(shared);
-        if now >= end {
+        if now >= end && !self.awaits_word(now) {
             let look = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
             if now >= look {
                 self.finish(shared, now);
@@ -146,7 +168,17 @@ impl Receiving {
         if now >= self.look_at {
             self.look_at = now.plus_nanos(LOOK_EVERY_NS);
         }
-        Some(self.look_at.min(end))
+        Some(if now >= end { self.look_at } else { self.look_at.min(end) })
+    }
+
+    /// Whether the sender is to say yet how much it sent, and cannot for now.
+    fn awaits_word(&self, now: Tick) -> bool {
+        self.away && self.total.is_none() && now < self.stop_at
+    }
+
+    /// Frames of which, or of a later one, something came.
+    fn known_frames(&self, shared: &MediaShared) -> u64 {
+        self.order.next_expected().div_ceil(u64::from(shared.layout.datagrams))
     }
 
     /// When nothing is awaited any more.
@@ -310,12 +342,17 @@ impl Receiving {
 
     /// Judges the frames whose play-out moment has come.
     fn advance(&mut self, shared: &mut MediaShared, now: Tick) {
+        self.advance_to(shared, now, u64::MAX);
+    }
+
+    /// The same, of the first `most` frames.
+    fn advance_to(&mut self, shared: &mut MediaShared, now: Tick, most: u64) {
         if self.anchor.is_none() && now > self.patience() {
             self.anchor = Some(self.started);
         }
         let Some(anchor) = self.anchor else { return };
         let begin = anchor.plus_nanos(self.depth_ns);
-        while self.judged < self.expected
+        while self.judged < self.expected.min(most)
             && begin.plus_nanos(shared.layout.frame_at_ns(self.judged)) <= now
         {
             self.make_room(shared, self.judged);

@@ -5,7 +5,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_core::record::{StoodStill, Stretch};
 use pathscope_core::{Tick, Wait};
 use pathscope_flow::sim::{Action, Conditions, Ended, Fate, Link, Outcome as Run, Passing, Sim};
-use pathscope_flow::{Event, Shared, Transport};
+use pathscope_flow::{Event, Machine, Phase, Shared, Transport};
 use proptest::prelude::*;
 
 use super::*;
@@ -344,6 +344,83 @@ fn a_sender_that_is_gone_leaves_what_was_judged() {
     assert!(client.frames.completed >= 49, "{:?}", client.frames);
     // What was due and never came before the end of the stop is missed.
     assert!(client.frames.missed > 5, "{:?}", client.frames);
+}
+
+/// A stream of two seconds, at the client of which these happen at these milliseconds.
+fn told(plan: &MediaPlan, events: &[(Event, u64)]) -> Media {
+    let mut sim = sim(plan);
+    for &(event, at_ms) in events {
+        let tell = Action::Tell { flow: FLOW, role: Role::Client, event };
+        sim.at(Tick::from_nanos(at_ms * 1_000_000), tell);
+    }
+    sim
+}
+
+#[test]
+fn what_a_sender_that_is_lost_never_sent_is_not_lost() {
+    // It is known to be lost before the stream's end, and long after it.
+    for lost_ms in [1_500, 16_000] {
+        for direction in [Direction::Down, Direction::Both] {
+            let events = [(Event::PeerAway, 1_010), (Event::PeerLost, lost_ms)];
+            let plan = MediaPlan { direction, ..plan() };
+            let mut sim = told(&plan, &events);
+            let at = Tick::from_nanos(1_000_000_000);
+            sim.at(at, Action::Kill { flow: FLOW, role: Role::Server });
+            sim.datagrams(|passing| if passing.position == 9 { Fate::Lose } else { Fate::Deliver });
+            let outcome = sim.run(LATE);
+            assert_eq!(outcome.ended, Ended::Over, "{outcome}");
+            let client = sim.client_shared().report(Tick::ZERO).report();
+            let FrameCounts { missed, unsent, completed, .. } = client.frames;
+            let lost = if direction == Direction::Down { 1 } else { client.lost_datagrams };
+            assert!((1..=2).contains(&lost), "{client:?}");
+            assert_eq!((client.lost_datagrams, missed - unsent), (lost, lost), "{client:?}");
+            assert!((47..=51).contains(&completed), "{client:?}");
+            let flow = sim.client(FLOW);
+            assert_eq!(flow.phase(), Phase::Failed);
+            assert!(flow.error().is_some_and(|error| error.text.contains("was lost")));
+            // What this end went on to send has taken its time.
+            let origin = link().clock_origins.client;
+            let ended = flow.ended_at().expect("it was lost").nanos_since(origin) / 1_000_000;
+            let most = if direction == Direction::Down { 1_010 } else { lost_ms.min(2_050) };
+            assert!(ended >= 1_010 && ended <= most, "{ended} {direction:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stream_waits_for_an_end_that_is_away_and_is_whole_when_that_is_back() {
+    for direction in [Direction::Down, Direction::Up] {
+        let plan = MediaPlan { direction, ..plan() };
+        let events = [(Event::PeerAway, 1_000), (Event::PeerBack, 4_000)];
+        let (client, server, outcome) = run(told(&plan, &events));
+        assert!(outcome.at >= Tick::from_nanos(4_000_000_000), "{outcome}");
+        let (sender, receiver) = match direction {
+            Direction::Down => (&server, &client),
+            _ => (&client, &server),
+        };
+        assert_eq!(counts(receiver), (100, 0, 0, 0, 0), "{direction:?}");
+        conserved(sender, receiver);
+        // One that never comes back has not seen the end of what this one sent.
+        let events = [(Event::PeerAway, 1_000), (Event::PeerLost, 4_000)];
+        let mut sim = told(&plan, &events);
+        assert_eq!(sim.run(LATE).ended, Ended::Over);
+        let flow = sim.client(FLOW);
+        assert_eq!(flow.phase(), Phase::Failed, "{direction:?}");
+    }
+}
+
+#[test]
+fn frames_that_are_late_are_late_though_the_control_connection_is_lost() {
+    let counted = |events: &[(Event, u64)]| {
+        let mut sim = told(&plan(), events);
+        // For longer than the buffer.
+        let stall = Action::Stall { flow: FLOW, from: Role::Server, for_ns: 300_000_000 };
+        sim.at(Tick::from_nanos(1_000_000_000), stall);
+        let (client, server, _) = run(sim);
+        conserved(&server, &client);
+        (counts(&client), client.longest_freeze_ns)
+    };
+    assert_eq!(counted(&[(Event::PeerAway, 900), (Event::PeerBack, 5_000)]), counted(&[]));
 }
 
 #[test]

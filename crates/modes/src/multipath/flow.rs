@@ -428,6 +428,9 @@ impl Machine for MultipathFlow {
             | Event::PeerClosed(_)
             | Event::PeerTotal(_)
             | Event::PeerFailed
+            | Event::PeerAway
+            | Event::PeerBack
+            | Event::PeerLost
             // The server's machine says that nobody listens: what is offered now has not been tried.
             | Event::Unreachable { is_answer: true, .. }
             | Event::HandedOver { .. } => {}

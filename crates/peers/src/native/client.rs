@@ -194,6 +194,7 @@ impl Client {
         if self.line.has_ended() {
             return;
         }
+        let was_away = self.line.is_away();
         let Err(error) = self.line.lose(error, now) else { return };
         if matches!(self.stage, Stage::Leaving { .. }) {
             // All was said. What goes wrong now costs nothing.
@@ -202,7 +203,7 @@ impl Client {
         let Err(error) = self.greet_again(error, now) else { return };
         let Err(error) = self.resume(error, now) else { return };
         if let Stage::Trial(trial) = &self.stage {
-            trial.abandon(&mut self.line);
+            trial.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
         }
         self.line.fail(error);
     }
@@ -406,7 +407,12 @@ impl Client {
             (Input::Received(_) | Input::ControlClosed, _) if self.line.is_deaf() => Ok(()),
             (Input::Received(bytes), _) => self.received(bytes, now),
             (Input::ControlClosed, _) => Err(self.line.closed(self.moment())),
-            (Input::Reconnected, Stage::Away) => self.greet(now),
+            (Input::Reconnected, Stage::Away) => {
+                if self.resumption.is_none() {
+                    self.line.note_renewed();
+                }
+                self.greet(now)
+            }
             (Input::Reconnected, _) => {
                 self.line.ask(now);
                 Ok(())
@@ -469,6 +475,10 @@ impl Dialogue for Client {
 
     fn output(&mut self) -> Option<Output<Self>> {
         self.line.take()
+    }
+
+    fn is_away(&self) -> bool {
+        self.line.is_away()
     }
 
     fn peer_tells_failures(&self) -> bool {

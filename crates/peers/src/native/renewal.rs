@@ -16,7 +16,7 @@ const ATTEMPTS_MOST: u32 = 4_096;
 /// How often a session's control connection was made anew, and why.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub struct Renewals {
-    /// How often.
+    /// How often; a session that was greeted anew before anything came of it counts, too.
     pub made: u32,
     /// Messages that came damaged at this end.
     pub damaged_here: u32,

@@ -154,9 +154,10 @@ impl Server {
         if self.line.has_ended() {
             return;
         }
+        let was_away = self.line.is_away();
         let Err(error) = self.line.lose(error, now) else { return };
         if let Stage::Trial(trial) = &self.stage {
-            trial.abandon(&mut self.line);
+            trial.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
         }
         self.line.fail(error);
     }
@@ -458,6 +459,10 @@ impl Dialogue for Server {
 
     fn output(&mut self) -> Option<Output<Self>> {
         self.line.take()
+    }
+
+    fn is_away(&self) -> bool {
+        self.line.is_away()
     }
 
     fn peer_tells_failures(&self) -> bool {

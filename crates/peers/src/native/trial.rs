@@ -324,8 +324,14 @@ impl Trial {
         line.say_stop(reason)
     }
 
-    /// The talk has failed: flows that run are told to finish, and what they measured remains.
-    pub fn abandon<D: Dialogue<Error = PeerError>>(&self, line: &mut Line<D>) {
+    /// The talk has failed: flows that run are told to finish, and what they measured remains. `is_lost`: the other end is
+    /// gone, and nobody's wish to stop is what ended it.
+    pub fn abandon<D: Dialogue<Error = PeerError>>(&self, line: &mut Line<D>, is_lost: bool) {
+        if self.is_running() && is_lost {
+            for group in &self.groups {
+                line.put(Output::Tell { group: group.id, flow: None, event: Event::PeerLost });
+            }
+        }
         if self.is_running() && !self.stopped {
             self.tell_stop(line);
         }

@@ -5,12 +5,12 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::id::Role;
-use pathscope_flow::{Dialogue, Input};
+use pathscope_flow::{Dialogue, Event, Input};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::clock;
 
-use super::Driver;
 use super::control::Control;
+use super::{Driver, End};
 use crate::error::RunError;
 use crate::reconnection;
 
@@ -26,6 +26,19 @@ where
         // A server waits for its client.
         if self.role == Role::Client {
             self.ask_for_server();
+        }
+    }
+
+    /// Tells this end and the flows of the test where the control connection is lost, and where it is there again.
+    pub(super) fn tell_absence(&mut self, end: &mut impl End) {
+        let is_away = self.dialogue.is_away();
+        if std::mem::replace(&mut self.is_away, is_away) != is_away {
+            end.away(is_away);
+            if is_away && self.role == Role::Server {
+                self.journal.step(|| "the client is away, and its place is for others".to_owned());
+            }
+            let event = if is_away { Event::PeerAway } else { Event::PeerBack };
+            self.test.iter().for_each(|test| test.tell_all_alike(event));
         }
     }
 

@@ -89,6 +89,8 @@ pub(crate) trait End {
     fn peer_failed(&mut self, flow: FlowId, error: FlowError);
     /// What one end says when all its flows are over.
     fn report(&mut self, whose: Role, report: Box<EndReport>);
+    /// The control connection is lost and may be made anew, or is there again.
+    fn away(&mut self, _is_away: bool) {}
     /// The test is over; these were its sockets.
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
 }
@@ -98,7 +100,7 @@ pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
     /// Whether workers of its tests may spin.
-    pub may_spin: bool,
+    pub spinning: Spinning,
     control: Control,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
@@ -106,6 +108,8 @@ pub(crate) struct Driver<D> {
     reconnects: bool,
     /// When it was asked for the last time.
     asked_at: Tick,
+    /// Whether it is lost, as the flows of the test were told.
+    is_away: bool,
     /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
     candidate: Option<TcpStream>,
     mailbox: Mailbox,
@@ -130,6 +134,14 @@ pub(crate) struct Driver<D> {
     trouble: Option<RunError>,
 }
 
+/// Whether workers may spin for a client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Spinning {
+    Allowed,
+    /// The operator keeps it from clients elsewhere.
+    Withheld,
+}
+
 /// How a dialogue left off.
 #[derive(Debug)]
 pub(crate) enum Left {
@@ -152,11 +164,12 @@ where
         Ok(Self {
             dialogue,
             role,
-            may_spin: true,
+            spinning: Spinning::Allowed,
             remote: control.remote(),
             control,
             reconnects: false,
             asked_at: Tick::ZERO,
+            is_away: false,
             candidate: None,
             mailbox,
             inbox,
@@ -190,6 +203,7 @@ where
             if let Some(left) = self.carry_out(end) {
                 return left;
             }
+            self.tell_absence(end);
             let heard = match self.wait() {
                 Ok(heard) => heard,
                 Err(error) => return Left::Ended(Err(error)),
@@ -211,7 +225,6 @@ where
     /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
     pub fn salvage(&mut self, end: &mut impl End) {
         let Some(test) = &mut self.test else { return };
-        self.journal.alone();
         test.tell_all(Event::Stop);
         test.close_entrances(None);
         let mut give_up = clock::now() + self.salvage_within();
@@ -230,9 +243,13 @@ where
                 Err(_) => {}
             }
         }
-        if let Some(report) = self.test.take().and_then(|mut test| test.take_report()) {
+        // Rows that waited for the other end say what the report says.
+        if let Some(report) = self.test.as_mut().and_then(|test| test.take_report()) {
+            self.journal.reported(&report);
             end.report(self.role, report);
         }
+        self.journal.alone(self.stopping);
+        self.test = None;
     }
 
     /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
@@ -364,7 +381,7 @@ where
         let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
         let spinning = match self.role {
             Role::Client => usize::MAX,
-            Role::Server if self.may_spin => (allowed / 2).max(1),
+            Role::Server if self.spinning == Spinning::Allowed => (allowed / 2).max(1),
             Role::Server => 0,
         };
         Means { cpus, spinning }
@@ -483,6 +500,9 @@ where
         }
         if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
             self.abandon_at = self.moved_at + self.stalled;
+        } else if now >= self.abandon_at && !self.stopping && self.is_away {
+            // What the other end has to say is awaited, within the bounds of the dialogue.
+            self.abandon_at = now + self.stalled;
         } else if now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(|test| test.abandon());

@@ -161,6 +161,7 @@ where
             if self.role == Role::Server {
                 report.caveats.extend(self.journal.caveats());
             }
+            self.journal.reported(&report);
             self.journal.step(|| "every flow is over; this end reports".to_owned());
             self.dialogue.input(Input::Over(report.clone()), clock::now());
             end.report(self.role, report);

@@ -4,7 +4,8 @@ use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
 use pathscope_core::quantity::{Frequency, Period};
-use pathscope_modes::goodput::{Iterations, Pattern};
+use pathscope_core::record::{FlowErrorKind, TcpFacts};
+use pathscope_modes::goodput::{GoodputReport, Iterations, Pattern};
 use pathscope_modes::registry::Plan;
 
 use crate::survey::{self, SurveyOptions};
@@ -34,6 +35,16 @@ impl Sink for Kept {
 }
 
 impl Kept {
+    /// What rows of connections that ended say, in order.
+    fn closed(&self) -> Vec<FlowFacts> {
+        let entries = self.0.lock().expect("nobody panics with it");
+        let closed = entries.iter().filter_map(|entry| match entry {
+            Entry::Closed(closed) => Some(closed.facts.clone()),
+            _ => None,
+        });
+        closed.collect()
+    }
+
     /// How long each connection was open by its row, in the order of the rows.
     fn lasted_ms(&self) -> Vec<(u32, u64)> {
         let entries = self.0.lock().expect("nobody panics with it");
@@ -96,4 +107,48 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
         let expected: Vec<_> = (0..4).map(|flow| (flow, 1_000)).collect();
         assert_eq!(kept.lasted_ms(), expected, "{role:?}");
     }
+}
+
+/// The row of a connection that ended well here, whose other end says nothing, and that this end reported.
+fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback");
+    let address = listener.local_addr().expect("it is bound");
+    let socket = Arc::new(Socket::from(TcpStream::connect(address).expect("it listens")));
+    let kept = Arc::new(Kept::default());
+    let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
+    let mut test = one_after_the_other();
+    if let Plan::Goodput(plan) = &mut test.plan {
+        plan.shape.iterations = Iterations::Times(1);
+    }
+    session.expect(Token([7; 16]), (Role::Client, true), &test);
+    let begin = clock::now();
+    session.started(&[(FlowId(0), Arc::clone(&socket))], begin);
+    session.phase(FlowId(0), Phase::Done, Totals { sent: 9, received: 0 }, begin, None);
+    let tcp = reported
+        .map(|retransmits| TcpFacts { retransmits: Some(retransmits), ..TcpFacts::default() });
+    let facts = FlowFacts { flow: FlowId(0), tcp, ..FlowFacts::default() };
+    let goodput = GoodputReport { flows: vec![facts], ..GoodputReport::default() };
+    session.reported(&EndReport { goodput: Some(goodput), ..EndReport::default() });
+    session.alone(is_stopped);
+    let mut rows = kept.closed();
+    assert_eq!(rows.len(), 1);
+    rows.remove(0)
+}
+
+#[test]
+fn a_connection_that_nobody_waits_for_any_more_is_not_known_to_have_failed() {
+    for (is_stopped, kind, text) in [
+        (true, FlowErrorKind::Unconfirmed, "the run was stopped"),
+        (false, FlowErrorKind::Network, "the session was lost"),
+    ] {
+        let error = row_of_one_left(is_stopped, None).error.expect("nobody confirmed it");
+        assert_eq!(error.kind, kind);
+        assert!(error.text.contains(text), "{}", error.text);
+    }
+}
+
+#[test]
+fn a_row_tells_the_retransmits_that_the_report_tells() {
+    let tcp = row_of_one_left(false, Some(5)).tcp.expect("the kernel says");
+    assert_eq!(tcp.retransmits, Some(5));
 }

@@ -17,7 +17,7 @@ use pathscope_peers::native::{Greeting, Server, ServerSettings};
 use super::restraint::Talk;
 use super::sessions::{Admission, most_attached};
 use crate::attach::interface_of;
-use crate::driver::{Driver, End, Left};
+use crate::driver::{Driver, End, Left, Spinning};
 use crate::error::RunError;
 use crate::mail::Mailbox;
 use crate::stop::Stop;
@@ -68,7 +68,9 @@ fn talk(
     let admitted = admission.admitted.clone();
     let dialogue = Server::new(settings, greeting, admitted, random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
-    driver.may_spin = !limits.withheld.spinning;
+    if limits.withheld.spinning {
+        driver.spinning = Spinning::Withheld;
+    }
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.mailbox());
     let sessions = admission.share();
@@ -148,6 +150,14 @@ impl End for ServerEnd<'_> {
     fn report(&mut self, whose: Role, _: Box<EndReport>) {
         if whose == Role::Client {
             self.forget();
+        }
+    }
+
+    fn away(&mut self, is_away: bool) {
+        if is_away {
+            self.admission.step_out();
+        } else {
+            self.admission.step_in();
         }
     }
 

@@ -55,6 +55,8 @@ pub(super) struct Sessions {
 #[derive(Debug, Default)]
 struct State {
     census: Census,
+    /// Sessions whose control connection is lost, and that take no place meanwhile.
+    absent: u32,
     present: usize,
     refused: usize,
     files_free: u64,
@@ -90,6 +92,8 @@ pub(super) struct Admission {
     /// Whether it is a session, or why not.
     pub admitted: Result<(), Refusal>,
     files: u64,
+    /// Whether it takes no place for now, since its client is away.
+    is_absent: bool,
 }
 
 impl Admission {
@@ -101,6 +105,28 @@ impl Admission {
     /// The same, for longer than this place.
     pub fn share(&self) -> Arc<Sessions> {
         Arc::clone(&self.sessions)
+    }
+
+    /// The client is away, and may come back: its session goes on, and its place is for others meanwhile. Of so many at a
+    /// time as there are places, so that clients that come and go leave no more than that behind.
+    pub fn step_out(&mut self) {
+        let mut state = self.sessions.state();
+        let most = self.sessions.limits.sessions.unwrap_or(u32::MAX);
+        if self.admitted.is_err() || self.is_absent || state.absent >= most {
+            return;
+        }
+        self.is_absent = true;
+        state.absent += 1;
+        state.census.leave(self.from.ip());
+    }
+
+    /// The client is back.
+    pub fn step_in(&mut self) {
+        let mut state = self.sessions.state();
+        if std::mem::take(&mut self.is_absent) {
+            state.absent -= 1;
+            state.census.come_back(self.from.ip());
+        }
     }
 
     /// Takes files for the sockets of a test, in place of those taken before.
@@ -143,7 +169,11 @@ impl Drop for Admission {
         self.give_files_back();
         let mut state = self.sessions.state();
         if self.admitted.is_ok() {
-            state.census.leave(self.from.ip());
+            if self.is_absent {
+                state.absent -= 1;
+            } else {
+                state.census.leave(self.from.ip());
+            }
             state.present -= 1;
             self.sessions.left.notify_all();
             self.sessions.listener.wake();
@@ -251,7 +281,13 @@ impl Sessions {
             Err(_) => state.refused += 1,
         }
         drop(state);
-        Some(Admission { sessions: Arc::clone(sessions), from, admitted, files: 0 })
+        Some(Admission {
+            sessions: Arc::clone(sessions),
+            from,
+            admitted,
+            files: 0,
+            is_absent: false,
+        })
     }
 
     /// Whether a test may begin: the server has not served all that it was to serve.

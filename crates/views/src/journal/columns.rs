@@ -275,7 +275,7 @@ pub fn kind(error: &FlowError) -> &'static str {
         FlowErrorKind::Network => "network",
         FlowErrorKind::Data => "data",
         FlowErrorKind::Protocol => "protocol",
-        FlowErrorKind::Unknown => "unknown",
+        FlowErrorKind::Unconfirmed | FlowErrorKind::Unknown => "unknown",
     }
 }
 

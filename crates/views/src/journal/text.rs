@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use pathscope_core::journal::{Connection, Entry, Stream};
+use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use super::{Table, columns};
 
@@ -74,12 +75,18 @@ pub fn line(entry: &Entry) -> Option<String> {
     Some(text)
 }
 
+/// How a connection ended.
+fn result(error: Option<&FlowError>) -> String {
+    match error {
+        None => "succeeded".to_owned(),
+        Some(error) if error.kind == FlowErrorKind::Unconfirmed => format!("ended, {}", error.text),
+        Some(error) => format!("failed with a {} error, {}", columns::kind(error), error.text),
+    }
+}
+
 fn stream_closed(stream: &Stream) -> String {
     let facts = &stream.facts;
-    let result = match &facts.error {
-        None => "succeeded".to_owned(),
-        Some(error) => format!("failed with a {} error, {}", columns::kind(error), error.text),
-    };
+    let result = result(facts.error.as_ref());
     let bytes = (facts.received_bytes, facts.sent_bytes);
     format!(
         "[{}] UDP connection {result} : {} [{}]: BitsPerSecond[{}] Completed[{}] Dropped[{}] Repeated[{}] Errors[{}] Late[{}] LostDatagrams[{}]\n",
@@ -98,10 +105,7 @@ fn stream_closed(stream: &Stream) -> String {
 
 fn closed(connection: &Connection) -> String {
     let Connection { at_ns, time_ns, facts, .. } = connection;
-    let result = match &facts.error {
-        None => "succeeded".to_owned(),
-        Some(error) => format!("failed with a {} error, {}", columns::kind(error), error.text),
-    };
+    let result = result(facts.error.as_ref());
     let rate = |bytes| columns::per_second(bytes, *time_ns);
     let mut text = format!(
         "[{}] TCP connection {result} : {} [{}]: SendBytes[{}] SendBps[{}] RecvBytes[{}] RecvBps[{}] Time[{} ms]",

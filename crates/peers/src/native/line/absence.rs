@@ -36,6 +36,11 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.is_left || self.link.as_ref().is_none_or(|link| link.received() == 0)
     }
 
+    /// Whether the connection is lost, and none has taken its place yet.
+    pub const fn is_away(&self) -> bool {
+        self.absence.is_some()
+    }
+
     /// Whether what comes is of a connection that is given up.
     pub fn is_deaf(&self) -> bool {
         self.absence.as_ref().is_some_and(|absence| absence.asked.is_none())
@@ -144,8 +149,13 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         }
     }
 
-    fn here_again(&mut self, words: Vec<Vec<u8>>, now: Tick) {
+    /// A connection has taken the place of one that was lost.
+    pub const fn note_renewed(&mut self) {
         self.renewals.made = self.renewals.made.saturating_add(1);
+    }
+
+    fn here_again(&mut self, words: Vec<Vec<u8>>, now: Tick) {
+        self.note_renewed();
         self.frames = Frames::Numbered;
         self.watch(now);
         words.into_iter().for_each(|bytes| self.put(Output::Send(bytes)));

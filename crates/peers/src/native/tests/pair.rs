@@ -37,6 +37,7 @@ pub(super) enum Seen {
     Prepare(Token),
     Start,
     Stop,
+    PeerLost,
     Total(FlowId, u64),
     Interval(u64),
     Report(u64),
@@ -156,6 +157,7 @@ impl<D: Talk> End<D> {
             Output::Tell { flow: Some(flow), event: Event::PeerTotal(total), .. } => {
                 self.seen.push(Seen::Total(flow, total));
             }
+            Output::Tell { event: Event::PeerLost, .. } => self.seen.push(Seen::PeerLost),
             Output::Tell { event, .. } => {
                 assert_eq!(event, Event::Stop);
                 self.seen.push(Seen::Stop);

@@ -2,14 +2,15 @@
 //! both ends have heard exactly what was said.
 
 use pathscope_core::error::Failure;
-use pathscope_core::id::Token;
+use pathscope_core::id::{Role, Token};
+use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue as _, Input, Output};
 use pathscope_modes::registry::Test;
 
 use super::pair::{End, Fault, Pair, RUN_NS, Seen, Talk};
-use crate::PeerError;
 use crate::limits::Limits;
 use crate::native::{VersionRange, fixtures};
+use crate::{Moment, PeerError};
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -213,6 +214,55 @@ fn a_path_that_lets_nothing_through_is_not_asked_for_ever() {
         "{said}"
     );
     assert!((10..20).contains(&spoilt.connections), "{}", spoilt.connections);
+}
+
+#[test]
+fn a_greeting_that_is_said_anew_is_a_connection_made_anew() {
+    // What the client says first, and what the server answers; only of the second can the client know that it was damaged.
+    for (from_client, damaged) in [(true, 0), (false, 1)] {
+        let mut spoilt = pair(&[fixtures::load(2)]);
+        let end = if from_client { &mut spoilt.client.fault } else { &mut spoilt.server.fault };
+        *end = Some((60, Fault::Flip(1)));
+        spoilt.run();
+        assert_eq!(spoilt.client.outcome(), &Ok(()), "{:?}", spoilt.client.seen);
+        let renewals = spoilt.client.dialogue.renewals();
+        assert_eq!((renewals.made, renewals.damaged()), (1, damaged), "{:?}", spoilt.client.seen);
+    }
+}
+
+#[test]
+fn a_last_try_that_failed_as_the_first_loss_is_told_once() {
+    let closed = |reason: Option<&str>| {
+        let reason = reason.map(str::to_owned);
+        Box::new(PeerError::Closed { who: Role::Server, moment: Moment::Running, reason })
+    };
+    let told = |last| PeerError::NotResumed { lost: closed(None), last }.to_string();
+    let lost = "the server closed the connection while the test ran";
+    assert_eq!(told(closed(None)), format!("{lost}; it was asked for again, in vain"));
+    let silence = Period::from_secs(5);
+    let silent = PeerError::Silent { who: Role::Server, moment: Moment::Running, silence };
+    let last = silent.to_string();
+    assert_eq!(told(Box::new(silent)), format!("{lost}; it was asked for again, and {last}"));
+}
+
+#[test]
+fn flows_are_told_that_the_other_end_is_lost_and_not_that_somebody_stopped() {
+    let mut gone = cut_amid(pair(&[fixtures::load(2)]));
+    gone.back_after_ns = None;
+    gone.run_until(|pair| pair.client.ended.is_some() && pair.server.ended.is_some());
+    // Before they are told to stop, so that a flow that stops at once has failed all the same.
+    for seen in [&gone.client.seen, &gone.server.seen] {
+        let at = |wanted: &Seen| seen.iter().position(|it| it == wanted).expect("it was told");
+        assert!(at(&Seen::PeerLost) < at(&Seen::Stop), "{seen:?}");
+    }
+    let mut stopped = pair(&[fixtures::load(2)]);
+    stopped.run_until(|pair| pair.client.count(&Seen::Start) == 1);
+    for _ in 0..2 {
+        stopped.client.dialogue.input(Input::Stop("the user"), stopped.now);
+        stopped.client.settle(stopped.now);
+    }
+    assert!(stopped.client.ended.is_some(), "the second stop waits for nobody");
+    assert_eq!(stopped.client.count(&Seen::PeerLost), 0);
 }
 
 #[test]

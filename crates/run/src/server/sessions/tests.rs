@@ -183,3 +183,30 @@ fn what_may_be_attached_at_once_is_what_descriptors_are_taken_for() {
     };
     assert_eq!([most(1), most(50), most(1_000)], [2, 51, 65]);
 }
+
+#[test]
+fn an_absent_client_keeps_its_session_and_no_place() {
+    let sessions = Arc::new(sessions_with(Limits { sessions: Some(1), ..Limits::default() }));
+    let from = SocketAddr::from(([192, 0, 2, 1], 9));
+    let ask = || Sessions::admit(&sessions, from).expect("few are refused");
+    let mut first = ask();
+    assert!(first.admitted.is_ok() && ask().admitted.is_err());
+    first.step_out();
+    let mut second = ask();
+    assert!(second.admitted.is_ok(), "the first is away");
+    // As many may be away as there are places, and no more.
+    second.step_out();
+    assert!(ask().admitted.is_err());
+    // A client that comes back needs no free place, and takes one.
+    first.step_in();
+    second.step_out();
+    let third = ask();
+    assert!(third.admitted.is_err() && sessions.count() == 2);
+    drop(first);
+    let fourth = ask();
+    assert!(fourth.admitted.is_ok() && ask().admitted.is_err());
+    second.step_in();
+    drop((second, fourth));
+    assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
+    assert!(ask().admitted.is_ok());
+}
