@@ -5,7 +5,7 @@
 //! disk or a reader. One for each session would cost a server more memory than a light session has.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -24,6 +24,8 @@ const RECENT: usize = 64;
 
 /// What is seen of this process.
 static PROCESS: Mutex<Lookout> = Mutex::new(Lookout::new());
+/// What the thread hears when there is no test any more.
+static LAST_IS_OVER: Condvar = Condvar::new();
 
 fn process() -> MutexGuard<'static, Lookout> {
     PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
@@ -67,21 +69,23 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        process().tests.remove(&self.0);
+        let mut process = process();
+        process.tests.remove(&self.0);
+        if process.tests.is_empty() {
+            LAST_IS_OVER.notify_one();
+        }
     }
 }
 
-/// The thread. It ends soon after the last test has.
+/// The thread. It ends with the last test.
 fn look_out() {
-    loop {
-        std::thread::sleep(EVERY);
-        let mut process = process();
+    let mut process = process();
+    while !process.tests.is_empty() {
+        let waited = LAST_IS_OVER.wait_timeout(process, EVERY);
+        process = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(process, _)| process);
         process.woke(clock::now(), Account::read());
-        if process.tests.is_empty() {
-            process.has_thread = false;
-            return;
-        }
     }
+    process.has_thread = false;
 }
 
 /// Whether a process wakes when it should, and the tests that are to know.

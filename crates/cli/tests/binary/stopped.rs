@@ -2,15 +2,16 @@
 //! nobody takes its rest for a delay of the path.
 
 use std::fs;
-use std::time::Duration;
+use std::process::Command;
 
 use pathscope_modes::document::{Document, Measurement};
+use pathscope_modes::registry::EndReport;
 
 use crate::common::{Running, Server, document_in, pathscope, run};
 use crate::daemon::wait_until;
 
 /// Stopped for so long, and what of it is surely seen.
-const STOPPED: Duration = Duration::from_millis(1_200);
+const STOPPED_S: &str = "1.2";
 const SURELY_NS: u64 = 1_000_000_000;
 
 /// Whether a process is stopped, as the system has it.
@@ -33,7 +34,8 @@ fn run_with_rest(words: &[&str], stopped: &str) -> (Document, String, String) {
     let resting = if stopped == "client" { &client } else { &server.running };
     resting.signal("STOP");
     wait_until("it is stopped", || is_stopped(resting.id()));
-    std::thread::sleep(STOPPED);
+    let rested = Command::new("sleep").arg(STOPPED_S).status();
+    assert!(rested.is_ok_and(|status| status.success()), "sleep {STOPPED_S}");
     resting.signal("CONT");
     let ran = client.finish().exits(0);
     let page = run(&["show", output]).exits(0).stdout;
@@ -51,7 +53,7 @@ fn tells_who_rested(words: &[&str]) {
         } else {
             measurement.server.as_ref()
         };
-        assert!(end.map_or(0, |end| end.still_ns()) >= SURELY_NS, "{by}");
+        assert!(end.map_or(0, EndReport::still_ns) >= SURELY_NS, "{by}");
         let told = format!("the {stopped}'s program stood still for 1.");
         let is_told =
             |text: &str| text.starts_with(&told) && text.ends_with("times are not the path's");

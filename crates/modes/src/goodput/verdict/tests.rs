@@ -110,10 +110,33 @@ fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
     named(&Facts { in_turns: true, ..seen(0.2, 0.0, 0.0, 0.8) }, Limit::Network);
 }
 
+/// A verdict, of what, and the names of the figures that decide it.
+type Decided<'row> = (Facts, Limit, &'row [&'row str]);
+
+fn decided_so(table: &[Decided<'_>]) {
+    for (facts, limit, expected) in table {
+        assert_eq!(facts.limit(), *limit, "{facts:?}");
+        let deciding = facts.deciding(*limit);
+        let evidence = facts.evidence();
+        let mut marked: Vec<&str> = evidence.iter().map(|it| it.name.as_str()).collect();
+        marked.retain(|name| deciding.contains(name));
+        let mut expected = expected.to_vec();
+        marked.sort_unstable();
+        expected.sort_unstable();
+        assert_eq!(marked, expected, "{limit:?} of {facts:?}");
+    }
+}
+
+fn seen(seen: Seen) -> Facts {
+    Facts { seen: Some(seen), ..idle() }
+}
+
+/// The program had something to send in most looks.
+const HELD: Seen =
+    Seen { program: 0.1, send_buffer: 0.0, receive_window: 0.0, path: 0.0, queued: 0.0 };
+
 #[test]
-fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
-    let seen = |seen| Facts { seen: Some(seen), ..idle() };
-    let held = Seen { program: 0.1, ..Seen::default() };
+fn the_figures_that_decide_are_those_of_the_ends_that_the_rule_looked_at() {
     let still = |seconds: u64| Some((seconds * 1_000_000_000, 0.3));
     let full = || Facts {
         shared_host_cpu: Some(0.99),
@@ -122,19 +145,19 @@ fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
         ..idle()
     };
     let disturbed = || Facts { own_cpu: Some(0.1), ..full() };
-    let table: [(Facts, Limit, &[&str]); 24] = [
+    decided_so(&[
         (
-            Facts { rate: Some(0.99), ..seen(held) },
+            Facts { rate: Some(0.99), ..seen(HELD) },
             Limit::ConfiguredRate,
             &["configured_rate_share", "seen_held_by_path_share"],
         ),
         (
-            Facts { paused: Some(0.9), ..seen(Seen { program: 0.9, ..held }) },
+            Facts { paused: Some(0.9), ..seen(Seen { program: 0.9, ..HELD }) },
             Limit::ConfiguredPauses,
             &["paused_share", "seen_held_by_program_share"],
         ),
         (
-            Facts { in_turns: true, ..seen(Seen { program: 0.9, ..held }) },
+            Facts { in_turns: true, ..seen(Seen { program: 0.9, ..HELD }) },
             Limit::Turns,
             &["seen_held_by_program_share", "sender_cpu_share"],
         ),
@@ -181,8 +204,15 @@ fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
             Limit::ReceiverCpu,
             &["receiver_cpu_share", "receive_window_limited_share"],
         ),
+        (disturbed(), Limit::Undetermined, &["shared_host_cpu_share", "own_cpu_share"]),
+    ]);
+}
+
+#[test]
+fn the_figures_that_decide_are_those_of_the_sockets_that_the_rule_looked_at() {
+    decided_so(&[
         (
-            seen(Seen { receive_window: 0.9, ..held }),
+            seen(Seen { receive_window: 0.9, ..HELD }),
             Limit::ReceiveWindow,
             &["receiver_cpu_share", "seen_held_by_receive_window_share"],
         ),
@@ -192,7 +222,7 @@ fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
             &["receiver_cpu_share", "receive_window_limited_share"],
         ),
         (
-            seen(Seen { send_buffer: 0.9, ..held }),
+            seen(Seen { send_buffer: 0.9, ..HELD }),
             Limit::SendBuffer,
             &["seen_held_by_send_buffer_share", "seen_in_queue_share"],
         ),
@@ -202,13 +232,13 @@ fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
             &["receive_window_limited_share", "send_buffer_limited_share"],
         ),
         (
-            Facts { retransmits: Some(3), ..seen(Seen { path: 0.9, ..held }) },
+            Facts { retransmits: Some(3), ..seen(Seen { path: 0.9, ..HELD }) },
             Limit::Network,
             &["seen_held_by_path_share", "retransmits"],
         ),
         // A buffer was full, and its data was in the path's queue.
         (
-            seen(Seen { send_buffer: 0.9, queued: 0.9, ..held }),
+            seen(Seen { send_buffer: 0.9, queued: 0.9, ..HELD }),
             Limit::Network,
             &["seen_held_by_path_share", "seen_in_queue_share"],
         ),
@@ -218,33 +248,21 @@ fn the_figures_that_decide_are_those_that_the_rule_looked_at() {
             &["sender_busy_share", "retransmits"],
         ),
         (
-            seen(Seen { program: 0.9, ..held }),
+            seen(Seen { program: 0.9, ..HELD }),
             Limit::Sender,
             &["seen_held_by_program_share", "sender_cpu_share"],
         ),
-        (disturbed(), Limit::Undetermined, &["shared_host_cpu_share", "own_cpu_share"]),
         (
             Facts { spins: true, busy: Some(0.99), ..idle() },
             Limit::Undetermined,
             &["sender_cpu_share", "sender_busy_share"],
         ),
         (
-            seen(Seen { path: 0.4, ..held }),
+            seen(Seen { path: 0.4, ..HELD }),
             Limit::Undetermined,
             &["sender_cpu_share", "seen_held_by_path_share"],
         ),
-    ];
-    for (facts, limit, expected) in table {
-        assert_eq!(facts.limit(), limit, "{facts:?}");
-        let deciding = facts.deciding(limit);
-        let evidence = facts.evidence();
-        let mut marked: Vec<&str> = evidence.iter().map(|it| it.name.as_str()).collect();
-        marked.retain(|name| deciding.contains(name));
-        let mut expected = expected.to_vec();
-        marked.sort_unstable();
-        expected.sort_unstable();
-        assert_eq!(marked, expected, "{limit:?} of {facts:?}");
-    }
+    ]);
 }
 
 #[test]
