@@ -10,7 +10,6 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role, Token};
-use pathscope_core::quantity::count;
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_core::sheet::Row;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
@@ -21,7 +20,7 @@ use pathscope_modes::sequel::{Sequel, Step};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
-use pathscope_peers::native::{self, Renewals};
+use pathscope_peers::native;
 
 use crate::assemble::{self, Findings};
 use crate::destinations::{Destinations, Silent};
@@ -34,7 +33,7 @@ use crate::samples::SampleFile;
 use crate::server::Embedded;
 use crate::still::StillRows;
 use crate::stop::{Stage, Stop};
-use crate::{attach, destinations, target, test};
+use crate::{attach, destinations, renewed, target, test};
 
 /// A connection that is not there by then is not there.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -165,7 +164,7 @@ impl ClientRun<'_> {
             self.take_leave(&mut driver, server);
         }
         let renewals = driver.dialogue.renewals();
-        let caveat = renewal_caveat(renewals, result.is_ok());
+        let caveat = renewed::caveat(renewals, result.is_ok());
         caveat.iter().for_each(|caveat| (self.sink)(Event::Note(caveat)));
         self.document.caveats.extend(caveat);
         result
@@ -326,47 +325,6 @@ impl ClientRun<'_> {
         let gravest = Failure::gravest(all.iter().map(|&(failure, _)| failure))?;
         all.into_iter().find(|&(failure, _)| failure == gravest)
     }
-}
-
-/// What is to be said of a control connection that was made anew, or that the path has damaged.
-fn renewal_caveat(renewals: Renewals, is_whole: bool) -> Option<Caveat> {
-    let Renewals { made, .. } = renewals;
-    let damaged = renewals.damaged();
-    let times = match made {
-        0 => "was not made anew".to_owned(),
-        1 => "was made anew once".to_owned(),
-        made => format!("was made anew {} times", count(made.into())),
-    };
-    // Of a run that failed, the last of it may never have come through.
-    let again = if is_whole {
-        "; what was said on it was said again, so that no figure suffers from it"
-    } else {
-        ""
-    };
-    let found = match (damaged, is_whole) {
-        (1, true) => {
-            "it was found by its checksum and said again, so that no figure suffers from it"
-        }
-        (1, false) => "it was found by its checksum",
-        (_, true) => {
-            "each was found by its checksum and said again, so that no figure suffers from it"
-        }
-        (_, false) => "each was found by its checksum",
-    };
-    let text = match damaged {
-        0 if made == 0 => return None,
-        0 => format!("the control connection broke and {times}{again}"),
-        damaged => format!(
-            "the path damaged {} of the control connection, which {times}; {found}, but a path that damages these \
-             damages data, too",
-            if damaged == 1 {
-                "a message".to_owned()
-            } else {
-                format!("{} messages", count(damaged.into()))
-            },
-        ),
-    };
-    Some(Caveat::new("control_connection_renewed", text))
 }
 
 /// The control connection to the first of the server's addresses that answers, and those that did not.
@@ -581,26 +539,5 @@ impl End for ClientEnd<'_, '_> {
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         // The client closes first, so that nothing gathers in TIME_WAIT at the server.
         drop(sockets);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_became_of_damaged_words_is_told_as_it_is() {
-        let told = |made, damaged_here, is_whole| {
-            let renewals = Renewals { made, damaged_here, damaged_there: 0 };
-            renewal_caveat(renewals, is_whole).map(|caveat| caveat.text)
-        };
-        assert_eq!(told(0, 0, true), None);
-        let text = told(1, 1, true).expect("it is told");
-        assert!(text.contains("was made anew once") && text.contains("said again"), "{text}");
-        let text = told(4, 5, false).expect("it is told");
-        assert!(text.contains("5 messages") && text.contains("made anew 4 times"), "{text}");
-        assert!(!text.contains("said again"), "its run failed: {text}");
-        let text = told(1, 0, false).expect("it is told");
-        assert_eq!(text, "the control connection broke and was made anew once");
     }
 }

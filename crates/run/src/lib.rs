@@ -31,6 +31,7 @@ mod origins;
 mod paths;
 mod placement;
 mod reconnection;
+mod renewed;
 pub mod samples;
 pub mod server;
 mod settings;
