@@ -32,23 +32,34 @@ fn rows_at_the_end(server: Server, paths: &[PathBuf; 3]) -> Vec<Row> {
     rows(&paths[1])
 }
 
-#[test]
-fn of_a_client_that_is_killed_nothing_is_lost_that_it_never_sent() {
+/// Kills a client of such a stream. Its row has this result, and nothing that it never sent is lost.
+fn loses_nothing_unsent(more: &[&str], result: &str) {
     let folder = tempfile::tempdir().expect("a folder");
     // It ends by its plan before a client that is away is given up.
-    let test = ["media", "--profile", "voice", "-t", "6s"];
+    let test = [&["media", "--profile", "voice", "-t", "6s"], more].concat();
     let (mut server, paths, _) = kill_a_client(folder.path(), &test);
     let told = server.running.await_stderr("LostDatagrams");
     let rows = rows_at_the_end(server, &paths);
     assert_eq!(rows.len(), 1, "{rows:?}");
     let row = &rows[0];
-    assert!(row["Result"].contains("session with the other end was lost"), "{row:?}");
+    assert!(row["Result"].contains(result), "{row:?}");
     assert_eq!(row["ErrorKind"], "network");
     // Nothing is lost on loopback, and the plan's 300 frames were not sent.
     assert!(told.contains("LostDatagrams[0]"), "{told}");
     let dropped = told.split_once("Dropped[").and_then(|(_, rest)| rest.split_once(']'));
     let dropped = dropped.and_then(|(count, _)| count.parse::<u64>().ok());
     assert!(dropped.is_some_and(|dropped| dropped < 50), "{told}");
+}
+
+#[test]
+fn of_a_client_that_is_killed_nothing_is_lost_that_it_never_sent() {
+    loses_nothing_unsent(&["--direction", "up"], "session with the other end was lost");
+}
+
+#[test]
+fn of_a_killed_client_that_was_sent_to_nothing_is_lost_that_it_never_sent() {
+    // Its machine refuses what goes on to be sent, which is known before its session is given up.
+    loses_nothing_unsent(&[], "the client's machine refuses its datagrams");
 }
 
 #[test]
@@ -97,7 +108,7 @@ fn a_client_that_is_killed_leaves_its_place_to_the_next() {
     let words = ["goodput", &host, "-t", "60s", "--report-every", "100ms"];
     let mut client = Running::start(pathscope(&words));
     client.await_stdout("bit/s");
-    run(&["latency", &host, "-n", "5"]).exits(3).complains(&["limit of 1 sessions"]);
+    run(&["latency", &host, "-n", "5"]).exits(3).complains(&["limit of 1 session;"]);
     client.signal("KILL");
     drop(client);
     server.running.await_stderr("its place is for others");
