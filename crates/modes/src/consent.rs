@@ -31,6 +31,8 @@ pub(crate) const PERIOD_NS: u64 = 250_000_000;
 pub(crate) const FRESH_NS: u64 = 5_000_000_000;
 /// And after a refusal by the other machine: three more words would have come meanwhile.
 const REFUSED_NS: u64 = 800_000_000;
+/// From one look into the socket to the next, while there is something to send all the time.
+const LOOK_NS: u64 = 1_000_000;
 /// How long the socket is looked into once the time is over. Where this machine stood still meanwhile, words wait there
 /// that came in time.
 const LAST_LOOK_NS: u64 = 100_000_000;
@@ -43,6 +45,8 @@ pub(crate) struct Consent {
     is_spoken: bool,
     ours: Identity,
     theirs: Identity,
+    /// When it looks for word of the other end next, while it sends.
+    look_at: Tick,
     /// When this end says again that it wants the stream.
     say_at: Tick,
     /// It is to be said now.
@@ -71,6 +75,7 @@ impl Consent {
             is_spoken: false,
             ours: named(role),
             theirs: named(role.peer()),
+            look_at: Tick::ZERO,
             say_at: Tick::NEVER,
             is_due: false,
             said: 0,
@@ -88,10 +93,15 @@ impl Consent {
         self.is_spoken = true;
     }
 
-    /// Whether it does.
+    /// Whether to look for words of the other end now. An end that has something to send does so a thousand times a second:
+    /// one that looked after each batch would make twice the system calls.
     #[inline]
-    pub fn is_spoken(&self) -> bool {
-        self.is_spoken
+    pub fn listens(&mut self, sends_now: bool, now: Tick) -> bool {
+        let is_time = !sends_now || now >= self.look_at;
+        if is_time {
+            self.look_at = now.plus_nanos(LOOK_NS);
+        }
+        self.is_spoken && is_time
     }
 
     /// The flow begins: the other end's address was proven before.
@@ -255,6 +265,21 @@ mod tests {
         consent.fill(&mut batch, now);
         consent.said(now);
         batch.bytes().to_vec()
+    }
+
+    #[test]
+    fn a_sender_that_never_waits_looks_a_thousand_times_a_second() {
+        let (_, mut server) = both();
+        let looks =
+            (0..10_000).filter(|tenth| server.listens(true, Tick::from_nanos(tenth * MS / 10)));
+        assert_eq!(looks.count(), 1_000);
+        // One that waits, or may not send, always hears.
+        assert!((0..10).all(|_| server.listens(false, at(1_000))));
+        assert!(!server.listens(true, at(1_000)));
+        // Nobody says anything to who does not know of it.
+        let mut older = Consent::new(Role::Server, session(), FlowId(7));
+        older.start(Tick::ZERO);
+        assert!(!older.listens(false, at(9_000)));
     }
 
     /// When the sender gives up, if nothing comes.

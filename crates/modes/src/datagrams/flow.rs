@@ -218,7 +218,8 @@ impl Machine for DatagramFlow {
         if is_over {
             return Want::NOTHING;
         }
-        let hears = !self.receiver.is_done() || self.consent.is_spoken();
+        let hears =
+            !self.receiver.is_done() || self.consent.listens(send != SendWant::Nothing, now);
         let recv = if hears { RecvWant::Any } else { RecvWant::Nothing };
         let send = self.consent.offer(awaits).unwrap_or(send);
         let due = if awaits { self.consent.due().min(self.told_by) } else { self.consent.due() };

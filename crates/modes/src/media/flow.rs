@@ -118,7 +118,7 @@ impl MediaFlow {
             want.send = SendWant::Nothing;
         }
         want.send = self.consent.offer(awaits).unwrap_or(want.send);
-        if self.consent.is_spoken() {
+        if self.consent.listens(want.send != SendWant::Nothing, now) {
             want.recv = RecvWant::Any;
         }
         if self.consent.due() != Tick::NEVER {
