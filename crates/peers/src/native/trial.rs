@@ -64,6 +64,11 @@ pub(super) struct Trial {
     reports: Reports,
     stopped: bool,
     stopped_from_here: bool,
+    /// When the first report came, of either end.
+    reported: Option<Tick>,
+    /// When the flows began, and how many intervals the other end has told since.
+    begun: Tick,
+    intervals: u64,
     /// How the other end's intervals are numbered here.
     shift: Shift,
 }
@@ -102,6 +107,9 @@ impl Trial {
             reports: Reports::default(),
             stopped: false,
             stopped_from_here: false,
+            reported: None,
+            begun: now,
+            intervals: 0,
             shift: Shift::default(),
         }
     }
@@ -187,6 +195,7 @@ impl Trial {
     /// The flows begin. They are stopped for `reason` when they run for longer than `most`.
     pub fn run(&mut self, most: Option<Period>, reason: String, now: Tick) {
         self.stage = Stage::Running;
+        (self.begun, self.intervals) = (now, 0);
         self.deadline = None;
         self.run_end = most.map(|most| (now.plus_nanos(most.0), reason));
     }
@@ -275,6 +284,11 @@ impl Trial {
     {
         match message {
             Message::Interval(mut interval) if self.may_hear() => {
+                self.intervals += 1;
+                if self.intervals > self.intervals_most(now) {
+                    let what = "it told more intervals than there was time for";
+                    return Err(line.breach(self.moment(), &what));
+                }
                 self.note_progress(&interval, now);
                 self.shift.apply(&mut interval);
                 line.put(Output::PeerInterval(interval));
@@ -392,10 +406,39 @@ impl Trial {
         Ok(())
     }
 
-    /// A report is in. The other has to follow, unless data still moves: a slow path drains for long.
+    /// How many intervals the other end can have told by now. The first may have come sooner than the word that its flows
+    /// run, by as long as words are waited for at all, and its clock may be a hundredth faster.
+    fn intervals_most(&self, now: Tick) -> u64 {
+        /// Such as those that an end cuts short.
+        const MORE: u64 = 16;
+        let elapsed_ns = now.nanos_since(self.begun);
+        let most_ns =
+            elapsed_ns.saturating_add(elapsed_ns / 100).saturating_add(deadlines::SILENCE.0);
+        most_ns / self.test.report_every_ns.0.max(1) + MORE
+    }
+
+    /// A report is in. The other has to follow, unless data still moves: a slow path drains for long, but not for ever,
+    /// whatever the other end says that moves.
     fn wind_up(&mut self, now: Tick) {
         if !self.stopped {
-            self.deadline = Some(now.plus_nanos(self.patience().0));
+            let first = *self.reported.get_or_insert(now);
+            let last = first.plus_nanos(self.longest_patience().0);
+            self.deadline = Some(now.plus_nanos(self.patience().0).min(last));
+        }
+    }
+
+    /// How long the second report is waited for after the first.
+    const fn longest_patience(&self) -> Period {
+        Period(deadlines::OVERTIME.0.saturating_add(self.patience().0))
+    }
+
+    /// What the deadline of a report was, that has passed.
+    fn patience_passed(&self) -> Period {
+        let last = self.reported.map(|first| first.plus_nanos(self.longest_patience().0));
+        if !self.stopped && last.is_some() && last == self.deadline {
+            self.longest_patience()
+        } else {
+            self.patience()
         }
     }
 
@@ -431,12 +474,14 @@ impl Trial {
             },
             Stage::Attaching => PeerError::Late { who, what: "start", limit: deadlines::ATTACH },
             Stage::Starting => PeerError::Late { who, what: "start", limit: deadlines::START },
-            Stage::Running if self.reports.own => {
-                PeerError::Late { who, what: "send its final report", limit: self.patience() }
-            }
+            Stage::Running if self.reports.own => PeerError::Late {
+                who,
+                what: "send its final report",
+                limit: self.patience_passed(),
+            },
             Stage::Running => {
                 let since = if self.stopped { "of the stop" } else { "of the other end's" };
-                PeerError::Unfinished { limit: self.patience(), since }
+                PeerError::Unfinished { limit: self.patience_passed(), since }
             }
         }
     }

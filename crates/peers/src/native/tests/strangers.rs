@@ -1,5 +1,6 @@
 //! One end against what another version, a fool or an enemy says.
 
+mod intervals;
 mod proposals;
 
 use pathscope_core::Tick;
@@ -284,12 +285,17 @@ fn running_client() -> Client {
 
 /// At a server with these capabilities.
 fn running_client_of(asked: &[&str]) -> Client {
+    running_client_with(asked, &fixtures::load(2))
+}
+
+/// The same with this test, of two connections and a probe.
+fn running_client_with(asked: &[&str], test: &Test) -> Client {
     let mut client = Client::new(Host::default(), NOW);
-    client.propose(fixtures::load(2), NOW);
+    client.propose(test.clone(), NOW);
     let Message::Welcome(mut greeting) = welcome(1, "none") else { panic!("it is a welcome") };
     greeting.capabilities.extend(asked.iter().map(|name| (*name).to_owned()));
     say(&mut client, &Message::Welcome(greeting));
-    let test = fixtures::load(2);
+    let test = test.clone();
     let accept = Accept { token: Token([3; 16]), test, substitutions: Vec::new() };
     say(&mut client, &Message::Accept(Box::new(accept)));
     for (group, flow) in [(0, 0), (0, 1), (1, 2)] {
@@ -461,22 +467,6 @@ fn the_sockets_of_a_test_are_closed_before_its_end_is_told() {
         }
     }
     assert_eq!(order, ["close", "tell"]);
-}
-
-#[test]
-fn an_interval_in_which_nothing_moved_buys_no_time() {
-    let mut client = running_client();
-    client.input(Input::Over(Box::default()), NOW);
-    let mut now = NOW;
-    while outputs(&mut client).1.is_none() {
-        now = now.plus_nanos(1_000_000_000);
-        client.input(
-            Input::Received(&Message::Interval(Box::default()).encode().expect("short")),
-            now,
-        );
-        client.input(Input::Deadline, now);
-    }
-    assert_eq!(now, NOW.plus_nanos(16_000_000_000));
 }
 
 #[test]
