@@ -8,6 +8,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::quantity::{self, Frequency};
 use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_modes::datagrams::search::Search;
+use pathscope_modes::document::Document;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::media;
 use pathscope_modes::registry::{Plan, Test};
@@ -238,18 +239,26 @@ fn measure(
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let output_trouble = output_trouble.or(kept.finish());
-    if let (Some(file), None, false) =
-        (result_name, &output_trouble, args.talk.quiet || document.measurements.is_empty())
-    {
-        terminal::say(&format!(
-            "result saved: {}; show it again with: pathscope show {}",
-            quantity::named(&file),
-            words::quoted(&file)
-        ));
+    if let (Some(file), None, false) = (result_name, &output_trouble, args.talk.quiet) {
+        terminal::say(&what_became_of(&file, &document));
     }
     let output_trouble =
         output_trouble.or(frequency_trouble).or_else(|| samples_trouble(&document));
     conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
+}
+
+/// What stands in the file that the result was to be written to.
+fn what_became_of(file: &Path, document: &Document) -> String {
+    let name = quantity::named(file);
+    if !document.measurements.is_empty() {
+        let quoted = words::quoted(file);
+        return format!("result saved: {name}; show it again with: pathscope show {quoted}");
+    }
+    if file.exists() {
+        format!("nothing was measured; {name} is left as it was before this run")
+    } else {
+        format!("nothing was measured, so {name} is not written")
+    }
 }
 
 /// Of what went wrong in measuring and in writing, both are told and the graver one is the exit code.

@@ -3,10 +3,12 @@
 
 use std::fs;
 use std::io::{Read, Write};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pathscope_modes::document::{Document, OutcomeState};
+use rustix::net::{self, AddressFamily, SocketType};
 
 use crate::common::{Ran, Running, Server, document_in, pathscope, run};
 
@@ -90,6 +92,26 @@ fn a_survey_where_no_file_can_be_left_shows_its_result() {
     assert!(!ran.stderr.contains("result saved"), "{}", ran.said());
     // Behind a terminal nobody sees it: there it takes a name.
     run(&["survey", "--daemon"]).exits(2).complains(&["would lose the result: give --output"]);
+}
+
+#[test]
+fn a_run_that_measures_nothing_says_what_is_in_its_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("run.json");
+    let name = file.to_str().expect("plain");
+    // Bound and not listening: nobody else gets the port, and whoever calls is refused.
+    let bound = net::socket(AddressFamily::INET, SocketType::STREAM, None).expect("a socket");
+    net::bind(&bound, &SocketAddr::from(([127, 0, 0, 1], 0))).expect("a port");
+    let address = net::getsockname(&bound).expect("an address");
+    let address = SocketAddr::try_from(address).expect("of the Internet");
+    let port = address.port().to_string();
+    let latency = || run(&["latency", "127.0.0.1", "--port", &port, "-o", name]).exits(3);
+
+    latency().complains(&["nothing was measured, so ", "is not written"]);
+    assert!(!file.exists());
+    fs::write(&file, "of an earlier run").expect("written");
+    latency().complains(&["nothing was measured; ", "is left as it was before this run"]);
+    assert_eq!(fs::read_to_string(&file).expect("there"), "of an earlier run");
 }
 
 #[test]
