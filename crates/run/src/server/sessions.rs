@@ -13,7 +13,7 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::count;
 use pathscope_core::record::Host;
-use pathscope_flow::{Group, GroupId};
+use pathscope_flow::{Credentials, Group, GroupId, Resumed};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
@@ -74,6 +74,25 @@ struct State {
 }
 
 impl State {
+    /// The session that has this test is told to end, and no socket comes to it any more, if it is the one that was named.
+    fn give_way(&mut self, Resumed { token, session: named }: Resumed) -> Result<(), RunError> {
+        match (self.tests.get(&token).map(|expected| expected.session), named) {
+            (Some(Some(session)), _) if named != Some(session) => {
+                return Err(RunError::OtherSession);
+            }
+            (Some(None), None) => return Err(RunError::StillThere),
+            // None is here; it is the one that was named; or a session of version 1 has chosen this token, and the client
+            // that asks is another, whose test gets a token of its own.
+            _ => {}
+        }
+        let Some(name) = named else { return Ok(()) };
+        if let Some(mailbox) = self.living.get(&name) {
+            mailbox.post(Word::Stop("its client asks for the session anew"));
+            self.tests.retain(|_, expected| expected.session != Some(name));
+        }
+        Ok(())
+    }
+
     /// So many are taken by the tests from there.
     fn note_files(&mut self, origin: Origin, taken: u64) {
         if taken > 0 {
@@ -216,6 +235,8 @@ impl Drop for Stay {
 #[derive(Debug)]
 struct Expected {
     seats: Seats,
+    /// What the session is called that has it; nothing in version 1.
+    session: Option<Token>,
     test: Test,
     settings: Settings,
     mailbox: Mailbox,
@@ -338,11 +359,17 @@ impl Sessions {
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The flows of a test are awaited; where another session has their token already, they are not. That one is told to
-    /// end, since whoever knows the token is its client: it may not have heard that its connection is gone.
-    pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) -> Result<(), RunError> {
+    /// The flows of a test are awaited. Of one that runs at its client already, the session before gives way, but only to
+    /// who knows its name: it may not have heard that its client has left it. What is refused changes nothing for it.
+    pub fn expect(
+        &self,
+        (Credentials { token, session }, resumed): (Credentials, Option<Resumed>),
+        test: &Test,
+        mailbox: Mailbox,
+    ) -> Result<(), RunError> {
         let expected = Expected {
             seats: Seats::new(test.groups()),
+            session,
             settings: settings::settings(test),
             test: test.clone(),
             mailbox,
@@ -351,19 +378,22 @@ impl Sessions {
             attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
-        match self.state().tests.entry(token) {
+        let mut state = self.state();
+        resumed.map_or(Ok(()), |resumed| state.give_way(resumed))?;
+        match state.tests.entry(token) {
             Entry::Vacant(place) => drop(place.insert(expected)),
-            Entry::Occupied(place) => {
-                place.get().mailbox.post(Word::Stop("its client asks for the session anew"));
-                return Err(RunError::StillThere);
-            }
+            Entry::Occupied(_) => return Err(RunError::StillThere),
         }
         Ok(())
     }
 
-    /// A test is over: nobody is awaited any more.
-    pub fn forget(&self, token: Token) {
-        self.state().tests.remove(&token);
+    /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
+    pub fn forget(&self, Credentials { token, session }: Credentials) {
+        if let Entry::Occupied(place) = self.state().tests.entry(token)
+            && place.get().session == session
+        {
+            place.remove();
+        }
     }
 
     /// A connection asks for its seat, and is told the answer; or comes back, where there is no room for it yet and it may

@@ -29,6 +29,9 @@ fn test(plan: Plan) -> Test {
     Test { plan, probe: None, report_every_ns }
 }
 
+/// Of a session without a name.
+const OF_VERSION_1: Credentials = Credentials { token: Token([1; 16]), session: None };
+
 /// Pings over UDP, on one flow.
 fn pings() -> Test {
     test(Plan::Latency(LatencyPlan::probe(Frequency(100))))
@@ -48,7 +51,7 @@ fn who_is_refused_a_seat_is_not_remembered() {
     for (test, wrong) in [(pings(), (0, 0)), (paths(), (0, 2)), (paths(), (1, 0))] {
         let sessions = sessions();
         let (mailbox, letters) = Mailbox::new(waker());
-        sessions.expect(Token([1; 16]), &test, mailbox).expect("nobody else has the token");
+        sessions.expect((OF_VERSION_1, None), &test, mailbox).expect("nobody else has the token");
         let claim = |(flow, lane), port| {
             let (flow, lane) = (FlowId(flow), Lane(lane));
             let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow, lane };
@@ -63,21 +66,6 @@ fn who_is_refused_a_seat_is_not_remembered() {
         let remembered = expected.datagrams.len() + expected.lanes.len();
         assert_eq!((remembered, letters.receiver.try_iter().count()), (1, 1));
     }
-}
-
-#[test]
-fn a_token_is_of_one_test_at_a_time() {
-    let (sessions, test) = (sessions(), pings());
-    let (first, letters) = Mailbox::new(waker());
-    let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
-    let other = || Mailbox::new(waker()).0;
-    assert!(expect([1; 16], first).is_ok() && expect([2; 16], other()).is_ok());
-    assert!(letters.receiver.try_recv().is_err());
-    // Whoever it is knows the token, and the first may be one whose client is long gone.
-    assert!(matches!(expect([1; 16], other()), Err(RunError::StillThere)));
-    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
-    sessions.forget(Token([1; 16]));
-    assert!(expect([1; 16], other()).is_ok());
 }
 
 #[test]
@@ -162,7 +150,7 @@ fn connections_that_follow_one_another_are_no_more_at_once_than_was_agreed() {
     let sessions = sessions();
     let (mailbox, letters) = Mailbox::new(waker());
     let test = one_after_the_other(2);
-    sessions.expect(Token([1; 16]), &test, mailbox).expect("it is the only one");
+    sessions.expect((OF_VERSION_1, None), &test, mailbox).expect("it is the only one");
     let attached = Some(encode_ack(AttachCode::ATTACHED));
     for flow in 0..3 {
         assert_eq!(asks(&sessions, flow, true), attached, "{flow}");
@@ -209,4 +197,85 @@ fn an_absent_client_keeps_its_session_and_no_place() {
     drop((second, fourth));
     assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
     assert!(ask().admitted.is_ok());
+}
+
+/// A session of this name, and where word for it is left.
+fn live(sessions: &Sessions, name: u8) -> (Option<Token>, Letters, Mailbox) {
+    let (mailbox, letters) = Mailbox::new(waker());
+    sessions.live(Token([name; 16]), mailbox.clone());
+    (Some(Token([name; 16])), letters, mailbox)
+}
+
+fn claims(sessions: &Sessions, token: Token, lane: u8) -> AttachCode {
+    let (local, remote) = ([1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)))).into();
+    let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(lane) };
+    sessions.attach_datagrams(seat, local, remote)
+}
+
+#[test]
+fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_else() {
+    let (sessions, test) = (sessions(), paths());
+    let (session, letters, mailbox) = live(&sessions, 9);
+    let (drawn, taken) = (Token([1; 16]), Token([2; 16]));
+    let victim = Credentials { token: drawn, session };
+    sessions.expect((victim, None), &test, mailbox).expect("it is the only one");
+    assert_eq!(claims(&sessions, drawn, 0), AttachCode::ATTACHED);
+    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Lane { .. })));
+    // Who knows the token alone: in version 2 with no name, a wrong one or his own, and in version 1.
+    let (own, _letters, mailbox) = live(&sessions, 8);
+    let thief = Credentials { token: taken, session: own };
+    let ask = |credentials, named| {
+        let resumed = Some(Resumed { token: drawn, session: named });
+        sessions.expect((credentials, resumed), &test, mailbox.clone())
+    };
+    let of_version_1 = Credentials { token: drawn, session: None };
+    let cases = [(thief, None), (thief, Some(drawn)), (thief, own), (of_version_1, None)];
+    for (credentials, named) in cases {
+        let refused = ask(credentials, named);
+        assert!(matches!(refused, Err(RunError::OtherSession)), "{named:?}: {refused:?}");
+        // Nothing was stopped, no lane moved, and the test goes on taking its own.
+        assert!(letters.receiver.try_recv().is_err(), "{named:?}");
+        assert_eq!(claims(&sessions, taken, 0), AttachCode::UNKNOWN_SESSION, "{named:?}");
+        assert_eq!(claims(&sessions, drawn, 1), AttachCode::ATTACHED, "{named:?}");
+        let lane = letters.receiver.try_recv();
+        assert_eq!(matches!(lane, Ok(Word::Lane { .. })), named.is_none() && credentials == thief);
+    }
+    // Its client.
+    ask(thief, session).expect("it knows the name");
+    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
+    assert_eq!(claims(&sessions, drawn, 0), AttachCode::UNKNOWN_SESSION);
+    assert_eq!(claims(&sessions, taken, 0), AttachCode::ATTACHED);
+    // And once more, from a third session. What the first forgets as it ends is none of theirs.
+    sessions.bury(Token([9; 16]));
+    let (third, _letters, mailbox) = live(&sessions, 7);
+    let credentials = Credentials { token: Token([3; 16]), session: third };
+    let resumed = Some(Resumed { token: drawn, session: own });
+    sessions.expect((credentials, resumed), &test, mailbox).expect("it knows the name");
+    sessions.forget(victim);
+    assert_eq!(claims(&sessions, taken, 0), AttachCode::UNKNOWN_SESSION);
+    assert_eq!(claims(&sessions, Token([3; 16]), 0), AttachCode::ATTACHED);
+}
+
+#[test]
+fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
+    let (sessions, test) = (sessions(), paths());
+    let (mailbox, letters) = Mailbox::new(waker());
+    let resumed = Some(Resumed { token: Token([1; 16]), session: None });
+    // Where nobody has the token, it may be one that an earlier server has drawn.
+    sessions.expect((OF_VERSION_1, resumed), &test, mailbox).expect("it is the only one");
+    let other = || Mailbox::new(waker()).0;
+    let again = sessions.expect((OF_VERSION_1, resumed), &test, other());
+    assert!(matches!(again, Err(RunError::StillThere)), "{again:?}");
+    assert!(letters.receiver.try_recv().is_err());
+    assert_eq!(claims(&sessions, Token([1; 16]), 0), AttachCode::ATTACHED);
+    // Who has chosen a token keeps nobody of version 2 from it: that test gets one of its own.
+    let (session, _letters, mailbox) = live(&sessions, 9);
+    let credentials = Credentials { token: Token([2; 16]), session };
+    let resumed = Some(Resumed { token: Token([1; 16]), session: Some(Token([5; 16])) });
+    sessions.expect((credentials, resumed), &test, mailbox).expect("it is another test");
+    // And nobody forgets another's.
+    sessions.forget(Credentials { token: Token([1; 16]), session });
+    assert_eq!(claims(&sessions, Token([1; 16]), 1), AttachCode::ATTACHED);
+    sessions.forget(OF_VERSION_1);
+    sessions.expect((OF_VERSION_1, None), &test, other()).expect("its place is free");
 }

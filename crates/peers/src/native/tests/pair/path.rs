@@ -133,7 +133,7 @@ impl Pair {
     fn greeted(&mut self, connection: u64, greeting: Greeting) {
         if connection > 0 {
             let fault = self.server.fault.take();
-            let dialogue = server(self.limits, greeting, 6, self.now);
+            let dialogue = server(self.limits, greeting, 5 + connection as u8, self.now);
             self.server = End { fault, connection: Some(connection), ..End::new(dialogue) };
         }
     }
