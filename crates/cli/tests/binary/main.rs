@@ -2,6 +2,7 @@
 
 #[cfg(target_os = "linux")]
 mod buffers;
+mod caller;
 mod closing;
 mod common;
 mod consent;
