@@ -190,7 +190,7 @@ impl Opener {
         let settings = Settings { local, ..self.settings.clone() };
         let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
         let nonce = u64::from_ne_bytes(random::bytes()?);
-        let mut attaching = Attaching::new(seat, nonce, clock::now());
+        let mut attaching = Attaching::new(seat, self.credentials.session, nonce, clock::now());
         let mut buffer = [0; 256];
         while let Some(deadline) = attaching.deadline() {
             if let Some(datagram) = attaching.datagram(clock::now()) {

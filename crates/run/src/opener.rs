@@ -175,7 +175,7 @@ impl Opener {
             paced.as_ref().and_then(|test| settings::pacing(test, Role::Client, seat.flow));
         let server = destinations.of(number);
         settings.local = origins.take(number, server)?;
-        let making = Making::begin((seat, credentials.session.is_some()), server, settings)?;
+        let making = Making::begin((seat, credentials.session), server, settings)?;
         self.poller.add(making.stream(), u64::from(number), Interest::BOTH)?;
         self.making.insert(number, making);
         self.deadlines.push_back((clock::now() + ATTACH_WITHIN, number));

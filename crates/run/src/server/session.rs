@@ -12,7 +12,7 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
-use pathscope_peers::native::{Greeting, Server, ServerSettings};
+use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
 
 use super::restraint::Talk;
 use super::sessions::{Admission, most_attached};
@@ -128,7 +128,8 @@ impl End for ServerEnd<'_> {
         self.admission.sessions().check_served()?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         let sessions = self.admission.sessions();
-        sessions.expect((credentials, resumed), test, mailbox.clone())?;
+        let access = Access::new(credentials.session, self.admission.from, test);
+        sessions.expect((credentials, resumed), (test, access), mailbox.clone())?;
         if let Err(error) = self.admission.take_files(files_for(test, workers)) {
             self.admission.sessions().forget(credentials);
             return Err(error);

@@ -20,10 +20,10 @@ use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits, Origin};
 use pathscope_peers::native::{
-    AttachCode, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
+    Access, AttachCode, Claim, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
 };
 
-use super::lobby::IsChecked;
+use super::lobby::SeatRequest;
 use crate::attendance::{Attendance, Attended};
 use crate::error::RunError;
 use crate::journal::Journal;
@@ -237,6 +237,8 @@ struct Expected {
     seats: Seats,
     /// What the session is called that has it; nothing in version 1.
     session: Option<Token>,
+    /// Whose sockets it takes.
+    access: Access,
     test: Test,
     settings: Settings,
     mailbox: Mailbox,
@@ -364,12 +366,13 @@ impl Sessions {
     pub fn expect(
         &self,
         (Credentials { token, session }, resumed): (Credentials, Option<Resumed>),
-        test: &Test,
+        (test, access): (&Test, Access),
         mailbox: Mailbox,
     ) -> Result<(), RunError> {
         let expected = Expected {
             seats: Seats::new(test.groups()),
             session,
+            access,
             settings: settings::settings(test),
             test: test.clone(),
             mailbox,
@@ -400,15 +403,16 @@ impl Sessions {
     /// wait.
     pub fn attach_stream(
         &self,
-        (seat, is_checked): (Seat, IsChecked),
+        request: SeatRequest,
         mut stream: TcpStream,
         may_wait: bool,
     ) -> Option<TcpStream> {
-        let (code, claimed) = self.claim_stream(seat);
+        let SeatRequest { seat, proof, .. } = request;
+        let (code, claimed) = self.claim_stream(request);
         if code == AttachCode::NO_ROOM && may_wait {
             return Some(stream);
         }
-        let ack = if is_checked { encode_checked_ack(code) } else { encode_ack(code) };
+        let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
         let (Some(Claimed { mailbox, settings, attended }), Ok(())) = (claimed, told) else {
@@ -430,12 +434,18 @@ impl Sessions {
         None
     }
 
-    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<Claimed>) {
+    fn claim_stream(
+        &self,
+        SeatRequest { seat, proof, from }: SeatRequest,
+    ) -> (AttachCode, Option<Claimed>) {
         let mut state = self.state();
         let State { tests, served, .. } = &mut *state;
         let Some(expected) = tests.get_mut(&seat.token) else {
             return (AttachCode::UNKNOWN_SESSION, None);
         };
+        if !expected.access.takes_stream(seat, proof, from) {
+            return (AttachCode::NOT_PROVEN, None);
+        }
         if self.exit_after.is_some_and(|most| *served >= most) {
             return (AttachCode::SERVED, None);
         }
@@ -457,14 +467,18 @@ impl Sessions {
     /// A proven address asks for a seat. What it is to be told.
     pub fn attach_datagrams(
         &self,
-        seat: Seat,
+        claim: &Claim,
         local: SocketAddr,
         remote: SocketAddr,
     ) -> AttachCode {
+        let seat = claim.seat;
         let mut state = self.state();
         let Some(expected) = state.tests.get_mut(&seat.token) else {
             return AttachCode::UNKNOWN_SESSION;
         };
+        if !expected.access.takes_datagrams(claim, remote) {
+            return AttachCode::NOT_PROVEN;
+        }
         let code = expected.seats.claim_datagram(seat, remote);
         // Nobody is remembered who has no seat: the plan bounds how many there are.
         if code != AttachCode::ATTACHED {

@@ -118,7 +118,7 @@ impl Pair {
             Ok(Opening::Control(greeting)) => self.greeted(connection, greeting),
             Ok(Opening::Return(back)) => self.returned(connection, back),
             // Somebody else's, or none of ours: it is closed.
-            Ok(Opening::Data(_) | Opening::CheckedData(_)) | Err(_) => {
+            Ok(Opening::Data(_) | Opening::CheckedData(..)) | Err(_) => {
                 self.answer(connection, None);
                 if self.server.connection == Some(connection) {
                     self.server.connection = None;
