@@ -17,6 +17,6 @@ mod want;
 
 pub use buffer::{Batch, Gather, MAX_SLICES, datagrams_in_one};
 pub use machine::{ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, Shared, Totals};
-pub use session::{Dialogue, Group, GroupId, Input, Output, Transport};
+pub use session::{Credentials, Dialogue, Group, GroupId, Input, Output, Resumed, Transport};
 pub use split::Split;
 pub use want::{Close, RecvWant, SendWant, Want};

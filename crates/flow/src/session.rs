@@ -156,6 +156,25 @@ pub enum Input<'bytes, D: Dialogue> {
     Deadline,
 }
 
+/// What the sockets of a test present, and by what the server knows whose they are.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Credentials {
+    /// Names the test. Shown on each socket, so that whoever is on its way sees it.
+    pub token: Token,
+    /// What the session is called: told to its client on the control connection, and shown on no socket. Absent
+    /// where a session has no name.
+    pub session: Option<Token>,
+}
+
+/// A test that runs at its client already, and had a session before.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Resumed {
+    /// The token under which it began: what its flows send goes on to bear it.
+    pub token: Token,
+    /// What the session before was called, as far as its client says.
+    pub session: Option<Token>,
+}
+
 /// What a dialogue asks for. What is large lies in a box, as in [`Input`].
 pub enum Output<D: Dialogue> {
     /// Send these bytes on the control connection.
@@ -163,19 +182,19 @@ pub enum Output<D: Dialogue> {
     /// Client: open every flow of these groups and present the token on each.
     Open {
         /// What to present.
-        token: Token,
+        credentials: Credentials,
         /// The plan as the other end accepted it.
         plan: Box<D::Plan>,
         /// What the other end runs otherwise than asked.
         substitutions: Vec<Substitution>,
-        /// Whether each socket says what it is for with a checksum, and is answered with one.
-        is_checked: bool,
     },
     /// Server: a client proposes this. Answer with [`Input::Prepared`] once flows can be taken that
     /// present the token (they arrive one by one), or with [`Input::Unable`].
     Prepare {
         /// What flows will present.
-        token: Token,
+        credentials: Credentials,
+        /// Where it runs at the client already: what is known of it.
+        resumed: Option<Resumed>,
         /// The plan, already found acceptable.
         plan: Box<D::Plan>,
     },
@@ -190,9 +209,9 @@ pub enum Output<D: Dialogue> {
     TakeOver,
     /// Server: the connection that has come is none of this session's: it is told so, and closed.
     TurnAway(Vec<u8>),
-    /// Client: the other end expects the test that runs here, under its token. Bring its lanes in anew, and answer with
-    /// [`Input::Attached`].
-    Rejoin,
+    /// Client: the other end expects the test that runs here. Bring its lanes in anew, each presenting this, and answer
+    /// with [`Input::Attached`].
+    Rejoin(Credentials),
     /// Client: the other end's flows run again.
     Resumed,
     /// Tell a flow.

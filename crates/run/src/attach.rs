@@ -6,10 +6,10 @@ use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::InterfaceFacts;
-use pathscope_flow::{Group, Transport};
+use pathscope_flow::{Credentials, Group, Transport};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
@@ -44,17 +44,17 @@ pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
 }
 
 /// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not. Probes go to
-/// `server`, where the session is; `is_checked`: it reads openings that bear a checksum.
+/// `server`, where the session is.
 pub(crate) fn open_flows(
     (server, destinations): (SocketAddr, &Destinations),
-    (token, is_checked): (Token, bool),
+    credentials: Credentials,
     test: &Test,
     mailbox: &Mailbox,
 ) {
     for group in test.groups() {
         if let (Plan::Multipath(plan), true) = (&test.plan, group.roams) {
             let (plan, mailbox_of_it) = (plan.clone(), mailbox.clone());
-            let orders = paths::Orders { server, token, group, plan, mailbox: mailbox_of_it };
+            let orders = paths::Orders { server, credentials, group, plan, mailbox: mailbox_of_it };
             match paths::start(orders) {
                 Ok(paths) => mailbox.post(Word::Keeps { group: group.id, paths }),
                 Err(error) => return mailbox.post(Word::AttachFailed(error)),
@@ -69,8 +69,7 @@ pub(crate) fn open_flows(
             let orders = Orders {
                 session: server,
                 destinations,
-                token,
-                is_checked,
+                credentials,
                 group,
                 settings: settings_of(group, test),
                 paced: (!is_probe(group)).then(|| test.clone()),
@@ -95,7 +94,7 @@ pub(crate) fn open_flows(
         for first in 0..openers {
             let opener = Opener {
                 server,
-                token,
+                credentials,
                 group,
                 settings: settings_of(group, test),
                 origins: local.clone(),
@@ -148,7 +147,7 @@ fn origins_of(group: Group, test: &Test) -> Origins {
 /// Opens datagram sockets of one group.
 struct Opener {
     server: SocketAddr,
-    token: Token,
+    credentials: Credentials,
     group: Group,
     settings: Settings,
     /// Where each flow comes from; `None`: where the system says.
@@ -180,7 +179,8 @@ impl Opener {
     }
 
     fn open(&self, flow: FlowId) -> Result<Socket, RunError> {
-        let seat = Seat { token: self.token, group: self.group.id, flow, lane: Lane::ONLY };
+        let seat =
+            Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY };
         self.open_datagrams(seat)
     }
 
@@ -190,7 +190,7 @@ impl Opener {
         let settings = Settings { local, ..self.settings.clone() };
         let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
         let nonce = u64::from_ne_bytes(random::bytes()?);
-        let mut attaching = Attaching::new(seat, nonce, clock::now());
+        let mut attaching = Attaching::new(seat, self.credentials.session, nonce, clock::now());
         let mut buffer = [0; 256];
         while let Some(deadline) = attaching.deadline() {
             if let Some(datagram) = attaching.datagram(clock::now()) {

@@ -9,9 +9,10 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_core::sheet::Row;
+use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::goodput::disagreements;
 use pathscope_modes::latency::Protocol;
@@ -494,7 +495,7 @@ fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Int
 impl End for ClientEnd<'_, '_> {
     fn provide(
         &mut self,
-        token: (Token, bool),
+        (credentials, _): (Credentials, Option<Resumed>),
         (test, _): (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
@@ -502,7 +503,7 @@ impl End for ClientEnd<'_, '_> {
         self.test = Some(test.clone());
         let one = Destinations::one(self.server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
-        attach::open_flows((self.server, destinations), token, test, mailbox);
+        attach::open_flows((self.server, destinations), credentials, test, mailbox);
         Ok(())
     }
 

@@ -35,9 +35,17 @@ pub enum RunError {
         /// What it said.
         reason: String,
     },
-    /// A test that is to be taken up again has a session here, whose client has not gone yet.
-    #[error("the session that has this test is not over yet")]
+    /// A test of version 1 that is to be taken up again has a session here.
+    #[error(
+        "a session here has this test still, and proposals of protocol version 1 cannot prove that it is theirs: it ends \
+         by itself where its client is gone"
+    )]
     StillThere,
+    /// A test that is to be taken up again has a session here, and that is not the one that was named.
+    #[error(
+        "another session here has this test, and only the client that knows the name of that may take the test up"
+    )]
+    OtherSession,
     /// The server took leave before all tests were run.
     #[error("the server ended the session before all tests were run")]
     LeftEarly,
@@ -210,6 +218,7 @@ impl RunError {
             Self::CutShort { .. }
             | Self::LeftEarly
             | Self::StillThere
+            | Self::OtherSession
             | Self::Attach { .. }
             | Self::OtherServer { .. }
             | Self::Refused { .. }

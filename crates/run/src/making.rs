@@ -6,6 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::id::Token;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, clock};
 use pathscope_peers::native::{
@@ -22,8 +23,8 @@ pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct Making {
     stream: TcpStream,
     seat: Seat,
-    /// Whether its opening bears a checksum, and its answer one.
-    is_checked: bool,
+    /// What its session is called, where it has a name: its opening bears a proof and a checksum then, and its answer one.
+    session: Option<Token>,
     /// Where it goes.
     server: SocketAddr,
     begun: Tick,
@@ -46,14 +47,14 @@ pub(crate) enum Progress {
 impl Making {
     /// Begins to connect.
     pub fn begin(
-        (seat, is_checked): (Seat, bool),
+        (seat, session): (Seat, Option<Token>),
         server: SocketAddr,
         settings: &Settings,
     ) -> Result<Self, RunError> {
         let begun = clock::now();
         let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
         let (connected, ack, came) = (None, [0; ACK_BYTES], 0);
-        Ok(Self { stream, seat, is_checked, server, begun, connected, ack, came })
+        Ok(Self { stream, seat, session, server, begun, connected, ack, came })
     }
 
     /// What it waits for.
@@ -85,8 +86,10 @@ impl Making {
                 return Err(OsError::Connect { protocol: "TCP", address, source }.into());
             }
             // Empty send buffers have room for an opening.
-            let opening =
-                if self.is_checked { Opening::CheckedData(seat) } else { Opening::Data(seat) };
+            let opening = match self.session {
+                Some(session) => Opening::CheckedData(seat, seat.proof(session)),
+                None => Opening::Data(seat),
+            };
             match self.stream.write(&opening.encode()) {
                 Ok(_) => self.connected = Some(clock::now()),
                 // Woken for nothing: it is not connected yet.
@@ -97,7 +100,7 @@ impl Making {
             return Ok(Progress::Waiting);
         }
         match self.stream.read(&mut self.ack[self.came..]) {
-            Ok(0) if self.is_checked => Ok(Progress::Damaged),
+            Ok(0) if self.is_checked() => Ok(Progress::Damaged),
             Ok(0) => {
                 let why = "the server closed the connection without an answer".to_owned();
                 Err(RunError::Attach { flow: seat.flow.0, why })
@@ -108,7 +111,7 @@ impl Making {
             }
             Ok(_) => match self.decode() {
                 Ok(()) => Ok(Progress::Made),
-                Err(AttachError::NotAnAck { .. }) if self.is_checked => Ok(Progress::Damaged),
+                Err(AttachError::NotAnAck { .. }) if self.is_checked() => Ok(Progress::Damaged),
                 Err(why) => Err(RunError::Refused { flow: seat.flow.0, why }),
             },
             Err(error)
@@ -120,8 +123,12 @@ impl Making {
         }
     }
 
+    const fn is_checked(&self) -> bool {
+        self.session.is_some()
+    }
+
     fn decode(&self) -> Result<(), AttachError> {
-        if self.is_checked { decode_checked_ack(self.ack) } else { decode_ack(self.ack) }
+        if self.is_checked() { decode_checked_ack(self.ack) } else { decode_ack(self.ack) }
     }
 
     /// Why it was given up: it came damaged, again and again.

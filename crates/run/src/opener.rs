@@ -8,8 +8,8 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_flow::Group;
+use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_flow::{Credentials, Group};
 use pathscope_modes::registry::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{Settings, Socket};
@@ -34,9 +34,7 @@ pub(crate) struct Orders {
     pub session: SocketAddr,
     /// Where connections go.
     pub destinations: Destinations,
-    pub token: Token,
-    /// Whether the server reads openings that bear a checksum.
-    pub is_checked: bool,
+    pub credentials: Credentials,
     pub group: Group,
     pub settings: Settings,
     /// The test that says at which rate each goes, if at one.
@@ -172,12 +170,12 @@ impl Opener {
 
     fn begin(&mut self, number: u32) -> Result<(), RunError> {
         let seat = seat(&self.orders, number);
-        let Orders { destinations, origins, settings, paced, is_checked, .. } = &mut self.orders;
+        let Orders { destinations, origins, settings, paced, credentials, .. } = &mut self.orders;
         settings.pacing_bytes_per_second =
             paced.as_ref().and_then(|test| settings::pacing(test, Role::Client, seat.flow));
         let server = destinations.of(number);
         settings.local = origins.take(number, server)?;
-        let making = Making::begin((seat, *is_checked), server, settings)?;
+        let making = Making::begin((seat, credentials.session), server, settings)?;
         self.poller.add(making.stream(), u64::from(number), Interest::BOTH)?;
         self.making.insert(number, making);
         self.deadlines.push_back((clock::now() + ATTACH_WITHIN, number));
@@ -325,5 +323,5 @@ impl Orders {
 
 fn seat(orders: &Orders, number: u32) -> Seat {
     let flow = FlowId(orders.group.first.0 + number);
-    Seat { token: orders.token, group: orders.group.id, flow, lane: Lane::ONLY }
+    Seat { token: orders.credentials.token, group: orders.group.id, flow, lane: Lane::ONLY }
 }

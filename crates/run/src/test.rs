@@ -12,7 +12,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, Substitution};
 use pathscope_core::stats::LatencyHistogram;
-use pathscope_flow::{Event, GroupId, Phase, Transport};
+use pathscope_flow::{Credentials, Event, GroupId, Phase, Transport};
 use pathscope_modes::goodput::EndedConnections;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
@@ -298,9 +298,9 @@ impl RunningTest {
         self.paths().for_each(|paths| paths.note_server(ServerIs::Gone));
     }
 
-    /// A server expects the test again: its lanes have to come in anew.
-    pub fn rejoin(&self) {
-        self.paths().for_each(PathsRemote::rejoin);
+    /// A server expects the test again: its lanes have to come in anew, and present this.
+    pub fn rejoin(&self, credentials: Credentials) {
+        self.paths().for_each(|paths| paths.rejoin(credentials));
     }
 
     /// The server's flows run again.

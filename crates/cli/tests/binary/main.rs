@@ -1,7 +1,10 @@
 //! The binary as a user has it: on loopback, and in labs.
 
 #[cfg(target_os = "linux")]
+mod between_callers;
+#[cfg(target_os = "linux")]
 mod buffers;
+mod caller;
 mod closing;
 mod common;
 mod consent;

@@ -10,8 +10,9 @@
 //! ```
 //!
 //! In version 2 a control connection that is lost is made anew below all this, in `line`, and no stage changes: what is
-//! drawn here is what happens where the session itself is gone. A session that is made anew goes the same way, for the test that runs: it is proposed again under its token, its lanes
-//! are attached again, and its flows here never stop.
+//! drawn here is what happens where the session itself is gone. A session that is made anew goes the same way, for the test
+//! that runs: it is proposed again, with its token and the name of the session that it had, its lanes are attached again,
+//! and its flows here never stop.
 
 mod losses;
 
@@ -20,7 +21,7 @@ use std::collections::VecDeque;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Host;
-use pathscope_flow::{Dialogue, GroupId, Input, Output};
+use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
 use super::line::Line;
@@ -46,7 +47,7 @@ pub struct Client {
     server: Option<OtherEnd>,
     host: Host,
     wants_ends: bool,
-    /// The token of the test that runs.
+    /// The token under which the test that runs began.
     token: Option<Token>,
     /// When that test started here, and the number of its next interval.
     started: Tick,
@@ -308,22 +309,22 @@ impl Client {
         self.line.bear_silence(deadlines::patience(&accept.test));
         let mut trial = Trial::new(accept.test.clone(), ends_wanted(self.server.as_ref()), now);
         let Accept { token, test: plan, substitutions } = accept;
-        match &self.resumption {
+        let credentials = Credentials { token, session: self.line.session() };
+        match &mut self.resumption {
             None => {
                 self.token = Some(token);
-                let is_checked = self.line.is_numbered();
                 let plan = Box::new(plan);
-                self.line.put(Output::Open { token, plan, substitutions, is_checked });
+                self.line.put(Output::Open { credentials, plan, substitutions });
             }
-            Some(resumption) if resumption.is_of(token) => {
+            Some(resumption) => {
+                if !resumption.is_taken_up(token, credentials.session) {
+                    let what = "it gave a test that runs another token";
+                    return Err(self.line.breach(Moment::Agreeing, &what));
+                }
                 if let Some((total, phase)) = resumption.ended() {
                     trial.phase(&mut self.line, total, phase, now)?;
                 }
-                self.line.put(Output::Rejoin);
-            }
-            Some(_) => {
-                let what = "it gave a test that runs another token";
-                return Err(self.line.breach(Moment::Agreeing, &what));
+                self.line.put(Output::Rejoin(credentials));
             }
         }
         self.stage = Stage::Trial(Box::new(trial));

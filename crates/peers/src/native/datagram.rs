@@ -12,7 +12,7 @@
 //! ```text
 //!            0      4    5    6     7    8      12     16        32        40        56        64
 //!            +------+----+----+-----+----+------+------+---------+---------+---------+---------+
-//!  client    | PSAT |kind|lane|group| 0  | flow |  0   | token   | nonce   | cookie  |    0    |
+//!  client    | PSAT |kind|lane|group| 0  | flow |check | token   | nonce   | cookie  | proof   |
 //!            +------+----+----+-----+----+------+------+---------+---------+---------+---------+
 //!            0      4    5    6          8         16        32
 //!            +------+----+----+----------+---------+---------+
@@ -23,8 +23,11 @@
 //! Numbers are in network order; what is zero is sent as zero and not looked at; longer datagrams are
 //! taken and the rest of them ignored. An answer is half as long as what it answers, so the server
 //! amplifies nothing. It remembers nothing before the address is proven: it computes the cookie again.
-//! A request that was damaged is challenged for what it is not, and its confirmation challenged anew; an answer that was
-//! damaged is found by its check, the two halves of a CRC-32C xored (0: of an older server, which says none).
+//! In a session of version 2 the confirmation bears a proof that it is of that session, made of all before it: of the
+//! cookie, too, and so of one address. Its check is the CRC-32C of all else; both are 0 in a request and in version 1.
+//! A request that was damaged is challenged for what it is not, and its confirmation challenged anew, as is one whose proof
+//! was damaged; an answer that was damaged is found by its check, the two halves of a CRC-32C xored (0: of an older server,
+//! which says none).
 //! Each step may be lost, repeated or overtaken; the client says its last word again until it is answered.
 
 use std::net::{IpAddr, SocketAddr};
@@ -36,11 +39,16 @@ use pathscope_flow::GroupId;
 use super::checksum::crc32c;
 use super::keyed_hash::keyed_hash;
 use super::opening::{AttachCode, AttachError, Seat};
+use super::proof::Proof;
 
 /// Length of what a client says.
 pub const REQUEST_BYTES: usize = 64;
 /// Length of what a server answers.
 pub const ANSWER_BYTES: usize = 32;
+
+/// Where a confirmation says its check, and its proof.
+const CHECK_AT: usize = 12;
+const PROOF_AT: usize = 56;
 
 const MAGIC: [u8; 4] = *b"PSAT";
 const REQUEST: u8 = 1;
@@ -71,6 +79,7 @@ struct Word {
     seat: Seat,
     nonce: u64,
     cookie: [u8; 16],
+    proof: Proof,
 }
 
 impl Word {
@@ -87,6 +96,29 @@ impl Word {
         bytes
     }
 
+    /// What proves that it is of the session of this name.
+    fn proof(&self, session: Token) -> Proof {
+        Proof::of(session, &self.encode()[..PROOF_AT])
+    }
+
+    /// With its proof and the check of it, as it goes on the wire.
+    fn sealed(&self) -> [u8; REQUEST_BYTES] {
+        let mut bytes = self.encode();
+        bytes[PROOF_AT..].copy_from_slice(&self.proof.0);
+        let check = check_of_request(&bytes);
+        bytes[CHECK_AT..CHECK_AT + 4].copy_from_slice(&check);
+        bytes
+    }
+
+    /// Whether what it says of a proof is what was said. Version 1 says nothing.
+    fn is_whole(datagram: &[u8]) -> bool {
+        datagram.first_chunk::<REQUEST_BYTES>().is_some_and(|bytes| {
+            let (check, proof) = (&bytes[CHECK_AT..CHECK_AT + 4], &bytes[PROOF_AT..]);
+            let says_nothing = check.iter().chain(proof).all(|&byte| byte == 0);
+            says_nothing || *check == check_of_request(bytes)
+        })
+    }
+
     fn decode(datagram: &[u8]) -> Option<Self> {
         let bytes = datagram.first_chunk::<REQUEST_BYTES>()?;
         is_attach(bytes).then(|| Self {
@@ -99,6 +131,7 @@ impl Word {
             },
             nonce: u64::from_be_bytes(array(&bytes[32..])),
             cookie: array(&bytes[40..]),
+            proof: Proof(array(&bytes[PROOF_AT..])),
         })
     }
 }
@@ -137,6 +170,11 @@ impl Answer {
     }
 }
 
+/// What finds damage in a confirmation, where its cookie does not.
+fn check_of_request(request: &[u8; REQUEST_BYTES]) -> [u8; 4] {
+    crc32c(&[&request[..CHECK_AT], &request[CHECK_AT + 4..]]).to_be_bytes()
+}
+
 /// What finds damage in an answer.
 fn check_of(answer: &[u8; ANSWER_BYTES]) -> [u8; 2] {
     let [a, b, c, d] = crc32c(&[&answer[..6], &answer[8..]]).to_be_bytes();
@@ -147,6 +185,8 @@ fn check_of(answer: &[u8; ANSWER_BYTES]) -> [u8; 2] {
 #[derive(Debug)]
 pub struct Attaching {
     seat: Seat,
+    /// What proves that it is of its session, where anything does.
+    session: Option<Token>,
     nonce: u64,
     state: State,
     send_at: Tick,
@@ -162,10 +202,12 @@ enum State {
 }
 
 impl Attaching {
-    /// A lane that is to join; `nonce` is unpredictable and another one for each.
-    pub const fn new(seat: Seat, nonce: u64, now: Tick) -> Self {
+    /// A lane that is to join; `session` is what its session is called, if it has a name, and `nonce` unpredictable and
+    /// another one for each.
+    pub const fn new(seat: Seat, session: Option<Token>, nonce: u64, now: Tick) -> Self {
         Self {
             seat,
+            session,
             nonce,
             state: State::Requesting,
             send_at: now,
@@ -188,7 +230,12 @@ impl Attaching {
         }
         self.send_at = now.plus_nanos(self.wait_ns);
         self.wait_ns = (2 * self.wait_ns).min(RESEND_MOST_NS);
-        Some(Word { kind, seat: self.seat, nonce: self.nonce, cookie }.encode())
+        let word =
+            Word { kind, seat: self.seat, nonce: self.nonce, cookie, proof: Proof::default() };
+        match self.session.filter(|_| kind == CONFIRM) {
+            Some(session) => Some(Word { proof: word.proof(session), ..word }.sealed()),
+            None => Some(word.encode()),
+        }
     }
 
     /// When to ask for a datagram again if nothing comes; nothing once it is over.
@@ -257,13 +304,18 @@ pub enum Heard {
 pub struct Claim {
     /// What it asks for.
     pub seat: Seat,
-    nonce: u64,
+    word: Word,
 }
 
 impl Claim {
+    /// Whether it proves that it is of the session of this name.
+    pub(super) fn is_of(&self, session: Token) -> bool {
+        self.word.proof == self.word.proof(session)
+    }
+
     /// The datagram that tells the decision.
     pub fn answer(&self, code: AttachCode) -> [u8; ANSWER_BYTES] {
-        Answer { kind: ANSWER, code, nonce: self.nonce, cookie: [0; 16] }.encode()
+        Answer { kind: ANSWER, code, nonce: self.word.nonce, cookie: [0; 16] }.encode()
     }
 }
 
@@ -280,10 +332,13 @@ impl Challenger {
         let cookie = self.cookie(from, &word, period);
         let is_last = |given: [u8; 16]| period > 0 && given == self.cookie(from, &word, period - 1);
         match word.kind {
-            CONFIRM if word.cookie == cookie || is_last(word.cookie) => {
-                Heard::Confirmed(Claim { seat: word.seat, nonce: word.nonce })
+            CONFIRM
+                if (word.cookie == cookie || is_last(word.cookie)) && Word::is_whole(datagram) =>
+            {
+                Heard::Confirmed(Claim { seat: word.seat, word })
             }
-            // A wrong cookie is of another address: a translator on the way has changed its mind. Or it is too old.
+            // A wrong cookie is of another address: a translator on the way has changed its mind. Or it is too old, or what
+            // came is not what was said: the same cookie again changes nothing for its client, who repeats what it said.
             REQUEST | CONFIRM => Heard::Challenge(
                 Answer { kind: CHALLENGE, code: AttachCode::ATTACHED, nonce: word.nonce, cookie }
                     .encode(),

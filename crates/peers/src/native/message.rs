@@ -23,7 +23,7 @@
 
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, Host, Substitution};
-use pathscope_flow::{GroupId, Totals};
+use pathscope_flow::{GroupId, Resumed, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -115,21 +115,24 @@ pub struct Welcome {
 pub struct Propose {
     /// A [`Test`].
     pub test: Value,
-    /// It runs already at the client, and its server was lost: the token that its flows present.
+    /// It runs already at the client, and its server was lost: the token that its flows' data bear.
     #[serde(default, with = "optional_token", skip_serializing_if = "Option::is_none")]
     pub resumes: Option<Token>,
+    /// From version 2 on: what the session was called that had it.
+    #[serde(default, with = "optional_token", skip_serializing_if = "Option::is_none")]
+    pub session: Option<Token>,
 }
 
 impl Propose {
     /// This test.
     pub fn new(test: &Test) -> Self {
         let test = serde_json::to_value(test).expect("tests hold no maps and no foreign types");
-        Self { test, resumes: None }
+        Self { test, resumes: None, session: None }
     }
 
-    /// This test, which runs already and whose flows present this token.
-    pub fn again(test: &Test, token: Token) -> Self {
-        Self { resumes: Some(token), ..Self::new(test) }
+    /// This test, which runs already.
+    pub fn again(test: &Test, Resumed { token, session }: Resumed) -> Self {
+        Self { resumes: Some(token), session, ..Self::new(test) }
     }
 
     /// The test as this version understands it.

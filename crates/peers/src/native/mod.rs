@@ -23,6 +23,7 @@ mod numbered;
 mod opening;
 mod own_ends;
 mod own_totals;
+mod proof;
 mod renewal;
 mod resumption;
 mod seats;
@@ -48,6 +49,7 @@ pub use opening::{
     OPENING_BYTES, Opening, OpeningError, Return, Seat, decode_ack, decode_checked_ack, encode_ack,
     encode_checked_ack,
 };
+pub use proof::{Access, Proof};
 pub use renewal::Renewals;
 pub use seats::Seats;
 pub use server::{Server, ServerSettings};

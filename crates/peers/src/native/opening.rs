@@ -14,7 +14,7 @@
 //!  opening   0                         8     9     10    11    12            16             28    32              48
 //!            +-------------------------+-----+-----+-----+-----+-------------+--------------+-----+----------------+
 //!  control   | f5 50 53 50 0d 0a 1a 0a | 1   |  0  |  0  |  0  | least, most | hello's check, crc |                |
-//!  data      | f5 50 53 50 0d 0a 1a 0a | 2,4 |lane |group|  0  | flow        | token              | 4: 0, crc      |
+//!  data      | f5 50 53 50 0d 0a 1a 0a | 2,4 |lane |group|  0  | flow        | token              | 4: proof,0,crc |
 //!  return    | f5 50 53 50 0d 0a 1a 0a | 3   |  0  |  0  |  0  | attempt     | session            | received,0,crc |
 //!            +-------------------------+-----+-----+-----+-----+-------------+--------------------+----------------+
 //!  ack       f5 70 code 00
@@ -33,6 +33,7 @@ use thiserror::Error;
 
 use super::VersionRange;
 use super::checksum::crc32c;
+use super::proof::Proof;
 
 /// What every TCP connection begins with.
 pub const MAGIC: [u8; 8] = *b"\xf5PSP\r\n\x1a\n";
@@ -58,8 +59,8 @@ pub enum Opening {
     Control(Greeting),
     /// It is a lane of a flow.
     Data(Seat),
-    /// The same, of a session of version 2: it is found when it was damaged.
-    CheckedData(Seat),
+    /// The same, of a session of version 2: it is found when it was damaged, and proves whose it is.
+    CheckedData(Seat, Proof),
     /// It carries a dialogue whose connection was lost.
     Return(Return),
 }
@@ -171,9 +172,10 @@ impl Opening {
                 }
             }
             Self::Data(seat) => seat.write(DATA, &mut bytes),
-            Self::CheckedData(seat) => {
+            Self::CheckedData(seat, proof) => {
                 seat.write(CHECKED_DATA, &mut bytes);
                 bytes.resize(LONG_OPENING_BYTES, 0);
+                bytes[32..40].copy_from_slice(&proof.0);
                 seal(&mut bytes);
             }
             Self::Return(Return { session, attempt, received }) => {
@@ -211,7 +213,8 @@ impl Opening {
             CONTROL => Greeting::decode(start).map(Self::Control),
             DATA => Ok(Self::Data(Seat::read(start))),
             CHECKED_DATA if is_whole && is_sealed(bytes) => {
-                Ok(Self::CheckedData(Seat::read(start)))
+                let proof = rest.first_chunk().map_or(Proof::default(), |bytes| Proof(*bytes));
+                Ok(Self::CheckedData(Seat::read(start), proof))
             }
             RETURN if is_whole && is_sealed(bytes) => Ok(Self::Return(Return {
                 session: last_of(start),
@@ -244,6 +247,14 @@ impl Greeting {
 }
 
 impl Seat {
+    /// What proves on a TCP connection that it is of the session of this name.
+    pub fn proof(&self, session: Token) -> Proof {
+        let mut said = MAGIC.to_vec();
+        said.resize(OPENING_BYTES, 0);
+        self.write(CHECKED_DATA, &mut said);
+        Proof::of(session, &said)
+    }
+
     fn write(&self, kind: u8, bytes: &mut [u8]) {
         bytes[8] = kind;
         bytes[9] = self.lane.0;
@@ -299,6 +310,8 @@ impl AttachCode {
     pub const SERVED: Self = Self(5);
     /// Another flow of the test comes from this address and port.
     pub const ADDRESS_TAKEN: Self = Self(6);
+    /// Nothing proves that it is of the session.
+    pub const NOT_PROVEN: Self = Self(7);
 
     /// Nothing, or why not.
     pub fn result(self) -> Result<(), AttachError> {
@@ -318,6 +331,10 @@ impl fmt::Display for AttachCode {
                 .pad("it has served as many connections as it was started for (--exit-after)"),
             Self::ADDRESS_TAKEN => formatter.pad(
                 "another flow of the test comes from the same address and port; each needs a port of its own",
+            ),
+            Self::NOT_PROVEN => formatter.pad(
+                "nothing proves that it is of the session: protocol version 2 asks for a proof, version 1 for an address that \
+                 the session has told",
             ),
             Self(code) => write!(formatter, "code {code}, which this version does not know"),
         }
@@ -436,7 +453,7 @@ mod tests {
         let back = Return { session: Token([9; 16]), attempt: 2, received: 77 };
         for opening in [
             Opening::Control(Greeting { versions, hello }),
-            Opening::CheckedData(SEAT),
+            Opening::CheckedData(SEAT, SEAT.proof(Token([9; 16]))),
             Opening::Return(back),
         ] {
             let good = opening.encode();

@@ -4,7 +4,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
-use pathscope_flow::Phase;
+use pathscope_flow::{Phase, Resumed};
 use pathscope_modes::registry::{EndInterval, Test};
 
 use super::deadlines;
@@ -15,7 +15,7 @@ use crate::PeerError;
 #[derive(Debug)]
 pub(super) struct Resumption {
     test: Test,
-    token: Token,
+    resumed: Resumed,
     /// Why the session was lost: told, should it not come back.
     lost: PeerError,
     /// Why it could not be made anew, the last time.
@@ -27,10 +27,10 @@ pub(super) struct Resumption {
 }
 
 impl Resumption {
-    /// Of a test that runs, whose flows present this token.
-    pub fn new(test: Test, token: Token, lost: PeerError, now: Tick) -> Self {
+    /// Of a test that runs, and was known so.
+    pub fn new(test: Test, resumed: Resumed, lost: PeerError, now: Tick) -> Self {
         let until = now.plus_nanos(deadlines::RESUME.0);
-        Self { test, token, lost, last: None, until, ended: None }
+        Self { test, resumed, lost, last: None, until, ended: None }
     }
 
     /// What is asked for.
@@ -40,12 +40,14 @@ impl Resumption {
 
     /// How it is asked for.
     pub fn proposal(&self) -> Propose {
-        Propose::again(&self.test, self.token)
+        Propose::again(&self.test, self.resumed)
     }
 
-    /// Whether this is the token of the flows that run.
-    pub fn is_of(&self, token: Token) -> bool {
-        self.token == token
+    /// A session of this name has taken it up with this token; version 1 has no names. Whether that is possible: there the
+    /// flows have no token but their own.
+    pub fn is_taken_up(&mut self, token: Token, session: Option<Token>) -> bool {
+        self.resumed.session = session;
+        session.is_some() || self.resumed.token == token
     }
 
     /// When it is given up.

@@ -57,7 +57,7 @@ impl Seats {
         }
         let sitting = self.taken.entry(place).or_insert(Some(from));
         if roams {
-            // Whoever knows the token is the same client, at another of its addresses.
+            // It is the same client, at another of its addresses: whose the socket is was looked at before.
             *sitting = Some(from);
         }
         if *sitting != Some(from) {

@@ -11,7 +11,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::{Host, Substitution};
-use pathscope_flow::{Dialogue, GroupId, Input, Output};
+use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output, Resumed};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
 use super::keyed_hash::keyed_hash;
@@ -260,16 +260,24 @@ impl Server {
             .and_then(|test| self.settings.limits.check(&test).map(|()| test))
             .and_then(|test| self.check_withheld(&test).map(|()| test))
             .and_then(|test| check_resumed(&test, propose.resumes).map(|()| test));
+        // What is told of a session that had it is of version 2.
+        let session = self.session();
+        let named = propose.session.filter(|_| session.is_some());
+        let resumed = propose.resumes.map(|token| Resumed { token, session: named });
         let test = match judged {
             Ok(test) => test,
             Err(refusal) => return self.refuse(refusal),
         };
-        // Flows that run already present the token that they have. It opens no more than this test.
         let drawn = || Token(keyed_hash(&self.entropy, &self.tests.to_be_bytes()));
-        let token = propose.resumes.unwrap_or_else(drawn);
+        let token = match (propose.resumes, session) {
+            // Flows of version 1 know no token but the one that they have. It is taken where nobody has it.
+            (Some(token), None) => token,
+            _ => drawn(),
+        };
         self.tests += 1;
         let test = Box::new(test);
-        self.line.put(Output::Prepare { token, plan: test.clone() });
+        let credentials = Credentials { token, session };
+        self.line.put(Output::Prepare { credentials, resumed, plan: test.clone() });
         self.stage = Stage::Preparing { token, test, idle_until };
         Ok(())
     }
@@ -492,11 +500,18 @@ impl Dialogue for Server {
 
 /// Flows that run already can only come in anew where lanes come and go.
 fn check_resumed(test: &Test, resumes: Option<Token>) -> Result<(), Refusal> {
-    if resumes.is_none() || test.roams() {
-        return Ok(());
+    match resumes {
+        Some(_) if !test.roams() => {
+            let sentence = "only a multipath test outlives its server, and this is another one";
+            Err(Refusal::new("invalid", sentence))
+        }
+        Some(Token(bytes)) if bytes == [0; 16] => {
+            let sentence = "the token of the test that is to be resumed is all zeros, and no server has drawn that";
+            let hint = "name the token that the server gave the test when it began";
+            Err(Refusal::new("invalid", sentence).with_hint(hint))
+        }
+        _ => Ok(()),
     }
-    let sentence = "only a multipath test outlives its server, and this is another one";
-    Err(Refusal::new("invalid", sentence))
 }
 
 /// What a session is called, apart from the tokens of its tests, which more people see.

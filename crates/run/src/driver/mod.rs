@@ -14,9 +14,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
-use pathscope_flow::{Dialogue, Event, Input, Output};
+use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
@@ -73,11 +73,11 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word, for so many workers; or says why it cannot. At the
-    /// client: what they present, and whether that bears a checksum.
+    /// Provides the sockets of the test's flows, which arrive as word and present these credentials, for so many workers;
+    /// or says why it cannot. At the server: what is known of a test that runs at its client already.
     fn provide(
         &mut self,
-        token: (Token, bool),
+        credentials: (Credentials, Option<Resumed>),
         test: (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError>;
@@ -280,24 +280,28 @@ where
         while let Some(output) = self.dialogue.output() {
             match output {
                 Output::Send(bytes) => self.control.say(&bytes),
-                Output::Open { token, plan, substitutions, is_checked } => {
+                Output::Open { credentials, plan, substitutions } => {
                     self.there = substitutions;
-                    if let Err(error) = self.provide((token, is_checked), plan, end) {
+                    if let Err(error) = self.provide((credentials, None), plan, end) {
                         self.give_up(error);
                     }
                 }
-                Output::Prepare { token, plan } => match self.provide((token, true), plan, end) {
-                    Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
-                    Err(error) => {
-                        self.dialogue.input(Input::Unable(&error.to_string()), clock::now());
+                Output::Prepare { credentials, resumed, plan } => {
+                    match self.provide((credentials, resumed), plan, end) {
+                        Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
+                        Err(error) => {
+                            self.dialogue.input(Input::Unable(&error.to_string()), clock::now());
+                        }
                     }
-                },
+                }
                 Output::Start => self.start(end),
                 Output::Reconnect => self.reconnect(),
                 Output::SessionLost => self.session_lost(),
                 Output::TakeOver => self.take_over(),
                 Output::TurnAway(bytes) => self.turn_away(&bytes),
-                Output::Rejoin => self.test.iter().for_each(|test| test.rejoin()),
+                Output::Rejoin(credentials) => {
+                    self.test.iter().for_each(|test| test.rejoin(credentials));
+                }
                 Output::Resumed => {
                     self.journal.step(|| "the server is back, and its flows run".to_owned());
                     self.test.iter().for_each(|test| test.resumed());
@@ -350,10 +354,12 @@ where
     /// Provides for a test. Returns what was left open and chosen here.
     fn provide(
         &mut self,
-        (token, is_checked): (Token, bool),
+        (credentials, resumed): (Credentials, Option<Resumed>),
         plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
+        // Data that are on their way already bear the token under which the test began.
+        let token = resumed.map_or(credentials.token, |resumed| resumed.token);
         let tells_failures = self.dialogue.peer_tells_failures();
         self.journal.expect(token, (self.role, tells_failures), &plan);
         let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.means())?);
@@ -364,7 +370,8 @@ where
             test.consent = PeerConsent::Spoken;
         }
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
-        end.provide((token, is_checked), (&test.test, test.workers()), &self.mailbox)?;
+        let (sockets, workers) = ((credentials, resumed), test.workers());
+        end.provide(sockets, (&test.test, workers), &self.mailbox)?;
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;

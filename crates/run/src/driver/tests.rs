@@ -44,7 +44,7 @@ struct Nothing;
 impl End for Nothing {
     fn provide(
         &mut self,
-        _: (Token, bool),
+        _: (Credentials, Option<Resumed>),
         _: (&Test, usize),
         _: &Mailbox,
     ) -> Result<(), RunError> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
+use pathscope_flow::Credentials;
 use pathscope_os::readiness::{Interest, Poller};
 use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
@@ -129,8 +130,9 @@ impl Keeper {
         let mut ready = Vec::new();
         let mut disturbed = Disturbed::default();
         while self.orders.mailbox.is_read() && !self.word.is_stopped.load(Ordering::Acquire) {
-            if self.word.rejoins.swap(false, Ordering::AcqRel) {
-                self.rejoin();
+            let rejoins = self.word.rejoins().take();
+            if let Some(credentials) = rejoins {
+                self.rejoin(credentials);
             }
             match self.look(&disturbed) {
                 Ok(()) => {}
@@ -336,7 +338,7 @@ impl Keeper {
         let (index, server) = (candidate.index, self.servers);
         let asking = move || {
             let (group, flow) = (orders.group.id, orders.group.first);
-            let seat = Seat { token: orders.token, group, flow, lane };
+            let seat = Seat { token: orders.credentials.token, group, flow, lane };
             let outcome = open::open(&orders, &candidate, seat);
             // A keeper that has ended needs no path.
             let _ = sender.send(Arrival { lane, server, outcome });
@@ -417,7 +419,8 @@ impl Keeper {
     }
 
     /// The server that is there now has none of the lanes.
-    fn rejoin(&mut self) {
+    fn rejoin(&mut self, credentials: Credentials) {
+        self.orders.credentials = credentials;
         self.servers += 1;
         self.rejoins = true;
         for lane in (0..self.paths.len() as u8).map(Lane) {

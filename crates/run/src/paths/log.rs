@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_core::record::WirelessFacts;
+use pathscope_flow::Credentials;
 use pathscope_modes::multipath::{MultipathInterval, MultipathReport, PathFacts, Transition};
 use pathscope_os::{Waker, clock};
 
@@ -27,8 +28,15 @@ pub(crate) struct PathsRemote {
 pub(super) struct WordToKeeper {
     /// Nothing more is kept.
     pub is_stopped: AtomicBool,
-    /// The server expects every lane anew.
-    pub rejoins: AtomicBool,
+    /// The server expects every lane anew, presenting this.
+    rejoins: Mutex<Option<Credentials>>,
+}
+
+impl WordToKeeper {
+    /// What lanes are to present that come in anew; nothing where none is to.
+    pub fn rejoins(&self) -> MutexGuard<'_, Option<Credentials>> {
+        self.rejoins.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// What happened to the server.
@@ -104,9 +112,9 @@ impl PathsRemote {
         self.waker.wake();
     }
 
-    /// The server expects every lane anew.
-    pub fn rejoin(&self) {
-        self.word.rejoins.store(true, Ordering::Release);
+    /// The server expects every lane anew, presenting this.
+    pub fn rejoin(&self, credentials: Credentials) {
+        *self.word.rejoins() = Some(credentials);
         self.waker.wake();
     }
 

@@ -12,8 +12,7 @@ mod stamps;
 
 use std::net::SocketAddr;
 
-use pathscope_core::id::Token;
-use pathscope_flow::Group;
+use pathscope_flow::{Credentials, Group};
 use pathscope_modes::multipath::MultipathPlan;
 
 use crate::error::RunError;
@@ -26,7 +25,7 @@ pub(crate) use stamps::StampsRow;
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
     pub server: SocketAddr,
-    pub token: Token,
+    pub credentials: Credentials,
     pub group: Group,
     pub plan: MultipathPlan,
     pub mailbox: Mailbox,

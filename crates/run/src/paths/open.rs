@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
+use pathscope_core::id::Token;
 use pathscope_modes::multipath::{BY_ADDRESS, PathFacts};
 use pathscope_os::routes::{self, Asked};
 use pathscope_os::sockets::{self, Settings, Socket};
@@ -62,7 +63,8 @@ pub(super) fn open(orders: &Orders, candidate: &Candidate, seat: Seat) -> Result
     let connect = |settings: &Settings| sockets::connect_udp(orders.server, settings);
     let leaves = |local| leaves_by(candidate.index, local, orders.server.ip());
     let (socket, hold, verified) = bind(candidate, connect, leaves)?;
-    let socket = attach(socket.into_udp_socket(), seat, ATTACH_WITHIN)?;
+    let session = orders.credentials.session;
+    let socket = attach(socket.into_udp_socket(), (seat, session), ATTACH_WITHIN)?;
     let facts = PathFacts {
         interface: candidate.name.clone(),
         binding: Some(hold.binding.name().to_owned()),
@@ -177,10 +179,14 @@ impl Hold {
 }
 
 /// Has the server give a lane its seat.
-fn attach(socket: UdpSocket, seat: Seat, within: Duration) -> Result<UdpSocket, RunError> {
+fn attach(
+    socket: UdpSocket,
+    (seat, session): (Seat, Option<Token>),
+    within: Duration,
+) -> Result<UdpSocket, RunError> {
     let nonce = u64::from_ne_bytes(random::bytes()?);
     let give_up = clock::now() + within;
-    let mut attaching = Attaching::new(seat, nonce, clock::now());
+    let mut attaching = Attaching::new(seat, session, nonce, clock::now());
     let mut buffer = [0; 256];
     while let Some(deadline) = attaching.deadline() {
         let now = clock::now();

@@ -6,9 +6,8 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_peers::native::Seat;
 
-use super::lobby::IsChecked;
+use super::lobby::SeatRequest;
 use super::sessions::Sessions;
 
 /// At once, of all tests.
@@ -27,7 +26,7 @@ pub(super) struct Followers(VecDeque<Follower>);
 #[derive(Debug)]
 struct Follower {
     until: Tick,
-    seat: (Seat, IsChecked),
+    request: SeatRequest,
     stream: TcpStream,
 }
 
@@ -36,22 +35,22 @@ impl Followers {
     pub fn attach(
         &mut self,
         sessions: &Sessions,
-        seat: (Seat, IsChecked),
+        request: SeatRequest,
         stream: TcpStream,
         now: Tick,
     ) {
         let may_wait = self.0.len() < MOST;
-        if let Some(stream) = sessions.attach_stream(seat, stream, may_wait) {
-            self.0.push_back(Follower { until: now + PATIENCE, seat, stream });
+        if let Some(stream) = sessions.attach_stream(request, stream, may_wait) {
+            self.0.push_back(Follower { until: now + PATIENCE, request, stream });
         }
     }
 
     /// Those for which there is room now get in; those that have waited for too long are told that there is none.
     pub fn try_again(&mut self, sessions: &Sessions, now: Tick) {
         for _ in 0..self.0.len() {
-            let Some(Follower { until, seat, stream }) = self.0.pop_front() else { return };
-            if let Some(stream) = sessions.attach_stream(seat, stream, now < until) {
-                self.0.push_back(Follower { until, seat, stream });
+            let Some(Follower { until, request, stream }) = self.0.pop_front() else { return };
+            if let Some(stream) = sessions.attach_stream(request, stream, now < until) {
+                self.0.push_back(Follower { until, request, stream });
             }
         }
     }

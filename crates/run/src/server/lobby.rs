@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_peers::native::{Greeting, LONG_OPENING_BYTES, Opening, Return, Seat};
+use pathscope_peers::native::{Greeting, LONG_OPENING_BYTES, Opening, Proof, Return, Seat};
 use pathscope_peers::registry::identify;
 
 /// A client says what it is for in its first packet.
@@ -48,11 +48,17 @@ pub(super) enum Arrival {
     /// It goes on with a session.
     Return(Return),
     /// It is a lane of a flow.
-    Data(Seat, IsChecked),
+    Data(SeatRequest),
 }
 
-/// Whether what a connection is for bore a checksum, and its answer is to bear one.
-pub(super) type IsChecked = bool;
+/// A connection that is a lane of a flow, as it says.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SeatRequest {
+    pub seat: Seat,
+    /// That it is of its session. In version 2 alone, where its answer bears a checksum as well.
+    pub proof: Option<Proof>,
+    pub from: SocketAddr,
+}
 
 impl Lobby {
     /// Empty; keys begin at `first_key`, and at most `most` wait.
@@ -136,13 +142,17 @@ impl Lobby {
 }
 
 impl Guest {
+    const fn requests(&self, seat: Seat, proof: Option<Proof>) -> Arrival {
+        Arrival::Data(SeatRequest { seat, proof, from: self.from })
+    }
+
     fn judge(&self) -> Arrival {
         let said = &self.said[..self.count];
         if self.count == Opening::length(said) {
             return match Opening::decode(said) {
                 Ok(Opening::Control(greeting)) => Arrival::Control(greeting),
-                Ok(Opening::Data(seat)) => Arrival::Data(seat, false),
-                Ok(Opening::CheckedData(seat)) => Arrival::Data(seat, true),
+                Ok(Opening::Data(seat)) => self.requests(seat, None),
+                Ok(Opening::CheckedData(seat, proof)) => self.requests(seat, Some(proof)),
                 Ok(Opening::Return(back)) => Arrival::Return(back),
                 Err(error) => Arrival::Stranger(
                     identify(said).map_or_else(|| error.to_string(), |caller| caller.to_string()),

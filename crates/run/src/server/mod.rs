@@ -332,10 +332,9 @@ impl Serving {
                     talk.on_stranger(&format!("{from}: turned away, since it is {who}"));
                 }
             }
-            Arrival::Data(seat, is_checked) => {
+            Arrival::Data(request) => {
                 if let Some((stream, _)) = self.lobby.leave(key) {
-                    let seat = (seat, is_checked);
-                    self.followers.attach(&self.sessions, seat, stream, clock::now());
+                    self.followers.attach(&self.sessions, request, stream, clock::now());
                 }
             }
             Arrival::Return(back) => {
@@ -384,7 +383,7 @@ impl Serving {
                         .zip(socket.local_addr().ok())
                         .map(|(ip, address)| called(ip, address.port(), datagram.remote));
                     let code = local.map_or(AttachCode::NO_ROOM, |local| {
-                        self.sessions.attach_datagrams(claim.seat, local, datagram.remote)
+                        self.sessions.attach_datagrams(&claim, local, datagram.remote)
                     });
                     claim.answer(code)
                 }

@@ -4,15 +4,15 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
-use pathscope_flow::Group;
+use pathscope_flow::{Credentials, Group, Resumed};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
-use pathscope_peers::native::{Greeting, Server, ServerSettings};
+use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
 
 use super::restraint::Talk;
 use super::sessions::{Admission, most_attached};
@@ -77,7 +77,7 @@ fn talk(
     let name = driver.dialogue.session().filter(|_| admission.admitted.is_ok());
     name.iter().for_each(|&name| sessions.live(name, driver.mailbox().clone()));
     let mut end =
-        ServerEnd { admission, words, token: None, admits_later: false, lingering: Vec::new() };
+        ServerEnd { admission, words, expected: None, admits_later: false, lingering: Vec::new() };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -101,7 +101,8 @@ fn talk(
 struct ServerEnd<'server> {
     admission: Admission,
     words: Talk<'server>,
-    token: Option<Token>,
+    /// What the sockets present that are awaited.
+    expected: Option<Credentials>,
     /// Whether sockets may come while the test runs.
     admits_later: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
@@ -111,8 +112,8 @@ struct ServerEnd<'server> {
 
 impl ServerEnd<'_> {
     fn forget(&mut self) {
-        if let Some(token) = self.token.take() {
-            self.admission.sessions().forget(token);
+        if let Some(credentials) = self.expected.take() {
+            self.admission.sessions().forget(credentials);
         }
     }
 }
@@ -120,18 +121,20 @@ impl ServerEnd<'_> {
 impl End for ServerEnd<'_> {
     fn provide(
         &mut self,
-        (token, _): (Token, bool),
+        (credentials, resumed): (Credentials, Option<Resumed>),
         (test, workers): (&Test, usize),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
-        self.admission.take_files(files_for(test, workers))?;
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        if let Err(error) = self.admission.sessions().expect(token, test, mailbox.clone()) {
-            self.admission.give_files_back();
+        let sessions = self.admission.sessions();
+        let access = Access::new(credentials.session, self.admission.from, test);
+        sessions.expect((credentials, resumed), (test, access), mailbox.clone())?;
+        if let Err(error) = self.admission.take_files(files_for(test, workers)) {
+            self.admission.sessions().forget(credentials);
             return Err(error);
         }
-        self.token = Some(token);
+        self.expected = Some(credentials);
         self.words.on_stranger(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())
     }

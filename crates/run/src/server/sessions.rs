@@ -13,17 +13,17 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::count;
 use pathscope_core::record::Host;
-use pathscope_flow::{Group, GroupId};
+use pathscope_flow::{Credentials, Group, GroupId, Resumed};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Census, Limits, Origin};
 use pathscope_peers::native::{
-    AttachCode, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
+    Access, AttachCode, Claim, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
 };
 
-use super::lobby::IsChecked;
+use super::lobby::SeatRequest;
 use crate::attendance::{Attendance, Attended};
 use crate::error::RunError;
 use crate::journal::Journal;
@@ -74,6 +74,25 @@ struct State {
 }
 
 impl State {
+    /// The session that has this test is told to end, and no socket comes to it any more, if it is the one that was named.
+    fn give_way(&mut self, Resumed { token, session: named }: Resumed) -> Result<(), RunError> {
+        match (self.tests.get(&token).map(|expected| expected.session), named) {
+            (Some(Some(session)), _) if named != Some(session) => {
+                return Err(RunError::OtherSession);
+            }
+            (Some(None), None) => return Err(RunError::StillThere),
+            // None is here; it is the one that was named; or a session of version 1 has chosen this token, and the client
+            // that asks is another, whose test gets a token of its own.
+            _ => {}
+        }
+        let Some(name) = named else { return Ok(()) };
+        if let Some(mailbox) = self.living.get(&name) {
+            mailbox.post(Word::Stop("its client asks for the session anew"));
+            self.tests.retain(|_, expected| expected.session != Some(name));
+        }
+        Ok(())
+    }
+
     /// So many are taken by the tests from there.
     fn note_files(&mut self, origin: Origin, taken: u64) {
         if taken > 0 {
@@ -216,6 +235,10 @@ impl Drop for Stay {
 #[derive(Debug)]
 struct Expected {
     seats: Seats,
+    /// What the session is called that has it; nothing in version 1.
+    session: Option<Token>,
+    /// Whose sockets it takes.
+    access: Access,
     test: Test,
     settings: Settings,
     mailbox: Mailbox,
@@ -338,11 +361,18 @@ impl Sessions {
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// The flows of a test are awaited; where another session has their token already, they are not. That one is told to
-    /// end, since whoever knows the token is its client: it may not have heard that its connection is gone.
-    pub fn expect(&self, token: Token, test: &Test, mailbox: Mailbox) -> Result<(), RunError> {
+    /// The flows of a test are awaited. Of one that runs at its client already, the session before gives way, but only to
+    /// who knows its name: it may not have heard that its client has left it. What is refused changes nothing for it.
+    pub fn expect(
+        &self,
+        (Credentials { token, session }, resumed): (Credentials, Option<Resumed>),
+        (test, access): (&Test, Access),
+        mailbox: Mailbox,
+    ) -> Result<(), RunError> {
         let expected = Expected {
             seats: Seats::new(test.groups()),
+            session,
+            access,
             settings: settings::settings(test),
             test: test.clone(),
             mailbox,
@@ -351,34 +381,38 @@ impl Sessions {
             attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
-        match self.state().tests.entry(token) {
+        let mut state = self.state();
+        resumed.map_or(Ok(()), |resumed| state.give_way(resumed))?;
+        match state.tests.entry(token) {
             Entry::Vacant(place) => drop(place.insert(expected)),
-            Entry::Occupied(place) => {
-                place.get().mailbox.post(Word::Stop("its client asks for the session anew"));
-                return Err(RunError::StillThere);
-            }
+            Entry::Occupied(_) => return Err(RunError::StillThere),
         }
         Ok(())
     }
 
-    /// A test is over: nobody is awaited any more.
-    pub fn forget(&self, token: Token) {
-        self.state().tests.remove(&token);
+    /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
+    pub fn forget(&self, Credentials { token, session }: Credentials) {
+        if let Entry::Occupied(place) = self.state().tests.entry(token)
+            && place.get().session == session
+        {
+            place.remove();
+        }
     }
 
     /// A connection asks for its seat, and is told the answer; or comes back, where there is no room for it yet and it may
     /// wait.
     pub fn attach_stream(
         &self,
-        (seat, is_checked): (Seat, IsChecked),
+        request: SeatRequest,
         mut stream: TcpStream,
         may_wait: bool,
     ) -> Option<TcpStream> {
-        let (code, claimed) = self.claim_stream(seat);
+        let SeatRequest { seat, proof, .. } = request;
+        let (code, claimed) = self.claim_stream(request);
         if code == AttachCode::NO_ROOM && may_wait {
             return Some(stream);
         }
-        let ack = if is_checked { encode_checked_ack(code) } else { encode_ack(code) };
+        let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
         let (Some(Claimed { mailbox, settings, attended }), Ok(())) = (claimed, told) else {
@@ -400,12 +434,18 @@ impl Sessions {
         None
     }
 
-    fn claim_stream(&self, seat: Seat) -> (AttachCode, Option<Claimed>) {
+    fn claim_stream(
+        &self,
+        SeatRequest { seat, proof, from }: SeatRequest,
+    ) -> (AttachCode, Option<Claimed>) {
         let mut state = self.state();
         let State { tests, served, .. } = &mut *state;
         let Some(expected) = tests.get_mut(&seat.token) else {
             return (AttachCode::UNKNOWN_SESSION, None);
         };
+        if !expected.access.takes_stream(seat, proof, from) {
+            return (AttachCode::NOT_PROVEN, None);
+        }
         if self.exit_after.is_some_and(|most| *served >= most) {
             return (AttachCode::SERVED, None);
         }
@@ -427,14 +467,18 @@ impl Sessions {
     /// A proven address asks for a seat. What it is to be told.
     pub fn attach_datagrams(
         &self,
-        seat: Seat,
+        claim: &Claim,
         local: SocketAddr,
         remote: SocketAddr,
     ) -> AttachCode {
+        let seat = claim.seat;
         let mut state = self.state();
         let Some(expected) = state.tests.get_mut(&seat.token) else {
             return AttachCode::UNKNOWN_SESSION;
         };
+        if !expected.access.takes_datagrams(claim, remote) {
+            return AttachCode::NOT_PROVEN;
+        }
         let code = expected.seats.claim_datagram(seat, remote);
         // Nobody is remembered who has no seat: the plan bounds how many there are.
         if code != AttachCode::ATTACHED {

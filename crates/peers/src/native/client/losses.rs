@@ -2,7 +2,7 @@
 //! it yet or the test outlives that. A connection that is lost while its session lives is `line`'s.
 
 use pathscope_core::Tick;
-use pathscope_flow::Output;
+use pathscope_flow::{Output, Resumed};
 
 use super::{Client, Stage};
 use crate::native::deadlines;
@@ -73,7 +73,8 @@ impl Client {
                 return Err(error);
             }
             let test = trial.test().clone();
-            self.resumption = Some(Resumption::new(test, token, error, now));
+            let resumed = Resumed { token, session: self.line.session() };
+            self.resumption = Some(Resumption::new(test, resumed, error, now));
             self.line.put(Output::SessionLost);
         }
         self.line.begin_anew();

@@ -22,7 +22,7 @@ fn client_address() -> SocketAddr {
 #[test]
 fn the_four_datagrams_on_the_wire() {
     let challenger = Challenger::new([7; 16]);
-    let mut attaching = Attaching::new(SEAT, NONCE, Tick::ZERO);
+    let mut attaching = Attaching::new(SEAT, None, NONCE, Tick::ZERO);
     let request = attaching.datagram(Tick::ZERO).expect("due");
     let head = b"PSAT\x01\x02\x01\0\0\x01\x02\x03\0\0\0\0\
         \xaa\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\xbb\x01\x02\x03\x04\x05\x06\x07\x08";
@@ -50,6 +50,64 @@ fn the_four_datagrams_on_the_wire() {
     assert_eq!(attaching.datagram(Tick::NEVER), None);
 }
 
+/// The confirmation of a lane that is of this session, from the client's address.
+fn confirmation(challenger: &Challenger, session: Option<Token>) -> [u8; REQUEST_BYTES] {
+    let mut attaching = Attaching::new(SEAT, session, NONCE, Tick::ZERO);
+    let request = attaching.datagram(Tick::ZERO).expect("due");
+    let Heard::Challenge(challenge) = challenger.received(client_address(), &request, Tick::ZERO)
+    else {
+        panic!("a request is challenged")
+    };
+    attaching.received(&challenge, Tick::ZERO);
+    attaching.datagram(Tick::ZERO).expect("due")
+}
+
+#[test]
+fn a_confirmation_proves_its_session_from_its_address_and_nothing_else() {
+    let challenger = Challenger::new([7; 16]);
+    let (session, other) = (Token([3; 16]), Token([4; 16]));
+    let is_of = |confirm: &[u8], from, session| match challenger.received(from, confirm, Tick::ZERO)
+    {
+        Heard::Confirmed(claim) => Some(claim.is_of(session)),
+        _ => None,
+    };
+    let confirm = confirmation(&challenger, Some(session));
+    assert_eq!(is_of(&confirm, client_address(), session), Some(true));
+    assert_eq!(is_of(&confirm, client_address(), other), Some(false));
+    // Who knows all but the name, as version 1 does.
+    let plain = confirmation(&challenger, None);
+    assert_eq!((&plain[12..16], &plain[56..]), (&[0; 4][..], &[0; 8][..]));
+    assert_eq!(is_of(&plain, client_address(), session), Some(false));
+    // Who has read it on its way, and says it again from elsewhere: with the cookie that is for another address, and
+    // with his own.
+    let elsewhere = "198.51.100.7:4242".parse().expect("an address");
+    assert_eq!(is_of(&confirm, elsewhere, session), None);
+    let word = Word::decode(&confirm).expect("a confirmation");
+    let cookie = challenger.cookie(elsewhere, &word, 0);
+    let stolen = Word { cookie, ..word };
+    assert_eq!(is_of(&stolen.sealed(), elsewhere, session), Some(false));
+    // And for another lane.
+    let lane = Word { seat: Seat { lane: Lane(0), ..SEAT }, ..word };
+    let cookie = challenger.cookie(client_address(), &lane, 0);
+    assert_eq!(is_of(&Word { cookie, ..lane }.sealed(), client_address(), session), Some(false));
+}
+
+#[test]
+fn a_confirmation_that_was_damaged_is_challenged_and_not_refused() {
+    let challenger = Challenger::new([7; 16]);
+    for session in [None, Some(Token([3; 16]))] {
+        let good = confirmation(&challenger, session);
+        for bit in 0..8 * good.len() {
+            let mut bytes = good;
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            let heard = challenger.received(client_address(), &bytes, Tick::ZERO);
+            // Of version 1, the byte that nobody looks at.
+            let is_heard = session.is_none() && bit / 8 == 7;
+            assert_eq!(matches!(heard, Heard::Confirmed(_)), is_heard, "bit {bit}: {heard:?}");
+        }
+    }
+}
+
 #[test]
 fn an_answer_that_was_damaged_is_none() {
     let good = Answer { kind: ANSWER, code: AttachCode::ATTACHED, nonce: NONCE, cookie: [3; 16] };
@@ -68,7 +126,8 @@ fn an_answer_that_was_damaged_is_none() {
 #[test]
 fn a_cookie_proves_one_address_and_one_seat() {
     let challenger = Challenger::new([7; 16]);
-    let word = Word { kind: REQUEST, seat: SEAT, nonce: NONCE, cookie: [0; 16] };
+    let word =
+        Word { kind: REQUEST, seat: SEAT, nonce: NONCE, cookie: [0; 16], proof: Proof::default() };
     let cookie = challenger.cookie(client_address(), &word, 0);
     let confirm = Word { kind: CONFIRM, cookie, ..word };
     let confirmed = |challenger: &Challenger, from, word: Word| {
@@ -96,7 +155,13 @@ fn a_cookie_is_good_for_as_long_as_clients_ask_and_not_much_longer() {
     let from = client_address();
     let at = |seconds: u64| Tick::from_nanos(seconds * 1_000_000_000);
     for asked in [0, 14, 15, 1_000_003] {
-        let word = Word { kind: REQUEST, seat: SEAT, nonce: NONCE, cookie: [0; 16] };
+        let word = Word {
+            kind: REQUEST,
+            seat: SEAT,
+            nonce: NONCE,
+            cookie: [0; 16],
+            proof: Proof::default(),
+        };
         let Heard::Challenge(challenge) = challenger.received(from, &word.encode(), at(asked))
         else {
             panic!("a request is challenged")
@@ -115,7 +180,7 @@ fn a_cookie_is_good_for_as_long_as_clients_ask_and_not_much_longer() {
 
 #[test]
 fn silence_ends_after_a_bounded_number_of_requests() {
-    let mut attaching = Attaching::new(SEAT, NONCE, Tick::ZERO);
+    let mut attaching = Attaching::new(SEAT, None, NONCE, Tick::ZERO);
     let mut sent = 0;
     while let Some(deadline) = attaching.deadline() {
         sent += u32::from(attaching.datagram(deadline).is_some());
@@ -127,7 +192,7 @@ fn silence_ends_after_a_bounded_number_of_requests() {
 #[test]
 fn a_changed_address_is_proven_anew() {
     let challenger = Challenger::new([7; 16]);
-    let mut attaching = Attaching::new(SEAT, NONCE, Tick::ZERO);
+    let mut attaching = Attaching::new(SEAT, None, NONCE, Tick::ZERO);
     let mut outcome = None;
     for port in [1, 2, 2, 2] {
         let from = SocketAddr::new(client_address().ip(), port);
@@ -170,7 +235,7 @@ fn exchange(
     code: AttachCode,
     fate: impl Fn(usize) -> Fate,
 ) -> (Result<(), AttachError>, u32) {
-    let mut attaching = Attaching::new(SEAT, NONCE, Tick::ZERO);
+    let mut attaching = Attaching::new(SEAT, None, NONCE, Tick::ZERO);
     let mut network = BTreeMap::new();
     let (mut sent, mut claims) = (0, 0);
     let mut now = Tick::ZERO;
@@ -260,7 +325,7 @@ proptest! {
 
     #[test]
     fn noise_attaches_nobody(noise in prop::collection::vec(any::<u8>(), 0..100)) {
-        let mut attaching = Attaching::new(SEAT, NONCE, Tick::ZERO);
+        let mut attaching = Attaching::new(SEAT, None, NONCE, Tick::ZERO);
         attaching.received(&noise, Tick::ZERO);
         let mut ours = noise;
         ours.splice(..ours.len().min(4), MAGIC);

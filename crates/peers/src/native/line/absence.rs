@@ -20,6 +20,11 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.link.iter_mut().for_each(|link| link.session = session);
     }
 
+    /// The same, once both ends know it: nothing in version 1.
+    pub fn session(&self) -> Option<Token> {
+        self.link.as_ref().map(|link| link.session)
+    }
+
     /// How often the connection was made anew.
     pub const fn renewals(&self) -> Renewals {
         self.renewals

@@ -22,6 +22,8 @@ const SEAT: Seat = Seat {
     lane: Lane(2),
 };
 
+const SESSION: Token = Token([0xbb, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
+
 fn assert_shown(bytes: &[u8]) {
     let line = hex(bytes);
     assert!(DOCUMENT.lines().any(|shown| shown == line), "not in the document: {line}");
@@ -36,9 +38,8 @@ fn the_openings_and_frames_are_shown() {
     let hello = Some(HelloCheck::of(&hello));
     assert_shown(&Opening::Control(Greeting { versions, hello }).encode());
     assert_shown(&Opening::Data(SEAT).encode());
-    assert_shown(&Opening::CheckedData(SEAT).encode());
-    let session = Token([0xbb, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0]);
-    assert_shown(&Opening::Return(Return { session, attempt: 2, received: 66 }).encode());
+    assert_shown(&Opening::CheckedData(SEAT, SEAT.proof(SESSION)).encode());
+    assert_shown(&Opening::Return(Return { session: SESSION, attempt: 2, received: 66 }).encode());
     assert_shown(&Message::Start.encode().expect("short"));
     assert_shown(&Message::Ping(Beat { id: 7 }).encode().expect("short"));
 }
@@ -65,7 +66,7 @@ fn the_frames_of_version_2_are_shown() {
 fn the_datagrams_are_shown() {
     let challenger = Challenger::new([7; 16]);
     let from = "192.0.2.7:4242".parse().expect("an address");
-    let mut attaching = Attaching::new(SEAT, 0x0102_0304_0506_0708, Tick::ZERO);
+    let mut attaching = Attaching::new(SEAT, Some(SESSION), 0x0102_0304_0506_0708, Tick::ZERO);
     let request = attaching.datagram(Tick::ZERO).expect("due");
     assert_shown(&request);
     let Heard::Challenge(challenge) = challenger.received(from, &request, Tick::ZERO) else {
@@ -73,6 +74,7 @@ fn the_datagrams_are_shown() {
     };
     attaching.received(&challenge, Tick::ZERO);
     let confirm = attaching.datagram(Tick::ZERO).expect("due");
+    assert_shown(&confirm);
     let Heard::Confirmed(claim) = challenger.received(from, &confirm, Tick::ZERO) else {
         panic!("the right cookie confirms")
     };

@@ -1,5 +1,6 @@
 //! Both ends against each other in virtual time.
 
+mod between_callers;
 mod document;
 mod faults;
 mod order;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, VecDeque};
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::Substitution;
-use pathscope_flow::{Dialogue, Event, Group, Input, Output, Phase, Totals};
+use pathscope_flow::{Credentials, Dialogue, Event, Group, Input, Output, Phase, Resumed, Totals};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
 pub(super) use path::Pair;
@@ -34,6 +34,8 @@ impl Talk for Server {}
 #[derive(Clone, Debug, Eq, PartialEq)]
 pub(super) enum Seen {
     Open(Token, Vec<Substitution>),
+    /// What is prepared next runs at the client already.
+    Resumes(Resumed),
     Prepare(Token),
     Start,
     Stop,
@@ -43,7 +45,7 @@ pub(super) enum Seen {
     Report(u64),
     TestOver,
     Reconnect,
-    Rejoin,
+    Rejoin(Credentials),
     Resumed,
 }
 
@@ -132,12 +134,13 @@ impl<D: Talk> End<D> {
     fn carry_out(&mut self, output: Output<D>, now: Tick) {
         match output {
             Output::Send(bytes) => self.say(bytes, now),
-            Output::Open { token, plan, substitutions, .. } => {
-                self.seen.push(Seen::Open(token, substitutions));
+            Output::Open { credentials, plan, substitutions } => {
+                self.seen.push(Seen::Open(credentials.token, substitutions));
                 self.attach(&plan, now);
             }
-            Output::Prepare { token, plan } => {
-                self.seen.push(Seen::Prepare(token));
+            Output::Prepare { credentials, resumed, plan } => {
+                self.seen.extend(resumed.map(Seen::Resumes));
+                self.seen.push(Seen::Prepare(credentials.token));
                 self.dialogue.input(Input::Prepared(vec![substitution()]), now);
                 self.attach(&plan, now);
             }
@@ -149,8 +152,8 @@ impl<D: Talk> End<D> {
             }
             Output::TakeOver => self.verdict = Some(Ok(())),
             Output::TurnAway(bytes) => self.verdict = Some(Err(bytes)),
-            Output::Rejoin => {
-                self.seen.push(Seen::Rejoin);
+            Output::Rejoin(credentials) => {
+                self.seen.push(Seen::Rejoin(credentials));
                 self.attach_all(now);
             }
             Output::Resumed => self.seen.push(Seen::Resumed),
@@ -285,6 +288,15 @@ impl<D: Talk> End<D> {
 
     pub fn count(&self, seen: &Seen) -> usize {
         self.seen.iter().filter(|other| *other == seen).count()
+    }
+
+    /// What its lanes were to present each time that they came in anew.
+    pub fn rejoins(&self) -> Vec<Credentials> {
+        let of = |seen: &Seen| match seen {
+            Seen::Rejoin(credentials) => Some(*credentials),
+            _ => None,
+        };
+        self.seen.iter().filter_map(of).collect()
     }
 }
 

@@ -5,7 +5,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::id::Token;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
-use pathscope_flow::{Dialogue as _, Input, Output};
+use pathscope_flow::{Dialogue as _, Input, Output, Resumed};
 use pathscope_modes::registry::Test;
 
 use super::pair::{Fault, Pair, Seen};
@@ -73,8 +73,8 @@ fn a_session_that_is_cut_while_the_test_runs_is_made_anew_and_ends_well() {
             0 => assert!(pair.client.outcome().is_err(), "{case}"),
             times => {
                 assert_eq!((times, pair.client.outcome()), (1, &Ok(())), "{case}");
-                let of = |what| pair.client.count(&what);
-                assert_eq!((of(Seen::Rejoin), of(Seen::Resumed)), (1, 1), "{case}");
+                let back = (pair.client.rejoins().len(), pair.client.count(&Seen::Resumed));
+                assert_eq!(back, (1, 1), "{case}");
                 assert_eq!((reports(seen), reports(&pair.server.seen)), (1, 1), "{case}");
                 assert_eq!(pair.client.count(&Seen::TestOver), 1, "{case}");
                 resumed += 1;
@@ -95,6 +95,8 @@ fn the_token_stays_and_intervals_are_numbered_as_this_end_numbers_them() {
         panic!("{:?}", pair.client.seen)
     };
     assert_eq!(pair.server.count(&Seen::Prepare(*token)), 1, "{:?}", pair.server.seen);
+    let resumed = Seen::Resumes(Resumed { token: *token, session: None });
+    assert_eq!(pair.server.count(&resumed), 1, "{:?}", pair.server.seen);
     // It was lost as soon as it ran: the first of the new server's is the second of this end's.
     let intervals: Vec<_> =
         pair.client.seen.iter().filter(|seen| matches!(seen, Seen::Interval(_))).collect();
@@ -220,7 +222,8 @@ fn other_tests_end_with_their_session() {
     let mut server = Server::new(settings, greeting, Ok(()), [5; 16], Tick::ZERO);
     let hello = Hello { security: vec!["none".to_owned()], ..Hello::default() };
     let hello = Message::Hello(Box::new(hello));
-    let propose = Message::Propose(Propose::again(&fixtures::load(1), Token([7; 16])));
+    let resumed = Resumed { token: Token([7; 16]), session: None };
+    let propose = Message::Propose(Propose::again(&fixtures::load(1), resumed));
     for message in [hello, propose] {
         let bytes = message.encode().expect("it is short");
         server.input(Input::Received(&bytes), Tick::ZERO);

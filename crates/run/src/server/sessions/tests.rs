@@ -1,11 +1,13 @@
 //! Who gets a seat, and what it takes of a server.
 
 use std::io::Read;
-use std::net::TcpListener;
+use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
+use pathscope_core::Tick;
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
+use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;
 use crate::mail::Letters;
@@ -29,6 +31,36 @@ fn test(plan: Plan) -> Test {
     Test { plan, probe: None, report_every_ns }
 }
 
+/// Of a session without a name.
+const OF_VERSION_1: Credentials = Credentials { token: Token([1; 16]), session: None };
+
+/// Where the sessions of these tests come from.
+const HOME: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 4_000);
+
+fn expect(
+    sessions: &Sessions,
+    known: (Credentials, Option<Resumed>),
+    test: &Test,
+    mailbox: Mailbox,
+) -> Result<(), RunError> {
+    let access = Access::new(known.0.session, HOME, test);
+    sessions.expect(known, (test, access), mailbox)
+}
+
+/// What somebody says at this address who has been challenged there.
+fn claim_of(seat: Seat, session: Option<Token>, from: SocketAddr) -> Claim {
+    let challenger = Challenger::new([7; 16]);
+    let mut attaching = Attaching::new(seat, session, 5, Tick::ZERO);
+    loop {
+        let said = attaching.datagram(Tick::ZERO).expect("it asks, and confirms");
+        match challenger.received(from, &said, Tick::ZERO) {
+            Heard::Challenge(challenge) => attaching.received(&challenge, Tick::ZERO),
+            Heard::Confirmed(claim) => return claim,
+            Heard::Nothing => panic!("a client is heard"),
+        }
+    }
+}
+
 /// Pings over UDP, on one flow.
 fn pings() -> Test {
     test(Plan::Latency(LatencyPlan::probe(Frequency(100))))
@@ -48,11 +80,12 @@ fn who_is_refused_a_seat_is_not_remembered() {
     for (test, wrong) in [(pings(), (0, 0)), (paths(), (0, 2)), (paths(), (1, 0))] {
         let sessions = sessions();
         let (mailbox, letters) = Mailbox::new(waker());
-        sessions.expect(Token([1; 16]), &test, mailbox).expect("nobody else has the token");
+        expect(&sessions, (OF_VERSION_1, None), &test, mailbox).expect("nobody else has the token");
         let claim = |(flow, lane), port| {
             let (flow, lane) = (FlowId(flow), Lane(lane));
             let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow, lane };
-            sessions.attach_datagrams(seat, local, SocketAddr::from(([127, 0, 0, 1], port)))
+            let from = SocketAddr::from(([127, 0, 0, 1], port));
+            sessions.attach_datagrams(&claim_of(seat, None, from), local, from)
         };
         assert_eq!(claim((0, 0), 1), AttachCode::ATTACHED);
         for port in 2..1_000 {
@@ -63,21 +96,6 @@ fn who_is_refused_a_seat_is_not_remembered() {
         let remembered = expected.datagrams.len() + expected.lanes.len();
         assert_eq!((remembered, letters.receiver.try_iter().count()), (1, 1));
     }
-}
-
-#[test]
-fn a_token_is_of_one_test_at_a_time() {
-    let (sessions, test) = (sessions(), pings());
-    let (first, letters) = Mailbox::new(waker());
-    let expect = |token, mailbox| sessions.expect(Token(token), &test, mailbox);
-    let other = || Mailbox::new(waker()).0;
-    assert!(expect([1; 16], first).is_ok() && expect([2; 16], other()).is_ok());
-    assert!(letters.receiver.try_recv().is_err());
-    // Whoever it is knows the token, and the first may be one whose client is long gone.
-    assert!(matches!(expect([1; 16], other()), Err(RunError::StillThere)));
-    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
-    sessions.forget(Token([1; 16]));
-    assert!(expect([1; 16], other()).is_ok());
 }
 
 #[test]
@@ -145,7 +163,8 @@ fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let (server, _) = listener.accept().expect("one has come");
     let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
     let seat = Seat { token, group, flow: FlowId(flow), lane };
-    if sessions.attach_stream((seat, false), server, may_wait).is_some() {
+    let request = SeatRequest { seat, proof: None, from: HOME };
+    if sessions.attach_stream(request, server, may_wait).is_some() {
         return None;
     }
     let mut told = [0; 4];
@@ -162,7 +181,7 @@ fn connections_that_follow_one_another_are_no_more_at_once_than_was_agreed() {
     let sessions = sessions();
     let (mailbox, letters) = Mailbox::new(waker());
     let test = one_after_the_other(2);
-    sessions.expect(Token([1; 16]), &test, mailbox).expect("it is the only one");
+    expect(&sessions, (OF_VERSION_1, None), &test, mailbox).expect("it is the only one");
     let attached = Some(encode_ack(AttachCode::ATTACHED));
     for flow in 0..3 {
         assert_eq!(asks(&sessions, flow, true), attached, "{flow}");
@@ -209,4 +228,189 @@ fn an_absent_client_keeps_its_session_and_no_place() {
     drop((second, fourth));
     assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
     assert!(ask().admitted.is_ok());
+}
+
+/// A session of this name, and where word for it is left.
+fn live(sessions: &Sessions, name: u8) -> (Option<Token>, Letters, Mailbox) {
+    let (mailbox, letters) = Mailbox::new(waker());
+    sessions.live(Token([name; 16]), mailbox.clone());
+    (Some(Token([name; 16])), letters, mailbox)
+}
+
+/// A lane that presents this asks for its seat.
+fn claims(
+    sessions: &Sessions,
+    Credentials { token, session }: Credentials,
+    lane: u8,
+) -> AttachCode {
+    let (local, from) = ([1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)))).into();
+    let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(lane) };
+    sessions.attach_datagrams(&claim_of(seat, session, from), local, from)
+}
+
+#[test]
+fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_else() {
+    let (sessions, test) = (sessions(), paths());
+    let (session, letters, mailbox) = live(&sessions, 9);
+    let (drawn, taken) = (Token([1; 16]), Token([2; 16]));
+    let victim = Credentials { token: drawn, session };
+    expect(&sessions, (victim, None), &test, mailbox).expect("it is the only one");
+    assert_eq!(claims(&sessions, victim, 0), AttachCode::ATTACHED);
+    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Lane { .. })));
+    // Who knows the token alone: in version 2 with no name, a wrong one or his own, and in version 1.
+    let (own, _letters, mailbox) = live(&sessions, 8);
+    let thief = Credentials { token: taken, session: own };
+    let ask = |credentials, named| {
+        let resumed = Some(Resumed { token: drawn, session: named });
+        expect(&sessions, (credentials, resumed), &test, mailbox.clone())
+    };
+    let of_version_1 = Credentials { token: drawn, session: None };
+    let cases = [(thief, None), (thief, Some(drawn)), (thief, own), (of_version_1, None)];
+    for (credentials, named) in cases {
+        let refused = ask(credentials, named);
+        assert!(matches!(refused, Err(RunError::OtherSession)), "{named:?}: {refused:?}");
+        // Nothing was stopped, no lane moved, and the test goes on taking its own.
+        assert!(letters.receiver.try_recv().is_err(), "{named:?}");
+        assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION, "{named:?}");
+        assert_eq!(claims(&sessions, victim, 1), AttachCode::ATTACHED, "{named:?}");
+        let lane = letters.receiver.try_recv();
+        assert_eq!(matches!(lane, Ok(Word::Lane { .. })), named.is_none() && credentials == thief);
+    }
+    // Its client.
+    ask(thief, session).expect("it knows the name");
+    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
+    assert_eq!(claims(&sessions, victim, 0), AttachCode::UNKNOWN_SESSION);
+    assert_eq!(claims(&sessions, thief, 0), AttachCode::ATTACHED);
+    // And once more, from a third session. What the first forgets as it ends is none of theirs.
+    sessions.bury(Token([9; 16]));
+    let (third, _letters, mailbox) = live(&sessions, 7);
+    let credentials = Credentials { token: Token([3; 16]), session: third };
+    let resumed = Some(Resumed { token: drawn, session: own });
+    expect(&sessions, (credentials, resumed), &test, mailbox).expect("it knows the name");
+    sessions.forget(victim);
+    assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION);
+    assert_eq!(claims(&sessions, credentials, 0), AttachCode::ATTACHED);
+}
+
+#[test]
+fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
+    let (sessions, test) = (sessions(), paths());
+    let (mailbox, letters) = Mailbox::new(waker());
+    let resumed = Some(Resumed { token: Token([1; 16]), session: None });
+    // Where nobody has the token, it may be one that an earlier server has drawn.
+    expect(&sessions, (OF_VERSION_1, resumed), &test, mailbox).expect("it is the only one");
+    let other = || Mailbox::new(waker()).0;
+    let again = expect(&sessions, (OF_VERSION_1, resumed), &test, other());
+    assert!(matches!(again, Err(RunError::StillThere)), "{again:?}");
+    assert!(letters.receiver.try_recv().is_err());
+    assert_eq!(claims(&sessions, OF_VERSION_1, 0), AttachCode::ATTACHED);
+    // Who has chosen a token keeps nobody of version 2 from it: that test gets one of its own.
+    let (session, _letters, mailbox) = live(&sessions, 9);
+    let credentials = Credentials { token: Token([2; 16]), session };
+    let resumed = Some(Resumed { token: Token([1; 16]), session: Some(Token([5; 16])) });
+    expect(&sessions, (credentials, resumed), &test, mailbox).expect("it is another test");
+    // And nobody forgets another's.
+    sessions.forget(Credentials { token: Token([1; 16]), session });
+    assert_eq!(claims(&sessions, OF_VERSION_1, 1), AttachCode::ATTACHED);
+    sessions.forget(OF_VERSION_1);
+    expect(&sessions, (OF_VERSION_1, None), &test, other()).expect("its place is free");
+}
+
+/// A connection from there asks for a seat, saying this. What it is told, as far as a code.
+fn connects(sessions: &Sessions, seat: Seat, proof: Option<Proof>, from: SocketAddr) -> u8 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let mut client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+    let (server, _) = listener.accept().expect("one has come");
+    let waits = sessions.attach_stream(SeatRequest { seat, proof, from }, server, true);
+    assert!(waits.is_none(), "who has no place there waits for none");
+    let mut told = [0; 4];
+    client.read_exact(&mut told).expect("it is told something");
+    told[2]
+}
+
+#[test]
+fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
+    let sessions = sessions();
+    let (session, letters, mailbox) = live(&sessions, 9);
+    let name = Token([9; 16]);
+    let credentials = Credentials { token: Token([1; 16]), session };
+    // One connection after the other: so many and no more at once.
+    let test = one_after_the_other(2);
+    expect(&sessions, (credentials, None), &test, mailbox).expect("it is the only one");
+    let seat = |flow| {
+        let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
+        Seat { token, group, flow: FlowId(flow), lane }
+    };
+    let elsewhere = SocketAddr::from(([127, 0, 0, 2], 4_000));
+    let refused = AttachCode::NOT_PROVEN.0;
+    let wrong = Some(seat(0).proof(Token([8; 16])));
+    for from in [HOME, elsewhere] {
+        for proof in [None, wrong, Some(seat(1).proof(name))] {
+            assert_eq!(connects(&sessions, seat(0), proof, from), refused, "{from} {proof:?}");
+        }
+    }
+    assert!(letters.receiver.try_recv().is_err());
+    assert_eq!(sessions.state().served, 0);
+    // Every seat is there, and as many places as there were.
+    for flow in 0..3 {
+        let proof = Some(seat(flow).proof(name));
+        assert_eq!(connects(&sessions, seat(flow), proof, elsewhere), 0, "{flow}");
+        assert_eq!(connects(&sessions, seat(flow), None, HOME), refused, "{flow}");
+    }
+    assert_eq!(letters.receiver.try_iter().count(), 3);
+}
+
+#[test]
+fn a_lane_moves_with_who_proves_that_it_is_his_and_with_nobody_else() {
+    for test in [paths(), pings()] {
+        let sessions = sessions();
+        let (session, letters, mailbox) = live(&sessions, 9);
+        let victim = Credentials { token: Token([1; 16]), session };
+        expect(&sessions, (victim, None), &test, mailbox).expect("it is the only one");
+        let (local, token) = (SocketAddr::from(([127, 0, 0, 1], 5_210)), victim.token);
+        let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(0) };
+        let ask = |session, from| {
+            let from = SocketAddr::from(from);
+            sessions.attach_datagrams(&claim_of(seat, session, from), local, from)
+        };
+        let anybody = |when| {
+            for (named, from) in [
+                (None, ([127, 0, 0, 1], 7)),
+                (None, ([127, 0, 0, 2], 7)),
+                (Some(Token([8; 16])), ([127, 0, 0, 1], 7)),
+                (Some(token), ([127, 0, 0, 2], 7)),
+            ] {
+                assert_eq!(ask(named, from), AttachCode::NOT_PROVEN, "{when}: {named:?} {from:?}");
+            }
+        };
+        anybody("before its client has come");
+        assert_eq!(ask(session, ([192, 0, 2, 1], 4)), AttachCode::ATTACHED);
+        anybody("after it has");
+        assert_eq!(letters.receiver.try_iter().count(), 1);
+        // Its client comes from another address, where lanes come and go.
+        let moved = ask(session, ([198, 51, 100, 7], 4));
+        let expected = if test.roams() { AttachCode::ATTACHED } else { AttachCode::TAKEN };
+        assert_eq!(moved, expected);
+    }
+}
+
+#[test]
+fn in_version_1_a_seat_is_of_who_comes_from_its_session_s_address() {
+    let elsewhere = SocketAddr::from(([127, 0, 0, 2], 4_000));
+    let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow: FlowId(0), lane: Lane(0) };
+    let ask = |sessions: &Sessions, from| {
+        sessions.attach_datagrams(&claim_of(seat, None, from), HOME, from)
+    };
+    for (test, expected) in [(pings(), AttachCode::NOT_PROVEN), (paths(), AttachCode::ATTACHED)] {
+        let sessions = sessions();
+        let (mailbox, _letters) = Mailbox::new(waker());
+        expect(&sessions, (OF_VERSION_1, None), &test, mailbox).expect("it is the only one");
+        assert_eq!(ask(&sessions, elsewhere), expected);
+        assert_eq!(ask(&sessions, HOME), AttachCode::ATTACHED);
+    }
+    let sessions = sessions();
+    let (mailbox, _letters) = Mailbox::new(waker());
+    expect(&sessions, (OF_VERSION_1, None), &one_after_the_other(2), mailbox).expect("it is");
+    assert_eq!(connects(&sessions, seat, None, elsewhere), AttachCode::NOT_PROVEN.0);
+    assert_eq!(connects(&sessions, seat, None, HOME), 0);
 }

@@ -118,7 +118,7 @@ impl Pair {
             Ok(Opening::Control(greeting)) => self.greeted(connection, greeting),
             Ok(Opening::Return(back)) => self.returned(connection, back),
             // Somebody else's, or none of ours: it is closed.
-            Ok(Opening::Data(_) | Opening::CheckedData(_)) | Err(_) => {
+            Ok(Opening::Data(_) | Opening::CheckedData(..)) | Err(_) => {
                 self.answer(connection, None);
                 if self.server.connection == Some(connection) {
                     self.server.connection = None;
@@ -133,7 +133,7 @@ impl Pair {
     fn greeted(&mut self, connection: u64, greeting: Greeting) {
         if connection > 0 {
             let fault = self.server.fault.take();
-            let dialogue = server(self.limits, greeting, 6, self.now);
+            let dialogue = server(self.limits, greeting, 5 + connection as u8, self.now);
             self.server = End { fault, connection: Some(connection), ..End::new(dialogue) };
         }
     }
