@@ -65,10 +65,10 @@ pub fn datagrams(pattern: &str, flows: u32, rate_bps: u64) -> Value {
     test(&json!({ "datagrams": plan }))
 }
 
-/// One stream of media with that depth.
-pub fn media(direction: &str, depth_ns: u64) -> Value {
+/// One stream of media both ways, of so many frames a second, with that depth.
+pub fn media(rate_bps: u64, frame_rate: u32, depth_ns: u64) -> Value {
     let plan = json!({
-        "profile": null, "direction": direction, "rate_bps": 5_000_000, "frame_rate": 30,
+        "profile": null, "direction": "both", "rate_bps": rate_bps, "frame_rate": frame_rate,
         "buffer_depth_ns": depth_ns, "duration_ns": LONG_NS, "streams": 1,
         "datagram_bytes": 1_400, "pacing": "back_to_back", "engine": null, "wait": "auto",
     });

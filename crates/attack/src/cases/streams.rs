@@ -82,12 +82,26 @@ pub fn receiver_gone(ground: &Ground) -> io::Result<()> {
     Ok(())
 }
 
-/// Media both ways with the deepest buffer.
+/// Rates and frame rates of media, those first that take most memory to remember.
+const MEDIA: [(u64, u32); 6] = [
+    (1_000_000_000, 10_000),
+    (200_000_000, 10_000),
+    (50_000_000, 5_000),
+    (200_000_000, 1_000),
+    (50_000_000, 1_000),
+    (5_000_000, 30),
+];
+
+/// Media both ways with the deepest buffer, and the most frames of which the server accepts one stream.
 pub fn media_depth(ground: &Ground) -> io::Result<()> {
     at_once(16, |index| {
-        let begun = open(ground, &asked::media("both", 60_000_000_000), index);
-        let Ok(mut stream) = begun else { return ground.count("streams refused") };
-        ground.count("streams");
+        let begun = MEDIA.iter().find_map(|(rate_bps, frame_rate)| {
+            let test = asked::media(*rate_bps, *frame_rate, 60_000_000_000);
+            open(ground, &test, index).ok().inspect(|_| {
+                ground.count(&format!("streams of {frame_rate} frames a second"));
+            })
+        });
+        let Some(mut stream) = begun else { return ground.count("streams refused") };
         let mut number = 0;
         while ground.goes_on() {
             // What the kernel refuses now it takes later.

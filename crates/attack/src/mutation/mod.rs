@@ -9,7 +9,7 @@ mod replay;
 
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -105,10 +105,9 @@ impl Tally {
 /// Records, changes, and tells what came of it.
 pub fn run(order: &Order) -> io::Result<Value> {
     let until = clock::now() + order.lasts;
-    let port = free_port()?;
-    let address = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port);
-    let words = ["server", "--port", &port.to_string()].map(str::to_owned);
+    let words = ["server", "--listen", "127.0.0.1", "--port", "0"].map(str::to_owned);
     let mut server = Process::start(&order.binary, &words)?;
+    let address = address_of(&server)?;
     await_greeting(address)?;
     let sessions = record(&order.binary, address)?;
     let tally = Tally::default();
@@ -186,9 +185,18 @@ fn told(order: &Order, server: &Process, tally: &Tally) -> Value {
     json!({ "summary": summary, "seed": order.seed, "broken": broken })
 }
 
-/// A port that nobody has right now.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+/// Where a server says that it listens, once it does.
+fn address_of(server: &Process) -> io::Result<SocketAddr> {
+    let until = clock::now() + Duration::from_secs(10);
+    while clock::now() < until {
+        let said = String::from_utf8_lossy(&server.said()).into_owned();
+        let address = said.split_once("listening on ").and_then(|(_, rest)| rest.split_once(' '));
+        if let Some(address) = address.and_then(|(address, _)| address.parse().ok()) {
+            return Ok(address);
+        }
+        clock::pause(Duration::from_millis(5));
+    }
+    Err(io::Error::other("the server did not say where it listens"))
 }
 
 /// Until the server answers, for 10 s at the most.
