@@ -145,8 +145,9 @@ fn attack(
 
 /// The step of the check: mutations of recorded sessions, by the binary that the tests have built.
 pub fn mutations_for_the_check(root: &Path) -> Result<bool> {
+    // As the tests are built, or it would be built a second time with other features of what it depends on.
     let mut build = cargo::cargo(root);
-    build.args(["build", "--package", "pathscope"]);
+    build.args(["test", "--workspace", "--no-run", "--quiet"]);
     ensure!(cargo::succeeds(&mut build)?, "build pathscope");
     let arguments = Arguments {
         only: vec!["mutation".to_owned()],
