@@ -71,14 +71,23 @@ fn waits(error: &io::Error) -> bool {
 
 /// Connections that follow one another while none of them ends.
 pub fn replaced(ground: &Ground) -> io::Result<()> {
+    successions(ground, true)
+}
+
+/// Connections that end as soon as they have begun, so that each fails and is followed by the next.
+pub fn replaced_and_ended(ground: &Ground) -> io::Result<()> {
+    successions(ground, false)
+}
+
+fn successions(ground: &Ground, kept: bool) -> io::Result<()> {
     at_once(4, |index| {
-        if let Err(error) = one_succession(ground, index) {
+        if let Err(error) = one_succession(ground, index, kept) {
             ground.count(outcome(&error));
         }
     })
 }
 
-fn one_succession(ground: &Ground, index: u32) -> io::Result<()> {
+fn one_succession(ground: &Ground, index: u32, kept: bool) -> io::Result<()> {
     let source = ground.address(index);
     let mut caller = Caller::greet(source, ground.server, ground.version)?;
     let (token, mut streams) = caller.run(&asked::replaced(1, 1_000_000_000), 1)?;
@@ -95,7 +104,11 @@ fn one_succession(ground: &Ground, index: u32) -> io::Result<()> {
                 ground.count("attached");
                 // A beginning, so that the server has something to look at.
                 stream.write_all(&[0; 16])?;
-                streams.push(stream);
+                if kept {
+                    streams.push(stream);
+                } else {
+                    streams.clear();
+                }
             }
             Ok(_) => ground.count("not attached"),
             Err(error) => ground.count(outcome(&error)),

@@ -85,7 +85,7 @@ fn one_session(ground: &Ground, source: IpAddr) -> io::Result<Held> {
     Ok((caller, vec![load, probe]))
 }
 
-/// Sessions that are greeted and dropped at once: each leaves a line in a log that is not limited.
+/// Sessions that are greeted and dropped at once: each may leave a line in the log.
 pub fn opened_and_closed(ground: &Ground) -> io::Result<()> {
     again_and_again(ground, 8, |index| {
         let caller = Caller::greet(ground.address(index), ground.server, ground.version)?;

@@ -82,6 +82,12 @@ const REPLACED: Case = case(
     4,
     connections::replaced,
 );
+const ENDED: Case = case(
+    "connections-ended",
+    "connections that follow one another and end at once: each leaves a line in a log without a limit",
+    4,
+    connections::replaced_and_ended,
+);
 const RECEIVER_GONE: Case = case(
     "stream-receiver-gone",
     "a stream over UDP whose receiver closes its socket; datagrams after that are counted",
@@ -130,6 +136,8 @@ pub const CASES: &[Case] = &[
     },
     REPLACED,
     old("connections-replaced-v1", &REPLACED),
+    ENDED,
+    old("connections-ended-v1", &ENDED),
     REPORTS,
     old("reports-v1", &REPORTS),
     case("seats-refused", "UDP seats of tokens that nobody has", 4, seats::refused),

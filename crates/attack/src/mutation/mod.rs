@@ -136,6 +136,11 @@ pub fn run(order: &Order) -> io::Result<Value> {
         }
     });
     judge(&server, &tally);
+    if tally.replays.load(Ordering::Relaxed) == 0 {
+        tally.broken(
+            "nothing was replayed: recording alone takes some seconds of the time".to_owned(),
+        );
+    }
     if let Err(error) = await_greeting(address) {
         tally.broken(format!("the server answered nobody at the end: {error}"));
     }
