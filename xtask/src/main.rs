@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 #![expect(clippy::print_stdout, reason = "a task's output is what it is run for")]
 
+mod attack;
 mod bench;
 mod cargo;
 mod check;
@@ -48,6 +49,8 @@ enum Task {
     Dist(dist::Arguments),
     /// Compare our speed with a bare loop's and other tools', in alternating pairs over loopback
     Bench(bench::Arguments),
+    /// Set strangers who mean harm upon a server, and a server upon its client, and hold both to their bounds
+    Attack(attack::Arguments),
     /// One end of a bare loop, for `bench`
     #[command(hide = true)]
     BareLoop {
@@ -77,6 +80,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Schema(arguments) => schema::run(&root, *arguments),
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&root, arguments),
+        Task::Attack(arguments) => attack::run(&root, arguments),
         Task::BareLoop { end } => bench::play(end).map(|()| true),
     }
 }

@@ -9,7 +9,7 @@ use super::{machine, suite};
 use crate::rooms::{Nature, ROOMS};
 use crate::schema;
 use crate::tree::Tree;
-use crate::{cargo, purity, tidy, violation};
+use crate::{attack, cargo, purity, tidy, violation};
 
 /// One step.
 pub struct Step {
@@ -44,6 +44,11 @@ pub const STEPS: &[Step] = &[
     },
     Step { name: "doc", purpose: "the documentation builds without a warning", run: doc },
     Step { name: "tests", purpose: "all tests, those in the documentation too", run: suite::run },
+    Step {
+        name: "attack",
+        purpose: "changed recordings of sessions break neither end, in 30 s of them",
+        run: mutations,
+    },
 ];
 
 fn format(root: &Path) -> Result<Outcome> {
@@ -83,6 +88,10 @@ fn schema_drift(root: &Path) -> Result<Outcome> {
 
 fn doc(root: &Path) -> Result<Outcome> {
     run_cargo(root, &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])
+}
+
+fn mutations(root: &Path) -> Result<Outcome> {
+    Ok(Outcome::of(attack::mutations_for_the_check(root)?))
 }
 
 fn run_cargo(root: &Path, arguments: &[&str], settings: &[(&str, &str)]) -> Result<Outcome> {

@@ -1,0 +1,51 @@
+//! Sockets that come from an address of choice, and as many as the system allows.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr, TcpStream, UdpSocket};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, socket_with, sockopt};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+/// How long a connection may take.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+/// A connection from an address, within 3 s.
+pub fn dial(source: IpAddr, server: SocketAddr) -> io::Result<TcpStream> {
+    let family = if source.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
+    let socket = socket_with(family, SocketType::STREAM, flags, None)?;
+    bind(&socket, &SocketAddr::new(source, 0))?;
+    match connect(&socket, &server) {
+        Ok(()) | Err(rustix::io::Errno::INPROGRESS) => {}
+        Err(error) => return Err(error.into()),
+    }
+    let mut polled = [PollFd::new(&socket, PollFlags::OUT)];
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as i64, tv_nsec: 0 };
+    if poll(&mut polled, Some(&patience))? == 0 {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    if let Err(error) = sockopt::socket_error(&socket)? {
+        return Err(error.into());
+    }
+    let stream = TcpStream::from(socket);
+    stream.set_nonblocking(false)?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
+}
+
+/// A datagram socket at an address and a port (0: any), that knows its server.
+pub fn seat(source: IpAddr, port: u16, server: SocketAddr) -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind(SocketAddr::new(source, port))?;
+    socket.connect(server)?;
+    socket.set_read_timeout(Some(Duration::from_millis(500)))?;
+    Ok(socket)
+}
+
+/// As many descriptors as the system lets this process have.
+pub fn take_all_descriptors() {
+    let limit = getrlimit(Resource::Nofile);
+    // Where it may not, an attack has fewer, and says how many connections it made.
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
+}

@@ -1,0 +1,103 @@
+//! An honest client: goodput over one connection, and pings beside it, by two processes of ours.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result};
+use serde_json::Value;
+
+use super::ends::End;
+use super::stage::Stage;
+
+/// How long it measures while nobody attacks: long enough for a thousand pings.
+pub const ALONE_SECONDS: u64 = 3;
+
+/// From one ping to the next.
+const PERIOD: &str = "2ms";
+
+/// What it measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// Of one connection to the server.
+    pub goodput_bps: f64,
+    /// Of round trips; the greatest one where there were too few.
+    pub p99_ns: u64,
+}
+
+/// It runs.
+pub struct Client {
+    goodput: End,
+    latency: End,
+    seconds: u64,
+}
+
+impl Client {
+    /// Starts both.
+    pub fn start(stage: &Stage, server: SocketAddr, seconds: u64) -> Result<Self> {
+        let duration = format!("{seconds}s");
+        let start = |words: &[&str]| {
+            let mut command = stage.honest(&stage.pathscope);
+            command.args(words).args([&server.ip().to_string(), "--json", "--quiet"]);
+            command.args(["--duration", &duration]);
+            End::start(command)
+        };
+        Ok(Self {
+            goodput: start(&[
+                "goodput",
+                "--connections",
+                "1",
+                "--no-probe",
+                "--congestion",
+                "cubic",
+            ])?,
+            latency: start(&["latency", "--period", PERIOD])?,
+            seconds,
+        })
+    }
+
+    /// What both came to.
+    pub fn finish(mut self) -> Result<Measured> {
+        let patience = Duration::from_secs(self.seconds + 40);
+        let goodput = summary(&self.goodput.output(patience)?).context("read the goodput")?;
+        let latency = summary(&self.latency.output(patience)?).context("read the latency")?;
+        Ok(Measured {
+            goodput_bps: goodput["goodput"]["up"]["goodput_bps"]
+                .as_f64()
+                .context("measure goodput beside it")?,
+            p99_ns: p99(&latency["latency"]["rtt"]).context("measure latency beside it")?,
+        })
+    }
+}
+
+fn summary(document: &str) -> Result<Value> {
+    let document: Value =
+        serde_json::from_str(document).context("find a document in its output")?;
+    let reason = document["outcome"]["reason"].as_str().unwrap_or("without a reason");
+    let summary = document["measurements"][0]["summary"].clone();
+    anyhow::ensure!(summary.is_object(), "be measured: {reason}");
+    Ok(summary)
+}
+
+fn p99(rtt: &Value) -> Option<u64> {
+    let percentiles = rtt["percentiles"].as_array()?;
+    let p99 = percentiles.iter().find(|one| one["percent"].as_f64() == Some(99.0))?;
+    p99["value_ns"].as_u64().or_else(|| rtt["max_ns"].as_u64())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_99th_percentile_or_else_the_greatest() {
+        let rtt = |value: &str| -> Value {
+            let text = format!(
+                r#"{{"max_ns":9,"percentiles":[{{"percent":50,"value_ns":1}},{{"percent":99,"value_ns":{value}}}]}}"#
+            );
+            serde_json::from_str(&text).expect("JSON")
+        };
+        assert_eq!(p99(&rtt("7")), Some(7));
+        assert_eq!(p99(&rtt("null")), Some(9));
+        assert_eq!(p99(&Value::Null), None);
+    }
+}
