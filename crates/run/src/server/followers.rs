@@ -11,8 +11,8 @@ use pathscope_peers::native::Seat;
 use super::lobby::IsChecked;
 use super::sessions::Sessions;
 
-/// At once, of all tests.
-const MOST: usize = 64;
+/// At once, of all tests; of a server with few files, fewer.
+pub(super) const MOST: u64 = 64;
 
 /// Those that they follow are gone by then, or do not go.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -21,8 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const SOON: Duration = Duration::from_millis(2);
 
 /// Those that wait, in the order they came.
-#[derive(Debug, Default)]
-pub(super) struct Followers(VecDeque<Follower>);
+#[derive(Debug)]
+pub(super) struct Followers {
+    waiting: VecDeque<Follower>,
+    most: usize,
+}
 
 #[derive(Debug)]
 struct Follower {
@@ -32,6 +35,11 @@ struct Follower {
 }
 
 impl Followers {
+    /// None, and at most so many.
+    pub fn new(most: usize) -> Self {
+        Self { waiting: VecDeque::new(), most }
+    }
+
     /// A connection asks for its seat: it is told the answer, or waits until there is room.
     pub fn attach(
         &mut self,
@@ -40,24 +48,24 @@ impl Followers {
         stream: TcpStream,
         now: Tick,
     ) {
-        let may_wait = self.0.len() < MOST;
+        let may_wait = self.waiting.len() < self.most;
         if let Some(stream) = sessions.attach_stream(seat, stream, may_wait) {
-            self.0.push_back(Follower { until: now + PATIENCE, seat, stream });
+            self.waiting.push_back(Follower { until: now + PATIENCE, seat, stream });
         }
     }
 
     /// Those for which there is room now get in; those that have waited for too long are told that there is none.
     pub fn try_again(&mut self, sessions: &Sessions, now: Tick) {
-        for _ in 0..self.0.len() {
-            let Some(Follower { until, seat, stream }) = self.0.pop_front() else { return };
+        for _ in 0..self.waiting.len() {
+            let Some(Follower { until, seat, stream }) = self.waiting.pop_front() else { return };
             if let Some(stream) = sessions.attach_stream(seat, stream, now < until) {
-                self.0.push_back(Follower { until, seat, stream });
+                self.waiting.push_back(Follower { until, seat, stream });
             }
         }
     }
 
     /// When to look again, where anybody waits.
     pub fn next_look(&self) -> Option<Duration> {
-        (!self.0.is_empty()).then_some(SOON)
+        (!self.waiting.is_empty()).then_some(SOON)
     }
 }
