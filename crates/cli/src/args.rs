@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
-use pathscope_core::quantity::{Frequency, Period};
+use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::datagrams::DatagramArgs;
 use pathscope_modes::goodput::GoodputArgs;
 use pathscope_modes::latency::LatencyArgs;
@@ -58,10 +58,10 @@ pub struct ServerArgs {
     /// TCP and UDP port
     #[arg(short = 'p', long, value_name = "PORT", default_value_t = DEFAULT_PORT)]
     pub port: u16,
-    /// Clients at once; 0: any number
+    /// Clients at once; 0: any number [default: 32]
     #[arg(long, value_name = "N")]
     pub limit_sessions: Option<u32>,
-    /// Clients at once from one address; 0: any number
+    /// Clients at once from one address; 0: any number [default: 16]
     #[arg(long, value_name = "N")]
     pub limit_sessions_per_address: Option<u32>,
     /// Connections of one test; 0: any number
@@ -74,6 +74,19 @@ pub struct ServerArgs {
     /// for tests]
     #[arg(long, value_name = "N")]
     pub limit_descriptors_per_address: Option<u64>,
+    /// Memory for messages, plans and tables of all clients together; 0: any amount [default: 768 MiB]
+    #[arg(long, value_name = "SIZE")]
+    pub limit_memory: Option<Bytes>,
+    /// The same of all clients from one address (IPv6: from one /64); 0: any amount [default: half of --limit-memory]
+    #[arg(long, value_name = "SIZE")]
+    pub limit_memory_per_address: Option<Bytes>,
+    /// Threads for clients on other machines, together: one a session, and those of its test; 0: any number [default: 48, and
+    /// 4 for each processor]
+    #[arg(long, value_name = "N")]
+    pub limit_threads: Option<u64>,
+    /// The same of all clients from one address (IPv6: from one /64); 0: any number [default: half of --limit-threads]
+    #[arg(long, value_name = "N")]
+    pub limit_threads_per_address: Option<u64>,
     /// Data connections to serve, of all clients together; then later ones are refused, and the server
     /// ends when its clients have left
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use pathscope_core::quantity::{Period, shown};
+use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_os::memory;
 use pathscope_peers::limits::{Limits, Withheld};
-use pathscope_run::server::{Descriptors, Restraint, Server, Settings};
+use pathscope_run::server::{Descriptors, Restraint, Server, Settings, Threads};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
@@ -48,6 +48,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
             session: args.limit_descriptors,
             address: args.limit_descriptors_per_address,
         },
+        threads: Threads { all: args.limit_threads, address: args.limit_threads_per_address },
         here: here(Presence::find().as_ref()),
         journal: kept.journal(),
         exit_after: args.exit_after,
@@ -113,7 +114,13 @@ fn limits(args: &ServerArgs) -> Limits {
     let usual = Limits::default();
     let number =
         |asked: Option<u32>, usual| asked.map_or(usual, |limit| (limit > 0).then_some(limit));
+    let size =
+        |asked: Option<Bytes>, usual| asked.map_or(usual, |limit| (limit.0 > 0).then_some(limit));
+    let memory_bytes = size(args.limit_memory, usual.memory_bytes);
+    let share = memory_bytes.map(|most| Bytes(most.0 / 2));
     Limits {
+        memory_bytes,
+        memory_bytes_per_address: size(args.limit_memory_per_address, share),
         sessions: number(args.limit_sessions, usual.sessions),
         sessions_per_address: number(args.limit_sessions_per_address, usual.sessions_per_address),
         connections: number(args.limit_connections, usual.connections),

@@ -91,6 +91,16 @@ pub trait Dialogue: Sized {
     fn is_away(&self) -> bool {
         false
     }
+
+    /// What came of messages that are not whole yet, in bytes.
+    fn unread_bytes(&self) -> usize {
+        0
+    }
+
+    /// What is kept of messages that were said, until the other end confirms them, in bytes.
+    fn kept_bytes(&self) -> usize {
+        0
+    }
 }
 
 /// What a dialogue is told. What is large lies in a box: it passes through a dozen frames of a session's stack, which is
@@ -147,8 +157,13 @@ pub enum Input<'bytes, D: Dialogue> {
     Over(Box<D::Report>),
     /// Server: the flows that [`Output::Prepare`] asked for may come, and this ran otherwise than asked.
     Prepared(Vec<Substitution>),
-    /// Server: what [`Output::Prepare`] asked for cannot be done here; the sentence is told to the client.
-    Unable(&'bytes str),
+    /// Server: what [`Output::Prepare`] asked for cannot be done here; the client is told.
+    Unable {
+        /// A stable name of why.
+        code: &'bytes str,
+        /// The same as a sentence.
+        sentence: &'bytes str,
+    },
     /// The user or a signal ends the run, or a flow could not be set up; the reason is told to the other
     /// end. Said a second time, the other end is waited for no longer.
     Stop(&'bytes str),

@@ -18,6 +18,7 @@ pub mod goodput;
 pub mod latency;
 pub mod limits;
 pub mod media;
+pub mod memory;
 pub mod multipath;
 pub mod pattern;
 pub mod registry;

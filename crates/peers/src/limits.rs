@@ -3,17 +3,26 @@
 //!
 //! Bytes and rate are unlimited. Limits on them would be enforced while a test runs, not here.
 
-use std::collections::HashMap;
+mod census;
+mod quota;
+
 use std::fmt;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
-use pathscope_core::quantity::{Period, count, counted};
+use pathscope_core::quantity::{Bytes, Period, count, counted};
 use pathscope_modes::registry::{Plan, Test};
 use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
+
+pub use census::{Census, Origin};
+pub use quota::{Bounds, Excess, Quota};
+
+/// What messages, plans and tables of all sessions may take together by default: with the program itself, connections that
+/// have not said what they are for and what an allocator loses between blocks, a server stays below 1 GiB.
+const MEMORY: Bytes = Bytes(768 << 20);
 
 /// A server's limits; absent: none. Told to each client in the welcome.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -32,6 +41,18 @@ pub struct Limits {
     /// The same of all sessions from one address.
     #[serde(default)]
     pub descriptors_per_address: Option<u64>,
+    /// What messages, plans and tables of all sessions may take together.
+    #[serde(default)]
+    pub memory_bytes: Option<Bytes>,
+    /// Of that, those of all sessions from one address.
+    #[serde(default)]
+    pub memory_bytes_per_address: Option<Bytes>,
+    /// Threads of all sessions and of their tests together.
+    #[serde(default)]
+    pub threads: Option<u64>,
+    /// Of those, of all sessions from one address.
+    #[serde(default)]
+    pub threads_per_address: Option<u64>,
     /// What it does not do for those who ask.
     #[serde(default)]
     pub withheld: Withheld,
@@ -111,19 +132,24 @@ impl fmt::Display for Withheld {
 }
 
 impl Default for Limits {
-    /// For a server that listens to strangers. 256 sessions of one thread each are what a small machine
-    /// carries; 64 from one address leave room for others; two hours hold a soak test and no forgotten
-    /// one. One client address has 65,535 ports towards the server's one, so no test from one address
+    /// For a server that listens to strangers. A session is a thread, and its test one or more: 32 sessions that do
+    /// nothing leave a small machine's other 24 threads to tests; 16 from one address leave room for others; two hours
+    /// hold a soak test and no forgotten one. One client address has 65,535 ports towards the server's one, so no test from one address
     /// meets the limit of connections.
     fn default() -> Self {
         Self {
-            sessions: Some(256),
-            sessions_per_address: Some(64),
+            sessions: Some(32),
+            sessions_per_address: Some(16),
             duration_ns: Some(Period::from_secs(2 * 3_600)),
             connections: Some(65_536),
             // They follow from what the system lets the server have.
             descriptors: None,
             descriptors_per_address: None,
+            memory_bytes: Some(MEMORY),
+            memory_bytes_per_address: Some(Bytes(MEMORY.0 / 2)),
+            // They follow from its processors.
+            threads: None,
+            threads_per_address: None,
             withheld: Withheld::ALL,
         }
     }
@@ -138,15 +164,93 @@ impl Limits {
         connections: None,
         descriptors: None,
         descriptors_per_address: None,
+        memory_bytes: None,
+        memory_bytes_per_address: None,
+        threads: None,
+        threads_per_address: None,
         withheld: Withheld::NONE,
     };
 
-    /// The same for somebody who calls from there: nothing is withheld from who is on this machine already.
+    /// The same for somebody who calls from there: nothing is withheld from who is on this machine already, threads of such
+    /// callers are not counted, and what they have together of the memory is nobody's share.
     #[must_use]
     pub fn for_caller(self, from: IpAddr) -> Self {
-        let is_here = from.to_canonical().is_loopback();
-        let withheld = if is_here { Withheld::NONE } else { self.withheld };
-        Self { withheld, ..self }
+        if !from.to_canonical().is_loopback() {
+            return self;
+        }
+        Self {
+            withheld: Withheld::NONE,
+            memory_bytes_per_address: None,
+            threads: None,
+            threads_per_address: None,
+            ..self
+        }
+    }
+
+    /// How much memory sessions may take.
+    pub fn memory(&self) -> Bounds {
+        let bytes = |limit: Option<Bytes>| limit.map(|most| most.0);
+        Bounds { all: bytes(self.memory_bytes), origin: bytes(self.memory_bytes_per_address) }
+    }
+
+    /// How many threads sessions and their tests may have.
+    pub const fn threads(&self) -> Bounds {
+        Bounds { all: self.threads, origin: self.threads_per_address }
+    }
+
+    /// No to who asks for so many threads from there.
+    pub fn no_threads(wanted: u64, origin: Origin, excess: Excess) -> Refusal {
+        let wanted = counted(wanted, "thread");
+        let (sentence, hint) = match excess {
+            Excess::All { free, most } => (
+                format!(
+                    "{wanted} for a session and its test are more than the {} that it has left of its limit of {} for \
+                     clients on other machines",
+                    count(free),
+                    count(most)
+                ),
+                "ask for fewer connections or streams, try again when another test has ended, or start the server with a \
+                 higher --limit-threads",
+            ),
+            Excess::Origin { taken, most } => (
+                format!(
+                    "{wanted} for a session and its test, beside {} of other sessions from {origin}, are more than its \
+                     limit of {} from one address",
+                    count(taken),
+                    count(most)
+                ),
+                "ask for fewer connections or streams, try again when one of them has ended, or start the server with a \
+                 higher --limit-threads-per-address",
+            ),
+        };
+        Refusal::new("threads", sentence).with_hint(hint)
+    }
+
+    /// No to who asks for so much memory from there.
+    pub fn no_memory(wanted: u64, origin: Origin, excess: Excess) -> Refusal {
+        let wanted = Bytes(wanted);
+        let (sentence, hint) = match excess {
+            Excess::All { free, most } => (
+                format!(
+                    "{wanted} of memory for a session's messages and tables are more than the {} that it has left of its \
+                     limit of {} for all of them",
+                    Bytes(free),
+                    Bytes(most)
+                ),
+                "ask for less, try again when another test has ended, or start the server with a higher --limit-memory",
+            ),
+            Excess::Origin { taken, most } => (
+                format!(
+                    "{wanted} of memory for a session's messages and tables, beside {} of other sessions from {origin}, are \
+                     more than its limit of {} from one address",
+                    Bytes(taken),
+                    Bytes(most)
+                ),
+                "ask for less, try again when one of them has ended, or start the server with a higher \
+                 --limit-memory-per-address",
+            ),
+        };
+        Refusal::new("memory", sentence).with_hint(hint)
     }
 
     /// Whether a test that a stranger proposes can be run and is within the limits. A test that states
@@ -192,18 +296,26 @@ impl fmt::Display for Limits {
         let number = |limit: Option<u32>| large(limit.map(u64::from));
         let duration =
             self.duration_ns.map_or_else(|| "unlimited".to_owned(), |most| most.to_string());
+        let bytes = |limit: Option<Bytes>| {
+            limit.map_or_else(|| "unlimited".to_owned(), |most| most.to_string())
+        };
         write!(
             formatter,
             "{} sessions (--limit-sessions), {} from one address (--limit-sessions-per-address), {} a run \
              (--limit-duration), {} connections a session (--limit-connections), {} descriptors a session \
-             (--limit-descriptors), {} from one address (--limit-descriptors-per-address); {}; bytes and rate \
-             unlimited",
+             (--limit-descriptors), {} from one address (--limit-descriptors-per-address), {} of memory for all \
+             (--limit-memory), {} from one address (--limit-memory-per-address), {} threads for other machines \
+             (--limit-threads), {} from one address (--limit-threads-per-address); {}; bytes and rate unlimited",
             number(self.sessions),
             number(self.sessions_per_address),
             duration,
             number(self.connections),
             large(self.descriptors),
             large(self.descriptors_per_address),
+            bytes(self.memory_bytes),
+            bytes(self.memory_bytes_per_address),
+            large(self.threads),
+            large(self.threads_per_address),
             self.withheld,
         )
     }
@@ -220,94 +332,8 @@ fn probe_duration(test: &Test) -> Option<Period> {
     Test { plan, probe: None, report_every_ns: test.report_every_ns }.duration_ns()
 }
 
-/// Where somebody calls from, as far as it counts: one site of IPv6 has as many addresses as it likes in its /64.
-/// An IPv4 address counts as itself in either family, and so does one that means something on its link alone.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Origin(IpAddr);
-
-impl Origin {
-    /// Of this address.
-    pub fn of(address: IpAddr) -> Self {
-        Self(match address.to_canonical() {
-            IpAddr::V6(six) if !six.is_unicast_link_local() && !six.is_loopback() => {
-                IpAddr::V6(Ipv6Addr::from_bits(six.to_bits() >> 64 << 64))
-            }
-            address => address,
-        })
-    }
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            IpAddr::V6(six) if six.to_bits().trailing_zeros() >= 64 => {
-                write!(formatter, "{six}/64")
-            }
-            address => address.fmt(formatter),
-        }
-    }
-}
-
-/// Who is in: the sessions of a server, counted by where they come from.
-#[derive(Debug, Default)]
-pub struct Census {
-    by_address: HashMap<Origin, u32>,
-    total: u32,
-}
-
-impl Census {
-    /// Counts a session, unless a limit is reached. To be followed by [`leave`](Self::leave), once.
-    pub fn enter(&mut self, address: IpAddr, limits: &Limits) -> Result<(), Refusal> {
-        let address = Origin::of(address);
-        let present = self.by_address.get(&address).copied().unwrap_or(0);
-        if let Some(most) = limits.sessions.filter(|&most| self.total >= most) {
-            let sentence =
-                format!("it has reached its limit of {}", counted(most.into(), "session"));
-            let hint =
-                "try again when a test has ended, or start it with a higher --limit-sessions";
-            return Err(Refusal::new("sessions", sentence).with_hint(hint));
-        }
-        if let Some(most) = limits.sessions_per_address.filter(|&most| present >= most) {
-            let sentence = format!(
-                "it has reached its limit of {} from {address}",
-                counted(most.into(), "session")
-            );
-            let hint = "try again when one of them has ended, or start it with a higher \
-                        --limit-sessions-per-address";
-            return Err(Refusal::new("sessions_per_address", sentence).with_hint(hint));
-        }
-        self.by_address.insert(address, present + 1);
-        self.total += 1;
-        Ok(())
-    }
-
-    /// A session that was counted has ended.
-    pub fn leave(&mut self, address: IpAddr) {
-        let address = Origin::of(address);
-        let Some(present) = self.by_address.get_mut(&address) else { return };
-        *present -= 1;
-        self.total -= 1;
-        if *present == 0 {
-            self.by_address.remove(&address);
-        }
-    }
-
-    /// A session that [left](Self::leave) for a while is there again. It is counted whatever the limits say: they are for
-    /// newcomers.
-    pub fn come_back(&mut self, address: IpAddr) {
-        *self.by_address.entry(Origin::of(address)).or_default() += 1;
-        self.total += 1;
-    }
-
-    /// How many sessions there are.
-    pub const fn sessions(&self) -> u32 {
-        self.total
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use pathscope_core::quantity::Bytes;
     use pathscope_modes::goodput;
     use pathscope_modes::latency;
 
@@ -327,10 +353,12 @@ mod tests {
     fn the_defaults_are_told_with_their_options() {
         assert_eq!(
             Limits::default().to_string(),
-            "256 sessions (--limit-sessions), 64 from one address (--limit-sessions-per-address), \
+            "32 sessions (--limit-sessions), 16 from one address (--limit-sessions-per-address), \
              7200 s a run (--limit-duration), 65,536 connections a session (--limit-connections), unlimited \
              descriptors a session (--limit-descriptors), unlimited from one address \
-             (--limit-descriptors-per-address); spinning for loopback alone (--allow-spin), pinning for \
+             (--limit-descriptors-per-address), 768 MiB of memory for all (--limit-memory), 384 MiB from one \
+             address (--limit-memory-per-address), unlimited threads for other machines (--limit-threads), \
+             unlimited from one address (--limit-threads-per-address); spinning for loopback alone (--allow-spin), pinning for \
              loopback alone (--allow-pinning), any congestion control for loopback alone \
              (--allow-congestion); bytes and rate unlimited"
         );
@@ -387,25 +415,6 @@ mod tests {
     }
 
     #[test]
-    fn sessions_are_counted_by_address_and_in_all() {
-        let limits =
-            Limits { sessions: Some(3), sessions_per_address: Some(2), ..Limits::default() };
-        let mut census = Census::default();
-        let (one, mapped, other) =
-            (address("192.0.2.1"), address("::ffff:192.0.2.1"), address("::1"));
-        assert_eq!(census.enter(one, &limits), Ok(()));
-        assert_eq!(census.enter(mapped, &limits), Ok(()));
-        let refusal = census.enter(one, &limits).expect_err("the third from one address");
-        assert!(refusal.to_string().contains("--limit-sessions-per-address"), "{refusal}");
-        assert_eq!(census.enter(other, &limits), Ok(()));
-        let refusal = census.enter(address("192.0.2.9"), &limits).expect_err("the fourth");
-        assert_eq!(refusal.code, "sessions");
-        census.leave(mapped);
-        census.leave(address("192.0.2.77"));
-        assert_eq!((census.sessions(), census.enter(one, &limits)), (2, Ok(())));
-    }
-
-    #[test]
     fn what_costs_others_too_much_is_refused_by_name_unless_it_is_allowed() {
         type Ask = fn(&mut Test);
         let usual = ["reno", "cubic"].map(str::to_owned);
@@ -448,21 +457,41 @@ mod tests {
     }
 
     #[test]
-    fn a_site_of_ipv6_is_one_caller() {
-        let of = |text| Origin::of(address(text));
-        assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:0:0:7"));
-        assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));
-        assert_ne!(of("fe80::1"), of("fe80::2"));
-        assert_ne!(of("192.0.2.1"), of("192.0.2.2"));
-        assert_eq!(of("192.0.2.1"), of("::ffff:192.0.2.1"));
-        let told =
-            ["2001:db8::1", "::1", "fe80::1", "::ffff:192.0.2.1"].map(|it| of(it).to_string());
-        assert_eq!(told, ["2001:db8::/64", "::1", "fe80::1", "192.0.2.1"]);
-        let limits = Limits { sessions_per_address: Some(1), ..Limits::default() };
-        let mut census = Census::default();
-        assert_eq!(census.enter(address("2001:db8::1"), &limits), Ok(()));
-        let refusal = census.enter(address("2001:db8::2"), &limits).expect_err("the same site");
-        assert!(refusal.to_string().contains("from 2001:db8::/64"), "{refusal}");
+    fn who_gets_no_thread_is_told_the_limit_its_value_and_the_option() {
+        let origin = Origin::of(address("192.0.2.1"));
+        let refusal = Limits::no_threads(3, origin, Excess::All { free: 1, most: 56 });
+        assert_eq!(refusal.code, "threads");
+        let said = refusal.to_string();
+        assert!(said.starts_with("3 threads") && said.contains("the 1 that"), "{said}");
+        assert!(said.contains("limit of 56") && said.ends_with("--limit-threads"), "{said}");
+        let said =
+            Limits::no_threads(1, origin, Excess::Origin { taken: 28, most: 28 }).to_string();
+        assert!(said.starts_with("1 thread for") && said.contains("beside 28 of other"), "{said}");
+        assert!(said.contains("limit of 28 from one address"), "{said}");
+        assert!(said.ends_with("--limit-threads-per-address"), "{said}");
+        let limits =
+            Limits { threads: Some(56), threads_per_address: Some(28), ..Limits::default() };
+        assert_eq!(limits.for_caller(address("127.0.0.2")).threads(), Bounds::default());
+        assert_eq!(limits.for_caller(address("192.0.2.1")).threads().origin, Some(28));
+    }
+
+    #[test]
+    fn who_has_no_memory_is_told_the_limit_its_value_and_the_option() {
+        let origin = Origin::of(address("192.0.2.1"));
+        let all = Excess::All { free: 1 << 20, most: 3 << 20 };
+        let refusal = Limits::no_memory(2 << 20, origin, all);
+        assert_eq!(refusal.code, "memory");
+        let said = refusal.to_string();
+        assert!(said.starts_with("2 MiB of memory") && said.contains("the 1 MiB"), "{said}");
+        assert!(said.contains("limit of 3 MiB") && said.ends_with("--limit-memory"), "{said}");
+        let one = Excess::Origin { taken: 1 << 20, most: 2 << 20 };
+        let said = Limits::no_memory(2 << 20, origin, one).to_string();
+        assert!(said.contains("beside 1 MiB of other sessions from 192.0.2.1"), "{said}");
+        assert!(said.contains("limit of 2 MiB from one address"), "{said}");
+        assert!(said.ends_with("--limit-memory-per-address"), "{said}");
+        let limits = Limits::default();
+        assert_eq!(limits.for_caller(address("::1")).memory().origin, None);
+        assert_eq!(limits.for_caller(address("192.0.2.1")), limits);
     }
 
     #[test]

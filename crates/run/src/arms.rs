@@ -16,6 +16,7 @@ use pathscope_modes::registry::Plan;
 
 use crate::error::RunError;
 use crate::mail::{Part, WorkerOutcome};
+use crate::placement::Placement;
 use crate::samples::Rows;
 use crate::worker::{Crew, PeerConsent, Run, RunningWorker, Shape};
 
@@ -45,7 +46,7 @@ fn goodput(crew: Crew, plan: GoodputPlan) -> Result<RunningWorker, RunError> {
     let (role, key) = (crew.setting.role, crew.setting.key);
     let (buffer, shared) = (receive_room(&plan), GoodputShared::new(&plan));
     // Blocking calls both ways need a thread for each.
-    let splits = crew.engine == EngineKind::Plain && crew.wait == Wait::Sleep && plan.has_halves();
+    let splits = splits(&plan, crew.engine, crew.wait);
     let (entrance, succession) = crew.succession(&plan);
     let told = plan.clone();
     // Of flows that are replaced, only what was not agreed on before need be told.
@@ -62,11 +63,7 @@ fn goodput(crew: Crew, plan: GoodputPlan) -> Result<RunningWorker, RunError> {
 
 fn datagrams(crew: Crew, plan: DatagramsPlan) -> Result<RunningWorker, RunError> {
     let (role, key) = (crew.setting.role, crew.setting.key);
-    let longest = plan.datagram_bytes.0 as usize;
-    let batches = match plan.offload {
-        Offload::Auto => Batches::Joined { longest },
-        Offload::Off => Batches::Several { longest },
-    };
+    let batches = batches_of(&plan);
     let buffer = batches.room_bytes();
     let shape = Shape {
         batches,
@@ -138,6 +135,39 @@ fn path_echoes(crew: Crew, plan: MultipathPlan) -> Result<RunningWorker, RunErro
     let flow = move |id| MultipathEcho::new(&plan, key, id);
     let part = |part| Part::Multipath(Box::new(part));
     crew.spawn(flow, shape, always, part, WorkerOutcome::MultipathEcho)
+}
+
+/// Whether a worker hands the halves of its flows to threads of their own.
+fn splits(plan: &GoodputPlan, engine: EngineKind, wait: Wait) -> bool {
+    engine == EngineKind::Plain && wait == Wait::Sleep && plan.has_halves()
+}
+
+/// How many threads one worker is: itself, and one for each half where flows are cut in two.
+pub(crate) fn threads_of(plan: &Plan, placement: &Placement) -> usize {
+    match plan {
+        Plan::Goodput(plan) if splits(plan, placement.engine, placement.wait) => 3,
+        _ => 1,
+    }
+}
+
+/// The most that a worker receives at once: what it has room for.
+pub(crate) fn received_at_once(plan: &Plan) -> usize {
+    match plan {
+        Plan::Goodput(plan) => receive_room(plan),
+        Plan::Datagrams(plan) => batches_of(plan).room_bytes(),
+        Plan::Latency(plan) => {
+            (plan.size_bytes.max(plan.reply_bytes()).0 as usize).max(LARGEST_DATAGRAM)
+        }
+        Plan::Media(_) | Plan::Multipath(_) => LARGEST_DATAGRAM,
+    }
+}
+
+fn batches_of(plan: &DatagramsPlan) -> Batches {
+    let longest = plan.datagram_bytes.0 as usize;
+    match plan.offload {
+        Offload::Auto => Batches::Joined { longest },
+        Offload::Off => Batches::Several { longest },
+    }
 }
 
 /// The session hears of each change of phase.

@@ -30,6 +30,7 @@ use crate::error::RunError;
 use crate::intervals::Pairs;
 use crate::journal::Journal;
 use crate::mail::Mailbox;
+use crate::placement::GroupWorkers;
 use crate::samples::SampleFile;
 use crate::server::Embedded;
 use crate::still::StillRows;
@@ -496,7 +497,7 @@ impl End for ClientEnd<'_, '_> {
     fn provide(
         &mut self,
         (credentials, _): (Credentials, Option<Resumed>),
-        (test, _): (&Test, usize),
+        (test, _): (&Test, &[GroupWorkers]),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.

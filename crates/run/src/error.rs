@@ -7,9 +7,9 @@ use pathscope_core::error::Failure;
 use pathscope_core::quantity::counted;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
-use pathscope_peers::PeerError;
 use pathscope_peers::limits::Origin;
 use pathscope_peers::native::AttachError;
+use pathscope_peers::{PeerError, Refusal};
 use thiserror::Error;
 
 /// Why a run, or a part of it, failed.
@@ -162,6 +162,9 @@ pub enum RunError {
         /// The limit.
         most: String,
     },
+    /// A server does not give one caller more of what there is only so much of.
+    #[error("{0}")]
+    Limit(Refusal),
     /// A server has served as many connections as it was to serve.
     #[error(
         "it was to serve {} (--exit-after), has served as many, and is about to end",
@@ -199,7 +202,21 @@ pub enum RunError {
     Interrupted,
 }
 
+impl From<Refusal> for RunError {
+    fn from(refusal: Refusal) -> Self {
+        Self::Limit(refusal)
+    }
+}
+
 impl RunError {
+    /// What a client that is refused for this is told as its stable name.
+    pub fn code(&self) -> &str {
+        match self {
+            Self::Limit(refusal) => &refusal.code,
+            _ => "unable",
+        }
+    }
+
     /// The system's error number, where it gave one.
     pub fn errno(&self) -> Option<i32> {
         match self {
@@ -228,6 +245,7 @@ impl RunError {
             | Self::NoFiles { .. }
             | Self::DescriptorsOfSession { .. }
             | Self::DescriptorsOfAddress { .. }
+            | Self::Limit(_)
             | Self::Served { .. }
             | Self::SpinsEnough
             | Self::TooManySpin { .. }

@@ -106,13 +106,12 @@ impl GroupState {
         placement.substitutions.extend(substitution);
         let asked = (job.wait(), placement::spun_between_sleeps(&job));
         let spinning = placement::claim_spinning(&mut placement, asked, means)?;
-        let sockets = vec![None; group.flows as usize];
         Ok(Self {
             group,
             job,
             placement,
             _places: [places, spinning],
-            sockets,
+            sockets: Vec::new(),
             opened: Vec::new(),
             lanes: BTreeMap::new(),
             paths: None,
@@ -133,6 +132,11 @@ impl GroupState {
             is_stopped: false,
             has_lanes: false,
         })
+    }
+
+    /// Its flows are about to come.
+    pub fn make_room(&mut self) {
+        self.sockets = vec![None; self.group.flows as usize];
     }
 
     pub fn lasts_with_load(&self) -> bool {

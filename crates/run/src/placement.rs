@@ -7,6 +7,7 @@ use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
+use pathscope_flow::Group;
 use pathscope_modes::goodput::Pattern;
 use pathscope_modes::latency::{LatencyPlan, LoadModel};
 use pathscope_modes::media::{Layout, MediaPlan};
@@ -25,7 +26,7 @@ static FURTHER_WORKERS: AtomicUsize = AtomicUsize::new(0);
 
 /// So many further workers there are at most for each processor: several tests at once have as many as there are
 /// processors each, and any number of them does not have any number of threads.
-const FURTHER_WORKERS_PER_CPU: usize = 4;
+pub(crate) const FURTHER_WORKERS_PER_CPU: usize = 4;
 
 /// Some of the places that this process has for its threads, given back when dropped.
 #[derive(Debug)]
@@ -207,6 +208,15 @@ impl Placement {
     pub fn spinning(&self) -> usize {
         if self.wait == Wait::Spin { self.workers } else { 0 }
     }
+}
+
+/// The workers of one group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct GroupWorkers {
+    pub group: Group,
+    pub workers: usize,
+    /// All their threads: some have more than one.
+    pub threads: usize,
 }
 
 /// Which ways the flows of a load go.

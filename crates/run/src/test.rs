@@ -20,6 +20,7 @@ use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
 
+use crate::arms;
 use crate::attendance::Attended;
 use crate::crews;
 use crate::error::RunError;
@@ -27,7 +28,7 @@ use crate::group::GroupState;
 use crate::intervals::Collector;
 use crate::mail::{FlowSocket, Mailbox, Part, WorkerOutcome};
 use crate::paths::log::{PathsRemote, ServerIs};
-use crate::placement::Means;
+use crate::placement::{GroupWorkers, Means};
 use crate::samples::{SampleFile, SampleWriter};
 use crate::settings;
 use crate::vacancies::OpenerRemote;
@@ -155,9 +156,19 @@ impl RunningTest {
             .collect()
     }
 
-    /// How many workers its flows will have.
-    pub fn workers(&self) -> usize {
-        self.groups.iter().map(|state| state.placement.workers).sum()
+    /// How many workers each of its groups will have.
+    pub fn workers(&self) -> Vec<GroupWorkers> {
+        let of = |state: &GroupState| GroupWorkers {
+            group: state.group,
+            workers: state.placement.workers,
+            threads: state.placement.workers * arms::threads_of(&state.job, &state.placement),
+        };
+        self.groups.iter().map(of).collect()
+    }
+
+    /// Its flows are about to come.
+    pub fn make_room(&mut self) {
+        self.groups.iter_mut().for_each(GroupState::make_room);
     }
 
     /// Whether it has been started.

@@ -1,10 +1,11 @@
 //! What a server holds for its clients: little for each, and nothing once they have gone.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
-use crate::common::{Running, Server, pathscope};
+use crate::common::{Running, Server, pathscope, run};
 use crate::daemon::wait_until;
 
 /// Clients at once.
@@ -102,19 +103,24 @@ fn a_session_of_a_small_connection_takes_little_and_leaves_nothing() {
     holds_little(&format!("{light} --protocol udp"), MOST_OF_DATAGRAMS);
 }
 
-#[test]
-fn a_million_bad_proposals_of_who_never_reads_take_little() {
-    const PROPOSALS: u32 = 1_000_000;
-    const MOST: u64 = 32 << 10;
-    let server = Server::start_with(&["--limit-sessions-per-address", "0"]);
+/// How a client of protocol version 1 begins.
+fn greeting() -> Vec<u8> {
     let hello = br#"{"security":["none"]}"#;
-    let greeting = [
+    [
         &b"\xf5PSP\r\n\x1a\n\x01\0\0\0\0\x01\0\x01"[..],
         &[0; 16],
         &[0, 0, 0, hello.len() as u8, 0, 1],
         hello,
     ]
-    .concat();
+    .concat()
+}
+
+#[test]
+fn a_million_bad_proposals_of_who_never_reads_take_little() {
+    const PROPOSALS: u32 = 1_000_000;
+    const MOST: u64 = 32 << 10;
+    let server = Server::start_with(&["--limit-sessions-per-address", "0"]);
+    let greeting = greeting();
     let proposals = b"\0\0\0\x0a\0\x04{\"test\":0}".repeat(1_000);
     let mut said = 0;
     while said < PROPOSALS {
@@ -127,4 +133,52 @@ fn a_million_bad_proposals_of_who_never_reads_take_little() {
     }
     let most = held_at_most(server.running.id());
     assert!(most <= MOST, "{most} KiB");
+}
+
+/// A stream whose frames are remembered for a minute and longer: some 40 MiB.
+const DEEP: [&str; 7] =
+    ["--rate", "10Mbit", "--frame-rate", "5000", "--direction", "up", "--buffer-depth"];
+
+#[test]
+fn a_test_that_needs_more_memory_than_there_is_is_refused_and_hurts_no_other() {
+    let mut server = Server::start_with(&["--limit-memory", "24MiB"]);
+    let limits = server.running.await_stderr("limits:");
+    assert!(limits.contains("24 MiB of memory for all (--limit-memory)"), "{limits}");
+    let host = server.host();
+    let mut other = client(&host, "latency --period 100ms");
+    drop(other.await_stdout("\"interval\""));
+    let stream = |more: &[&str]| run(&[&["media", &host], &DEEP[..], more].concat());
+    stream(&["60s", "-t", "600s"]).exits(3).complains(&[
+        "memory",
+        "limit of 24 MiB",
+        "--limit-memory",
+    ]);
+    // What was refused has left nothing behind, and what ended neither.
+    for _ in 0..4 {
+        stream(&["50ms", "-t", "200ms"]).exits(0);
+    }
+    drop(other.await_stdout("\"interval\""));
+    other.signal("INT");
+    other.finish().exits(130);
+}
+
+#[test]
+fn a_client_of_version_1_is_refused_memory_by_the_same_limit() {
+    const TEST: &str = r#"{"test":{"plan":{"media":{"direction":"up","rate_bps":10000000,"frame_rate":5000,"buffer_depth_ns":60000000000,"duration_ns":600000000000,"streams":1,"datagram_bytes":1200,"pacing":"spread","wait":"auto"}},"probe":null,"report_every_ns":1000000000}}"#;
+    let server = Server::start_with(&["--limit-memory", "24MiB"]);
+    let mut caller = TcpStream::connect(("127.0.0.1", server.port)).expect("it listens");
+    caller.set_read_timeout(Some(Duration::from_secs(30))).expect("a socket");
+    let length = u16::try_from(TEST.len()).expect("short").to_be_bytes();
+    let propose = [&[0, 0, length[0], length[1], 0, 4], TEST.as_bytes()].concat();
+    caller.write_all(&[greeting(), propose].concat()).expect("there is room");
+    let mut said = Vec::new();
+    let mut buffer = [0; 4_096];
+    while !String::from_utf8_lossy(&said).contains("--limit-memory") {
+        let count = caller.read(&mut buffer).expect("it answers");
+        assert!(count > 0, "{}", String::from_utf8_lossy(&said));
+        said.extend_from_slice(&buffer[..count]);
+    }
+    let said = String::from_utf8_lossy(&said).into_owned();
+    assert!(said.contains("\"memory_bytes\":25165824"), "{said}");
+    assert!(said.contains("\"code\":\"memory\"") && said.contains("limit of 24 MiB"), "{said}");
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::buckets::Buckets;
+use super::buckets::{BUCKETS, Buckets};
 
 /// Values above this are counted in the last bucket; the exact maximum is kept beside it.
 const HIGHEST_NS: u64 = 60_000_000_000;
@@ -24,6 +24,9 @@ pub struct LatencyHistogram {
 }
 
 impl LatencyHistogram {
+    /// What one takes, all of its counters in use.
+    pub const BYTES: usize = size_of::<Self>() + BUCKETS * size_of::<u64>();
+
     /// An empty histogram. Allocates once; recording never does.
     pub fn new() -> Self {
         Self {

@@ -64,6 +64,9 @@ pub(super) struct Runs {
 }
 
 impl Runs {
+    /// What it takes beside itself.
+    pub const BYTES: usize = CLASSES * size_of::<u64>();
+
     pub fn new() -> Self {
         // Room for every class at once, so that nothing is allocated while datagrams come.
         let found = LossBursts { lengths: Vec::with_capacity(CLASSES), ..LossBursts::default() };

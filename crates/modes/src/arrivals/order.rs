@@ -26,6 +26,9 @@ struct Leap {
 }
 
 impl Order {
+    /// What it takes beside itself.
+    pub(crate) const BYTES: usize = GAPS * size_of::<Leap>();
+
     /// Nothing has come.
     pub fn new() -> Self {
         Self { next_expected: 0, arrived: 0, leaps: Box::new([Leap::default(); GAPS]), leaped: 0 }

@@ -37,11 +37,8 @@ impl Seen {
     /// Nothing was seen yet. Remembers at least the last `window` sequence numbers: 65,536 take 16 KiB, and are
     /// 0.65 s at 100,000 a second.
     pub fn new(window: usize) -> Self {
-        // Whole words are forgotten at once, so one more than the window has is enough; twice as many are a
-        // power of two.
-        let words = window.max(64).next_power_of_two() / 64 * 2;
         Self {
-            came: vec![0; words].into_boxed_slice(),
+            came: vec![0; words_of(window)].into_boxed_slice(),
             spoilt: None,
             head: 0,
             highest: None,
@@ -49,6 +46,11 @@ impl Seen {
             spoilt_only: 0,
             is_closed: false,
         }
+    }
+
+    /// What it takes to remember the last `window` numbers, those that came damaged included.
+    pub(crate) fn memory_bytes(window: usize) -> u64 {
+        (2 * words_of(window) * size_of::<u64>() + Runs::BYTES) as u64
     }
 
     /// Whether one of a higher number has come.
@@ -156,6 +158,12 @@ impl Seen {
         self.spoilt_only += u64::from((spoilt & !came).count_ones());
         self.runs.word(came | spoilt, count);
     }
+}
+
+/// Words for a window. Whole ones are forgotten at once, so one more than the window has is enough; twice as many are a
+/// power of two.
+fn words_of(window: usize) -> usize {
+    window.max(64).next_power_of_two() / 64 * 2
 }
 
 #[cfg(test)]

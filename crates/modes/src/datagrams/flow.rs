@@ -13,9 +13,10 @@ use super::header::Identity;
 use super::receive::{ReceiveShared, Receiver};
 use super::send::Sender;
 use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan, HEADER_BYTES};
-use crate::arrivals::LossBursts;
+use crate::arrivals::{LossBursts, Order, Seen};
 use crate::consent::{Consent, is_consent};
 use crate::goodput::{Extent, ReceiveWindow};
+use crate::memory::{MemoryNeed, tallies};
 use crate::pattern::{SessionKey, StreamImage};
 
 /// Numbers remembered of all flows together: of one flow at a million a second, more than half a second.
@@ -73,6 +74,26 @@ impl Shared for DatagramShared {
     }
 }
 
+/// Numbers that each flow of a plan remembers.
+fn window_of(plan: &DatagramsPlan) -> usize {
+    (WINDOW / plan.connections.max(1) as usize).max(LEAST_WINDOW)
+}
+
+impl DatagramsPlan {
+    /// What a server remembers of such flows.
+    pub(crate) fn server_memory(&self) -> MemoryNeed {
+        let window = if self.sends(Role::Client) { window_of(self) } else { 0 };
+        let own = size_of::<DatagramFlow>() + size_of::<Consent>();
+        let shared = size_of::<DatagramShared>()
+            + StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
+        // One distribution of what was due, and one of how delays vary.
+        MemoryNeed {
+            flow_bytes: (own + Order::BYTES) as u64 + Seen::memory_bytes(window),
+            worker_bytes: shared as u64 + tallies(2, size_of::<DatagramTally>()),
+        }
+    }
+}
+
 /// One end of one datagram flow.
 #[derive(Debug)]
 pub struct DatagramFlow {
@@ -107,7 +128,7 @@ impl DatagramFlow {
         };
         let duration_ns = lasts_ns.filter(|_| sends);
         let transfer = plan.transfer_of(role).filter(|_| sends);
-        let window = (WINDOW / plan.connections.max(1) as usize).max(LEAST_WINDOW);
+        let window = window_of(plan);
         let other = if from_client { Role::Server } else { Role::Client };
         Self {
             flow,

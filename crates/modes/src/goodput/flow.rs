@@ -13,6 +13,7 @@ use super::{
     Extent, FlowReceived, GoodputInterval, GoodputPlan, Pattern, ReceiveShared, ReceiveWindow,
     Receiver, SendShared, Sender, errors,
 };
+use crate::memory::MemoryNeed;
 use crate::pattern::SessionKey;
 
 /// What the goodput flows of one worker have in common.
@@ -53,6 +54,18 @@ impl Shared for GoodputShared {
         GoodputInterval {
             sent_bytes: self.send.report(now).sent_bytes,
             received_bytes: self.receive.report(now).received_bytes,
+        }
+    }
+}
+
+impl GoodputPlan {
+    /// What a server remembers of such flows, whose bytes are compared with a table that all have in common.
+    pub(crate) fn server_memory() -> MemoryNeed {
+        /// Corruptions that are told one by one, and what both halves are as two.
+        const BESIDES: usize = 8 << 10;
+        MemoryNeed {
+            flow_bytes: 2 * size_of::<GoodputFlow>() as u64,
+            worker_bytes: (2 * size_of::<GoodputShared>() + BESIDES) as u64,
         }
     }
 }

@@ -12,8 +12,9 @@ use super::content::{Content, Sizes};
 use super::datagram::{Header, Kind};
 use super::shared::window_of;
 use super::trips::Echoed;
-use super::{LatencyPlan, LatencyShared, Timestamps};
+use super::{LatencyPlan, LatencyShared, LatencyTally, Timestamps};
 use crate::arrivals::{Seen, Sight};
+use crate::memory::{MemoryNeed, tallies};
 use crate::pattern::SessionKey;
 
 /// After the client has sent its last ping, stragglers are echoed for longer than it awaits them; its
@@ -53,6 +54,20 @@ pub struct EchoFlow {
     lingered: bool,
     started: bool,
     error: Option<Box<FlowError>>,
+}
+
+impl LatencyPlan {
+    /// What a server remembers of such flows: it echoes, and has no distribution.
+    pub(crate) fn server_memory(&self) -> MemoryNeed {
+        let stamps = if self.timestamps == Timestamps::Kernel { Echoed::BYTES } else { 0 };
+        let own = size_of::<EchoFlow>() + stamps;
+        MemoryNeed {
+            flow_bytes: (own as u64)
+                .saturating_add(self.size_bytes.0)
+                .saturating_add(Seen::memory_bytes(window_of(self))),
+            worker_bytes: size_of::<LatencyShared>() as u64 + tallies(0, size_of::<LatencyTally>()),
+        }
+    }
 }
 
 impl EchoFlow {

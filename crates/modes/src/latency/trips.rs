@@ -103,6 +103,10 @@ pub(super) struct Echoed {
 }
 
 impl Echoed {
+    /// What one takes.
+    pub const BYTES: usize =
+        size_of::<Self>() + AWAITED * size_of::<(u64, u64)>() + UNTOLD * size_of::<(u64, Tick)>();
+
     pub fn new() -> Self {
         Self {
             pings: vec![(u64::MAX, 0); AWAITED].into(),

@@ -10,9 +10,10 @@ use pathscope_flow::{
 
 use super::receive::Receiving;
 use super::send::{Sending, Wish};
-use super::{MediaPlan, MediaShared, StreamFacts};
+use super::{HEADER_BYTES, Layout, MediaPlan, MediaShared, MediaTally, StreamFacts, ledger};
 use crate::consent::{Consent, is_consent};
-use crate::pattern::SessionKey;
+use crate::memory::{MemoryNeed, tallies};
+use crate::pattern::{SessionKey, StreamImage};
 
 /// One stream at one end.
 #[derive(Debug)]
@@ -32,6 +33,23 @@ pub struct MediaFlow {
     /// When what the other end has to do with the stream had ended, where that was lost.
     gone_at: Option<Tick>,
     error: Option<Box<FlowError>>,
+}
+
+impl MediaPlan {
+    /// What a server remembers of such streams: most of it where it is the end that plays them.
+    pub(crate) fn server_memory(&self) -> MemoryNeed {
+        let receives = self.sends(Role::Client);
+        let own = size_of::<MediaFlow>() + size_of::<Consent>();
+        let halves = size_of::<Sending>() + size_of::<Receiving>();
+        let kept = if receives { ledger::memory_bytes(self, &Layout::of(self)) } else { 0 };
+        let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
+        MemoryNeed {
+            flow_bytes: ((own + halves) as u64).saturating_add(kept),
+            // Distributions of what was due, of delays above and below the first, and of how they vary.
+            worker_bytes: (size_of::<MediaShared>() + image) as u64
+                + tallies(4, size_of::<MediaTally>()),
+        }
+    }
 }
 
 impl MediaFlow {

@@ -10,8 +10,9 @@ use super::report::{MultipathReport, PathReport};
 use super::ring::{Arrival, Head, Ring, Stamps};
 use super::sample::{MultipathSample, MultipathSamples};
 use super::tally::{MultipathTally, PathCounts};
-use super::{MOST_PATHS, MultipathPlan};
+use super::{MOST_PATHS, MultipathEcho, MultipathPlan};
 use crate::arrivals::{Seen, Sight};
+use crate::memory::{MemoryNeed, tallies};
 
 /// An answer is waited for so long, at the most.
 pub(super) const ANSWER_WITHIN_NS: u64 = 5_000_000_000;
@@ -213,6 +214,20 @@ impl EchoedPath {
             }
             Sight::Again => self.duplicates += 1,
             Sight::Forgotten => self.late += 1,
+        }
+    }
+}
+
+impl MultipathPlan {
+    /// What a server remembers of the lanes of such a test.
+    pub(crate) fn server_memory(&self) -> MemoryNeed {
+        let path = size_of::<EchoedPath>() as u64 + Seen::memory_bytes(*WINDOW.end() as usize);
+        let shared = size_of::<MultipathEchoShared>() + size_of::<MultipathEcho>();
+        MemoryNeed {
+            flow_bytes: size_of::<MultipathEcho>() as u64,
+            worker_bytes: shared as u64
+                + u64::from(self.lanes) * path
+                + tallies(1, size_of::<MultipathTally>() + 64 * usize::from(self.lanes)),
         }
     }
 }

@@ -53,6 +53,11 @@ impl<const HEADER: usize> StreamImage<HEADER> {
         }
     }
 
+    /// What one for such an end takes.
+    pub(crate) const fn memory_bytes(sends: bool) -> usize {
+        if sends { (STRETCH_LAPS + 2) * LAP } else { 0 }
+    }
+
     /// The stream of `key` from `position` on, as datagrams of `stride` bytes and a shorter last one, `len` bytes
     /// together: as many of them as an image holds. The header of each may be written over, and nothing else.
     #[inline]

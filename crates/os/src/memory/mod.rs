@@ -1,5 +1,6 @@
 //! What this process holds of the machine's memory beyond what it uses, and how it gives that back.
 
+pub mod counting;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(pathscope_other)))]
 mod linux;
 #[cfg(all(target_os = "linux", target_env = "gnu", not(pathscope_other)))]

@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use pathscope_core::id::FlowId;
 use pathscope_flow::{Group, GroupId};
 
-/// Flows beyond the first ones of their group that a set holds: of those, only the few that are stopped
-/// before their time are ever told of.
-const LATER_MOST: usize = 1 << 20;
+/// Flows beyond the first ones of their group that a set holds, and twice as many as there are of these at once: of those,
+/// only the few that are stopped before their time are ever told of.
+const LATER_LEAST: usize = 1 << 16;
 
 /// A set of the flows of a test.
 #[derive(Debug)]
@@ -67,7 +67,7 @@ impl FlowSet {
 
     fn keep(&mut self, flow: FlowId) -> Added {
         match self.later.insert(flow) {
-            _ if self.later.len() > LATER_MOST => Added::Unknown,
+            _ if self.later.len() > LATER_LEAST.max(2 * self.flows as usize) => Added::Unknown,
             true => Added::New,
             false => Added::Again,
         }

@@ -310,6 +310,20 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.decoder.is_amid() || self.link.as_ref().is_some_and(Link::is_amid_message)
     }
 
+    /// What came of messages that are not whole yet.
+    pub fn unread_bytes(&self) -> usize {
+        let hello = match &self.frames {
+            Frames::AfterHello(_, said) => said.len(),
+            Frames::Open | Frames::Plain | Frames::Numbered => 0,
+        };
+        hello + self.decoder.held() + self.link.as_ref().map_or(0, Link::unread_bytes)
+    }
+
+    /// What is kept of messages that the other end has not confirmed.
+    pub fn kept_bytes(&self) -> usize {
+        self.link.as_ref().map_or(0, Link::kept_bytes)
+    }
+
     /// Whether version 2 is spoken.
     pub const fn is_numbered(&self) -> bool {
         self.link.is_some()

@@ -164,6 +164,16 @@ impl Link {
         self.decoder.is_amid() || self.unfinished.is_some()
     }
 
+    /// Bytes of the message whose parts are coming.
+    pub fn unread_bytes(&self) -> usize {
+        self.decoder.held() + self.unfinished.as_ref().map_or(0, |whole| whole.body.len())
+    }
+
+    /// Bytes of the messages that the other end has not confirmed.
+    pub const fn kept_bytes(&self) -> usize {
+        self.kept_bytes
+    }
+
     fn hear(&mut self, frame: Numbered, most: usize) -> Result<Option<Frame>, Trouble> {
         let Numbered { kind, goes_on, number, received, body } = frame;
         let has_number = number != 0;
@@ -276,6 +286,8 @@ mod tests {
         damaged[60_000] ^= 1;
         assert!(matches!(hear(&mut there, &damaged), Err(Trouble::Damage(Damage::Body { .. }))));
         assert_eq!((there.received(), here.said), (14, 25));
+        assert_eq!((there.unread_bytes(), there.kept_bytes()), (14 * PART_MOST, 0));
+        assert_eq!(here.kept_bytes(), 100_000 + 25 * PART_BYTES);
         there.break_off();
         assert!(here.can_go_on_after(14));
         let again = here.go_on_after(14);

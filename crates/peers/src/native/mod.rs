@@ -41,6 +41,8 @@ use std::fmt;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 
+use crate::Refusal;
+
 pub use client::Client;
 pub use connection::connection_id;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
@@ -63,6 +65,12 @@ pub const VERSIONS: VersionRange = VersionRange { least: 1, most: 2 };
 /// What is said to a client that comes back to a session that no longer is.
 pub fn turned_away() -> Vec<u8> {
     line::absence::turned_away()
+}
+
+/// What a server says to a client that greets it so and gets no session: all there is to say, on a connection that the client
+/// is to close.
+pub fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
+    server::refused(greeting, refusal)
 }
 
 /// After a stop both ends have so long to end their flows and to report.

@@ -135,6 +135,11 @@ impl NumberedDecoder {
         !self.unfinished.is_empty()
     }
 
+    /// Bytes held.
+    pub fn held(&self) -> usize {
+        self.unfinished.len()
+    }
+
     fn take(&mut self, bytes: &mut &[u8], wanted: usize) {
         let missing = wanted.saturating_sub(self.unfinished.len()).min(bytes.len());
         let (taken, rest) = bytes.split_at(missing);

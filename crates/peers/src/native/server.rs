@@ -297,11 +297,11 @@ impl Server {
         self.line.say(&Message::Accept(Box::new(accept)))
     }
 
-    fn unable(&mut self, sentence: &str) -> Result<(), PeerError> {
+    fn unable(&mut self, code: &str, sentence: &str) -> Result<(), PeerError> {
         let Stage::Preparing { idle_until, .. } = self.stage else { return Ok(()) };
         self.stage = Stage::Idle { deadline: idle_until };
         let sentence: String = sentence.chars().take(1_000).collect();
-        self.refuse(Refusal::new("unable", sentence))
+        self.refuse(Refusal::new(code, sentence))
     }
 
     fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
@@ -428,7 +428,7 @@ impl Server {
             }
             (Input::ControlClosed, _) => self.closed(),
             (Input::Prepared(substitutions), _) => self.prepared(substitutions, now),
-            (Input::Unable(sentence), _) => self.unable(sentence),
+            (Input::Unable { code, sentence }, _) => self.unable(code, sentence),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
             (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
                 trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
@@ -481,6 +481,14 @@ impl Dialogue for Server {
         self.client.as_ref().is_some_and(OtherEnd::consents)
     }
 
+    fn unread_bytes(&self) -> usize {
+        self.line.unread_bytes()
+    }
+
+    fn kept_bytes(&self) -> usize {
+        self.line.kept_bytes()
+    }
+
     fn deadline(&self) -> Option<Tick> {
         if self.line.has_ended() {
             return None;
@@ -496,6 +504,25 @@ impl Dialogue for Server {
         };
         [self.line.deadline(), stage].into_iter().flatten().min()
     }
+}
+
+/// What is said to a client that gets no session.
+pub(super) fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
+    let settings = ServerSettings {
+        host: Host::default(),
+        limits: Limits::NONE,
+        congestion_controls: Vec::new(),
+        wants_ends: false,
+    };
+    // It is given no name, and no token comes of it.
+    let mut server = Server::new(settings, greeting, Err(refusal.clone()), [0; 16], Tick::ZERO);
+    let mut said = Vec::new();
+    while let Some(output) = server.output() {
+        if let Output::Send(bytes) = output {
+            said.extend_from_slice(&bytes);
+        }
+    }
+    said
 }
 
 /// Flows that run already can only come in anew where lanes come and go.

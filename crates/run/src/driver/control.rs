@@ -109,6 +109,11 @@ impl Control {
         }
     }
 
+    /// What waits to leave, in bytes.
+    pub fn waiting_bytes(&self) -> usize {
+        self.outgoing.capacity()
+    }
+
     /// Whether nothing is heard for now, since too much waits to leave.
     pub const fn is_held_back(&self) -> bool {
         matches!(self.role, Role::Server) && self.outgoing.len() > UNHEARD_ABOVE_BYTES

@@ -10,7 +10,7 @@ mod tests;
 mod words;
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -28,7 +28,7 @@ use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::journal::{Journal, SessionJournal};
 use crate::mail::{Letters, Mailbox, Word};
-use crate::placement::Means;
+use crate::placement::{GroupWorkers, Means};
 use crate::samples::SampleFile;
 use crate::test::{Patience, RunningTest};
 use crate::worker::PeerConsent;
@@ -68,6 +68,13 @@ const UNDELIVERED_STOPPING: Duration = Duration::from_millis(300);
 /// And in all, once the other end has reported: it awaits this report.
 const UNDELIVERED_AWAITED: Duration = Duration::from_secs(1);
 
+/// What a message of this length becomes when it is read is little beside the rest of a session.
+const SHORT_MESSAGE_BYTES: usize = 16 << 10;
+
+/// One longer message at a time is read by a server's sessions: a report of a megabyte may become twenty for a
+/// moment.
+static READING: Mutex<()> = Mutex::new(());
+
 /// How often a control connection that takes nothing any more is read: more than its buffer holds.
 const LAST_READS: u32 = 1_024;
 
@@ -78,9 +85,14 @@ pub(crate) trait End {
     fn provide(
         &mut self,
         credentials: (Credentials, Option<Resumed>),
-        test: (&Test, usize),
+        test: (&Test, &[GroupWorkers]),
         mailbox: &Mailbox,
     ) -> Result<(), RunError>;
+    /// The session has so many bytes of messages: some are not whole, some not confirmed, some have not left. Or why it
+    /// must not have as many.
+    fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
+        Ok(())
+    }
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
     /// An interval has passed at one end.
@@ -132,6 +144,8 @@ pub(crate) struct Driver<D> {
     awaited: Tick,
     /// Why a test cannot go on at this end.
     trouble: Option<RunError>,
+    /// Server: held while a long message is read.
+    reading: Option<MutexGuard<'static, ()>>,
 }
 
 /// Whether workers may spin for a client.
@@ -183,6 +197,7 @@ where
             stopping: false,
             awaited: Tick::NEVER,
             trouble: None,
+            reading: None,
         })
     }
 
@@ -200,8 +215,13 @@ where
     /// Goes on until a test is over or the dialogue has ended.
     pub fn drive(&mut self, end: &mut impl End) -> Left {
         loop {
-            if let Some(left) = self.carry_out(end) {
+            let left = self.carry_out(end);
+            self.reading = None;
+            if let Some(left) = left {
                 return left;
+            }
+            if let Err(error) = end.holds(self.held_bytes()) {
+                return self.leave(error, end);
             }
             self.tell_absence(end);
             let heard = match self.wait() {
@@ -215,6 +235,19 @@ where
             self.keep_time();
             self.look(end);
         }
+    }
+
+    /// What there is of messages.
+    fn held_bytes(&self) -> usize {
+        self.dialogue.unread_bytes() + self.dialogue.kept_bytes() + self.control.waiting_bytes()
+    }
+
+    /// The session cannot go on. Its client is told, if it listens.
+    fn leave(&mut self, error: RunError, end: &mut impl End) -> Left {
+        self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
+        drop(self.carry_out_what_is_asked(end));
+        self.control.flush();
+        Left::Ended(Err(error))
     }
 
     /// Whether the flows of a test are running.
@@ -290,7 +323,9 @@ where
                     match self.provide((credentials, resumed), plan, end) {
                         Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
                         Err(error) => {
-                            self.dialogue.input(Input::Unable(&error.to_string()), clock::now());
+                            let sentence = error.to_string();
+                            let unable = Input::Unable { code: error.code(), sentence: &sentence };
+                            self.dialogue.input(unable, clock::now());
                         }
                     }
                 }
@@ -371,7 +406,8 @@ where
         }
         self.journal.step(|| format!("test accepted: {}", sheet::subtitle(&test.test)));
         let (sockets, workers) = ((credentials, resumed), test.workers());
-        end.provide(sockets, (&test.test, workers), &self.mailbox)?;
+        end.provide(sockets, (&test.test, &workers), &self.mailbox)?;
+        test.make_room();
         let chosen = test.substitutions().to_vec();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
@@ -482,6 +518,11 @@ where
 
     /// Reads what the other end says. Whether it said anything.
     fn listen(&mut self) -> bool {
+        let is_long = self.dialogue.unread_bytes() > SHORT_MESSAGE_BYTES;
+        if is_long && self.role == Role::Server && self.reading.is_none() {
+            // A session that panicked left nothing behind it.
+            self.reading = Some(READING.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         match self.control.hear() {
             Heard::Bytes(bytes) => {
                 self.dialogue.input(Input::Received(bytes), clock::now());

@@ -45,7 +45,7 @@ impl End for Nothing {
     fn provide(
         &mut self,
         _: (Credentials, Option<Resumed>),
-        _: (&Test, usize),
+        _: (&Test, &[GroupWorkers]),
         _: &Mailbox,
     ) -> Result<(), RunError> {
         Ok(())

@@ -2,9 +2,11 @@
 //! thread a session. No operation on one connection delays another.
 
 mod embedded;
+mod farewell;
 mod followers;
 mod listening;
 mod lobby;
+mod needs;
 mod restraint;
 mod session;
 mod sessions;
@@ -21,21 +23,24 @@ use pathscope_core::record::Host;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
-use pathscope_os::{OsError, clock, datagrams, limits, random};
+use pathscope_os::{OsError, clock, cpus, datagrams, limits, random};
+use pathscope_peers::Refusal;
 use pathscope_peers::limits::Limits;
-use pathscope_peers::native::{self, AttachCode, Challenger, Heard};
+use pathscope_peers::native::{self, AttachCode, Challenger, Greeting, Heard};
 
 pub use embedded::Embedded;
 pub use restraint::Restraint;
 
 use crate::error::RunError;
 use crate::journal::Journal;
+use crate::placement::FURTHER_WORKERS_PER_CPU;
 use crate::stop::{Hearing, Stage, Stop};
+use farewell::Farewells;
 use followers::Followers;
 use listening::Listening;
 use lobby::{Arrival, Lobby};
 use restraint::Talk;
-use sessions::{Sessions, Stay};
+use sessions::{Admission, Sessions, Stay};
 
 /// Files that are kept for everything but tests and connections that have not said yet what they are for.
 const FILES_KEPT: u64 = 1_024;
@@ -45,12 +50,60 @@ const FILES_KEPT: u64 = 1_024;
 const TENTHS_OF_TESTS: u64 = 7;
 const TENTHS_OF_GUESTS: u64 = 1;
 
-/// Guests of a server that has few files.
-const LEAST_GUESTS: u64 = 64;
+/// Connections that wait, of a server that has few files: those of guests, of clients that are refused and of connections that
+/// come too soon.
+const LEAST_WAITING: u64 = 16;
+
+/// Clients that are refused at a time, and have not closed their connections: so many, or a quarter of those that wait.
+const REFUSED_MOST: u64 = 64;
 
 /// What the tests of a server that may open so many files may take. Of few, half.
 fn files_of_tests(files: u64) -> u64 {
     (files - FILES_KEPT.min(files / 2)).min(files / 10 * TENTHS_OF_TESTS)
+}
+
+/// How many connections may wait at a server that may open so many files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+struct Waiting {
+    guests: usize,
+    refused: usize,
+    followers: usize,
+}
+
+impl Waiting {
+    fn of(files: u64) -> Self {
+        let all = (files / 10 * TENTHS_OF_GUESTS).max(LEAST_WAITING);
+        let [refused, followers] = [REFUSED_MOST, followers::MOST].map(|most| most.min(all / 4));
+        Self {
+            guests: (all - refused - followers) as usize,
+            refused: refused as usize,
+            followers: followers as usize,
+        }
+    }
+}
+
+/// Threads that sessions of strangers and their tests may have by default beside the further workers of tests: with those, and
+/// eight of its own, a server has 64 on two processors.
+const SESSION_THREADS: u64 = 48;
+
+/// How many threads the sessions of clients on other machines may have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Threads {
+    /// All of them; 0: any number; absent: 48, and four for each processor.
+    pub all: Option<u64>,
+    /// Those from one address; 0: any number; absent: half of all.
+    pub address: Option<u64>,
+}
+
+impl Threads {
+    /// The limits, with these among them, of a server that may use so many processors.
+    fn among(self, limits: Limits, cpus: usize) -> Limits {
+        let usual = SESSION_THREADS + (FURTHER_WORKERS_PER_CPU * cpus) as u64;
+        let all = Some(self.all.unwrap_or(usual)).filter(|&most| most > 0);
+        let share = all.map(|most| most.div_ceil(2));
+        let address = self.address.map_or(share, |asked| (asked > 0).then_some(asked));
+        Limits { threads: all, threads_per_address: address, ..limits }
+    }
 }
 
 /// How many descriptors the tests of strangers may have.
@@ -92,6 +145,8 @@ pub struct Settings {
     pub limits: Limits,
     /// Those of descriptors, of which the system has a say.
     pub descriptors: Descriptors,
+    /// Those of threads, of which its processors have a say.
+    pub threads: Threads,
     /// This end, as results describe it.
     pub here: Host,
     /// What is written down while it serves.
@@ -120,9 +175,9 @@ impl Server {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        let Settings { limits, descriptors, here: host, journal, exit_after, restraint, .. } =
-            settings;
-        let limits = descriptors.among(limits, files);
+        let Settings { limits, descriptors, threads, here: host, .. } = settings;
+        let Settings { journal, exit_after, restraint, .. } = settings;
+        let limits = threads.among(descriptors.among(limits, files), cpus::allowed().len().max(1));
         Ok(Self { listening, limits, exit_after, host, files, journal, restraint })
     }
 
@@ -144,10 +199,12 @@ impl Server {
     }
 }
 
-/// Keys of the poller: word, then listeners, their UDP sockets, and from [`FIRST_GUEST`] on connections.
+/// Keys of the poller: word, then listeners, their UDP sockets, from [`FIRST_GUEST`] on connections that have not said what
+/// they are for, and from [`FIRST_REFUSED`] on those of clients that are refused.
 const WORD: u64 = 0;
 const FIRST_LISTENER: u64 = 1;
 const FIRST_GUEST: u64 = 1 << 32;
+const FIRST_REFUSED: u64 = 1 << 62;
 
 /// For how long nothing is accepted when there are no files.
 const FULL: Duration = Duration::from_millis(50);
@@ -158,6 +215,7 @@ struct Serving {
     waker: Waker,
     sockets: HashMap<u64, Source>,
     lobby: Lobby,
+    farewells: Farewells,
     followers: Followers,
     sessions: Arc<Sessions>,
     challenger: Challenger,
@@ -190,13 +248,14 @@ impl Serving {
                 sockets.insert(key, source);
             }
         }
-        let most_guests = (server.files / 10 * TENTHS_OF_GUESTS).max(LEAST_GUESTS);
+        let waiting = Waiting::of(server.files);
         Ok(Self {
             poller,
             waker: waker.clone(),
             sockets,
-            lobby: Lobby::new(FIRST_GUEST, most_guests as usize),
-            followers: Followers::default(),
+            lobby: Lobby::new(FIRST_GUEST, waiting.guests),
+            farewells: Farewells::new(FIRST_REFUSED, waiting.refused),
+            followers: Followers::new(waiting.followers),
             sessions: Arc::new(Sessions::new(
                 server.limits,
                 server.host,
@@ -224,6 +283,7 @@ impl Serving {
             let waits = [
                 talk.keep_up(now),
                 self.lobby.next_deadline().map(left),
+                self.farewells.next_deadline().map(left),
                 self.full_until.map(left),
                 self.followers.next_look(),
             ];
@@ -235,10 +295,12 @@ impl Serving {
                     Some(Source::Connections(listener)) => self.accept(&listener)?,
                     Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
                     None if key == WORD => self.waker.drain(),
+                    None if key >= FIRST_REFUSED => self.farewells.hear(key),
                     None => self.hear_guest(key, scope, stop, talk),
                 }
             }
             self.lobby.dismiss_silent(clock::now());
+            self.farewells.dismiss_late(clock::now());
             self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
                 talk.own(
@@ -269,9 +331,10 @@ impl Serving {
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => self.receive_guest(socket.into_tcp_stream(), from),
                 Ok(None) => break,
-                // No files left: those who have said nothing for longest make room.
+                // No files left: those who have been told why they have no session make room, and those who have said
+                // nothing for longest.
                 Err(_) => {
-                    if !self.lobby.dismiss_oldest() {
+                    if !self.farewells.dismiss_oldest() && !self.lobby.dismiss_oldest() {
                         self.stop_listening(clock::now() + FULL)?;
                     }
                     break;
@@ -345,27 +408,64 @@ impl Serving {
             Arrival::Control(greeting) => {
                 let Some((stream, from)) = self.lobby.leave(key) else { return };
                 // Admitted before anything is spent on it: strangers who are refused are many.
-                let Some(admission) = Sessions::admit(&self.sessions, from) else {
-                    let line = format!("{from}: turned away, since too many are being refused");
-                    return talk.on_stranger(&line);
-                };
-                let stay = Stay::begin(&self.sessions);
-                let session = move || {
-                    // Ends when all else is freed.
-                    let _stay = stay;
-                    let run = || session::run(admission, greeting, stream, stop, talk);
-                    // A bug of ours in one session must not be the end of all.
-                    if catch_unwind(AssertUnwindSafe(run)).is_err() {
-                        let line = format!("{from}: its session broke off by a fault of pathscope");
-                        talk.on_stranger(&line);
-                    }
-                };
-                let thread = std::thread::Builder::new().name("session".to_owned());
-                if let Err(error) = thread.spawn_scoped(scope, session) {
-                    talk.on_stranger(&format!("{from}: no thread for its session: {error}"));
+                match Sessions::admit(&self.sessions, from) {
+                    Ok(admission) => self.begin(admission, (greeting, stream), scope, (stop, talk)),
+                    Err(refusal) => self.refuse(&refusal, (greeting, stream), from, talk),
                 }
             }
         }
+    }
+
+    /// A session begins, on a thread of its own.
+    fn begin<'scope>(
+        &mut self,
+        admission: Admission,
+        (greeting, stream): (Greeting, TcpStream),
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        (stop, talk): (&'scope Stop, Talk<'scope>),
+    ) {
+        let from = admission.from;
+        let spare = stream.try_clone();
+        let stay = Stay::begin(&self.sessions);
+        let session = move || {
+            // Ends when all else is freed.
+            let _stay = stay;
+            let run = || session::run(admission, greeting, stream, stop, talk);
+            // A bug of ours in one session must not be the end of all.
+            if catch_unwind(AssertUnwindSafe(run)).is_err() {
+                let line = format!("{from}: its session broke off by a fault of pathscope");
+                talk.on_stranger(&line);
+            }
+        };
+        let thread = std::thread::Builder::new().name("session".to_owned());
+        let Err(error) = thread.spawn_scoped(scope, session) else { return };
+        let sentence = format!("its system has no thread for another session: {error}");
+        let refusal = Refusal::new("threads", sentence).with_hint("try again later");
+        match spare {
+            Ok(stream) => self.refuse(&refusal, (greeting, stream), from, talk),
+            Err(_) => talk.on_stranger(&format!("{from}: refused, since {refusal}")),
+        }
+    }
+
+    /// A client is told that it has no session, and why. Nobody waits for it.
+    fn refuse(
+        &mut self,
+        refusal: &Refusal,
+        (greeting, stream): (Greeting, TcpStream),
+        from: SocketAddr,
+        talk: Talk<'_>,
+    ) {
+        let line = format!("refused, since {refusal}");
+        talk.on_stranger(&format!("{from}: {line}"));
+        self.sessions.journal.trouble(Some(from.to_string()), line);
+        let now = clock::now();
+        let Some(key) = self.farewells.tell(stream, &native::refused(greeting, refusal), now)
+        else {
+            return;
+        };
+        let stream = self.farewells.stream(key);
+        // One that is not waited for is let go in time.
+        let _ = stream.map(|stream| self.poller.add(stream, key, Interest::INPUT));
     }
 
     /// Datagrams that ask for a seat. Whoever asks must echo a value that only its address was told.
@@ -428,5 +528,37 @@ fn called(ip: IpAddr, port: u16, remote: SocketAddr) -> SocketAddr {
             SocketAddr::V6(SocketAddrV6::new(ip, port, 0, remote.scope_id()))
         }
         _ => SocketAddr::new(ip, port),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_have_at_most_four_fifths_of_the_descriptors() {
+        for files in [160, 256, 1_024, 4_096, 20_000, 1_000_000] {
+            let Waiting { guests, refused, followers } = Waiting::of(files);
+            let waiting = (guests + refused + followers) as u64;
+            let all = files_of_tests(files) + waiting;
+            assert!(all * 10 <= files * 8, "{all} of {files}");
+            assert!(guests >= 8 && refused >= 4 && followers >= 4, "{files}: {guests}");
+        }
+        assert_eq!(Waiting::of(20_000), Waiting { guests: 1_872, refused: 64, followers: 64 });
+    }
+
+    #[test]
+    fn threads_follow_from_processors_unless_they_are_said() {
+        let of = |all, address, cpus| {
+            let limits = Threads { all, address }.among(Limits::default(), cpus);
+            (limits.threads, limits.threads_per_address)
+        };
+        assert_eq!(of(None, None, 1), (Some(52), Some(26)));
+        assert_eq!(of(None, None, 2), (Some(56), Some(28)));
+        assert_eq!(of(None, None, 16), (Some(112), Some(56)));
+        assert_eq!(of(Some(12), None, 2), (Some(12), Some(6)));
+        assert_eq!(of(Some(12), Some(0), 2), (Some(12), None));
+        assert_eq!(of(Some(0), None, 2), (None, None));
+        assert_eq!(of(Some(0), Some(3), 2), (None, Some(3)));
     }
 }

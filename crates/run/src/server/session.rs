@@ -7,23 +7,22 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
-use pathscope_flow::{Credentials, Group, Resumed};
+use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
 
+use super::needs::Needs;
 use super::restraint::Talk;
-use super::sessions::{Admission, most_attached};
+use super::sessions::Admission;
 use crate::attach::interface_of;
 use crate::driver::{Driver, End, Left, Spinning};
 use crate::error::RunError;
 use crate::mail::Mailbox;
+use crate::placement::GroupWorkers;
 use crate::stop::Stop;
-
-/// What a worker has open beside its sockets.
-const FILES_OF_WORKER: u64 = 2;
 
 /// Runs a session to its end.
 pub(super) fn run(
@@ -34,21 +33,13 @@ pub(super) fn run(
     words: Talk<'_>,
 ) {
     let from = admission.from;
-    if let Err(refusal) = &admission.admitted {
-        words.on_stranger(&format!("{from}: refused, since {refusal}"));
-    }
-    let is_session = admission.admitted.is_ok();
     let journal = admission.sessions().journal.clone();
-    if let Err(refusal) = &admission.admitted {
-        journal.trouble(Some(from.to_string()), format!("refused, since {refusal}"));
-    }
     match talk(admission, greeting, control, stop, words) {
-        Ok(()) if is_session => words.on_stranger(&format!("{from}: session over")),
-        Err(error) if is_session => {
+        Ok(()) => words.on_stranger(&format!("{from}: session over")),
+        Err(error) => {
             journal.trouble(Some(from.to_string()), error.to_string());
             words.on_stranger(&format!("{from}: session over: {error}"));
         }
-        _ => {}
     }
 }
 
@@ -62,11 +53,10 @@ fn talk(
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
     let wants_ends = admission.sessions().journal.is_kept();
-    let limits = admission.sessions().limits.for_caller(admission.from.ip());
+    let limits = admission.limits();
     let congestion_controls = admission.sessions().congestion_controls.clone();
     let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
-    let admitted = admission.admitted.clone();
-    let dialogue = Server::new(settings, greeting, admitted, random::bytes()?, clock::now());
+    let dialogue = Server::new(settings, greeting, Ok(()), random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     if limits.withheld.spinning {
         driver.spinning = Spinning::Withheld;
@@ -74,10 +64,17 @@ fn talk(
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.mailbox());
     let sessions = admission.share();
-    let name = driver.dialogue.session().filter(|_| admission.admitted.is_ok());
+    let name = driver.dialogue.session();
     name.iter().for_each(|&name| sessions.live(name, driver.mailbox().clone()));
-    let mut end =
-        ServerEnd { admission, words, expected: None, admits_later: false, lingering: Vec::new() };
+    let mut end = ServerEnd {
+        admission,
+        words,
+        expected: None,
+        needs: Needs::default(),
+        held_bytes: 0,
+        admits_later: false,
+        lingering: Vec::new(),
+    };
     let result = loop {
         if let Left::Ended(result) = driver.drive(&mut end) {
             break result;
@@ -103,6 +100,10 @@ struct ServerEnd<'server> {
     words: Talk<'server>,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
+    /// Those of its test.
+    needs: Needs,
+    /// What it has of messages.
+    held_bytes: u64,
     /// Whether sockets may come while the test runs.
     admits_later: bool,
     /// Sockets of the last test: the client closes first, and its word that the test is over may come
@@ -116,27 +117,54 @@ impl ServerEnd<'_> {
             self.admission.sessions().forget(credentials);
         }
     }
+
+    /// Takes what its test needs.
+    fn take(&mut self) -> Result<(), RunError> {
+        self.admission.take_files(self.needs.files)?;
+        self.admission.take_threads(self.needs.threads)?;
+        Ok(self.admission.take_memory(self.needs.memory(self.held_bytes))?)
+    }
+
+    /// No test needs threads or memory any more.
+    fn give_back(&mut self) {
+        self.needs = Needs::default();
+        // Less is always given.
+        let _ = self.admission.take_threads(0);
+        // What is said about it leaves by and by, and may be more than what is granted without a test: it was taken.
+        let _ = self.admission.take_memory(self.needs.memory(self.held_bytes));
+    }
 }
 
 impl End for ServerEnd<'_> {
     fn provide(
         &mut self,
         (credentials, resumed): (Credentials, Option<Resumed>),
-        (test, workers): (&Test, usize),
+        (test, workers): (&Test, &[GroupWorkers]),
         mailbox: &Mailbox,
     ) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
-        self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
-        let sessions = self.admission.sessions();
+        // Whether it is his to ask for is decided before anything is taken for it.
         let access = Access::new(credentials.session, self.admission.from, test);
+        let sessions = self.admission.sessions();
         sessions.expect((credentials, resumed), (test, access), mailbox.clone())?;
-        if let Err(error) = self.admission.take_files(files_for(test, workers)) {
+        // Those of the last test are long closed at the client.
+        self.lingering = Vec::new();
+        self.needs = Needs::of(test, workers);
+        if let Err(error) = self.take() {
             self.admission.sessions().forget(credentials);
+            self.admission.give_files_back();
+            self.give_back();
             return Err(error);
         }
+        self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         self.expected = Some(credentials);
         self.words.on_stranger(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
         Ok(())
+    }
+
+    fn holds(&mut self, bytes: usize) -> Result<(), RunError> {
+        self.held_bytes = bytes as u64;
+        Ok(self.admission.take_memory(self.needs.memory(self.held_bytes))?)
     }
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {
@@ -167,11 +195,6 @@ impl End for ServerEnd<'_> {
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         self.forget();
         self.lingering = sockets;
+        self.give_back();
     }
-}
-
-/// Files for the sockets of a test, and for its workers: each has a waker, and what it waits with.
-fn files_for(test: &Test, workers: usize) -> u64 {
-    let of = |group: &Group| u64::from(most_attached(test, group)) * u64::from(group.lanes);
-    test.groups().iter().map(of).sum::<u64>() + FILES_OF_WORKER * workers as u64
 }

@@ -1,5 +1,6 @@
 //! Who is in: the sessions of a server, found by their tokens.
 
+mod admission;
 #[cfg(test)]
 mod tests;
 
@@ -11,17 +12,17 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_core::quantity::count;
 use pathscope_core::record::Host;
 use pathscope_flow::{Credentials, Group, GroupId, Resumed};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
-use pathscope_peers::Refusal;
-use pathscope_peers::limits::{Census, Limits, Origin};
+use pathscope_peers::limits::{Census, Limits, Origin, Quota};
 use pathscope_peers::native::{
     Access, AttachCode, Claim, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
 };
+
+pub(super) use admission::Admission;
 
 use super::lobby::SeatRequest;
 use crate::attendance::{Attendance, Attended};
@@ -29,9 +30,6 @@ use crate::error::RunError;
 use crate::journal::Journal;
 use crate::mail::{FlowSocket, Mailbox, Word};
 use crate::settings;
-
-/// Clients that are being told why they have no session: each costs a thread for some seconds.
-const REFUSED_AT_ONCE: usize = 64;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
@@ -58,15 +56,18 @@ struct State {
     /// Sessions whose control connection is lost, and that take no place meanwhile.
     absent: u32,
     present: usize,
-    refused: usize,
     files_free: u64,
     /// What the tests from each address have taken of them.
     files_taken: HashMap<Origin, u64>,
+    /// What messages, plans and tables of all take, as far as they were promised it.
+    memory: Quota,
+    /// Threads of sessions and their tests, as far as they are counted.
+    threads: Quota,
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
-    /// Threads that talk to a client, or tell one why it has no session.
-    threads: usize,
+    /// Threads that talk to a client, and have not freed everything yet.
+    stays: usize,
     /// Of those that ended, how many left memory behind that was not given back yet.
     freed: usize,
     /// Where word is left for sessions that outlive their connections, by what only their clients are told.
@@ -103,105 +104,6 @@ impl State {
     }
 }
 
-/// A client's place at the server, left when it is dropped.
-#[derive(Debug)]
-pub(super) struct Admission {
-    sessions: Arc<Sessions>,
-    pub from: SocketAddr,
-    /// Whether it is a session, or why not.
-    pub admitted: Result<(), Refusal>,
-    files: u64,
-    /// Whether it takes no place for now, since its client is away.
-    is_absent: bool,
-}
-
-impl Admission {
-    /// All sessions, this one among them.
-    pub fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
-    /// The same, for longer than this place.
-    pub fn share(&self) -> Arc<Sessions> {
-        Arc::clone(&self.sessions)
-    }
-
-    /// The client is away, and may come back: its session goes on, and its place is for others meanwhile. Of so many at a
-    /// time as there are places, so that clients that come and go leave no more than that behind.
-    pub fn step_out(&mut self) {
-        let mut state = self.sessions.state();
-        let most = self.sessions.limits.sessions.unwrap_or(u32::MAX);
-        if self.admitted.is_err() || self.is_absent || state.absent >= most {
-            return;
-        }
-        self.is_absent = true;
-        state.absent += 1;
-        state.census.leave(self.from.ip());
-    }
-
-    /// The client is back.
-    pub fn step_in(&mut self) {
-        let mut state = self.sessions.state();
-        if std::mem::take(&mut self.is_absent) {
-            state.absent -= 1;
-            state.census.come_back(self.from.ip());
-        }
-    }
-
-    /// Takes files for the sockets of a test, in place of those taken before.
-    pub fn take_files(&mut self, wanted: u64) -> Result<(), RunError> {
-        let limits = &self.sessions.limits;
-        if let Some(most) = limits.descriptors.filter(|&most| wanted > most) {
-            let [wanted, most] = [wanted, most].map(count);
-            return Err(RunError::DescriptorsOfSession { wanted, most });
-        }
-        let origin = Origin::of(self.from.ip());
-        let mut state = self.sessions.state();
-        let taken = state.files_taken.get(&origin).map_or(0, |taken| taken - self.files);
-        if let Some(most) = limits.descriptors_per_address.filter(|&most| wanted + taken > most) {
-            let [wanted, taken, most] = [wanted, taken, most].map(count);
-            return Err(RunError::DescriptorsOfAddress { wanted, taken, origin, most });
-        }
-        let free = state.files_free + self.files;
-        if wanted > free {
-            return Err(RunError::NoFiles { wanted, free });
-        }
-        state.files_free = free - wanted;
-        state.note_files(origin, taken + wanted);
-        self.files = wanted;
-        Ok(())
-    }
-
-    /// Gives back what was taken.
-    pub fn give_files_back(&mut self) {
-        let mut state = self.sessions.state();
-        state.files_free += self.files;
-        let origin = Origin::of(self.from.ip());
-        let taken = state.files_taken.get(&origin).copied().unwrap_or(0);
-        state.note_files(origin, taken - self.files);
-        self.files = 0;
-    }
-}
-
-impl Drop for Admission {
-    fn drop(&mut self) {
-        self.give_files_back();
-        let mut state = self.sessions.state();
-        if self.admitted.is_ok() {
-            if self.is_absent {
-                state.absent -= 1;
-            } else {
-                state.census.leave(self.from.ip());
-            }
-            state.present -= 1;
-            self.sessions.left.notify_all();
-            self.sessions.listener.wake();
-        } else {
-            state.refused -= 1;
-        }
-    }
-}
-
 /// A thread of a session, from before it has anything until it has freed everything.
 #[derive(Debug)]
 pub(super) struct Stay(Arc<Sessions>);
@@ -209,7 +111,7 @@ pub(super) struct Stay(Arc<Sessions>);
 impl Stay {
     /// One more begins.
     pub fn begin(sessions: &Arc<Sessions>) -> Self {
-        sessions.state().threads += 1;
+        sessions.state().stays += 1;
         Self(Arc::clone(sessions))
     }
 }
@@ -217,10 +119,10 @@ impl Stay {
 impl Drop for Stay {
     fn drop(&mut self) {
         let mut state = self.0.state();
-        state.threads -= 1;
+        state.stays -= 1;
         state.freed += 1;
         // The last one, whom nobody waits for; of a server that is never alone, one of many.
-        let gives_back = state.threads == 0 || state.freed >= FREED_AT_ONCE;
+        let gives_back = state.stays == 0 || state.freed >= FREED_AT_ONCE;
         if gives_back {
             state.freed = 0;
         }
@@ -292,25 +194,6 @@ impl Sessions {
         let congestion_controls = sockets::unprivileged_congestion_controls();
         let left = Condvar::new();
         Self { limits, host, journal, congestion_controls, exit_after, state, left, listener }
-    }
-
-    /// A client asks for a session: it gets one, or is told why not; `None` where too many are being told.
-    pub fn admit(sessions: &Arc<Self>, from: SocketAddr) -> Option<Admission> {
-        let mut state = sessions.state();
-        let admitted = state.census.enter(from.ip(), &sessions.limits);
-        match &admitted {
-            Ok(()) => state.present += 1,
-            Err(_) if state.refused >= REFUSED_AT_ONCE => return None,
-            Err(_) => state.refused += 1,
-        }
-        drop(state);
-        Some(Admission {
-            sessions: Arc::clone(sessions),
-            from,
-            admitted,
-            files: 0,
-            is_absent: false,
-        })
     }
 
     /// Whether a test may begin: the server has not served all that it was to serve.

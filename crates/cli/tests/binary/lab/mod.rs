@@ -25,6 +25,7 @@ mod presence;
 mod retransmits;
 mod second_interface;
 mod standstill;
+mod threads;
 mod truth;
 mod verdicts;
 mod withheld;

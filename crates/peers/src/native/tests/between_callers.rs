@@ -78,7 +78,7 @@ fn a_server_draws_the_token_of_a_test_that_is_resumed() {
         assert_ne!(credentials.token, KNOWN);
         drawn.push(credentials.token);
         // As it does for any other test, and never twice.
-        caller.server.input(Input::Unable("no"), NOW);
+        caller.server.input(Input::Unable { code: "unable", sentence: "no" }, NOW);
         let (prepared, said) = caller.propose(Propose::new(&fixtures::paths()));
         let (credentials, told) = prepared.expect(&said);
         assert_eq!(told, None);

@@ -103,8 +103,14 @@ fn a_refused_client_is_given_time_to_close_and_no_more() {
     assert_eq!(outputs(&mut server), (Vec::new(), None));
     let deadline = server.deadline().expect("it does not wait for ever");
     server.input(Input::Deadline, deadline);
-    assert_eq!(outputs(&mut server), (Vec::new(), Some(Err(PeerError::Refused(full)))));
+    assert_eq!(outputs(&mut server), (Vec::new(), Some(Err(PeerError::Refused(full.clone())))));
     assert_eq!(server.deadline(), None);
+    // Told by who keeps no session for it, it hears the same.
+    let greeting = Greeting { versions: VERSIONS, hello: None };
+    let said = crate::native::refused(greeting, &full);
+    let frame = Decoder::default().next(&mut said.as_slice(), BODY_MOST).expect("a frame");
+    let message = Message::decode(&frame.expect("it is whole")).expect("it is read");
+    assert!(matches!(message, Some(Message::Refuse(refusal)) if refusal == full));
 }
 
 #[test]

@@ -4,23 +4,26 @@ use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use pathscope_core::Tick;
-use pathscope_core::quantity::{Frequency, Period};
+use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;
 use crate::mail::Letters;
+use crate::server::needs::FILES_OF_SESSION;
 use crate::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
     sessions_with(Limits::default())
 }
 
-/// With a hundred files for their tests.
+/// With a hundred files for their tests, and some for three sessions.
 fn sessions_with(limits: Limits) -> Sessions {
-    Sessions::new(limits, Host::default(), Journal::default(), (100, None), waker())
+    Sessions::new(limits, Host::default(), Journal::default(), (FILES, None), waker())
 }
+
+const FILES: u64 = 100 + 3 * FILES_OF_SESSION;
 
 fn waker() -> Waker {
     Waker::new().expect("a waker")
@@ -107,7 +110,7 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     }));
     let admit = |from: &str| {
         let from = from.parse().expect("an address");
-        Sessions::admit(&sessions, from).expect("few are refused")
+        Sessions::admit(&sessions, from).expect("there is room")
     };
     // Two addresses of one site, and another.
     let mut one = admit("[2001:db8::1]:9");
@@ -133,8 +136,86 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     drop(one);
     stranger.take_files(40).expect("they are there");
     drop((other, stranger));
-    assert_eq!(sessions.state().files_free, 100);
+    assert_eq!(sessions.state().files_free, FILES);
     assert!(sessions.state().files_taken.is_empty());
+}
+
+#[test]
+fn no_caller_takes_all_memory_and_everything_comes_back() {
+    const MIB: u64 = 1 << 20;
+    let sessions = Arc::new(sessions_with(Limits {
+        memory_bytes: Some(Bytes(8 * MIB)),
+        memory_bytes_per_address: Some(Bytes(4 * MIB)),
+        ..Limits::default()
+    }));
+    let ask = |from: &str| Sessions::admit(&sessions, from.parse().expect("an address"));
+    let admit = |from: &str| ask(from).expect("there is room");
+    let mut one = admit("192.0.2.1:9");
+    one.take_memory(3 * MIB).expect("the rest of its share");
+    one.take_memory(3 * MIB).expect("it has it");
+    let refused = one.take_memory(3 * MIB + 1).expect_err("more than its share");
+    assert_eq!(refused.code, "memory");
+    let said = refused.to_string();
+    assert!(said.contains("4160 KiB of memory") && said.contains("limit of 4 MiB"), "{said}");
+    assert!(said.ends_with("--limit-memory-per-address"), "{said}");
+    let refusal = ask("192.0.2.1:10").expect_err("its address has its share");
+    assert_eq!(refusal.code, "memory");
+    // What runs goes on, and others have what is left.
+    let mut stranger = admit("[2001:db8::1]:9");
+    stranger.take_memory(3 * MIB).expect("it is left");
+    let said = ask("192.0.2.3:9").expect_err("nothing is left").to_string();
+    assert!(said.contains("0 B that it has left of its limit of 8 MiB"), "{said}");
+    assert!(said.ends_with("--limit-memory"), "{said}");
+    one.take_memory(0).expect("less is always given");
+    let mut here = admit("127.0.0.1:9");
+    here.take_memory(2 * MIB).expect("callers on this machine have no share of their own");
+    assert!(here.take_memory(3 * MIB).is_err(), "but they are counted");
+    assert_eq!(sessions.state().memory.taken(), 8 * MIB);
+    drop((one, stranger, here));
+    assert!(sessions.state().memory.is_empty());
+    assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
+}
+
+#[test]
+fn no_caller_takes_every_thread_and_everything_comes_back() {
+    let limits = Limits { threads: Some(8), threads_per_address: Some(4), ..Limits::default() };
+    let sessions = Arc::new(sessions_with(limits));
+    let ask = |from: &str| Sessions::admit(&sessions, from.parse().expect("an address"));
+    let mut one = ask("[2001:db8::1]:9").expect("there is room");
+    one.take_threads(2).expect("within its share");
+    let other = ask("[2001:db8::2]:9").expect("the last of the site");
+    let refusal = ask("[2001:db8::3]:9").expect_err("the site has its share");
+    assert_eq!(refusal.code, "threads");
+    assert!(refusal.to_string().ends_with("--limit-threads-per-address"), "{refusal}");
+    let mut stranger = ask("192.0.2.1:9").expect("another has his own");
+    let said = stranger.take_threads(4).expect_err("five with its own").to_string();
+    assert!(said.starts_with("5 threads") && said.contains("beside 0 of other"), "{said}");
+    stranger.take_threads(3).expect("the rest");
+    let said = ask("192.0.2.2:9").expect_err("nothing is left").to_string();
+    assert!(said.contains("limit of 8") && said.ends_with("--limit-threads"), "{said}");
+    // A caller on this machine is not counted, whatever he has.
+    let mut here = ask("127.0.0.1:9").expect("it is here");
+    here.take_threads(1_000).expect("nothing is withheld from it");
+    assert_eq!(sessions.state().threads.taken(), 8);
+    stranger.take_threads(0).expect("its test is over");
+    assert_eq!(sessions.state().threads.taken(), 5);
+    drop((one, other, stranger, here));
+    assert!(sessions.state().threads.is_empty() && sessions.state().memory.is_empty());
+    assert_eq!(sessions.state().files_free, FILES);
+}
+
+#[test]
+fn a_session_without_descriptors_is_refused_by_name() {
+    let sessions = Arc::new(sessions_with(Limits::default()));
+    let from = SocketAddr::from(([192, 0, 2, 1], 9));
+    sessions.state().files_free = FILES_OF_SESSION;
+    let first = Sessions::admit(&sessions, from).expect("there are as many");
+    let refusal = Sessions::admit(&sessions, from).expect_err("there are none");
+    assert_eq!(refusal.code, "descriptors");
+    assert!(refusal.to_string().contains("ulimit -n"), "{refusal}");
+    drop(first);
+    assert!(Sessions::admit(&sessions, from).is_ok());
+    assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
 }
 
 /// One connection after the other, for ever, with so many in the making.
@@ -207,27 +288,25 @@ fn what_may_be_attached_at_once_is_what_descriptors_are_taken_for() {
 fn an_absent_client_keeps_its_session_and_no_place() {
     let sessions = Arc::new(sessions_with(Limits { sessions: Some(1), ..Limits::default() }));
     let from = SocketAddr::from(([192, 0, 2, 1], 9));
-    let ask = || Sessions::admit(&sessions, from).expect("few are refused");
-    let mut first = ask();
-    assert!(first.admitted.is_ok() && ask().admitted.is_err());
+    let ask = || Sessions::admit(&sessions, from);
+    let mut first = ask().expect("it is the first");
+    assert!(ask().is_err());
     first.step_out();
-    let mut second = ask();
-    assert!(second.admitted.is_ok(), "the first is away");
+    let mut second = ask().expect("the first is away");
     // As many may be away as there are places, and no more.
     second.step_out();
-    assert!(ask().admitted.is_err());
+    assert!(ask().is_err());
     // A client that comes back needs no free place, and takes one.
     first.step_in();
     second.step_out();
-    let third = ask();
-    assert!(third.admitted.is_err() && sessions.count() == 2);
+    assert!(ask().is_err() && sessions.count() == 2);
     drop(first);
-    let fourth = ask();
-    assert!(fourth.admitted.is_ok() && ask().admitted.is_err());
+    let fourth = ask().expect("the first is gone");
+    assert!(ask().is_err());
     second.step_in();
     drop((second, fourth));
     assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
-    assert!(ask().admitted.is_ok());
+    assert!(ask().is_ok());
 }
 
 /// A session of this name, and where word for it is left.

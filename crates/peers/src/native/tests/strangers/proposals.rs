@@ -2,6 +2,9 @@
 
 use super::*;
 
+const UNABLE: Input<'static, Server> =
+    Input::Unable { code: "unable", sentence: "it has no engine 'uring'" };
+
 #[test]
 fn a_refused_test_leaves_the_session_as_it_was() {
     let mut server = idle_server();
@@ -17,7 +20,7 @@ fn a_refused_test_leaves_the_session_as_it_was() {
 
     say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
     assert!(matches!(server.output(), Some(Output::Prepare { .. })));
-    server.input(Input::Unable("it has no engine 'uring'"), NOW);
+    server.input(UNABLE, NOW);
     assert_eq!(refusal(&mut server).code, "unable");
 
     say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
@@ -44,7 +47,7 @@ fn tests_that_cannot_be_prepared_are_refused_proposals_too() {
     let mut refusals = 0;
     let ended = loop {
         say(&mut server, &Message::Propose(Propose::new(&fixtures::load(1))));
-        server.input(Input::Unable("it has no engine 'uring'"), NOW);
+        server.input(UNABLE, NOW);
         let (said, ended) = outputs(&mut server);
         refusals += said.iter().filter(|message| matches!(message, Message::Refuse(_))).count();
         if let Some(ended) = ended {
@@ -87,7 +90,7 @@ fn a_refused_proposal_gives_no_more_time_for_the_next() {
         if second % 20 == 0 {
             server.input(Input::Received(&bad), now);
             server.input(Input::Received(&good), now);
-            server.input(Input::Unable("it has no engine 'uring'"), now);
+            server.input(UNABLE, now);
         }
         assert_eq!(outputs(&mut server).1, None);
     }

@@ -1,0 +1,48 @@
+//! What a server needs to remember while it runs its end of a plan, said before anything of it is allocated: no less than
+//! that comes to, and not many times as much.
+//!
+//! Not here: what sockets, threads and messages take, which `run` knows; and what a client needs.
+
+use pathscope_core::stats::LatencyHistogram;
+
+use crate::goodput::GoodputPlan;
+use crate::registry::Plan;
+
+/// Tallies of a worker that exist at once: the one that is filled, one on its way to the session, and the sum of all.
+const TALLIES: u64 = 3;
+/// What a distribution takes beside what is known of its counters.
+const BESIDES: u64 = 1 << 10;
+
+/// Bytes that a server needs for one group of flows.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct MemoryNeed {
+    /// For each flow.
+    pub flow_bytes: u64,
+    /// For each worker, whatever the number of its flows.
+    pub worker_bytes: u64,
+}
+
+impl MemoryNeed {
+    /// What a server needs for the flows of a plan.
+    pub fn of_server(plan: &Plan) -> Self {
+        match plan {
+            Plan::Goodput(_) => GoodputPlan::server_memory(),
+            Plan::Latency(plan) => plan.server_memory(),
+            Plan::Datagrams(plan) => plan.server_memory(),
+            Plan::Media(plan) => plan.server_memory(),
+            Plan::Multipath(plan) => plan.server_memory(),
+        }
+    }
+
+    /// Of so many flows, shared out to so many workers.
+    pub fn of(self, flows: u64, workers: u64) -> u64 {
+        let flows = self.flow_bytes.saturating_mul(flows);
+        flows.saturating_add(self.worker_bytes.saturating_mul(workers))
+    }
+}
+
+/// Tallies of a worker with so many distributions, and counters of so many bytes.
+pub(crate) fn tallies(distributions: u64, counters: usize) -> u64 {
+    let distributions = distributions * (LatencyHistogram::BYTES as u64 + BESIDES);
+    TALLIES * (distributions + counters as u64)
+}

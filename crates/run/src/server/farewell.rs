@@ -1,0 +1,185 @@
+//! Clients that are told why they have no session: told at once by the thread that listens, which waits for none of them.
+//!
+//! A client closes when it has heard why. Who does not is let go after a while, and so is who has waited longest where too
+//! many do: it has been told. None costs a thread, and all together a bounded number of descriptors.
+
+use std::collections::{HashMap, VecDeque};
+use std::io::{ErrorKind, Read, Write};
+use std::net::TcpStream;
+
+use pathscope_core::Tick;
+use pathscope_core::quantity::Period;
+
+/// A client closes within this time. Closed from here, what it still says would have the system reset the connection, and
+/// the word could be lost.
+const PATIENCE: Period = Period::from_secs(5);
+
+/// What is heard of one at a time, and in all: its greeting, and no more than a client says before it listens.
+const HEARD_BYTES: usize = 4 << 10;
+const HEARD_MOST: usize = 128 << 10;
+
+/// Those that have been told and have not closed.
+#[derive(Debug)]
+pub(super) struct Farewells {
+    leaving: HashMap<u64, Leaving>,
+    /// In the order they came; may still name those that have closed.
+    queue: VecDeque<(Tick, u64)>,
+    next_key: u64,
+    most: usize,
+}
+
+#[derive(Debug)]
+struct Leaving {
+    stream: TcpStream,
+    heard: usize,
+}
+
+impl Farewells {
+    /// None; keys begin at `first_key`, and at most `most` stay at a time.
+    pub fn new(first_key: u64, most: usize) -> Self {
+        Self {
+            leaving: HashMap::new(),
+            queue: VecDeque::new(),
+            next_key: first_key,
+            most: most.max(1),
+        }
+    }
+
+    /// A client is told this, on a connection that does not block. Its key, where it has not gone already.
+    pub fn tell(&mut self, mut stream: TcpStream, word: &[u8], now: Tick) -> Option<u64> {
+        // A few hundred bytes on a connection on which nothing was said yet always fit.
+        stream.write_all(word).ok()?;
+        if self.leaving.len() >= self.most {
+            self.dismiss_oldest();
+        }
+        if self.queue.len() > 2 * self.most {
+            self.queue.retain(|(_, key)| self.leaving.contains_key(key));
+        }
+        let key = self.next_key;
+        self.next_key += 1;
+        self.leaving.insert(key, Leaving { stream, heard: 0 });
+        self.queue.push_back((now.plus_nanos(PATIENCE.0), key));
+        self.hear(key);
+        self.leaving.contains_key(&key).then_some(key)
+    }
+
+    /// The connection of one that is leaving.
+    pub fn stream(&self, key: u64) -> Option<&TcpStream> {
+        self.leaving.get(&key).map(|leaving| &leaving.stream)
+    }
+
+    /// One says something, which nobody hears, or has closed.
+    pub fn hear(&mut self, key: u64) {
+        let Some(leaving) = self.leaving.get_mut(&key) else { return };
+        let mut bytes = [0; HEARD_BYTES];
+        let has_gone = match leaving.stream.read(&mut bytes) {
+            Ok(0) => true,
+            Ok(count) => {
+                leaving.heard += count;
+                leaving.heard > HEARD_MOST
+            }
+            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+        };
+        if has_gone {
+            self.leaving.remove(&key);
+        }
+    }
+
+    /// When the first has stayed for too long.
+    pub fn next_deadline(&mut self) -> Option<Tick> {
+        while let Some(&(deadline, key)) = self.queue.front() {
+            if self.leaving.contains_key(&key) {
+                return Some(deadline);
+            }
+            self.queue.pop_front();
+        }
+        None
+    }
+
+    /// Closes the connections of those that have stayed for too long.
+    pub fn dismiss_late(&mut self, now: Tick) {
+        while self.next_deadline().is_some_and(|deadline| deadline <= now) {
+            self.dismiss_oldest();
+        }
+    }
+
+    /// Closes the connection of the one that has stayed longest. Whether there was one.
+    pub fn dismiss_oldest(&mut self) -> bool {
+        self.next_deadline();
+        self.queue.pop_front().is_some_and(|(_, key)| self.leaving.remove(&key).is_some())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::TcpListener;
+
+    use super::*;
+
+    fn connection() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
+        let (server, _) = listener.accept().expect("a connection waits");
+        server.set_nonblocking(true).expect("a socket");
+        (server, client)
+    }
+
+    fn told(client: &mut TcpStream) -> [u8; 2] {
+        let mut word = [0; 2];
+        client.read_exact(&mut word).expect("it is told");
+        word
+    }
+
+    #[test]
+    fn everybody_is_told_and_few_stay() {
+        let mut farewells = Farewells::new(7, 2);
+        let mut clients = Vec::new();
+        for number in 0..5_u64 {
+            let (server, mut client) = connection();
+            client.write_all(b"a greeting").expect("connected");
+            let key = farewells.tell(server, b"no", Tick::from_nanos(number));
+            assert_eq!(key, Some(7 + number));
+            clients.push(client);
+        }
+        assert_eq!((farewells.leaving.len(), farewells.next_deadline().is_some()), (2, true));
+        for client in &mut clients {
+            assert_eq!(&told(client), b"no");
+        }
+        farewells.dismiss_late(Tick::from_nanos(3 + PATIENCE.0));
+        assert_eq!(farewells.leaving.len(), 1);
+        assert!(farewells.dismiss_oldest() && !farewells.dismiss_oldest());
+    }
+
+    #[test]
+    fn who_closes_leaves_nothing_behind() {
+        let mut farewells = Farewells::new(0, 8);
+        for _ in 0..100 {
+            let (server, mut client) = connection();
+            let key = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
+            assert_eq!(&told(&mut client), b"no");
+            drop(client);
+            let stream = farewells.stream(key).expect("still here").try_clone().expect("a clone");
+            stream.set_nonblocking(false).expect("a socket");
+            farewells.hear(key);
+            assert!(farewells.stream(key).is_none());
+            assert!(farewells.queue.len() <= 2 * 8 + 1);
+        }
+        assert_eq!(farewells.next_deadline(), None);
+    }
+
+    #[test]
+    fn who_talks_on_and_on_is_let_go() {
+        let mut farewells = Farewells::new(0, 8);
+        let (server, mut client) = connection();
+        let key = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
+        let stream = farewells.stream(key).expect("still here").try_clone().expect("a clone");
+        stream.set_nonblocking(false).expect("a socket");
+        client.write_all(&vec![7; HEARD_MOST + 1]).expect("there is room");
+        let most = 2 * HEARD_MOST;
+        let heard = (0..most).take_while(|_| {
+            farewells.hear(key);
+            farewells.stream(key).is_some()
+        });
+        assert!(heard.count() < most);
+    }
+}

@@ -1,0 +1,135 @@
+//! What a session and its test take of a server: said before any of it is taken. Sizes are bounds of what was measured.
+
+use pathscope_flow::Group;
+use pathscope_modes::memory::MemoryNeed;
+use pathscope_modes::registry::Test;
+
+use super::sessions::most_attached;
+use crate::arms;
+use crate::placement::GroupWorkers;
+
+/// What a session takes that runs no test: its thread, its buffers, and what short messages become when they are read.
+pub(super) const SESSION_BYTES: u64 = 1 << 20;
+/// Of that, for messages that are not whole, not confirmed or have not left.
+const SESSION_MESSAGES: u64 = 128 << 10;
+
+/// What a test has for messages: the longest report of its client, and as much for what it says itself.
+const TEST_MESSAGES: u64 = 2 << 20;
+/// For each row of its own report: the row, its text, and that once more until it has left and until it is confirmed.
+const ROW_BYTES: u64 = 4 << 10;
+/// Rows of a report at most.
+const ROWS: u64 = 1_000;
+
+/// A flow beside what its machine remembers: its seat, its socket as this process keeps it, where it comes from, and what
+/// an engine knows of it.
+const FLOW_BYTES: u64 = 2 << 10;
+/// A thread beside what it receives into: its stack, and what an engine works with.
+const THREAD_BYTES: u64 = 256 << 10;
+/// Numbers of connections that follow others, as far as they are remembered, each where it is told and where it is heard.
+const LATER_BYTES: u64 = 4 << 20;
+
+/// What a session has open that runs no test: its control connection, and one that is to take its place; what it waits
+/// with, and what wakes it.
+pub(super) const FILES_OF_SESSION: u64 = 4;
+
+/// What a worker has open beside its sockets.
+const FILES_OF_WORKER: u64 = 2;
+
+/// Memory is taken in steps of so many bytes.
+const STEP_BYTES: u64 = 64 << 10;
+
+/// What a test takes.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(super) struct Needs {
+    /// For the sockets of its flows, and for its workers: each has a waker, and what it waits with.
+    pub files: u64,
+    /// That run its flows.
+    pub threads: u64,
+    /// For its flows and workers.
+    pub table_bytes: u64,
+    /// For what is said about it.
+    pub message_bytes: u64,
+}
+
+impl Needs {
+    /// Those of a test whose groups have these workers.
+    pub fn of(test: &Test, workers: &[GroupWorkers]) -> Self {
+        let mut needs = Self { message_bytes: TEST_MESSAGES, ..Self::default() };
+        for &GroupWorkers { group, workers, threads } in workers {
+            let sockets = u64::from(most_attached(test, &group)) * u64::from(group.lanes);
+            needs.files += sockets + FILES_OF_WORKER * threads as u64;
+            needs.threads += threads as u64;
+            let rows = u64::from(group.numbers.max(group.flows)).min(ROWS);
+            needs.message_bytes += rows * ROW_BYTES;
+            let tables = tables(test, &group, (sockets, workers as u64, threads as u64));
+            needs.table_bytes = needs.table_bytes.saturating_add(tables);
+        }
+        needs
+    }
+
+    /// What is taken for it where so many bytes of messages are there.
+    pub fn memory(self, message_bytes: u64) -> u64 {
+        let granted = SESSION_MESSAGES + self.message_bytes;
+        let more = message_bytes.saturating_sub(granted);
+        self.table_bytes.saturating_add(self.message_bytes).saturating_add(more)
+    }
+}
+
+fn tables(test: &Test, group: &Group, (sockets, workers, threads): (u64, u64, u64)) -> u64 {
+    let plan = test.plan_of(group.id);
+    let flows = sockets.div_ceil(u64::from(group.lanes.max(1)));
+    let machines = MemoryNeed::of_server(&plan).of(flows, workers);
+    let later = if group.replaces() { LATER_BYTES } else { 0 };
+    let of_thread = THREAD_BYTES + arms::received_at_once(&plan) as u64;
+    machines
+        .saturating_add(sockets * FLOW_BYTES)
+        .saturating_add(threads.saturating_mul(of_thread))
+        .saturating_add(later)
+}
+
+/// Rounded up to what memory is taken in.
+pub(super) fn in_steps(bytes: u64) -> u64 {
+    bytes.div_ceil(STEP_BYTES).saturating_mul(STEP_BYTES)
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_modes::latency::LatencyPlan;
+    use pathscope_modes::registry::Plan;
+
+    use super::*;
+
+    fn pings(connections: u32) -> Needs {
+        let plan = LatencyPlan { connections, ..LatencyPlan::probe(Frequency(100)) };
+        let report_every_ns = Period::from_secs(1);
+        let test = Test { plan: Plan::Latency(plan), probe: None, report_every_ns };
+        let group = test.groups()[0];
+        Needs::of(&test, &[GroupWorkers { group, workers: 1, threads: 1 }])
+    }
+
+    #[test]
+    fn what_is_needed_grows_with_what_is_asked_for() {
+        let [one, many] = [1, 10_000].map(pings);
+        assert_eq!((one.files, many.files), (3, 10_002));
+        assert_eq!((one.threads, many.threads), (1, 1));
+        assert!(one.table_bytes >= THREAD_BYTES + FLOW_BYTES);
+        let of_flow = (many.table_bytes - one.table_bytes) / 9_999;
+        assert!((FLOW_BYTES..3 * FLOW_BYTES).contains(&of_flow), "{of_flow}");
+        assert_eq!(one.message_bytes, TEST_MESSAGES + ROW_BYTES);
+        assert_eq!(many.message_bytes, TEST_MESSAGES + ROWS * ROW_BYTES);
+    }
+
+    #[test]
+    fn messages_count_once_they_are_more_than_was_granted() {
+        let needs = pings(1);
+        let granted = SESSION_MESSAGES + needs.message_bytes;
+        assert_eq!(needs.memory(0), needs.memory(granted));
+        assert_eq!(needs.memory(granted + 5), needs.memory(0) + 5);
+        assert_eq!(Needs::default().memory(SESSION_MESSAGES), 0);
+        assert_eq!(
+            [0, 1, STEP_BYTES, STEP_BYTES + 1].map(in_steps),
+            [0, 1, 1, 2].map(|it| it * STEP_BYTES)
+        );
+    }
+}
