@@ -11,7 +11,9 @@ mod attack;
 mod bench;
 mod cargo;
 mod check;
+mod committed;
 mod dist;
+mod figures;
 mod purity;
 mod rooms;
 mod schema;
@@ -44,7 +46,9 @@ enum Task {
     /// That the pure rooms are pure: their dependencies and what they call
     Purity,
     /// Write the JSON Schema of the document that a run ends with
-    Schema(schema::Arguments),
+    Schema(committed::Arguments),
+    /// Write the page of all figures of all modes
+    Figures(committed::Arguments),
     /// Build the static release binary and prove that it is static
     Dist(dist::Arguments),
     /// Compare our speed with a bare loop's and other tools', in alternating pairs over loopback
@@ -78,6 +82,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Tidy => Ok(violation::report(&tidy::violations(&tree::Tree::read(&root)?))),
         Task::Purity => Ok(violation::report(&purity::violations(&root)?)),
         Task::Schema(arguments) => schema::run(&root, *arguments),
+        Task::Figures(arguments) => figures::run(&root, *arguments),
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&root, arguments),
         Task::Attack(arguments) => attack::run(&root, arguments),

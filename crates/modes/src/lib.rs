@@ -14,6 +14,7 @@ mod consent;
 pub mod datagrams;
 pub mod document;
 pub mod draw;
+pub mod figures;
 pub mod goodput;
 pub mod latency;
 pub mod limits;

@@ -7,9 +7,8 @@ use anyhow::Result;
 use super::outcome::Outcome;
 use super::{machine, suite};
 use crate::rooms::{Nature, ROOMS};
-use crate::schema;
 use crate::tree::Tree;
-use crate::{attack, cargo, purity, tidy, violation};
+use crate::{attack, cargo, committed, figures, purity, schema, tidy, violation};
 
 /// One step.
 pub struct Step {
@@ -41,6 +40,11 @@ pub const STEPS: &[Step] = &[
         name: "schema",
         purpose: "the committed schema is what the types say",
         run: schema_drift,
+    },
+    Step {
+        name: "figures",
+        purpose: "the page of all figures is what the modes say",
+        run: figures_drift,
     },
     Step { name: "doc", purpose: "the documentation builds without a warning", run: doc },
     Step { name: "tests", purpose: "all tests, those in the documentation too", run: suite::run },
@@ -83,7 +87,11 @@ fn other(root: &Path) -> Result<Outcome> {
 }
 
 fn schema_drift(root: &Path) -> Result<Outcome> {
-    Ok(Outcome::of(schema::run(root, schema::Arguments { check: true })?))
+    Ok(Outcome::of(schema::run(root, committed::Arguments { check: true })?))
+}
+
+fn figures_drift(root: &Path) -> Result<Outcome> {
+    Ok(Outcome::of(figures::run(root, committed::Arguments { check: true })?))
 }
 
 fn doc(root: &Path) -> Result<Outcome> {

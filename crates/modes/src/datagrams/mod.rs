@@ -2,6 +2,7 @@
 
 mod args;
 mod corruption;
+pub(crate) mod figures;
 mod flow;
 pub(crate) mod header;
 mod plan;

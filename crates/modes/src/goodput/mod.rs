@@ -8,6 +8,7 @@ mod errors;
 mod failures;
 mod fairness;
 mod farewell;
+pub(crate) mod figures;
 mod flow;
 mod pace;
 mod plan;

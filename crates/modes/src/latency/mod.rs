@@ -7,6 +7,7 @@ mod content;
 mod datagram;
 mod drain;
 mod echo;
+pub(crate) mod figures;
 mod one_way;
 mod parts;
 mod ping;

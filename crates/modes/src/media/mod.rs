@@ -3,6 +3,7 @@
 
 mod args;
 mod delay;
+pub(crate) mod figures;
 mod flow;
 mod frame;
 mod header;

@@ -7,6 +7,7 @@ mod args;
 mod caveats;
 mod datagram;
 mod echo;
+pub(crate) mod figures;
 mod flow;
 mod gaps;
 mod ledger;

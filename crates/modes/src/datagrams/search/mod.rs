@@ -2,6 +2,7 @@
 //! datagram goodput like any other. Which rate is next is `decide`'s; here it becomes a test, and a measurement a trial.
 
 mod decide;
+pub(crate) mod figures;
 mod record;
 pub mod sheet;
 
