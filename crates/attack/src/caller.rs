@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::wire::{self, Framing, Message, Token, Version, kind};
+use crate::wire::{self, Framing, Message, Pass, Token, Version, kind};
 use crate::{clock, sockets};
 
 /// How long an answer may take. Longer than an honest caller's second, since an attack waits behind itself.
@@ -22,6 +22,8 @@ pub struct Caller {
     pub framing: Framing,
     server: SocketAddr,
     source: IpAddr,
+    /// What the session is called, once it was welcomed in version 2.
+    name: Option<Token>,
 }
 
 /// The body of a hello.
@@ -44,14 +46,16 @@ impl Caller {
     pub fn dial(source: IpAddr, server: SocketAddr, version: Version) -> io::Result<Self> {
         let stream = sockets::dial(source, server)?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        Ok(Self { stream, framing: Framing::new(version), server, source })
+        Ok(Self { stream, framing: Framing::new(version), server, source, name: None })
     }
 
     /// Connects, greets and is welcomed.
     pub fn greet(source: IpAddr, server: SocketAddr, version: Version) -> io::Result<Self> {
         let mut caller = Self::dial(source, server, version)?;
         caller.stream.write_all(&greeting(version))?;
-        caller.await_kind(&[kind::WELCOME])?;
+        let welcome = caller.await_kind(&[kind::WELCOME])?;
+        let welcome: Value = serde_json::from_slice(&welcome.body)?;
+        caller.name = welcome["session"].as_str().and_then(wire::token_of);
         Ok(caller)
     }
 
@@ -125,9 +129,14 @@ impl Caller {
         accept["token"].as_str().and_then(wire::token_of).ok_or(io::ErrorKind::InvalidData.into())
     }
 
+    /// What its sockets show for a test.
+    pub const fn pass(&self, token: Token) -> Pass {
+        Pass { token, name: self.name }
+    }
+
     /// Attaches a TCP flow of group 0: the connection, and the code that answers it.
     pub fn attach(&self, token: Token, flow: u32) -> io::Result<(TcpStream, u8)> {
-        attach(self.source, self.server, self.framing.version, token, flow)
+        attach(self.source, self.server, self.framing.version, self.pass(token), flow)
     }
 
     /// Says that all flows are attached, and hears that the server's run.
@@ -165,13 +174,13 @@ pub fn attach(
     source: IpAddr,
     server: SocketAddr,
     version: Version,
-    token: Token,
+    pass: Pass,
     flow: u32,
 ) -> io::Result<(TcpStream, u8)> {
     let mut stream = sockets::dial(source, server)?;
     stream.set_read_timeout(Some(PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
-    stream.write_all(&wire::data_opening(version, token, 0, flow, 0))?;
+    stream.write_all(&wire::data_opening(version, pass, 0, flow, 0))?;
     let mut answer = [0; 4];
     stream.read_exact(&mut answer)?;
     Ok((stream, answer[2]))

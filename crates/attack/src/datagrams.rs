@@ -5,13 +5,18 @@ use std::net::UdpSocket;
 use std::time::Duration;
 
 use crate::caller::is_timeout;
+use crate::checksum::crc;
+use crate::proof::proof;
 use crate::random::Random;
-use crate::wire::Token;
+use crate::wire::{Pass, Token};
+
+/// What a confirm is called.
+const CONFIRM: u8 = 3;
 
 /// What a seat is asked for by.
 #[derive(Clone, Copy, Debug)]
 pub struct Seat {
-    pub token: Token,
+    pub pass: Pass,
     pub group: u8,
     pub flow: u32,
     pub lane: u8,
@@ -19,8 +24,8 @@ pub struct Seat {
 
 impl Seat {
     /// The first flow of a test.
-    pub const fn first(token: Token) -> Self {
-        Self { token, group: 0, flow: 0, lane: 0 }
+    pub const fn first(pass: Pass) -> Self {
+        Self { pass, group: 0, flow: 0, lane: 0 }
     }
 
     fn datagram(self, what: u8, nonce: [u8; 8], cookie: &[u8]) -> [u8; 64] {
@@ -28,9 +33,15 @@ impl Seat {
         datagram[..4].copy_from_slice(b"PSAT");
         datagram[4..7].copy_from_slice(&[what, self.lane, self.group]);
         datagram[8..12].copy_from_slice(&self.flow.to_be_bytes());
-        datagram[16..32].copy_from_slice(&self.token);
+        datagram[16..32].copy_from_slice(&self.pass.token);
         datagram[32..40].copy_from_slice(&nonce);
         datagram[40..40 + cookie.len()].copy_from_slice(cookie);
+        if let (CONFIRM, Some(name)) = (what, self.pass.name) {
+            let proof = proof(name, &datagram[..56]);
+            datagram[56..].copy_from_slice(&proof);
+            let checked = [&datagram[..12], &datagram[16..]].concat();
+            datagram[12..16].copy_from_slice(&crc(&checked).to_be_bytes());
+        }
         datagram
     }
 
@@ -38,7 +49,7 @@ impl Seat {
     pub fn take(self, socket: &UdpSocket, random: &mut Random) -> io::Result<u8> {
         let (nonce, cookie) = self.prove(socket, random)?;
         for _ in 0..4 {
-            socket.send(&self.datagram(3, nonce, &cookie))?;
+            socket.send(&self.datagram(CONFIRM, nonce, &cookie))?;
             if let Some(answer) = answer(socket, 4)? {
                 return Ok(answer[5]);
             }
@@ -60,7 +71,7 @@ impl Seat {
 
     /// Confirms with a cookie, and awaits nothing.
     pub fn confirm(self, socket: &UdpSocket, nonce: [u8; 8], cookie: &[u8]) -> io::Result<()> {
-        socket.send(&self.datagram(3, nonce, cookie)).map(drop)
+        socket.send(&self.datagram(CONFIRM, nonce, cookie)).map(drop)
     }
 }
 
@@ -128,13 +139,33 @@ mod tests {
     use super::*;
     use crate::wire::token_of;
 
+    fn told(bytes: &[u8]) -> String {
+        let digits: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        digits.join(" ")
+    }
+
+    #[test]
+    fn a_confirm_is_that_of_the_document() {
+        let of = |digits| token_of(digits).expect("32 digits");
+        let pass = Pass {
+            token: of("aa0102030405060708090a0b0c0d0ebb"),
+            name: Some(of("bb0e0d0c0b0a09080706050403020100")),
+        };
+        let seat = Seat { pass, group: 1, flow: 66_051, lane: 2 };
+        let cookie = of("902866272b1dd13d0a5e8a75af206752");
+        let nonce = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert_eq!(
+            told(&seat.datagram(CONFIRM, nonce, &cookie)),
+            "50 53 41 54 03 02 01 00 00 01 02 03 d4 67 1c dc aa 01 02 03 04 05 06 07 08 09 0a 0b 0c 0d 0e bb 01 02 03 04 \
+             05 06 07 08 90 28 66 27 2b 1d d1 3d 0a 5e 8a 75 af 20 67 52 d0 be 54 d7 9d 34 4c a8"
+        );
+    }
+
     #[test]
     fn a_consent_is_that_of_the_document() {
         let token = token_of("000102030405060708090a0b0c0d0e0f").expect("32 digits");
         let said = "50 53 43 4e 07 00 00 80 08 09 0a 0b 0c 0d 0e 0f 01 00 00 00 00 00 00 00 80 b2 \
                     e6 0e 00 00 00 00 28 00 00 00 2d 8e d1 41";
-        let told: Vec<String> =
-            consent(token, 7, 1).iter().map(|byte| format!("{byte:02x}")).collect();
-        assert_eq!(told.join(" "), said);
+        assert_eq!(told(&consent(token, 7, 1)), said);
     }
 }

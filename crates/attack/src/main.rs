@@ -17,6 +17,7 @@ mod greetings;
 mod ground;
 mod mutation;
 mod process;
+mod proof;
 mod random;
 mod sockets;
 mod tests_asked_for;

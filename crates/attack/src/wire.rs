@@ -3,6 +3,7 @@
 //! It can say what is wrong as well as what is right: nothing here is checked before it is sent.
 
 use crate::checksum::crc;
+use crate::proof::proof;
 
 const SIGNATURE: [u8; 8] = [0xf5, 0x50, 0x53, 0x50, 0x0d, 0x0a, 0x1a, 0x0a];
 
@@ -61,14 +62,25 @@ pub fn control_opening(version: Version, hello: &[u8]) -> Vec<u8> {
     opening
 }
 
+/// What a socket of a flow shows: what is told to everybody on its way, and in version 2 what proves whose it is.
+#[derive(Clone, Copy, Debug)]
+pub struct Pass {
+    /// The test.
+    pub token: Token,
+    /// What the session is called, by who knows it.
+    pub name: Option<Token>,
+}
+
 /// The opening of a data connection.
-pub fn data_opening(version: Version, token: Token, group: u8, flow: u32, lane: u8) -> Vec<u8> {
+pub fn data_opening(version: Version, pass: Pass, group: u8, flow: u32, lane: u8) -> Vec<u8> {
     let mut opening = SIGNATURE.to_vec();
     opening.extend([if version == Version::One { 2 } else { 4 }, lane, group, 0]);
     opening.extend(flow.to_be_bytes());
-    opening.extend(token);
+    opening.extend(pass.token);
     if version == Version::Two {
-        opening.extend([0; 12]);
+        let proof = pass.name.map_or([0; 8], |name| proof(name, &opening));
+        opening.extend(proof);
+        opening.extend([0; 4]);
         opening.extend(crc(&opening).to_be_bytes());
     }
     opening
@@ -215,11 +227,12 @@ mod tests {
         );
         let token = token_of("aa0102030405060708090a0b0c0d0ebb").expect("32 digits");
         assert_eq!(digits_of(token), "aa0102030405060708090a0b0c0d0ebb");
+        let name = token_of("bb0e0d0c0b0a09080706050403020100");
         assert_eq!(
-            data_opening(Version::Two, token, 1, 66_051, 2),
+            data_opening(Version::Two, Pass { token, name }, 1, 66_051, 2),
             bytes(
                 "f5 50 53 50 0d 0a 1a 0a 04 02 01 00 00 01 02 03 aa 01 02 03 04 05 06 07 08 09 0a \
-                 0b 0c 0d 0e bb 00 00 00 00 00 00 00 00 00 00 00 00 45 71 16 32"
+                 0b 0c 0d 0e bb 7d cd 36 ca 6f 19 c3 78 00 00 00 00 dd 97 92 b3"
             )
         );
         let mut framing = Framing::new(Version::Two);

@@ -99,7 +99,8 @@ fn one_succession(ground: &Ground, index: u32, kept: bool) -> io::Result<()> {
                 return Ok(());
             }
         }
-        match attach(source, ground.server, ground.version, token, flow) {
+        let pass = caller.pass(token);
+        match attach(source, ground.server, ground.version, pass, flow) {
             Ok((mut stream, 0)) => {
                 ground.count("attached");
                 // A beginning, so that the server has something to look at.

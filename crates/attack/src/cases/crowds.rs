@@ -77,7 +77,7 @@ fn one_session(ground: &Ground, source: IpAddr) -> io::Result<Held> {
     let token = caller.propose(&asked::goodput_with_probe("push", 1))?;
     let (load, code) = caller.attach(token, 0)?;
     let mut probe = sockets::dial(source, ground.server)?;
-    probe.write_all(&data_opening(ground.version, token, 1, 1, 0))?;
+    probe.write_all(&data_opening(ground.version, caller.pass(token), 1, 1, 0))?;
     if code != 0 {
         return Err(io::Error::other("the load was not attached"));
     }

@@ -11,7 +11,7 @@ use crate::datagrams::Seat;
 use crate::ground::Ground;
 use crate::random::Random;
 use crate::tests_asked_for as asked;
-use crate::wire::{digits_of, kind};
+use crate::wire::{Pass, digits_of, kind};
 use crate::{clock, sockets};
 
 /// Proves an address for a token that nobody has, and confirms again and again.
@@ -21,7 +21,8 @@ pub fn refused(ground: &Ground) -> io::Result<()> {
         let socket = sockets::seat(ground.address(index), 0, ground.server)?;
         let mut token = [0; 16];
         token.copy_from_slice(&random.bytes(16));
-        let seat = Seat { flow: random.next() as u32, ..Seat::first(token) };
+        let pass = Pass { token, name: Some(token) };
+        let seat = Seat { flow: random.next() as u32, ..Seat::first(pass) };
         let (nonce, cookie) = seat.prove(&socket, &mut random)?;
         for _ in 0..256 {
             seat.confirm(&socket, nonce, &cookie)?;
@@ -39,8 +40,9 @@ pub fn two_of_one_address(ground: &Ground) -> io::Result<()> {
         let mut caller = Caller::greet(source, ground.server, ground.version)?;
         let token = caller.propose(&asked::datagrams("push", 2, 1_000_000))?;
         let socket = sockets::seat(source, 0, ground.server)?;
-        let first = Seat::first(token).take(&socket, &mut random)?;
-        let second = Seat { flow: 1, ..Seat::first(token) }.take(&socket, &mut random)?;
+        let pass = caller.pass(token);
+        let first = Seat::first(pass).take(&socket, &mut random)?;
+        let second = Seat { flow: 1, ..Seat::first(pass) }.take(&socket, &mut random)?;
         if first != 0 {
             ground.broken(format!("the first seat was refused by code {first}"));
         }
@@ -60,7 +62,7 @@ pub fn known_token(ground: &Ground) -> io::Result<()> {
     let mut victim = Caller::greet(own, ground.server, ground.version)?;
     let token = victim.propose(&asked::multipath())?;
     let lane = sockets::seat(own, 0, ground.server)?;
-    if Seat::first(token).take(&lane, &mut random)? != 0 {
+    if Seat::first(victim.pass(token)).take(&lane, &mut random)? != 0 {
         return Err(io::Error::other("the victim's own lane was refused"));
     }
     victim.start()?;
@@ -74,14 +76,15 @@ pub fn known_token(ground: &Ground) -> io::Result<()> {
             Err(_) => ground.count("resumptions refused"),
         }
         // A place among its flows, over TCP.
-        match attach(other, ground.server, ground.version, token, 0) {
+        let pass = thief.pass(token);
+        match attach(other, ground.server, ground.version, pass, 0) {
             Ok((_, 0)) => ground.broken("a third party attached a connection".to_owned()),
             _ => ground.count("connections refused by code"),
         }
         // A lane of its own, and the victim's lane.
         for lane in [1, 0] {
             let socket = sockets::seat(other, 0, ground.server)?;
-            match (Seat { lane, ..Seat::first(token) }).take(&socket, &mut random) {
+            match (Seat { lane, ..Seat::first(pass) }).take(&socket, &mut random) {
                 Ok(0) => ground.broken(format!("a third party took lane {lane} of a session")),
                 _ => ground.count("lanes refused"),
             }

@@ -122,7 +122,7 @@ fn stand(ground: &Ground, stage: Stage, index: u32) -> io::Result<Standing> {
             let mut caller = Caller::greet(source, ground.server, ground.version)?;
             let token = caller.propose(&asked::latency(&json!({})))?;
             let stream = crate::sockets::dial(source, ground.server)?;
-            let rest = wire::data_opening(ground.version, token, 0, 0, 0);
+            let rest = wire::data_opening(ground.version, caller.pass(token), 0, 0, 0);
             Ok(Standing { stream, rest, _beside: (Some(caller), Vec::new()) })
         }
         Stage::Running | Stage::Report | Stage::End => {

@@ -28,7 +28,7 @@ fn open(ground: &Ground, test: &serde_json::Value, index: u32) -> io::Result<Str
     let mut caller = Caller::greet(source, ground.server, ground.version)?;
     let token = caller.propose(test)?;
     let socket = sockets::seat(source, 0, ground.server)?;
-    let code = Seat::first(token).take(&socket, &mut Random(u64::from(index) + 5))?;
+    let code = Seat::first(caller.pass(token)).take(&socket, &mut Random(u64::from(index) + 5))?;
     if code != 0 {
         return Err(io::Error::other(format!("the seat was refused by code {code}")));
     }

@@ -12,7 +12,7 @@ use crate::caller::{Caller, greeting};
 use crate::datagrams::Seat;
 use crate::random::Random;
 use crate::sockets;
-use crate::wire::{Message, Token, data_opening, kind, token_of};
+use crate::wire::{Message, Pass, Token, data_opening, kind, token_of};
 
 /// How long an answer is awaited that may never come.
 const SHORT: Duration = Duration::from_millis(300);
@@ -52,7 +52,7 @@ impl Round<'_> {
             if message.kind == kind::PROPOSE {
                 if let Some(accept) = self.propose(&mut caller, message)? {
                     token = token_in(&accept).unwrap_or(token);
-                    streams = self.attach(token);
+                    streams = self.attach(caller.pass(token));
                 }
                 continue;
             }
@@ -112,15 +112,15 @@ impl Round<'_> {
     }
 
     /// Attaches what was attached when it was recorded, under the token of today.
-    fn attach(&mut self, token: Token) -> Vec<std::net::TcpStream> {
+    fn attach(&mut self, pass: Pass) -> Vec<std::net::TcpStream> {
         let mut streams = Vec::new();
         for (group, flow, lane) in self.session.recording.attached.clone() {
-            let opening = data_opening(self.session.version, token, group, flow, lane);
+            let opening = data_opening(self.session.version, pass, group, flow, lane);
             // A place that was not given is one that is missing.
             streams.extend(self.attach_one(opening));
         }
         for (group, flow, lane) in self.session.recording.seats.clone() {
-            let seat = Seat { token, group, flow, lane };
+            let seat = Seat { pass, group, flow, lane };
             let Ok(socket) = sockets::seat(self.source, 0, self.server) else { continue };
             let _ = socket.set_read_timeout(Some(Duration::from_millis(50)));
             let _ = seat.take(&socket, self.random);
