@@ -1,4 +1,5 @@
-//! What a session and its test take of a server: said before any of it is taken. Sizes are bounds of what was measured.
+//! What a session and its test take of a server: said before any of it is taken. Sizes are estimates on the safe side; those of
+//! plans are held to an allocator that counts (`tests/memory_need.rs`), all together by `cargo xtask attack`.
 
 use pathscope_flow::Group;
 use pathscope_modes::memory::MemoryNeed;
