@@ -1,6 +1,7 @@
 //! Seats of UDP flows: of tokens that nobody has, two of one address, and those of somebody else's session.
 
 use std::io::{self, Read as _, Write as _};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use serde_json::json;
@@ -11,7 +12,7 @@ use crate::datagrams::Seat;
 use crate::ground::Ground;
 use crate::random::Random;
 use crate::tests_asked_for as asked;
-use crate::wire::{Pass, digits_of, kind};
+use crate::wire::{Pass, Token, digits_of, kind};
 use crate::{clock, sockets};
 
 /// Proves an address for a token that nobody has, and confirms again and again.
@@ -67,35 +68,10 @@ pub fn known_token(ground: &Ground) -> io::Result<()> {
     }
     victim.start()?;
     while ground.goes_on() {
-        // Its session, by resumption.
-        let mut thief = Caller::greet(other, ground.server, ground.version)?;
-        let proposal = json!({ "test": asked::multipath(), "resumes": digits_of(token) });
-        thief.say(kind::PROPOSE, &proposal)?;
-        match thief.await_kind(&[kind::ACCEPT]) {
-            Ok(_) => ground.broken("a third party resumed a session by its token".to_owned()),
-            Err(_) => ground.count("resumptions refused"),
+        if steal(ground, other, token, &mut random).is_err() {
+            // Its sessions that broke off are waited for, and take its place meanwhile.
+            ground.count("thieves refused");
         }
-        // A place among its flows, over TCP.
-        let pass = thief.pass(token);
-        match attach(other, ground.server, ground.version, pass, 0) {
-            Ok((_, 0)) => ground.broken("a third party attached a connection".to_owned()),
-            _ => ground.count("connections refused by code"),
-        }
-        // A lane of its own, and the victim's lane.
-        for lane in [1, 0] {
-            let socket = sockets::seat(other, 0, ground.server)?;
-            match (Seat { lane, ..Seat::first(pass) }).take(&socket, &mut random) {
-                Ok(0) => ground.broken(format!("a third party took lane {lane} of a session")),
-                _ => ground.count("lanes refused"),
-            }
-        }
-        // Its control connection, by a name that is the token.
-        let mut stray = sockets::dial(other, ground.server)?;
-        stray.set_read_timeout(Some(Duration::from_secs(1)))?;
-        stray.write_all(&greeting(ground.version)[..16])?;
-        stray.write_all(&token)?;
-        // Whatever it says: the victim is looked at below.
-        let _ = stray.read(&mut [0; 64]);
         // The victim still has its session.
         victim.say(kind::PING, &json!({ "id": 1 }))?;
         let alive = victim.await_kind(&[kind::PONG]);
@@ -106,5 +82,39 @@ pub fn known_token(ground: &Ground) -> io::Result<()> {
         ground.count("rounds");
         clock::pause(clock::left(ground.until).min(Duration::from_millis(100)));
     }
+    Ok(())
+}
+
+/// All that the token may be good for, once.
+fn steal(ground: &Ground, other: IpAddr, token: Token, random: &mut Random) -> io::Result<()> {
+    // Its session, by resumption.
+    let mut thief = Caller::greet(other, ground.server, ground.version)?;
+    let proposal = json!({ "test": asked::multipath(), "resumes": digits_of(token) });
+    thief.say(kind::PROPOSE, &proposal)?;
+    match thief.await_kind(&[kind::ACCEPT]) {
+        Ok(_) => ground.broken("a third party resumed a session by its token".to_owned()),
+        Err(_) => ground.count("resumptions refused"),
+    }
+    // A place among its flows, over TCP.
+    let pass = thief.pass(token);
+    match attach(other, ground.server, ground.version, pass, 0) {
+        Ok((_, 0)) => ground.broken("a third party attached a connection".to_owned()),
+        _ => ground.count("connections refused by code"),
+    }
+    // A lane of its own, and the victim's lane.
+    for lane in [1, 0] {
+        let socket = sockets::seat(other, 0, ground.server)?;
+        match (Seat { lane, ..Seat::first(pass) }).take(&socket, random) {
+            Ok(0) => ground.broken(format!("a third party took lane {lane} of a session")),
+            _ => ground.count("lanes refused"),
+        }
+    }
+    // Its control connection, by a name that is the token.
+    let mut stray = sockets::dial(other, ground.server)?;
+    stray.set_read_timeout(Some(Duration::from_secs(1)))?;
+    stray.write_all(&greeting(ground.version)[..16])?;
+    stray.write_all(&token)?;
+    // Whatever it says: the victim is looked at below.
+    let _ = stray.read(&mut [0; 64]);
     Ok(())
 }

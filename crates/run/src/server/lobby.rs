@@ -101,19 +101,24 @@ impl Lobby {
     /// Reads what a guest says, and no byte beyond its opening.
     pub fn hear(&mut self, key: u64) -> Arrival {
         let Some(guest) = self.guests.get_mut(&key) else { return Arrival::Gone };
-        // The kind tells how long it is, and comes well before the end of the shortest.
-        let length = Opening::length(&guest.said[..guest.count]);
-        match guest.stream.read(&mut guest.said[guest.count..length]) {
-            Ok(0) => return Arrival::Gone,
-            Ok(count) => guest.count += count,
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-            {
-                return Arrival::Unfinished;
+        loop {
+            // The kind tells how long it is, and comes well before the end of the shortest.
+            let length = Opening::length(&guest.said[..guest.count]);
+            match guest.stream.read(&mut guest.said[guest.count..length]) {
+                Ok(0) => return Arrival::Gone,
+                Ok(count) => guest.count += count,
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+                {
+                    return Arrival::Unfinished;
+                }
+                Err(_) => return Arrival::Gone,
             }
-            Err(_) => return Arrival::Gone,
+            match guest.judge() {
+                Arrival::Unfinished => {}
+                arrival => return arrival,
+            }
         }
-        guest.judge()
     }
 
     /// When the first guest has said nothing for too long.

@@ -290,13 +290,21 @@ impl Serving {
             let timeout = waits.into_iter().flatten().min();
             self.poller.wait(&mut ready, timeout)?;
             self.listen_again(clock::now())?;
-            for &Ready { key, .. } in &ready {
+            // Guests are heard before others come in, who may take their places.
+            for &Ready { key, .. } in ready.iter().filter(|ready| ready.key >= FIRST_GUEST) {
+                if key >= FIRST_REFUSED {
+                    self.farewells.hear(key);
+                } else {
+                    self.hear_guest(key, scope, stop, talk);
+                }
+            }
+            for &Ready { key, .. } in ready.iter().filter(|ready| ready.key < FIRST_GUEST) {
                 match self.sockets.get(&key).cloned() {
-                    Some(Source::Connections(listener)) => self.accept(&listener)?,
+                    Some(Source::Connections(listener)) => {
+                        self.accept(&listener, scope, stop, talk)?;
+                    }
                     Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
-                    None if key == WORD => self.waker.drain(),
-                    None if key >= FIRST_REFUSED => self.farewells.hear(key),
-                    None => self.hear_guest(key, scope, stop, talk),
+                    None => self.waker.drain(),
                 }
             }
             self.lobby.dismiss_silent(clock::now());
@@ -325,11 +333,22 @@ impl Serving {
         Ok(())
     }
 
-    /// Takes new connections; what they are for is heard later.
-    fn accept(&mut self, listener: &Socket) -> Result<(), RunError> {
+    /// Takes new connections. Of those that have waited, what they are for has come already, and is heard at once: where
+    /// very many come, each keeps its place for a moment only.
+    fn accept<'scope>(
+        &mut self,
+        listener: &Socket,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        stop: &'scope Stop,
+        talk: Talk<'scope>,
+    ) -> Result<(), RunError> {
         for _ in 0..TURN {
             match sockets::accept_tcp(listener) {
-                Ok(Some((socket, from))) => self.receive_guest(socket.into_tcp_stream(), from),
+                Ok(Some((socket, from))) => {
+                    if let Some(key) = self.receive_guest(socket.into_tcp_stream(), from) {
+                        self.hear_guest(key, scope, stop, talk);
+                    }
+                }
                 Ok(None) => break,
                 // No files left: those who have been told why they have no session make room, and those who have said
                 // nothing for longest.
@@ -363,13 +382,15 @@ impl Serving {
         Ok(())
     }
 
-    fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
-        let Some(key) = self.lobby.enter(stream, from, clock::now()) else { return };
+    fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) -> Option<u64> {
+        let key = self.lobby.enter(stream, from, clock::now())?;
         let added =
             self.lobby.stream(key).map(|stream| self.poller.add(stream, key, Interest::INPUT));
         if !matches!(added, Some(Ok(()))) {
             self.lobby.leave(key);
+            return None;
         }
+        Some(key)
     }
 
     /// A connection says what it is for.
