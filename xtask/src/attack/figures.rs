@@ -5,7 +5,7 @@ use std::time::Duration;
 use anyhow::Result;
 use pathscope_core::quantity;
 
-use super::honest::Measured;
+use super::honest::{Measured, is_refused};
 use super::stage::Observed;
 use super::strangers::{Case, Told};
 use crate::talk::say;
@@ -58,7 +58,10 @@ impl Figures {
             Ok(beside) => {
                 (quantity::bit_rate(beside.goodput_bps), quantity::duration_ns(beside.p99_ns))
             }
-            Err(_) => ("none".to_owned(), "none".to_owned()),
+            Err(error) => {
+                let what = if is_refused(error) { "refused" } else { "none" };
+                (what.to_owned(), what.to_owned())
+            }
         };
         [
             quantity::bytes(most.most_resident_bytes),

@@ -69,6 +69,11 @@ impl Client {
     }
 }
 
+/// Whether a client that measured nothing was told by the server which of its limits others have used up.
+pub fn is_refused(error: &str) -> bool {
+    error.contains("refused by the server: ")
+}
+
 fn summary(document: &str) -> Result<Value> {
     let document: Value =
         serde_json::from_str(document).context("find a document in its output")?;

@@ -46,6 +46,11 @@ impl Case {
     pub fn is_named(&self, name: &str) -> bool {
         self.name == name || self.against_client && name == "client"
     }
+
+    /// Whether all strangers call from one address or one /64, which its name says: they may not have everything.
+    pub fn is_of_one_place(&self) -> bool {
+        self.name.contains("one-")
+    }
 }
 
 /// The hostile program.
