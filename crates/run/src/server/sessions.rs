@@ -17,7 +17,7 @@ use pathscope_flow::{Credentials, Group, GroupId, Resumed};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
-use pathscope_peers::limits::{Census, Limits, Origin, Quota};
+use pathscope_peers::limits::{Census, Limits, Quota};
 use pathscope_peers::native::{
     Access, AttachCode, Claim, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
 };
@@ -25,6 +25,7 @@ use pathscope_peers::native::{
 pub(super) use admission::Admission;
 
 use super::lobby::SeatRequest;
+use super::needs::FILES_OF_SESSION;
 use crate::attendance::{Attendance, Attended};
 use crate::error::RunError;
 use crate::journal::Journal;
@@ -56,9 +57,10 @@ struct State {
     /// Sessions whose control connection is lost, and that take no place meanwhile.
     absent: u32,
     present: usize,
-    files_free: u64,
-    /// What the tests from each address have taken of them.
-    files_taken: HashMap<Origin, u64>,
+    /// Descriptors that sessions and their tests may have.
+    files: u64,
+    /// What tests have taken of them.
+    files_of_tests: Quota,
     /// What messages, plans and tables of all take, as far as they were promised it.
     memory: Quota,
     /// Threads of sessions and their tests, as far as they are counted.
@@ -94,13 +96,14 @@ impl State {
         Ok(())
     }
 
-    /// So many are taken by the tests from there.
-    fn note_files(&mut self, origin: Origin, taken: u64) {
-        if taken > 0 {
-            self.files_taken.insert(origin, taken);
-        } else {
-            self.files_taken.remove(&origin);
-        }
+    /// Descriptors that tests may have: those that no session has for itself.
+    fn files_for_tests(&self) -> u64 {
+        self.files.saturating_sub(FILES_OF_SESSION * self.present as u64)
+    }
+
+    /// Descriptors that nobody has.
+    fn files_free(&self) -> u64 {
+        self.files_for_tests().saturating_sub(self.files_of_tests.taken())
     }
 }
 
@@ -190,7 +193,7 @@ impl Sessions {
         (files, exit_after): (u64, Option<u64>),
         listener: Waker,
     ) -> Self {
-        let state = Mutex::new(State { files_free: files, ..State::default() });
+        let state = Mutex::new(State { files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
         let left = Condvar::new();
         Self { limits, host, journal, congestion_controls, exit_after, state, left, listener }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use pathscope_core::quantity::count;
 use pathscope_peers::Refusal;
-use pathscope_peers::limits::{Bounds, Limits, Origin};
+use pathscope_peers::limits::{Bounds, Excess, Limits, Origin};
 
 use super::Sessions;
 use crate::error::RunError;
@@ -28,14 +28,13 @@ impl Sessions {
     pub fn admit(sessions: &Arc<Self>, from: SocketAddr) -> Result<Admission, Refusal> {
         let mut state = sessions.state();
         state.census.enter(from.ip(), &sessions.limits)?;
-        if state.files_free < FILES_OF_SESSION {
+        if state.files_free() < FILES_OF_SESSION {
             state.census.leave(from.ip());
             let sentence = "it has no descriptors left for another session";
             let hint =
                 "try again when a test has ended, or raise its limit of open files (ulimit -n)";
             return Err(Refusal::new("descriptors", sentence).with_hint(hint));
         }
-        state.files_free -= FILES_OF_SESSION;
         state.present += 1;
         drop(state);
         let sessions = Arc::clone(sessions);
@@ -123,29 +122,24 @@ impl Admission {
         }
         let origin = Origin::of(self.from.ip());
         let mut state = self.sessions.state();
-        let taken = state.files_taken.get(&origin).map_or(0, |taken| taken - self.files);
-        if let Some(most) = limits.descriptors_per_address.filter(|&most| wanted + taken > most) {
-            let [wanted, taken, most] = [wanted, taken, most].map(count);
-            return Err(RunError::DescriptorsOfAddress { wanted, taken, origin, most });
-        }
-        let free = state.files_free + self.files;
-        if wanted > free {
-            return Err(RunError::NoFiles { wanted, free });
-        }
-        state.files_free = free - wanted;
-        state.note_files(origin, taken + wanted);
+        let bounds =
+            Bounds { all: Some(state.files_for_tests()), origin: limits.descriptors_per_address };
+        let taken = state.files_of_tests.exchange(origin, (self.files, wanted), bounds);
+        taken.map_err(|excess| match excess {
+            Excess::All { free, .. } => RunError::NoFiles { wanted, free },
+            Excess::Origin { taken, most } => {
+                let [wanted, taken, most] = [wanted, taken, most].map(count);
+                RunError::DescriptorsOfAddress { wanted, taken, origin, most }
+            }
+        })?;
         self.files = wanted;
         Ok(())
     }
 
     /// Gives back what was taken.
     pub fn give_files_back(&mut self) {
-        let mut state = self.sessions.state();
-        state.files_free += self.files;
-        let origin = Origin::of(self.from.ip());
-        let taken = state.files_taken.get(&origin).copied().unwrap_or(0);
-        state.note_files(origin, taken - self.files);
-        self.files = 0;
+        // Nothing is always given.
+        let _ = self.take_files(0);
     }
 }
 
@@ -157,7 +151,6 @@ impl Drop for Admission {
         // Nothing is always given.
         let _ = state.memory.exchange(origin, (self.memory, 0), Bounds::default());
         let _ = state.threads.exchange(origin, (self.threads, 0), Bounds::default());
-        state.files_free += FILES_OF_SESSION;
         if self.is_absent {
             state.absent -= 1;
         } else {

@@ -11,7 +11,6 @@ use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;
 use crate::mail::Letters;
-use crate::server::needs::FILES_OF_SESSION;
 use crate::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
@@ -136,8 +135,8 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     drop(one);
     stranger.take_files(40).expect("they are there");
     drop((other, stranger));
-    assert_eq!(sessions.state().files_free, FILES);
-    assert!(sessions.state().files_taken.is_empty());
+    assert_eq!(sessions.state().files_free(), FILES);
+    assert!(sessions.state().files_of_tests.is_empty());
 }
 
 #[test]
@@ -201,14 +200,14 @@ fn no_caller_takes_every_thread_and_everything_comes_back() {
     assert_eq!(sessions.state().threads.taken(), 5);
     drop((one, other, stranger, here));
     assert!(sessions.state().threads.is_empty() && sessions.state().memory.is_empty());
-    assert_eq!(sessions.state().files_free, FILES);
+    assert_eq!(sessions.state().files_free(), FILES);
 }
 
 #[test]
 fn a_session_without_descriptors_is_refused_by_name() {
     let sessions = Arc::new(sessions_with(Limits::default()));
     let from = SocketAddr::from(([192, 0, 2, 1], 9));
-    sessions.state().files_free = FILES_OF_SESSION;
+    sessions.state().files = FILES_OF_SESSION;
     let first = Sessions::admit(&sessions, from).expect("there are as many");
     let refusal = Sessions::admit(&sessions, from).expect_err("there are none");
     assert_eq!(refusal.code, "descriptors");
