@@ -30,7 +30,7 @@ impl Embedded {
             limits: Limits::NONE,
             exit_after: None,
             host,
-            files: 2 * super::FILES_KEPT,
+            files: 2 * super::shares::FILES_KEPT,
             journal: Journal::default(),
             restraint: Arc::new(Restraint::new(false)),
         };

@@ -60,7 +60,7 @@ struct State {
     /// Descriptors that sessions and their tests may have.
     files: u64,
     /// What tests have taken of them.
-    files_of_tests: Quota,
+    files_taken: Quota,
     /// What messages, plans and tables of all take, as far as they were promised it.
     memory: Quota,
     /// Threads of sessions and their tests, as far as they are counted.
@@ -103,7 +103,7 @@ impl State {
 
     /// Descriptors that nobody has.
     fn files_free(&self) -> u64 {
-        self.files_for_tests().saturating_sub(self.files_of_tests.taken())
+        self.files_for_tests().saturating_sub(self.files_taken.taken())
     }
 }
 

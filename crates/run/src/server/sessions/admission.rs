@@ -124,7 +124,7 @@ impl Admission {
         let mut state = self.sessions.state();
         let bounds =
             Bounds { all: Some(state.files_for_tests()), origin: limits.descriptors_per_address };
-        let taken = state.files_of_tests.exchange(origin, (self.files, wanted), bounds);
+        let taken = state.files_taken.exchange(origin, (self.files, wanted), bounds);
         taken.map_err(|excess| match excess {
             Excess::All { free, .. } => RunError::NoFiles { wanted, free },
             Excess::Origin { taken, most } => {

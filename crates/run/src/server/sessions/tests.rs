@@ -136,7 +136,7 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     stranger.take_files(40).expect("they are there");
     drop((other, stranger));
     assert_eq!(sessions.state().files_free(), FILES);
-    assert!(sessions.state().files_of_tests.is_empty());
+    assert!(sessions.state().files_taken.is_empty());
 }
 
 #[test]

@@ -1,0 +1,125 @@
+//! How the descriptors and threads of a server are shared out: to tests, to connections that wait, and to all that calls from
+//! one address. What of it is taken is counted in `sessions`.
+
+use pathscope_peers::limits::Limits;
+
+use super::followers;
+use crate::placement::FURTHER_WORKERS_PER_CPU;
+
+/// Files that are kept for everything but tests and connections that have not said yet what they are for.
+pub(super) const FILES_KEPT: u64 = 1_024;
+
+/// Of all files, the tenths that tests may take, and connections that have not said yet what they are for: the rest stays free
+/// whatever strangers do.
+const TENTHS_OF_TESTS: u64 = 7;
+const TENTHS_OF_GUESTS: u64 = 1;
+
+/// Connections that wait, of a server that has few files: those of guests, of clients that are refused and of connections that
+/// come too soon.
+const LEAST_WAITING: u64 = 16;
+
+/// Clients that are refused at a time, and have not closed their connections: so many, or a quarter of those that wait.
+const REFUSED_MOST: u64 = 64;
+
+/// What the tests of a server that may open so many files may take. Of few, half.
+pub(super) fn files_of_tests(files: u64) -> u64 {
+    (files - FILES_KEPT.min(files / 2)).min(files / 10 * TENTHS_OF_TESTS)
+}
+
+/// How many connections may wait at a server that may open so many files.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Waiting {
+    pub guests: usize,
+    pub refused: usize,
+    pub followers: usize,
+}
+
+impl Waiting {
+    pub fn of(files: u64) -> Self {
+        let all = (files / 10 * TENTHS_OF_GUESTS).max(LEAST_WAITING);
+        let [refused, followers] = [REFUSED_MOST, followers::MOST].map(|most| most.min(all / 4));
+        Self {
+            guests: (all - refused - followers) as usize,
+            refused: refused as usize,
+            followers: followers as usize,
+        }
+    }
+}
+
+/// Threads that sessions of strangers and their tests may have by default beside the further workers of tests: with those, and
+/// eight of its own, a server has 64 on two processors.
+const SESSION_THREADS: u64 = 48;
+
+/// How many threads the sessions of clients on other machines may have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Threads {
+    /// All of them; 0: any number; absent: 48, and four for each processor.
+    pub all: Option<u64>,
+    /// Those from one address; 0: any number; absent: half of all.
+    pub address: Option<u64>,
+}
+
+impl Threads {
+    /// The limits, with these among them, of a server that may use so many processors.
+    pub(super) fn among(self, limits: Limits, cpus: usize) -> Limits {
+        let usual = SESSION_THREADS + (FURTHER_WORKERS_PER_CPU * cpus) as u64;
+        let all = Some(self.all.unwrap_or(usual)).filter(|&most| most > 0);
+        let share = all.map(|most| most.div_ceil(2));
+        let address = self.address.map_or(share, |asked| (asked > 0).then_some(asked));
+        Limits { threads: all, threads_per_address: address, ..limits }
+    }
+}
+
+/// How many descriptors the tests of strangers may have.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Descriptors {
+    /// Of one session; 0: any number; absent: half of those for tests.
+    pub session: Option<u64>,
+    /// Of all sessions from one address; 0: any number; absent: half of those for tests.
+    pub address: Option<u64>,
+}
+
+impl Descriptors {
+    /// The limits, with these among them, of a server that may open so many files.
+    pub(super) fn among(self, limits: Limits, files: u64) -> Limits {
+        let half = files_of_tests(files) / 2;
+        let limit = |asked: Option<u64>| Some(asked.unwrap_or(half)).filter(|&most| most > 0);
+        Limits {
+            descriptors: limit(self.session),
+            descriptors_per_address: limit(self.address),
+            ..limits
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strangers_have_at_most_four_fifths_of_the_descriptors() {
+        for files in [160, 256, 1_024, 4_096, 20_000, 1_000_000] {
+            let Waiting { guests, refused, followers } = Waiting::of(files);
+            let waiting = (guests + refused + followers) as u64;
+            let all = files_of_tests(files) + waiting;
+            assert!(all * 10 <= files * 8, "{all} of {files}");
+            assert!(guests >= 8 && refused >= 4 && followers >= 4, "{files}: {guests}");
+        }
+        assert_eq!(Waiting::of(20_000), Waiting { guests: 1_872, refused: 64, followers: 64 });
+    }
+
+    #[test]
+    fn threads_follow_from_processors_unless_they_are_said() {
+        let of = |all, address, cpus| {
+            let limits = Threads { all, address }.among(Limits::default(), cpus);
+            (limits.threads, limits.threads_per_address)
+        };
+        assert_eq!(of(None, None, 1), (Some(52), Some(26)));
+        assert_eq!(of(None, None, 2), (Some(56), Some(28)));
+        assert_eq!(of(None, None, 16), (Some(112), Some(56)));
+        assert_eq!(of(Some(12), None, 2), (Some(12), Some(6)));
+        assert_eq!(of(Some(12), Some(0), 2), (Some(12), None));
+        assert_eq!(of(Some(0), None, 2), (None, None));
+        assert_eq!(of(Some(0), Some(3), 2), (None, Some(3)));
+    }
+}
