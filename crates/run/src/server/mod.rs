@@ -261,9 +261,7 @@ impl Serving {
         for _ in 0..TURN {
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
-                    if let Some(key) = self.receive_guest(socket.into_tcp_stream(), from) {
-                        self.hear_guest(key, scope, stop, talk);
-                    }
+                    self.receive_guest(socket.into_tcp_stream(), from, scope, (stop, talk));
                 }
                 Ok(None) => break,
                 // No files left: those who have been told why they have no session make room, and those who have said
@@ -298,18 +296,26 @@ impl Serving {
         Ok(())
     }
 
-    fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) -> Option<u64> {
-        let key = self.lobby.enter(stream, from, clock::now())?;
+    fn receive_guest<'scope>(
+        &mut self,
+        stream: TcpStream,
+        from: SocketAddr,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        (stop, talk): (&'scope Stop, Talk<'scope>),
+    ) {
+        let Some(key) = self.lobby.enter(stream, from, clock::now()) else { return };
+        let arrival = self.lobby.hear(key);
+        if !matches!(arrival, Arrival::Unfinished) {
+            return self.serve(key, arrival, scope, (stop, talk));
+        }
         let added =
             self.lobby.stream(key).map(|stream| self.poller.add(stream, key, Interest::INPUT));
         if !matches!(added, Some(Ok(()))) {
             self.lobby.leave(key);
-            return None;
         }
-        Some(key)
     }
 
-    /// A connection says what it is for.
+    /// A connection that was waited for says what it is for.
     fn hear_guest<'scope>(
         &mut self,
         key: u64,
@@ -324,6 +330,17 @@ impl Serving {
             // What is closed or handed on is no longer waited for here.
             let _ = self.poller.remove(stream);
         }
+        self.serve(key, arrival, scope, (stop, talk));
+    }
+
+    /// Does what a connection is for.
+    fn serve<'scope>(
+        &mut self,
+        key: u64,
+        arrival: Arrival,
+        scope: &'scope std::thread::Scope<'scope, '_>,
+        (stop, talk): (&'scope Stop, Talk<'scope>),
+    ) {
         match arrival {
             Arrival::Unfinished => {}
             Arrival::Gone => drop(self.lobby.leave(key)),
