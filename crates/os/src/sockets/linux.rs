@@ -57,6 +57,8 @@ pub fn listen_tcp(address: SocketAddr, backlog: i32) -> Result<Socket, OsError> 
         let socket = tcp(address)?;
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
+        // Its connections have this from it; where very many come, a system call for each counts.
+        socket.set_tcp_nodelay(true)?;
         socket.listen(backlog)?;
         socket.set_nonblocking(true)?;
         Ok(socket)
@@ -65,17 +67,15 @@ pub fn listen_tcp(address: SocketAddr, backlog: i32) -> Result<Socket, OsError> 
 }
 
 pub fn accept_tcp(listener: &Socket) -> Result<Option<(Socket, SocketAddr)>, OsError> {
-    let (handle, address) = match rustix::net::acceptfrom_with(listener, SocketFlags::CLOEXEC) {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let (handle, address) = match rustix::net::acceptfrom_with(listener, flags) {
         Ok(accepted) => accepted,
         // A connection that was reset while it waited, or a signal: nothing to accept either.
         Err(Errno::AGAIN | Errno::CONNABORTED | Errno::INTR) => return Ok(None),
         Err(errno) => return Err(OsError::call("accept a connection")(errno)),
     };
-    let socket = Socket(handle);
     let Some(Ok(address)) = address.map(SocketAddr::try_from) else { return Ok(None) };
-    // What fails is the connection, and whoever uses it finds that out.
-    let _ = socket.set_nodelay(true);
-    Ok(Some((socket, address)))
+    Ok(Some((Socket(handle), address)))
 }
 
 pub fn connect_tcp(

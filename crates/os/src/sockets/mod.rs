@@ -63,7 +63,7 @@ pub fn listen_tcp(address: SocketAddr, backlog: i32) -> Result<Socket, OsError> 
     imp::listen_tcp(address, backlog)
 }
 
-/// The next connection that was made to a listener; `None` where none waits. Nagle's algorithm is off.
+/// The next connection that was made to a listener; `None` where none waits. It does not block, and Nagle's algorithm is off.
 pub fn accept_tcp(listener: &Socket) -> Result<Option<(Socket, SocketAddr)>, OsError> {
     imp::accept_tcp(listener)
 }

@@ -33,6 +33,15 @@ fn pair() -> (Socket, Socket) {
 }
 
 #[test]
+fn an_accepted_connection_neither_blocks_nor_waits_for_more_to_send() {
+    let (_client, server) = pair();
+    let server = server.into_tcp_stream();
+    assert!(server.nodelay().expect("a socket"));
+    let error = (&server).read(&mut [0; 1]).expect_err("nothing was said");
+    assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+}
+
+#[test]
 fn a_connection_knows_both_its_ends() {
     let (client, server) = pair();
     assert_eq!(client.peer_addr().expect("connected"), server.local_addr().expect("connected"));

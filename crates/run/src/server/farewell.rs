@@ -59,6 +59,8 @@ impl Farewells {
         self.next_key += 1;
         self.leaving.insert(key, Leaving { stream, heard: 0 });
         self.queue.push_back((now.plus_nanos(PATIENCE.0), key));
+        // Its greeting, and whether it has closed behind it: such a one need not be waited for.
+        self.hear(key);
         self.hear(key);
         self.leaving.contains_key(&key).then_some(key)
     }

@@ -71,9 +71,8 @@ impl Lobby {
         }
     }
 
-    /// A connection comes in. Where too many wait, the one that has waited longest goes.
-    pub fn enter(&mut self, stream: TcpStream, from: SocketAddr, now: Tick) -> Option<u64> {
-        stream.set_nonblocking(true).ok()?;
+    /// A connection comes in, which does not block. Where too many wait, the one that has waited longest goes.
+    pub fn enter(&mut self, stream: TcpStream, from: SocketAddr, now: Tick) -> u64 {
         if self.guests.len() >= self.most {
             self.dismiss_oldest();
         }
@@ -85,7 +84,7 @@ impl Lobby {
         }
         self.guests.insert(key, Guest { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 });
         self.queue.push_back((now + PATIENCE, key));
-        Some(key)
+        key
     }
 
     /// The connection of a guest.
@@ -185,7 +184,8 @@ mod tests {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
         let (server, from) = listener.accept().expect("a connection waits");
-        (lobby.enter(server, from, now).expect("it is new"), client)
+        server.set_nonblocking(true).expect("a socket");
+        (lobby.enter(server, from, now), client)
     }
 
     /// Hears until something comes of it: what was written arrives soon.

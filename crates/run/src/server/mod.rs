@@ -303,7 +303,7 @@ impl Serving {
         scope: &'scope std::thread::Scope<'scope, '_>,
         (stop, talk): (&'scope Stop, Talk<'scope>),
     ) {
-        let Some(key) = self.lobby.enter(stream, from, clock::now()) else { return };
+        let key = self.lobby.enter(stream, from, clock::now());
         let arrival = self.lobby.hear(key);
         if !matches!(arrival, Arrival::Unfinished) {
             return self.serve(key, arrival, scope, (stop, talk));
