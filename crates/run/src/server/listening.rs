@@ -8,8 +8,9 @@ use pathscope_os::{OsError, address};
 use super::is_missing_family;
 use crate::error::RunError;
 
-/// Connections that wait to be accepted: as many as the kernel lets.
-const BACKLOG: i32 = 4_096;
+/// Connections that wait to be accepted: those in the making of two clients as they are by default. More would not have
+/// more of them served: where strangers keep the queue full, everybody else waits for all that stand in it.
+const BACKLOG: i32 = 2_048;
 
 /// A port that the system chose for TCP may be taken on UDP: another one is tried so often.
 const PORT_ATTEMPTS: usize = 32;
