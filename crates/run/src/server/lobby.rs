@@ -13,6 +13,10 @@ use pathscope_peers::registry::identify;
 /// A client says what it is for in its first packet.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Where all places are taken, so many are given to others in a second at the most: whoever connects has its word on the way, and
+/// of very many that come at once the first must not go before it is here.
+const TURNS_PER_SECOND: u64 = 8_000;
+
 /// So many places of guests that have left may stay in the queue, however few are there.
 const QUEUE_LEAST: usize = 64;
 
@@ -20,7 +24,7 @@ const QUEUE_LEAST: usize = 64;
 #[derive(Debug)]
 pub(super) struct Lobby {
     guests: HashMap<u64, Guest>,
-    /// May still name guests that have left.
+    /// When each came; may still name guests that have left.
     queue: VecDeque<(Tick, u64)>,
     next_key: u64,
     most: usize,
@@ -71,6 +75,15 @@ impl Lobby {
         }
     }
 
+    /// When there is a place for another: at once, or when the one that has waited longest may be sent away.
+    pub fn next_place(&mut self) -> Option<Tick> {
+        if self.guests.len() < self.most {
+            return None;
+        }
+        let stay = self.most as u64 * 1_000_000_000 / TURNS_PER_SECOND;
+        Some(self.first_came()?.plus_nanos(stay))
+    }
+
     /// A connection comes in, which does not block. Where too many wait, the one that has waited longest goes.
     pub fn enter(&mut self, stream: TcpStream, from: SocketAddr, now: Tick) -> u64 {
         if self.guests.len() >= self.most {
@@ -83,7 +96,7 @@ impl Lobby {
             self.queue.retain(|(_, key)| self.guests.contains_key(key));
         }
         self.guests.insert(key, Guest { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 });
-        self.queue.push_back((now + PATIENCE, key));
+        self.queue.push_back((now, key));
         key
     }
 
@@ -122,9 +135,14 @@ impl Lobby {
 
     /// When the first guest has said nothing for too long.
     pub fn next_deadline(&mut self) -> Option<Tick> {
-        while let Some(&(deadline, key)) = self.queue.front() {
+        self.first_came().map(|came| came + PATIENCE)
+    }
+
+    /// When the guest came that has waited longest.
+    fn first_came(&mut self) -> Option<Tick> {
+        while let Some(&(came, key)) = self.queue.front() {
             if self.guests.contains_key(&key) {
-                return Some(deadline);
+                return Some(came);
             }
             self.queue.pop_front();
         }
@@ -140,7 +158,7 @@ impl Lobby {
 
     /// Closes the connection that has waited longest. Returns whether there was one.
     pub fn dismiss_oldest(&mut self) -> bool {
-        self.next_deadline();
+        self.first_came();
         self.queue.pop_front().is_some_and(|(_, key)| self.guests.remove(&key).is_some())
     }
 }
@@ -255,6 +273,17 @@ mod tests {
             panic!("it is no client of ours")
         };
         assert!(who.contains("web client"), "{who}");
+    }
+
+    #[test]
+    fn a_place_is_given_to_another_when_its_guest_had_time_to_say_a_word() {
+        let mut lobby = Lobby::new(0, 4);
+        let now = Tick::from_nanos(1_000_000_000);
+        let guests: Vec<_> = (0..4).map(|_| guest(&mut lobby, now)).collect();
+        // Four places, 8,000 turns a second: each may stay for half a millisecond.
+        assert_eq!(lobby.next_place(), Some(now.plus_nanos(500_000)));
+        lobby.leave(guests[1].0);
+        assert_eq!(lobby.next_place(), None, "there is room");
     }
 
     #[test]

@@ -125,6 +125,9 @@ const FIRST_REFUSED: u64 = 1 << 62;
 /// For how long nothing is accepted when there are no files.
 const FULL: Duration = Duration::from_millis(50);
 
+/// How long listeners are left alone at the least where guests have all places and their words on the way.
+const CROWDED: Duration = Duration::from_millis(1);
+
 /// A server that answers.
 struct Serving {
     poller: Poller,
@@ -135,8 +138,10 @@ struct Serving {
     followers: Followers,
     sessions: Arc<Sessions>,
     challenger: Challenger,
-    /// Until when listeners are left alone, since there are no files for their connections.
+    /// Until when listeners are left alone, since there are no files or places for their connections.
     full_until: Option<Tick>,
+    /// Whether it is places that are missing: they may be had sooner.
+    is_crowded: bool,
     /// Wakes this thread at the end.
     _hearing: Hearing,
 }
@@ -181,6 +186,7 @@ impl Serving {
             )),
             challenger: Challenger::new(random::bytes()?),
             full_until: None,
+            is_crowded: false,
             _hearing: hearing,
         })
     }
@@ -213,6 +219,10 @@ impl Serving {
                 } else {
                     self.hear_guest(key, scope, stop, talk);
                 }
+            }
+            if self.is_crowded && self.lobby.next_place().is_none() {
+                self.full_until = self.full_until.map(|_| Tick::ZERO);
+                self.listen_again(clock::now())?;
             }
             for &Ready { key, .. } in ready.iter().filter(|ready| ready.key < FIRST_GUEST) {
                 match self.sockets.get(&key).cloned() {
@@ -259,6 +269,11 @@ impl Serving {
         talk: Talk<'scope>,
     ) -> Result<(), RunError> {
         for _ in 0..TURN {
+            let place = self.lobby.next_place();
+            if let Some(until) = place.filter(|&place| place > clock::now()) {
+                self.is_crowded = true;
+                return self.stop_listening(until.max(clock::now() + CROWDED));
+            }
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
                     self.receive_guest(socket.into_tcp_stream(), from, scope, (stop, talk));
@@ -289,6 +304,7 @@ impl Serving {
 
     fn listen_again(&mut self, now: Tick) -> Result<(), RunError> {
         if self.full_until.take_if(|until| *until <= now).is_some() {
+            self.is_crowded = false;
             for (&key, source) in self.sockets.iter().filter(|(_, source)| source.accepts()) {
                 self.poller.add(source.socket(), key, Interest::INPUT)?;
             }
