@@ -54,7 +54,7 @@ impl Process {
     /// Looks at what it holds; how it ended, if it has.
     pub fn look(&mut self) -> io::Result<Option<ExitStatus>> {
         let ended = self.child.try_wait()?;
-        if ended.is_none() {
+        if ended.is_none() && is_itself(self.child.id()) {
             let held = held(self.child.id());
             self.most.resident_bytes = self.most.resident_bytes.max(held.resident_bytes);
             self.most.threads = self.most.threads.max(held.threads);
@@ -114,6 +114,13 @@ impl Drop for Process {
         let _ = self.child.wait();
         let _ = fs::remove_file(&self.output);
     }
+}
+
+/// Whether a process that was started from here is the program that it is to be. For some microseconds after its start it still
+/// is this one, with all of this one's memory: one in a thousand that is looked at right then is seen so.
+fn is_itself(process: u32) -> bool {
+    let program = |process: &str| fs::read_link(format!("/proc/{process}/exe")).ok();
+    program(&process.to_string()) != program("self")
 }
 
 fn held(process: u32) -> Held {
