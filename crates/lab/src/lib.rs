@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod capture;
+pub mod description;
 pub mod harness;
 pub mod keeper;
 pub mod kernel;

@@ -13,20 +13,21 @@
 //!   router has a default route instead.
 //! - Every node must reach every other, unless the whole topology is `isolated`.
 
-mod fault;
 mod network;
 mod prefix;
 mod read;
 mod stated;
 mod validate;
+mod way;
 
 #[cfg(test)]
 mod tests;
 
-pub use fault::{Fault, Faults, MOST_FAULTS, Place};
+pub use crate::description::{Fault, Faults, MOST_FAULTS, Place};
 pub use network::{
     Address, Domain, End, Interface, Kind, Link, Mac, Neighbour, Network, Node, Passage, Route,
 };
 pub use prefix::{Family, Prefix};
 pub use stated::Topology;
 pub use validate::{LONGEST_NAME, MOST_LINKS, MOST_NODES};
+pub use way::Hop;

@@ -4,9 +4,9 @@
 
 use pathscope_core::quantity::{BitRate, Period};
 
-use super::fault::{Fault, Faults, Place};
 use super::network::{Kind, Network};
 use super::validate;
+use crate::description::{Fault, Faults, Place, Said};
 use crate::link::{Conditions, Loss, Queue, Rate};
 
 /// What a network looks like: nodes, links, and what was stated about addresses and routes.
@@ -43,13 +43,6 @@ pub struct Topology {
     /// What was wrong already with the statements themselves.
     pub(super) faults: Vec<Fault>,
     named_last: NamedLast,
-}
-
-/// Words, and where they stand.
-#[derive(Clone, Debug)]
-pub(super) struct Said {
-    pub text: String,
-    pub place: Option<Place>,
 }
 
 #[derive(Clone, Debug)]
@@ -256,12 +249,6 @@ impl Topology {
     fn too_early(&mut self, what: &str, of: &str) {
         let text = format!("is not said of a {of}; say it right behind the {of} it is of");
         self.faults.push(Fault { place: None, subject: what.to_owned(), text });
-    }
-}
-
-impl Said {
-    pub fn in_code(text: &str) -> Self {
-        Self { text: text.to_owned(), place: None }
     }
 }
 

@@ -1,9 +1,8 @@
 //! One link as a file states it.
 
-use super::document::{Document, Entry};
+use crate::description::{Document, Entry, Place, Said, named, quoted};
 use crate::link::{Change, Conditions, ConditionsError, Order};
-use crate::topology::fault::{Place, named, quoted};
-use crate::topology::stated::{Said, StatedLink};
+use crate::topology::stated::StatedLink;
 
 /// The keys that say what a link does to frames.
 pub(super) const CONDITIONS: [&str; 8] =

@@ -3,22 +3,19 @@
 //! Every key is looked at by hand and not by a derive, so that all faults are told at once, each with
 //! its line, and so that the order of the file is kept: addresses are given out by it.
 
-mod document;
 mod links;
 
 use toml::de::DeTable;
 
-use self::document::{Document, Entry};
 pub(super) use self::links::explained;
-use super::fault::{instead, named, quoted};
 use super::network::Kind;
-use super::stated::{Said, StatedNode, StatedRoute, Topology};
+use super::stated::{StatedNode, StatedRoute, Topology};
+use crate::description::{self, Document, Entry, named, quoted};
 
-const KEYS: [&str; 7] = ["name", "seed", "isolated", "hosts", "routers", "switches", "links"];
-/// More is not a description that somebody wrote, and is not looked at.
-const MOST_BYTES: usize = 1 << 20;
-/// So many places that are not TOML tell that a file is something else.
-const MOST_SYNTAX_FAULTS: usize = 5;
+const KEYS: [&str; 8] =
+    ["name", "seed", "isolated", "hosts", "routers", "switches", "links", EXPERIMENTS];
+/// What is done on a network stands in the same file, and is read by whoever does it.
+const EXPERIMENTS: &str = "experiments";
 
 impl Topology {
     /// Reads what a file says. `source_name` is what faults are told of, as a rule the file's path;
@@ -58,24 +55,9 @@ impl Topology {
         let file = source_name.rsplit('/').next().unwrap_or(source_name);
         let mut topology = Self::named(file.trim_end_matches(".toml"));
         source_name.clone_into(&mut topology.source_name);
-        let mut document = Document::new(text);
-        if text.len() > MOST_BYTES {
-            let text = format!("the file is larger than {MOST_BYTES} bytes; is it a topology?");
-            document.fault(0, "", text);
-        } else {
-            let (table, errors) = DeTable::parse_recoverable(text);
-            let (told, more) = errors.split_at(errors.len().min(MOST_SYNTAX_FAULTS));
-            for error in told {
-                document.syntax(error);
-            }
-            if let Some(next) = more.first() {
-                let text = format!("and {} more like these; is this a topology?", more.len());
-                document.fault(next.span().map_or(0, |span| span.start), "", text);
-            }
-            // What was recovered from broken syntax is guessed: faults of guesses would mislead.
-            if errors.is_empty() {
-                top_level(&mut document, table.get_ref(), &mut topology);
-            }
+        let (mut document, table) = Document::read(text, "a topology");
+        if let Some(table) = table {
+            top_level(&mut document, &table, &mut topology);
         }
         topology.faults = document.into_faults();
         topology
@@ -83,7 +65,7 @@ impl Topology {
 }
 
 fn top_level(document: &mut Document, table: &DeTable, topology: &mut Topology) {
-    for entry in document::entries(table) {
+    for entry in description::entries(table) {
         match entry.key {
             "name" => {
                 if let Some(name) = document.text(&entry, "") {
@@ -100,6 +82,7 @@ fn top_level(document: &mut Document, table: &DeTable, topology: &mut Topology) 
                     topology.links.extend(links::link(document, &link));
                 }
             }
+            EXPERIMENTS => {}
             _ => document.unknown_key(&entry, "", &KEYS),
         }
     }
@@ -152,16 +135,4 @@ fn routes(document: &mut Document, entry: &Entry, subject: &str) -> Vec<StatedRo
         }
     }
     routes
-}
-
-impl Document<'_> {
-    fn said_key(&self, entry: &Entry) -> Said {
-        Said { text: entry.key.to_owned(), place: Some(self.place(entry.at)) }
-    }
-
-    fn unknown_key(&mut self, entry: &Entry, subject: &str, allowed: &[&str]) {
-        let what = if allowed.len() == 1 { "is only" } else { "are" };
-        let instead = instead(entry.key, what, allowed.iter().copied());
-        self.fault(entry.at, subject, format!("there is no key {}{instead}", quoted(entry.key)));
-    }
 }

@@ -173,7 +173,7 @@ x.toml:1:15: `hosts`: `7` is not a list of texts in quotes"#,
         r#"
 host = ["a"]"#,
         r#"
-x.toml:1:1: there is no key `host`; did you mean `hosts`? There are name, seed, isolated, hosts, routers, switches, links"#,
+x.toml:1:1: there is no key `host`; did you mean `hosts`? There are name, seed, isolated, hosts, routers, switches, links, experiments"#,
     ),
     (
         r#"

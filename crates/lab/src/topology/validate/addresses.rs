@@ -3,10 +3,11 @@
 
 use std::net::IpAddr;
 
-use crate::topology::fault::{Fault, listed, quoted};
+use crate::description::Said;
+use crate::description::{Fault, listed, quoted};
 use crate::topology::network::{Address, End, Kind, Link, Neighbour, Network};
 use crate::topology::prefix::{Family, Prefix};
-use crate::topology::stated::{Said, StatedLink, Topology};
+use crate::topology::stated::{StatedLink, Topology};
 
 /// What no interface of a lab may be given: this host, loopback, multicast and reserved (RFC 6890), and
 /// what IPv6 keeps for itself (RFC 4291).

@@ -1,7 +1,7 @@
 //! Which interfaces hear each other's broadcasts: the two ends of a link between hosts and routers, or
 //! everything around switches that are joined.
 
-use crate::topology::fault::Fault;
+use crate::description::Fault;
 use crate::topology::network::{Domain, End, Kind, Network};
 use crate::topology::stated::Topology;
 

@@ -10,9 +10,9 @@ mod reach;
 mod routes;
 mod structure;
 
-use super::fault::{Fault, Faults};
 use super::network::Network;
 use super::stated::Topology;
+use crate::description::{Fault, Faults};
 
 pub use structure::{LONGEST_NAME, MOST_LINKS, MOST_NODES};
 

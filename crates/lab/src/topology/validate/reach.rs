@@ -5,7 +5,7 @@
 
 use std::net::IpAddr;
 
-use crate::topology::fault::Fault;
+use crate::description::Fault;
 use crate::topology::network::{End, Kind, Network};
 use crate::topology::prefix::Family;
 use crate::topology::stated::Topology;

@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::net::IpAddr;
 
-use crate::topology::fault::{Fault, listed, quoted};
+use crate::description::{Fault, listed, quoted};
 use crate::topology::network::{End, Kind, Network, Route};
 use crate::topology::prefix::{Family, Prefix};
 use crate::topology::stated::{StatedRoute, Topology};

@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::domains;
-use crate::topology::fault::{Fault, Place, instead, named, quoted};
+use crate::description::Said;
+use crate::description::{Fault, Place, instead, named, quoted};
 use crate::topology::network::{End, Interface, Kind, Link, Mac, Network, Node, Passage};
 use crate::topology::read::explained;
-use crate::topology::stated::{Said, StatedLink, Topology};
+use crate::topology::stated::{StatedLink, Topology};
 
 /// The longest name of a node, in bytes: `to-`, the name and `.2` are the name of an interface, for
 /// which Linux has 15.

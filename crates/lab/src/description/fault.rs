@@ -40,7 +40,7 @@ pub struct Faults {
 
 impl Faults {
     /// Of `found`, the first [`MOST_FAULTS`]; none where nothing was found.
-    pub(super) fn of(source_name: &str, mut found: Vec<Fault>) -> Option<Self> {
+    pub fn of(source_name: &str, mut found: Vec<Fault>) -> Option<Self> {
         found.sort();
         // A word that is said of both directions is wrong in both.
         found.dedup();
@@ -83,7 +83,7 @@ impl fmt::Display for Faults {
 }
 
 /// What somebody wrote, in back quotes, on one line and not too long.
-pub(super) fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     const MOST: usize = 40;
     let shown: String = text.chars().take(MOST).flat_map(char::escape_debug).collect();
     let rest = if text.chars().nth(MOST).is_some() { "…" } else { "" };
@@ -91,12 +91,12 @@ pub(super) fn quoted(text: &str) -> String {
 }
 
 /// A kind of thing and its name, on one line and not too long: `link r1:r2`.
-pub(super) fn named(kind: &str, name: &str) -> String {
+pub fn named(kind: &str, name: &str) -> String {
     format!("{kind} {}", quoted(name).trim_matches('`'))
 }
 
 /// What there is instead of what was typed: `; did you mean `rate`? The keys are …`.
-pub(super) fn instead<'name>(
+pub fn instead<'name>(
     typed: &str,
     what: &str,
     known: impl IntoIterator<Item = &'name str> + Clone,
@@ -109,7 +109,7 @@ pub(super) fn instead<'name>(
 }
 
 /// Names in a sentence: `r1, r2, r3`, and no more than sixteen of them.
-pub(super) fn listed<'name>(names: impl IntoIterator<Item = &'name str>) -> String {
+pub fn listed<'name>(names: impl IntoIterator<Item = &'name str>) -> String {
     const MOST: usize = 16;
     let mut names: Vec<&str> = names.into_iter().take(MOST + 1).collect();
     if names.len() > MOST {
