@@ -21,6 +21,7 @@ pub mod limits;
 pub mod media;
 pub mod memory;
 pub mod multipath;
+pub mod offered;
 pub mod pattern;
 pub mod registry;
 pub mod sequel;

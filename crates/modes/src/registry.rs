@@ -16,6 +16,7 @@ use crate::latency::{self, LatencyInterval, LatencyPlan, LatencyReport, LoadMode
 use crate::limits::{self, PlanError};
 use crate::media::{MediaInterval, MediaPlan, MediaReport};
 use crate::multipath::{MultipathInterval, MultipathPlan, MultipathReport};
+use crate::offered::{Offered, PingSizes};
 
 /// The group of the plan's own flows. What else there is are probes.
 pub const MAIN: GroupId = GroupId(0);
@@ -140,6 +141,24 @@ impl Plan {
             Self::Datagrams(plan) => plan.wait,
             Self::Media(plan) => plan.wait,
             Self::Multipath(_) => Wait::Auto,
+        }
+    }
+
+    /// What it puts on the path.
+    pub fn offered(&self) -> Offered {
+        match self {
+            Self::Goodput(plan) => plan.offered(),
+            Self::Datagrams(plan) => plan.offered(),
+            Self::Media(plan) => plan.offered(),
+            Self::Latency(_) | Self::Multipath(_) => Offered::default(),
+        }
+    }
+
+    /// What its pings weigh, where it sends any.
+    pub fn ping_sizes(&self) -> Option<PingSizes> {
+        match self {
+            Self::Latency(plan) => Some(plan.ping_sizes()),
+            Self::Goodput(_) | Self::Datagrams(_) | Self::Media(_) | Self::Multipath(_) => None,
         }
     }
 

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use pathscope_os::clock;
 
 /// RFC 3339 in UTC, to the millisecond.
-pub(crate) fn rfc3339(unix_ns: u64) -> String {
+pub fn rfc3339(unix_ns: u64) -> String {
     format!("{:.3}", timestamp(unix_ns))
 }
 

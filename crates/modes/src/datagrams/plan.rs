@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::goodput::{Extent, Pattern, Verify};
 use crate::limits::{self, PlanError};
+use crate::offered::{Load, Offered};
 use crate::sockets::SocketPlan;
 
 /// Everything about a test of datagram goodput that both ends must know.
@@ -113,6 +114,16 @@ impl DatagramsPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.pattern != Pattern::Push
+    }
+
+    /// What it puts on the path.
+    pub fn offered(&self) -> Offered {
+        let rate = |rate: BitRate| rate.0 as f64 * f64::from(self.connections);
+        let load = Load::Datagrams {
+            rate_bps: self.rate_bps.map(rate),
+            payload_bytes: self.datagram_bytes.0,
+        };
+        Offered::by(load, self.is_up(), self.is_down())
     }
 
     /// Whether this end sends.

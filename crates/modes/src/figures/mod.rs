@@ -6,13 +6,18 @@
 
 mod ends;
 mod groups;
+mod id;
 #[cfg(test)]
 mod tests;
 
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
 pub use groups::GROUPS;
+pub use id::{FigureId, FigureIdError};
 
 /// Figures of one thing that is measured.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Group {
     /// The first part of the id of each: `latency`.
     pub name: &'static str,
@@ -54,7 +59,8 @@ pub struct FigureDefinition {
 }
 
 /// What a figure is a number of.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Bits a second.
     BitRate,

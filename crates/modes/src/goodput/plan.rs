@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Pace, Shape};
 use crate::limits::{self, PlanError};
+use crate::offered::{Load, Offered};
 use crate::sockets::SocketPlan;
 
 /// What waits unsent in the kernel at the most where both ends send at once, unless it is stated. What waits there is
@@ -99,6 +100,13 @@ impl GoodputPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.pattern != Pattern::Push
+    }
+
+    /// What it puts on the path.
+    pub fn offered(&self) -> Offered {
+        let rate_bps = self.rate_bps.map(|rate| rate.0 as f64);
+        let load = Load::Streams { connections: self.connections, rate_bps };
+        Offered::by(load, self.is_up(), self.is_down())
     }
 }
 

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::datagram::{HEADER_BYTES, NOTED_BYTES};
 use crate::limits::{self, PlanError};
+use crate::offered::PingSizes;
 use crate::sockets::SocketPlan;
 
 /// Everything about a latency test that both ends must know. The probes beside a load are one, too.
@@ -118,6 +119,15 @@ impl LatencyPlan {
     /// Length of an echo.
     pub fn reply_bytes(&self) -> Bytes {
         self.reply_bytes.unwrap_or(self.size_bytes)
+    }
+
+    /// What a ping weighs.
+    pub fn ping_sizes(&self) -> PingSizes {
+        PingSizes {
+            transport: self.protocol.transport(),
+            request_bytes: self.size_bytes.0,
+            reply_bytes: self.reply_bytes().0,
+        }
     }
 
     /// Bytes of a datagram before its filler.

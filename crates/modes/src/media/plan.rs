@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{HEADER_BYTES, Layout, ledger};
 use crate::limits::{self, PlanError};
+use crate::offered::{Load, Offered};
 use crate::sockets::SocketPlan;
 
 /// Everything about a media test that both ends must know.
@@ -90,6 +91,15 @@ impl MediaPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.direction != Direction::Up
+    }
+
+    /// What it puts on the path. The last datagram of a frame may be shorter than the others.
+    pub fn offered(&self) -> Offered {
+        let load = Load::Datagrams {
+            rate_bps: Some(self.rate_bps.0 as f64 * f64::from(self.streams)),
+            payload_bytes: self.datagram_bytes.0,
+        };
+        Offered::by(load, self.is_up(), self.is_down())
     }
 
     /// Whether an end sends.

@@ -1,0 +1,298 @@
+//! A figure by its id, and its number in a document.
+
+use serde_json::Value;
+use thiserror::Error;
+
+use super::{FigureDefinition, GROUPS, Group, STATISTICS, Unit};
+
+/// The ways and ends that complete an id, and what stands for them in a place.
+const COMPLETIONS: [(&str, [&str; 2]); 2] =
+    [("{way}", ["up", "down"]), ("{end}", ["client", "server"])];
+
+/// One number of a document, by its id: `goodput.rate.up`, `latency.rtt.p99`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FigureId {
+    text: String,
+    group: &'static Group,
+    figure: &'static FigureDefinition,
+    /// Where it is, without `{way}` and `{end}`.
+    place: String,
+    statistic: Option<Part>,
+}
+
+/// Which number of a distribution.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Part {
+    Statistic(usize),
+    Percentile(f64),
+}
+
+/// Why a text is no figure's id.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum FigureIdError {
+    /// No figure begins so.
+    #[error("there is no figure {typed}; figures begin with {groups} (docs/figures.md has all)")]
+    NoSuchGroup {
+        /// As it was typed.
+        typed: String,
+        /// The groups.
+        groups: String,
+    },
+    /// The group has no such figure.
+    #[error("there is no figure {typed}; {group} has {figures} (docs/figures.md)")]
+    NoSuchFigure {
+        /// As it was typed.
+        typed: String,
+        /// The group.
+        group: &'static str,
+        /// Its figures, or the nearest.
+        figures: String,
+    },
+    /// It is not complete, or is completed wrongly.
+    #[error("{typed} is no single number: write {example}")]
+    NotOne {
+        /// As it was typed.
+        typed: String,
+        /// What is.
+        example: String,
+    },
+    /// There is one of them for each of a list.
+    #[error("{typed} is there for each of a list, and cannot be named alone")]
+    Many {
+        /// As it was typed.
+        typed: String,
+    },
+}
+
+impl FigureId {
+    /// The figure that is meant.
+    pub fn find(typed: &str) -> Result<Self, FigureIdError> {
+        let (group, rest) = group(typed)?;
+        let named = group.figures.iter().filter_map(|figure| {
+            let rest = rest.strip_prefix(figure.name)?;
+            (rest.is_empty() || rest.starts_with('.')).then_some((figure, rest))
+        });
+        let mut failure = None;
+        for (figure, rest) in named {
+            match Self::complete(typed, group, figure, rest) {
+                Ok(id) => return Ok(id),
+                // Of `jitter` and `jitter.max`, the longer name says what was meant.
+                Err(error) => failure = Some(error),
+            }
+        }
+        Err(failure.unwrap_or_else(|| no_such_figure(typed, group, rest)))
+    }
+
+    fn complete(
+        typed: &str,
+        group: &'static Group,
+        figure: &'static FigureDefinition,
+        rest: &str,
+    ) -> Result<Self, FigureIdError> {
+        let mut place = group.place_of(figure);
+        let mut parts = rest.strip_prefix('.').unwrap_or(rest);
+        let not_one =
+            || FigureIdError::NotOne { typed: typed.to_owned(), example: example(group, figure) };
+        for (mark, words) in COMPLETIONS {
+            if place.contains(mark) {
+                let (word, behind) = parts.split_once('.').unwrap_or((parts, ""));
+                let word = words.into_iter().find(|it| *it == word).ok_or_else(not_one)?;
+                place = place.replace(mark, word);
+                parts = behind;
+            }
+        }
+        if place.contains("[]") || place.contains('*') {
+            return Err(FigureIdError::Many { typed: typed.to_owned() });
+        }
+        let statistic = match (figure.unit, parts) {
+            (Unit::Distribution, "") => return Err(not_one()),
+            (Unit::Distribution, part) => Some(Part::find(part).ok_or_else(not_one)?),
+            (Unit::Percentiles, _) => {
+                return Err(FigureIdError::Many { typed: typed.to_owned() });
+            }
+            (_, "") => None,
+            _ => return Err(not_one()),
+        };
+        Ok(Self { text: typed.to_owned(), group, figure, place, statistic })
+    }
+
+    /// As it is written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// What it is one of.
+    pub fn group(&self) -> &'static Group {
+        self.group
+    }
+
+    /// The figure, apart from its way, end and statistic.
+    pub fn figure(&self) -> &'static FigureDefinition {
+        self.figure
+    }
+
+    /// Whether it is of this way: `up` or `down`.
+    pub fn is_of(&self, way: &str) -> bool {
+        self.text.split('.').any(|part| part == way)
+    }
+
+    /// Which number of a distribution it is: `p99`, `mean`.
+    pub fn statistic(&self) -> Option<&str> {
+        self.statistic.map(|_| {
+            let digits = self.text.rsplit('.').next().unwrap_or_default();
+            let is_fraction = digits.bytes().all(|byte| byte.is_ascii_digit());
+            let last = self.text.rfind(if is_fraction { ".p" } else { "." });
+            last.map_or("", |at| &self.text[at + 1..])
+        })
+    }
+
+    /// What it is a number of.
+    pub fn unit(&self) -> Unit {
+        match self.statistic {
+            None => self.figure.unit,
+            Some(Part::Statistic(index)) => STATISTICS[index].unit,
+            Some(Part::Percentile(_)) => Unit::Duration,
+        }
+    }
+
+    /// The number, of a measurement as a document has it. Absent where it was not measured.
+    pub fn number(&self, measurement: &Value) -> Option<f64> {
+        let at = self.place.split('.').try_fold(measurement, |at, step| at.get(step))?;
+        match self.statistic {
+            None => at.as_f64(),
+            Some(Part::Statistic(index)) => at.get(STATISTICS[index].place)?.as_f64(),
+            Some(Part::Percentile(percent)) => {
+                let is_it =
+                    |entry: &&Value| entry.get("percent").and_then(Value::as_f64) == Some(percent);
+                at.get("percentiles")?.as_array()?.iter().find(is_it)?.get("value_ns")?.as_f64()
+            }
+        }
+    }
+}
+
+impl Part {
+    fn find(name: &str) -> Option<Self> {
+        if let Some(index) = STATISTICS.iter().position(|it| it.name == name && name != "pN") {
+            return Some(Self::Statistic(index));
+        }
+        let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
+        (0.0..=100.0).contains(&percent).then_some(Self::Percentile(percent))
+    }
+}
+
+fn group(typed: &str) -> Result<(&'static Group, &str), FigureIdError> {
+    let found = typed
+        .split_once('.')
+        .and_then(|(name, rest)| Some((GROUPS.iter().find(|group| group.name == name)?, rest)));
+    found.ok_or_else(|| FigureIdError::NoSuchGroup {
+        typed: typed.to_owned(),
+        groups: GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+fn no_such_figure(typed: &str, group: &'static Group, rest: &str) -> FigureIdError {
+    let first = rest.split('.').next().unwrap_or_default();
+    let near: Vec<&str> =
+        group.figures.iter().map(|it| it.name).filter(|name| name.starts_with(first)).collect();
+    let all = || group.figures.iter().map(|it| it.name).collect();
+    let figures: Vec<&str> = if near.is_empty() || first.is_empty() { all() } else { near };
+    FigureIdError::NoSuchFigure {
+        typed: typed.to_owned(),
+        group: group.name,
+        figures: figures.join(", "),
+    }
+}
+
+/// An id of the figure that is complete.
+fn example(group: &Group, figure: &FigureDefinition) -> String {
+    let place = group.place_of(figure);
+    let mut text = group.id(figure);
+    for (mark, words) in COMPLETIONS {
+        if place.contains(mark) {
+            text = format!("{text}.{}", words[0]);
+        }
+    }
+    match figure.unit {
+        Unit::Distribution => format!("{text}.mean, .p99 or .max"),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn error(typed: &str) -> String {
+        FigureId::find(typed).expect_err(typed).to_string()
+    }
+
+    #[test]
+    fn numbers_are_found_by_their_ids() {
+        let measurement = json!({ "summary": {
+            "goodput": { "up": { "goodput_bps": 28.5e6 }, "down": null, "failed": 3 },
+            "latency": { "rtt": {
+                "count": 7, "mean_ns": 60_500_000.0,
+                "percentiles": [
+                    { "percent": 50.0, "value_ns": 60_400_000 },
+                    { "percent": 99.9, "value_ns": null },
+                ],
+            } },
+        } });
+        let number = |id: &str| FigureId::find(id).expect(id).number(&measurement);
+        assert_eq!(number("goodput.rate.up"), Some(28.5e6));
+        assert_eq!(number("goodput.rate.down"), None);
+        assert_eq!(number("goodput.failed"), Some(3.0));
+        assert_eq!(number("latency.rtt.count"), Some(7.0));
+        assert_eq!(number("latency.rtt.mean"), Some(60_500_000.0));
+        assert_eq!(number("latency.rtt.p50"), Some(60_400_000.0));
+        assert_eq!(number("latency.rtt.p99.9"), None);
+        assert_eq!(number("latency.rtt.p75"), None);
+        assert_eq!(number("loaded.rtt.mean"), None);
+    }
+
+    #[test]
+    fn an_id_knows_its_parts() {
+        let id = FigureId::find("latency.rtt.p99.9").expect("a figure");
+        assert_eq!((id.statistic(), id.unit()), (Some("p99.9"), Unit::Duration));
+        let id = FigureId::find("latency.rtt.mean").expect("a figure");
+        assert_eq!((id.group().name, id.figure().name), ("latency", "rtt"));
+        assert_eq!(id.statistic(), Some("mean"));
+        let id = FigureId::find("goodput.rate.down").expect("a figure");
+        assert!(id.is_of("down") && !id.is_of("up") && id.statistic().is_none());
+        let id = FigureId::find("end.connect.server.count").expect("a figure");
+        assert_eq!(id.unit(), Unit::Count);
+    }
+
+    #[test]
+    fn what_is_no_figure_is_told_with_what_there_is() {
+        assert!(error("speed").contains("figures begin with goodput, datagrams"));
+        assert!(
+            error("goodput.rat.up").contains("goodput has rate, window"),
+            "{}",
+            error("goodput.rat.up")
+        );
+        assert!(error("goodput.rate").contains("write goodput.rate.up"));
+        assert!(error("goodput.rate.sideways").contains("write goodput.rate.up"));
+        assert!(error("goodput.failed.up").contains("write goodput.failed"));
+        assert!(error("latency.rtt").contains("write latency.rtt.mean, .p99 or .max"));
+        assert!(error("latency.rtt.p101").contains("write latency.rtt.mean"));
+        assert!(error("goodput.address.sent").contains("each of a list"));
+        assert!(error("").contains("figures begin with"));
+    }
+
+    #[test]
+    fn every_figure_that_is_one_number_can_be_named() {
+        for group in GROUPS {
+            for figure in group.figures {
+                let place = group.place_of(figure);
+                let is_many = place.contains("[]") || place.contains('*');
+                let text = example(group, figure);
+                let first = text.split(", ").next().unwrap_or_default();
+                let found = FigureId::find(first);
+                assert_eq!(found.is_ok(), !is_many && figure.unit != Unit::Percentiles, "{first}");
+            }
+        }
+    }
+}
