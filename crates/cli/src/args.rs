@@ -308,12 +308,15 @@ pub struct OutputArgs {
 /// In which form results go to standard output.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct FormArgs {
-    /// The result as one JSON document
-    #[arg(long, conflicts_with = "json_stream")]
+    /// The result as one JSON document: --format json
+    #[arg(long, conflicts_with_all = ["json_stream", "format"])]
     pub json: bool,
-    /// Each event as a line of JSON, as it happens
-    #[arg(long)]
+    /// Each event as a line of JSON, as it happens: --format json-stream
+    #[arg(long, conflicts_with = "format")]
     pub json_stream: bool,
+    /// text, json, json-stream, or md: tables in Markdown
+    #[arg(long, value_name = "FORM", default_value_t, hide_default_value = true)]
+    pub format: Format,
 }
 
 impl FormArgs {
@@ -322,7 +325,7 @@ impl FormArgs {
         match (self.json, self.json_stream) {
             (true, _) => Format::Json,
             (_, true) => Format::JsonStream,
-            _ => Format::Text,
+            _ => self.format,
         }
     }
 }

@@ -7,6 +7,7 @@
 
 pub mod journal;
 mod json;
+mod markdown;
 pub mod registry;
 mod text;
 

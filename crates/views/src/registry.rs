@@ -8,6 +8,7 @@ use pathscope_core::event::Event;
 use thiserror::Error;
 
 use crate::json::{Document, Stream};
+use crate::markdown::Markdown;
 use crate::text::Text;
 
 /// Shows a run as it happens. Fails only where its output does.
@@ -26,12 +27,18 @@ pub enum Format {
     Json,
     /// One JSON object a line, as things happen.
     JsonStream,
+    /// For documents: tables in Markdown, when the run has ended.
+    Markdown,
 }
 
 impl Format {
     /// The formats with their names as typed.
-    pub const ALL: [(&'static str, Self); 3] =
-        [("text", Self::Text), ("json", Self::Json), ("json-stream", Self::JsonStream)];
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("text", Self::Text),
+        ("json", Self::Json),
+        ("json-stream", Self::JsonStream),
+        ("md", Self::Markdown),
+    ];
 
     /// As it is typed.
     pub const fn name(self) -> &'static str {
@@ -39,15 +46,17 @@ impl Format {
             Self::Text => "text",
             Self::Json => "json",
             Self::JsonStream => "json-stream",
+            Self::Markdown => "md",
         }
     }
 
-    /// A view of this format that writes to `out`. The JSON formats have no options.
+    /// A view of this format that writes to `out`. Only the text has options.
     pub fn view<'out>(self, options: Options, out: &'out mut dyn Write) -> Box<dyn View + 'out> {
         match self {
             Self::Text => Box::new(Text::new(options, out)),
             Self::Json => Box::new(Document::new(out)),
             Self::JsonStream => Box::new(Stream::new(out)),
+            Self::Markdown => Box::new(Markdown::new(out)),
         }
     }
 }
@@ -71,7 +80,7 @@ impl FromStr for Format {
 
 /// A format was asked for that there is not.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
-#[error("'{typed}' is no output format; choose text, json or json-stream")]
+#[error("'{typed}' is no output format; choose text, json, json-stream or md")]
 pub struct UnknownFormat {
     /// What was typed.
     pub typed: String,

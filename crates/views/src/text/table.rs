@@ -79,7 +79,7 @@ fn columns(table: &Table) -> Vec<Column> {
 
 /// The unit of each column: one for all neighbours of a kind where one suits them, since p50 and p99 are
 /// compared, too.
-fn scales(columns: &[Vec<Option<&Value>>]) -> Vec<Option<Scale>> {
+pub fn scales(columns: &[Vec<Option<&Value>>]) -> Vec<Option<Scale>> {
     let own = |values: &Vec<Option<&Value>>| value::common_scale(values.iter().copied().flatten());
     let scaled: Vec<_> = columns.iter().map(|values| (values, own(values))).collect();
     let kind = |scale: &Option<Scale>| scale.map(|scale| scale.dimension());

@@ -1,0 +1,146 @@
+//! For documents: the result as Markdown, as GitHub reads it, with tables that may be as wide as they are.
+//!
+//! Written when the run has ended, and nothing before. Shapes of distributions are left to the JSON and to the text.
+
+#[cfg(test)]
+mod tests;
+
+use std::io::{self, Write};
+
+use pathscope_core::error::Failure;
+use pathscope_core::event::Event;
+use pathscope_core::sheet::{Figure, Section, Sheet, Table, Value};
+
+use crate::registry::View;
+use crate::text::{common_scales, shown_alone, shown_beside};
+
+/// Writes the result as Markdown when the run has ended.
+pub struct Markdown<'out> {
+    out: &'out mut dyn Write,
+}
+
+impl<'out> Markdown<'out> {
+    /// A view that writes to `out`.
+    pub fn new(out: &'out mut dyn Write) -> Self {
+        Self { out }
+    }
+}
+
+impl View for Markdown<'_> {
+    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
+        let Event::Finished { sheet, failure, .. } = event else { return Ok(()) };
+        self.out.write_all(page(sheet, failure).as_bytes())?;
+        self.out.flush()
+    }
+}
+
+fn page(sheet: &Sheet, failure: Option<(Failure, &str)>) -> String {
+    let mut blocks = vec![format!("# {}", words(&sheet.title))];
+    if let Some((_, sentence)) = failure {
+        blocks.push(format!("**{}**", words(sentence)));
+    }
+    let context = sheet.context.iter().map(|it| format!("- {}: {}", words(&it.label), figure(it)));
+    blocks.push(context.collect::<Vec<_>>().join("\n"));
+    for section in &sheet.sections {
+        self::section(&mut blocks, section);
+    }
+    blocks.extend(sheet.caveats.iter().map(|caveat| format!("> {}", words(&caveat.text))));
+    blocks.retain(|block| !block.is_empty());
+    blocks.join("\n\n") + "\n"
+}
+
+fn section(blocks: &mut Vec<String>, section: &Section) {
+    if !section.title.is_empty() {
+        blocks.push(format!("## {}", words(&section.title)));
+    }
+    blocks.push(words(&section.subtitle));
+    let failed = section.checks.iter().filter(|check| !check.passed);
+    let failed = failed.map(|check| {
+        format!("- **FAILED** {}: {}", words(&check.name.replace('_', " ")), words(&check.text))
+    });
+    blocks.push(failed.collect::<Vec<_>>().join("\n"));
+    blocks.push(figures(&section.figures));
+    for it in &section.tables {
+        blocks.push(words(&it.title));
+        blocks.push(table(it));
+    }
+    blocks.extend(section.verdict.iter().map(|verdict| format!("**{}**", words(&verdict.text))));
+    let held = section.checks.iter().filter(|check| check.passed && !check.text.is_empty());
+    blocks
+        .push(held.map(|check| format!("- {}", words(&check.text))).collect::<Vec<_>>().join("\n"));
+    blocks.extend(section.caveats.iter().map(|caveat| format!("> {}", words(&caveat.text))));
+}
+
+/// A figure with its note.
+fn figure(figure: &Figure) -> String {
+    let value = words(&shown_alone(&figure.value));
+    match figure.note.as_deref() {
+        None | Some("") => value,
+        Some(note) => format!("{value} ({})", words(note)),
+    }
+}
+
+fn figures(figures: &[Figure]) -> String {
+    if figures.is_empty() {
+        return String::new();
+    }
+    let rows = figures.iter().map(|it| {
+        let note = it.note.as_deref().unwrap_or_default();
+        row(&[words(&it.label), words(&shown_alone(&it.value)), words(note)])
+    });
+    let head = [row(&["figure", "value", ""].map(str::to_owned)), "|---|--:|---|".to_owned()];
+    head.into_iter().chain(rows).collect::<Vec<_>>().join("\n")
+}
+
+/// A table whose columns have one unit each, in their heads, as in the text.
+fn table(table: &Table) -> String {
+    let count = table.rows.iter().map(Vec::len).max().unwrap_or(0).max(table.columns.len());
+    if table.rows.is_empty() || count == 0 {
+        return String::new();
+    }
+    let values: Vec<Vec<Option<&Value>>> =
+        (0..count).map(|at| table.rows.iter().map(|row| row.get(at)).collect()).collect();
+    let scales = common_scales(&values);
+    let head = (0..count).map(|at| {
+        let name = table.columns.get(at).map_or("", String::as_str);
+        match &scales[at] {
+            Some(scale) if name.is_empty() => words(scale.unit()),
+            Some(scale) => words(&format!("{name}, {}", scale.unit())),
+            None => words(name),
+        }
+    });
+    let is_words = |column: &[Option<&Value>]| {
+        column.iter().flatten().all(|value| matches!(value, Value::Text(_)))
+    };
+    let rule = values.iter().map(|column| if is_words(column) { "---" } else { "--:" });
+    let mut lines =
+        vec![row(&head.collect::<Vec<_>>()), format!("|{}|", rule.collect::<Vec<_>>().join("|"))];
+    lines.extend(table.rows.iter().map(|its| {
+        let cell = |at: usize| {
+            its.get(at).map_or_else(String::new, |value| {
+                words(&shown_beside(value, scales.get(at).and_then(Option::as_ref)))
+            })
+        };
+        row(&(0..count).map(cell).collect::<Vec<_>>())
+    }));
+    lines.join("\n")
+}
+
+fn row(cells: &[String]) -> String {
+    format!("| {} |", cells.join(" | "))
+}
+
+/// Words that are shown as they are: on one line, without anything that Markdown, HTML or a terminal would obey.
+fn words(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut words = String::with_capacity(line.len());
+    for character in crate::text::clean(&line).chars() {
+        match character {
+            '<' => words.push_str("&lt;"),
+            '&' => words.push_str("&amp;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' => words.extend(['\\', character]),
+            _ => words.push(character),
+        }
+    }
+    words
+}
