@@ -65,6 +65,12 @@ pub const ROOMS: &[Room] = &[
     },
     // The lab starts the binary inside a namespace as a process: it needs no room above `os`.
     Room { name: "lab", may_import: &["core", "os"], nature: Nature::Ordinary },
+    // Experiments are done on networks by programs, of whose figures the room knows what their lists say.
+    Room {
+        name: "experiments",
+        may_import: &["core", "flow", "os", "modes", "lab"],
+        nature: Nature::Ordinary,
+    },
     // It speaks the protocol by its document, so that neither side repeats the other's errors.
     Room { name: "attack", may_import: &[], nature: Nature::Ordinary },
     Room { name: "cli", may_import: EVERYTHING, nature: Nature::Ordinary },
@@ -72,7 +78,7 @@ pub const ROOMS: &[Room] = &[
 ];
 
 const EVERYTHING: &[&str] =
-    &["core", "flow", "os", "views", "modes", "engines", "peers", "run", "lab"];
+    &["core", "flow", "os", "views", "modes", "engines", "peers", "run", "lab", "experiments"];
 
 impl Room {
     /// The room of this name.

@@ -1,21 +1,33 @@
-//! The JSON Schema of the document that a run ends with: generated from its type.
+//! The JSON Schemas of the documents that a run and experiments end with: generated from their types.
 
 use std::path::Path;
 
 use anyhow::{Context as _, Result};
+use schemars::Schema;
 
 use crate::committed::{Arguments, Committed};
 
-const SCHEMA: Committed = Committed { path: "schema/pathscope-document.json", task: "schema" };
+/// What generates a schema.
+type Generate = fn() -> Schema;
 
-/// Writes the schema, or answers whether the committed one is current.
+/// The schemas, each with the file that holds it.
+const SCHEMAS: [(&str, Generate); 2] = [
+    ("schema/pathscope-document.json", pathscope_modes::document::schema),
+    ("schema/pathscope-experiments.json", pathscope_experiments::document::schema),
+];
+
+/// Writes the schemas, or answers whether the committed ones are current.
 pub fn run(root: &Path, arguments: Arguments) -> Result<bool> {
-    SCHEMA.run(root, &text()?, arguments)
+    let mut are_current = true;
+    for (path, schema) in SCHEMAS {
+        let committed = Committed { path, task: "schema" };
+        are_current &= committed.run(root, &text(&schema())?, arguments)?;
+    }
+    Ok(are_current)
 }
 
-fn text() -> Result<String> {
-    let schema = pathscope_modes::document::schema();
-    let mut text = serde_json::to_string_pretty(&schema).context("write the schema")?;
+fn text(schema: &Schema) -> Result<String> {
+    let mut text = serde_json::to_string_pretty(schema).context("write a schema")?;
     text.push('\n');
     Ok(text)
 }
@@ -25,9 +37,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_schema_is_the_same_each_time() {
-        let text = text().expect("types have a schema");
-        assert_eq!(text, super::text().expect("types have a schema"));
-        assert!(text.ends_with("}\n"), "{text}");
+    fn a_schema_is_the_same_each_time() {
+        for (path, schema) in SCHEMAS {
+            let text = text(&schema()).expect("types have a schema");
+            assert_eq!(text, super::text(&schema()).expect("types have a schema"), "{path}");
+            assert!(text.ends_with("}\n"), "{text}");
+        }
     }
 }

@@ -8,12 +8,13 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::quantity::{self, named};
 use pathscope_core::sheet::Sheet;
+use pathscope_experiments::document::ExperimentsDocument;
 use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::sheet;
 
 use crate::args::ShowArgs;
 use crate::output::Outputs;
-use crate::{Trouble, terminal};
+use crate::{Trouble, lab, terminal};
 
 /// The longest result that is read: that of some days at an interval of a second.
 const MOST_BYTES: u64 = 1 << 30;
@@ -34,10 +35,18 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
         File::open(&args.result).map_err(|error| error.to_string()).and_then(read)
     };
     let text = text.map_err(|error| refused(&error))?;
-    let document = Document::from_json(&text).map_err(|error| refused(&error))?;
     let mut stdout = io::stdout().lock();
     let options = terminal::options(args.color.color, true, args.verbose);
     let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, None);
+    if ExperimentsDocument::is_one(&text) {
+        let document = ExperimentsDocument::from_json(&text).map_err(|error| refused(&error))?;
+        let trouble = lab::verdict(&document);
+        let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
+        let sheet = pathscope_experiments::sheet::sheet(&document);
+        outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
+        return outputs.into_trouble().map_or(Ok(()), Err);
+    }
+    let document = Document::from_json(&text).map_err(|error| refused(&error))?;
     let sheet = sheet::sheet(&document);
     let failure =
         document.outcome.reason.as_deref().map(|reason| (failure(&document, &sheet), reason));

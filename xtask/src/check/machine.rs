@@ -9,8 +9,14 @@ use super::outcome::Outcome;
 use crate::cargo;
 
 /// Programs that tests call, and the packages that hold them.
-const NEEDED: &[(&str, &str)] =
-    &[("ip", "iproute2"), ("kill", "procps"), ("nft", "nftables"), ("taskset", "util-linux")];
+const NEEDED: &[(&str, &str)] = &[
+    ("ip", "iproute2"),
+    ("iperf3", "iperf3"),
+    ("kill", "procps"),
+    ("nft", "nftables"),
+    ("ping", "iputils-ping"),
+    ("taskset", "util-linux"),
+];
 
 /// Where programs are looked for, beyond `PATH`: a user's often lacks these.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];

@@ -38,6 +38,11 @@ pub enum LabCommand {
     Set(SetArgs),
     /// Write the packets at one end of a link to a file, until Ctrl-C
     Capture(CaptureArgs),
+    /// Do the experiments of a topology file on its network: lab run labs/portfolio.toml -o portfolio.json
+    ///
+    /// The network is put up, each step's programs are started on its nodes, and what they find stands beside what the links
+    /// promise. The network is taken down whatever happens. Exit code 5: something did not come out as it should.
+    Run(Box<RunArgs>),
     /// Take a lab down, with every program on its nodes; also where its keeper was killed
     Down(DownArgs),
     /// Hold a lab: for 'lab up'
@@ -174,6 +179,34 @@ pub struct CaptureArgs {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub snap: u32,
+}
+
+/// `pathscope lab run`.
+#[derive(Args, Debug)]
+pub struct RunArgs {
+    /// The topology, with its experiments
+    pub file: PathBuf,
+    /// Only these experiments, by their names
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub only: Vec<String>,
+    /// How long what is run in each step lasts [default: as the file says]
+    #[arg(short = 't', long, value_name = "TIME")]
+    pub duration: Option<pathscope_core::quantity::Period>,
+    /// What losses and other chances are drawn from [default: the topology's, else at random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Also write the result to this file, as JSON; '-' is standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How the result is shown
+    #[command(flatten)]
+    pub form: crate::args::FormArgs,
+    /// When escape sequences for color are written
+    #[command(flatten)]
+    pub color: crate::talk::ColorArgs,
+    /// Show only the result
+    #[arg(short, long)]
+    pub quiet: bool,
 }
 
 /// `pathscope lab down`.

@@ -5,6 +5,7 @@ mod capture;
 mod counts;
 mod on_node;
 mod presence;
+mod run;
 mod set;
 mod show;
 
@@ -23,6 +24,7 @@ use pathscope_lab::topology::{Network, Passage, Topology};
 pub use self::args::LabArgs;
 use self::args::{DownArgs, LabCommand, UpArgs};
 pub use self::presence::Presence;
+pub use self::run::verdict;
 use crate::{Trouble, terminal};
 
 /// Does what the words say.
@@ -35,6 +37,7 @@ pub fn lab(args: LabArgs) -> Result<(), Trouble> {
         LabCommand::Show(args) => show::show(&registry, &args),
         LabCommand::Set(args) => set::set(&registry, &args),
         LabCommand::Capture(args) => capture::capture(&registry, &args),
+        LabCommand::Run(args) => run::run(&registry, &args),
         LabCommand::Down(args) => down(&registry, &args),
         LabCommand::Keep => keep(),
     }

@@ -44,6 +44,12 @@ impl Ran {
         self
     }
 
+    /// It ended with one of these codes.
+    pub fn exits_with(self, codes: &[i32]) -> Self {
+        assert!(self.code.is_some_and(|code| codes.contains(&code)), "{}", self.said());
+        self
+    }
+
     /// It complained in one sentence that has these words.
     pub fn complains(self, words: &[&str]) -> Self {
         for word in words {

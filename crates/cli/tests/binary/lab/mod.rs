@@ -8,6 +8,7 @@ mod claims;
 mod datagrams;
 mod delays;
 mod ends;
+mod experiments;
 mod find_rate;
 mod fragments;
 mod goodput;

@@ -1,0 +1,184 @@
+//! `pathscope lab run`: the experiments of a topology file.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use pathscope_core::error::Failure;
+use pathscope_core::event::Event;
+use pathscope_core::quantity::named;
+use pathscope_core::sheet::{Figure, Row, Value};
+use pathscope_experiments::document::{ExperimentsDocument, StepResult};
+use pathscope_experiments::plan::Plan;
+use pathscope_experiments::runner::{self, Request, Told};
+use pathscope_experiments::sheet;
+use pathscope_lab::harness;
+use pathscope_lab::standing::{Registry, Shaper};
+use pathscope_modes::document::OutcomeState;
+use pathscope_run::stop::Stop;
+use pathscope_run::wall;
+
+use super::args::RunArgs;
+use super::counts;
+use crate::files::ResultFile;
+use crate::output::Outputs;
+use crate::{Trouble, measure, terminal, words};
+
+/// Does the experiments.
+pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
+    let plan = plan(args)?;
+    check_programs(&plan)?;
+    let binary = std::env::current_exe()
+        .map_err(|error| Trouble::new(Failure::Internal, format!("where am I? {error}")))?;
+    let file = args.output.as_deref().map(ResultFile::create).transpose()?;
+    // Of its own, so that it is in nobody's way, and two of them are not in each other's.
+    let name = format!("run-{}", std::process::id());
+    let stop = Stop::default();
+    let is_quiet = args.quiet;
+    let say = move |line: &str| {
+        if !is_quiet {
+            terminal::say(line);
+        }
+    };
+    stop.on_signals(say).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
+    let lab = harness::Plan {
+        binary: &binary,
+        registry,
+        name: &name,
+        network: &plan.network,
+        seed: args.seed,
+        shaper: Shaper::Relay,
+    };
+    let request = Request {
+        plan: &plan,
+        lab,
+        host: measure::here(None),
+        command: words::as_typed(std::env::args_os()),
+        started_at: wall::rfc3339(pathscope_os::clock::wall_unix_ns()),
+        stop: &|| stop.reason(),
+        sentence: counts::sentence,
+    };
+    let options = terminal::options(args.color.color, args.quiet, 0);
+    let mut stdout = io::stdout().lock();
+    let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, file);
+    let all = plan.experiments.iter().map(|experiment| experiment.steps.len()).sum();
+    let mut progress = Progress { all, done: 0 };
+    let document = runner::run(&request, &mut |told| match told {
+        Told::Began(document) => {
+            let sheet = sheet::announcement(document);
+            outputs.event(Event::Started { sheet: &sheet, record: document });
+        }
+        Told::Step(document) => {
+            outputs.event(Event::Checkpoint { record: document });
+            if let Some(step) = document.experiments.last().and_then(|it| it.steps.last()) {
+                outputs.event(Event::Trial { row: &progress.row(document, step), record: step });
+            }
+        }
+    });
+    let document = document.map_err(|error| super::not_up(&name, &error))?;
+    stop.end_at_once();
+    finish(&document, outputs, args)
+}
+
+fn plan(args: &RunArgs) -> Result<Plan, Trouble> {
+    let text = fs::read_to_string(&args.file)
+        .map_err(|error| Trouble::usage(format!("cannot read {}: {error}", named(&args.file))))?;
+    let plan = Plan::read(&named(&args.file), &text).map_err(Trouble::usage)?;
+    let plan = plan.only(&args.only).map_err(Trouble::usage)?;
+    match args.duration {
+        Some(duration) if duration.0 == 0 => {
+            Err(Trouble::usage("--duration 0s leaves no time to measure; give at least 1s"))
+        }
+        Some(duration) => Ok(plan.lasting(duration)),
+        None => Ok(plan),
+    }
+}
+
+/// What is to be started has to be there before anything is built.
+fn check_programs(plan: &Plan) -> Result<(), Trouble> {
+    let missing = plan.programs().into_iter().find(|program| !is_there(program));
+    match missing {
+        None => Ok(()),
+        Some(program) => Err(Trouble::new(
+            Failure::Unsupported,
+            format!(
+                "there is no program '{program}' on this machine; install it, or leave out with --only what starts it"
+            ),
+        )),
+    }
+}
+
+fn is_there(program: &str) -> bool {
+    let is_file = |path: &Path| path.is_file();
+    if program.contains('/') {
+        return is_file(Path::new(program));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder: PathBuf| is_file(&folder.join(program)))
+}
+
+/// The steps, counted as they end.
+struct Progress {
+    all: usize,
+    done: usize,
+}
+
+impl Progress {
+    fn row(&mut self, document: &ExperimentsDocument, step: &StepResult) -> Row {
+        self.done += 1;
+        let name = document.experiments.last().map_or("", |it| it.name.as_str());
+        let faults = document.faults_of_last();
+        let text = match faults {
+            0 => "as expected".to_owned(),
+            1 => "1 fault".to_owned(),
+            faults => format!("{faults} faults"),
+        };
+        let cell = |label: &str, text: String| Figure::new(label, Value::Text(text));
+        Row {
+            section: "experiments".to_owned(),
+            cells: vec![
+                cell("done", format!("{} of {}", self.done, self.all)),
+                cell("experiment", name.to_owned()),
+                cell("step", step.name.clone()),
+                cell("came out", text),
+            ],
+        }
+    }
+}
+
+fn finish(
+    document: &ExperimentsDocument,
+    mut outputs: Outputs<'_>,
+    args: &RunArgs,
+) -> Result<(), Trouble> {
+    let sheet = sheet::sheet(document);
+    let trouble = verdict(document);
+    let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
+    outputs.event(Event::Finished { sheet: &sheet, record: document, failure });
+    if let Some(trouble) = outputs.into_trouble() {
+        return Err(trouble);
+    }
+    if let (Some(file), false) = (&args.output, args.quiet) {
+        let quoted = words::quoted(file);
+        terminal::say(&format!(
+            "result saved: {}; show it again with: pathscope show {quoted}",
+            named(file)
+        ));
+    }
+    trouble.map_or(Ok(()), Err)
+}
+
+/// What the exit code says of them.
+pub fn verdict(document: &ExperimentsDocument) -> Option<Trouble> {
+    if document.outcome.state == OutcomeState::Interrupted {
+        let reason = document.outcome.reason.clone().unwrap_or_default();
+        return Some(Trouble::new(Failure::Interrupted, reason));
+    }
+    let faults = document.faults();
+    let text = match &faults[..] {
+        [] => return None,
+        [one] => one.clone(),
+        [first, ..] => format!("{} things are not as expected, first: {first}", faults.len()),
+    };
+    Some(Trouble::new(Failure::Check, text))
+}

@@ -1,0 +1,19 @@
+//! Experiments on networks of known truth: programs that are started on nodes, what the links between those nodes
+//! promise of their figures, and whether that came true.
+//!
+//! `plan` is an experiment as data, `read` has it from a file, `theory` says what links promise, `programs` are what can be
+//! started and how their figures are read, `judge` compares, `document` keeps it all, `sheet` shows it. All of these are pure.
+//! `runner` alone starts anything.
+//!
+//! Not here: building networks (`lab`, which knows no experiment), and measuring (the programs do).
+
+#![forbid(unsafe_code)]
+
+pub mod document;
+mod judge;
+pub mod plan;
+mod programs;
+mod read;
+pub mod runner;
+pub mod sheet;
+mod theory;

@@ -1,0 +1,128 @@
+//! `iperf3`, by its own JSON.
+
+use pathscope_modes::figures::Unit;
+use pathscope_modes::offered::{Load, Offered};
+use serde_json::Value;
+
+use super::{Listed, Numbers, Said, Server};
+use crate::theory::Transmission;
+
+/// What it says.
+pub const FIGURES: &[Listed] = &[
+    Listed { id: "iperf3.rate", unit: Unit::BitRate },
+    Listed { id: "iperf3.lost_share", unit: Unit::Share },
+    Listed { id: "iperf3.jitter", unit: Unit::Duration },
+    Listed { id: "iperf3.retransmits", unit: Unit::Count },
+];
+
+/// Serves one test, on the port that it and its client have by default.
+pub const SERVER: Server = Server {
+    words: &["iperf3", "-s", "-1", "--forceflush"],
+    ready: "Server listening on",
+    serves_many: false,
+};
+
+/// Its result as JSON, and counters beside it that do not change what is measured.
+pub const WORDS: &[&str] = &["--json"];
+
+/// What it cannot be asked for here.
+pub fn judge(words: &[String]) -> Result<(), String> {
+    let taken = ["-J", "--json", "-s", "--server", "--logfile", "-p", "--port"];
+    match words.iter().find(|word| taken.contains(&word.as_str())) {
+        Some(word) => Err(format!("{word} is said of iperf3 by 'lab run' itself; leave it out")),
+        None => Ok(()),
+    }
+}
+
+/// Reads its JSON: what the receiver counted.
+pub fn read(output: &str) -> Said {
+    let json: Value = match serde_json::from_str(output) {
+        Ok(json) => json,
+        Err(error) => return failed(format!("iperf3 printed no JSON: {error}")),
+    };
+    if let Some(error) = json.get("error").and_then(Value::as_str) {
+        return failed(format!("iperf3: {error}"));
+    }
+    let number = |pointer: &str| json.pointer(pointer).and_then(Value::as_f64);
+    let start = |key: &str| number(&format!("/start/test_start/{key}"));
+    let is_udp = json.pointer("/start/test_start/protocol").and_then(Value::as_str) == Some("UDP");
+    let rate = number("/end/sum_received/bits_per_second");
+    let mut numbers = Vec::new();
+    numbers.extend(rate.map(|rate| ("iperf3.rate", rate)));
+    let (lost, jitter) = ("/end/sum_received/lost_percent", "/end/sum_received/jitter_ms");
+    numbers.extend(number(lost).map(|percent| ("iperf3.lost_share", percent / 100.0)));
+    numbers.extend(number(jitter).map(|jitter| ("iperf3.jitter", jitter * 1e6)));
+    let again = number("/end/sum_sent/retransmits").filter(|_| !is_udp);
+    numbers.extend(again.map(|count| ("iperf3.retransmits", count)));
+    let streams = start("num_streams").unwrap_or(1.0);
+    // 0: none.
+    let target = start("target_bitrate").filter(|&rate| rate > 0.0);
+    let load = if is_udp {
+        Load::Datagrams {
+            rate_bps: target.map(|rate| rate * streams),
+            payload_bytes: start("blksize").unwrap_or(0.0) as u64,
+        }
+    } else {
+        Load::Streams { connections: streams as u32, rate_bps: target }
+    };
+    let is_reverse = start("reverse").is_some_and(|reverse| reverse > 0.0);
+    let offered = if is_reverse {
+        Offered { down: Some(load), up: None }
+    } else {
+        Offered { up: Some(load), down: None }
+    };
+    let transmission = Transmission { offered, ..Transmission::default() };
+    Said { numbers: Numbers::Listed(numbers), transmission, ..Said::default() }
+}
+
+fn failed(fault: String) -> Said {
+    Said { fault: Some(fault), ..Said::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::programs::Figure;
+
+    #[test]
+    fn what_the_receiver_counted_is_read() {
+        let output = json!({
+            "start": { "test_start": {
+                "protocol": "UDP", "num_streams": 1, "blksize": 1470, "reverse": 0,
+                "target_bitrate": 26_214_400,
+            } },
+            "end": {
+                "sum_sent": { "bits_per_second": 26.2e6 },
+                "sum_received": { "bits_per_second": 26.1e6, "jitter_ms": 0.5, "lost_percent": 0.25 },
+            },
+        });
+        let said = read(&output.to_string());
+        let number = |id: &str| Figure::find(id).expect("a figure").number(&said.numbers);
+        assert_eq!(number("iperf3.rate"), Some(26.1e6));
+        assert_eq!(number("iperf3.lost_share"), Some(0.0025));
+        assert_eq!(number("iperf3.jitter"), Some(500_000.0));
+        assert_eq!(number("iperf3.retransmits"), None);
+        let load = Load::Datagrams { rate_bps: Some(26_214_400.0), payload_bytes: 1_470 };
+        assert_eq!(said.transmission.offered.up, Some(load));
+        assert_eq!(said.transmission.offered.down, None);
+    }
+
+    #[test]
+    fn a_test_that_failed_says_why() {
+        let fault = |output: &str| read(output).fault.expect("nothing was measured");
+        assert_eq!(
+            fault(r#"{"start":{},"error":"unable to connect"}"#),
+            "iperf3: unable to connect"
+        );
+        assert!(fault("").starts_with("iperf3 printed no JSON"));
+    }
+
+    #[test]
+    fn what_is_said_for_it_cannot_be_said_twice() {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(judge(&words("iperf3 -c h4 -u -b 25M")), Ok(()));
+        assert!(judge(&words("iperf3 -c h4 -J")).is_err());
+    }
+}

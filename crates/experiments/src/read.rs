@@ -1,0 +1,584 @@
+//! Experiments from the file that describes their network. All faults are told at once, with lines.
+
+use pathscope_core::quantity::{BitRate, Period};
+use pathscope_lab::description::{
+    self, Document, Entry, Faults, Said, Table, instead, listed, named, quoted,
+};
+use pathscope_lab::topology::{Kind, Network, Topology};
+use pathscope_modes::figures::Unit;
+
+use crate::judge;
+use crate::plan::{Expectation, Experiment, Of, Plan, Run, Step, Tolerance};
+use crate::programs::{Figure, Program};
+
+/// How long what is run in a step lasts where nothing is said.
+const DURATION: Period = Period::from_secs(10);
+/// The longest.
+const LONGEST: Period = Period::from_secs(7_200);
+/// The most often that a step is done.
+const REPEAT_MOST: u64 = 100;
+
+const EXPERIMENT_KEYS: [&str; 3] = ["title", "duration", "steps"];
+const STEP_KEYS: [&str; 6] = ["name", "duration", "limit", "repeat", "runs", "expect"];
+const RUN_KEYS: [&str; 5] = ["name", "from", "to", "after", "run"];
+const EXPECT_KEYS: [&str; 10] =
+    ["run", "figure", "sum", "jain", "label", "is", "published", "within", "below", "above"];
+
+impl Plan {
+    /// Reads what a file says. `source_name` is what faults are told of.
+    ///
+    /// ```toml
+    /// [experiments.1]
+    /// title = "Round trips and goodput"
+    /// duration = "25s"             # of what is run: {seconds}; 10s if not said
+    ///
+    /// [[experiments.1.steps]]      # one after the other; each is a row
+    /// name = "h1-h4"
+    /// repeat = 3                   # figures are the median; 1 if not said
+    /// limit = "2m"                 # when what still runs is ended
+    /// runs = [                     # together, unless one names what has to end before it
+    ///     { from = "h1", to = "h4", run = "ping -q -c 20 -i 0.2 {to}" },
+    ///     { from = "h1", to = "h4", run = "pathscope goodput {to} -t {seconds}s", after = "ping" },
+    /// ]
+    /// expect = [
+    ///     { figure = "ping.rtt.mean", within = "1ms", published = "66.651ms" },
+    ///     { figure = "goodput.rate.up", within = "3%", published = "28.35Mbit" },
+    ///     { sum = "goodput.rate.up", below = "5%", above = "0%" },
+    ///     { jain = "goodput.rate.up", is = "1", within = "0.2" },
+    /// ]
+    /// ```
+    ///
+    /// A run is called after its program, or by its `name`. What is expected follows from the links, or is what `is` says.
+    /// `within` is how far off on either side, `below` and `above` on one; `%` of a share is points, of all else a share of
+    /// what is expected.
+    pub fn read(source_name: &str, text: &str) -> Result<Self, Faults> {
+        let network = Topology::read(source_name, text).network()?;
+        let (mut document, table) = Document::read(text, "a topology");
+        let mut experiments = Vec::new();
+        let entries = table.as_ref().map(description::entries).unwrap_or_default();
+        let found = entries.iter().find(|entry| entry.key == "experiments");
+        for entry in found.map(|entry| document.table(entry, "")).unwrap_or_default() {
+            let mut reader = Reader { document: &mut document, network: &network };
+            experiments.push(reader.experiment(&entry));
+        }
+        if found.is_none() {
+            let text = "it states no experiments; add [experiments.NAME] with steps (docs/guide/experiments.md)";
+            document.fault(0, "", text.to_owned());
+        }
+        Faults::of(source_name, document.into_faults())
+            .map_or(Ok(Self { network, experiments }), Err)
+    }
+}
+
+struct Reader<'file, 'text> {
+    document: &'file mut Document<'text>,
+    network: &'file Network,
+}
+
+impl Reader<'_, '_> {
+    fn experiment(&mut self, entry: &Entry) -> Experiment {
+        let subject = named("experiment", entry.key);
+        let mut title = entry.key.to_owned();
+        let mut duration = DURATION;
+        let mut steps = Vec::new();
+        for word in self.document.table(entry, &subject) {
+            match word.key {
+                "title" => {
+                    title = self.document.text(&word, &subject).map_or(title, |said| said.text);
+                }
+                "duration" => duration = self.duration(&word, &subject).unwrap_or(duration),
+                "steps" => steps = self.document.tables(&word, &subject),
+                _ => self.document.unknown_key(&word, &subject, &EXPERIMENT_KEYS),
+            }
+        }
+        if steps.is_empty() {
+            self.document.fault(entry.at, &subject, "it has no steps".to_owned());
+        }
+        let steps = steps.iter().enumerate();
+        let steps = steps.filter_map(|(index, step)| self.step(step, index, entry.key, duration));
+        let steps = steps.collect();
+        Experiment { name: entry.key.to_owned(), title, steps }
+    }
+
+    fn step(&mut self, table: &Table, index: usize, of: &str, usual: Period) -> Option<Step> {
+        let name = table.entries.iter().find(|entry| entry.key == "name");
+        let name = name.and_then(|entry| self.document.text(entry, "")).map(|said| said.text);
+        let name = name.unwrap_or_else(|| (index + 1).to_string());
+        let subject = named("step", &format!("{of} {name}"));
+        let (mut duration, mut limit, mut repeat) = (usual, None, 1);
+        let (mut runs, mut expectations) = (Vec::new(), Vec::new());
+        for word in &table.entries {
+            match word.key {
+                "name" => {}
+                "duration" => duration = self.duration(word, &subject).unwrap_or(duration),
+                "limit" => limit = self.duration(word, &subject),
+                "repeat" => repeat = self.repeat(word, &subject),
+                "runs" => runs = self.document.tables(word, &subject),
+                "expect" => expectations = self.document.tables(word, &subject),
+                _ => self.document.unknown_key(word, &subject, &STEP_KEYS),
+            }
+        }
+        if runs.is_empty() {
+            self.document.fault(
+                table.at,
+                &subject,
+                "it starts nothing: say what in runs = [ … ]".to_owned(),
+            );
+            return None;
+        }
+        let runs = self.runs(&runs, &subject)?;
+        let limit = limit.unwrap_or_else(|| Step::usual_limit(duration, runs.len()));
+        let mut step = Step { name, repeat, duration, limit, runs, expectations: Vec::new() };
+        for table in &expectations {
+            let expectation = self.expectation(table, &step, &subject);
+            step.expectations.extend(expectation);
+        }
+        Some(step)
+    }
+
+    fn duration(&mut self, entry: &Entry, subject: &str) -> Option<Period> {
+        let said = self.document.text(entry, subject)?;
+        match said.text.parse::<Period>() {
+            Ok(period) if period.0 > 0 && period <= LONGEST => Some(period),
+            Ok(_) => self.no(
+                entry,
+                subject,
+                format!("{} is not above 0 and at most {LONGEST}", quoted(&said.text)),
+            ),
+            Err(error) => self.no(entry, subject, error.to_string()),
+        }
+    }
+
+    fn repeat(&mut self, entry: &Entry, subject: &str) -> u32 {
+        match self.document.whole_number(entry, subject) {
+            Some(number @ 1..=REPEAT_MOST) => number as u32,
+            Some(number) => self
+                .no(entry, subject, format!("repeat: {number} is not between 1 and {REPEAT_MOST}"))
+                .unwrap_or(1),
+            None => 1,
+        }
+    }
+
+    /// A fault, and nothing else.
+    fn no<T>(&mut self, entry: &Entry, subject: &str, text: String) -> Option<T> {
+        self.document.fault(entry.at, subject, text);
+        None
+    }
+
+    fn runs(&mut self, tables: &[Table], subject: &str) -> Option<Vec<Run>> {
+        let mut runs: Vec<Run> = Vec::new();
+        let mut is_whole = true;
+        for table in tables {
+            match self.run(table, &runs, subject) {
+                Some(run) => runs.push(run),
+                None => is_whole = false,
+            }
+        }
+        is_whole.then_some(runs)
+    }
+
+    fn run(&mut self, table: &Table, before: &[Run], subject: &str) -> Option<Run> {
+        let (mut name, mut from, mut to, mut after, mut words) =
+            (None, None, None, None, Vec::new());
+        let mut is_right = true;
+        for word in &table.entries {
+            let mut text = || self.document.text(word, subject);
+            match word.key {
+                "name" => name = text(),
+                "from" => from = self.node(word, subject),
+                "to" => to = self.node(word, subject),
+                "after" => {
+                    let said = text();
+                    after = said.and_then(|said| self.earlier(word, &said, before, subject));
+                    is_right &= after.is_some();
+                }
+                "run" => words = self.words(word, subject),
+                _ => {
+                    self.document.unknown_key(word, subject, &RUN_KEYS);
+                    is_right = false;
+                }
+            }
+        }
+        let Some(first) = words.first() else {
+            let text = "a run says what it starts: run = \"ping -c 20 {to}\"";
+            self.document.fault(table.at, subject, text.to_owned());
+            return None;
+        };
+        let program = Program::named(first);
+        let name = name.map_or_else(
+            || first.rsplit('/').next().unwrap_or(first).to_owned(),
+            |said: Said| said.text,
+        );
+        let fault = if before.iter().any(|run| run.name == name) {
+            Some(format!("two runs are called {}; give one another name", quoted(&name)))
+        } else if from.is_none() && !table.entries.iter().any(|entry| entry.key == "from") {
+            Some(format!("the run {} says not from which node: from = \"h1\"", quoted(&name)))
+        } else if to.is_none()
+            && (program.server().is_some() || words.iter().any(|word| word.contains("{to}")))
+        {
+            let said = table.entries.iter().any(|entry| entry.key == "to");
+            (!said)
+                .then(|| format!("the run {} says not to which node: to = \"h4\"", quoted(&name)))
+        } else {
+            program.judge(&words).err()
+        };
+        if let Some(text) = fault {
+            self.document.fault(table.at, subject, text);
+            return None;
+        }
+        (is_right).then_some(Run { name, from: from?, to, after, program, words })
+    }
+
+    fn words(&mut self, entry: &Entry, subject: &str) -> Vec<String> {
+        let said = self.document.texts(entry, subject);
+        if entry.is_array() {
+            return said.into_iter().map(|said| said.text).collect();
+        }
+        said.iter().flat_map(|said| said.text.split_whitespace()).map(str::to_owned).collect()
+    }
+
+    /// A node that programs run on.
+    fn node(&mut self, entry: &Entry, subject: &str) -> Option<String> {
+        let said = self.document.text(entry, subject)?;
+        match self.network.node(&said.text).map(|node| node.kind) {
+            Some(Kind::Host | Kind::Router) => Some(said.text),
+            Some(Kind::Switch) => self.no(
+                entry,
+                subject,
+                format!("{} is a switch, and no program runs there", quoted(&said.text)),
+            ),
+            None => {
+                let nodes = self.network.nodes().iter().filter(|node| node.kind != Kind::Switch);
+                let names: Vec<&str> = nodes.map(|node| node.name.as_str()).collect();
+                let text = format!(
+                    "there is no node {}{}",
+                    quoted(&said.text),
+                    instead(&said.text, "are", names)
+                );
+                self.no(entry, subject, text)
+            }
+        }
+    }
+
+    fn earlier(
+        &mut self,
+        entry: &Entry,
+        said: &Said,
+        before: &[Run],
+        subject: &str,
+    ) -> Option<usize> {
+        let found = before.iter().position(|run| run.name == said.text);
+        if found.is_none() {
+            let names: Vec<&str> = before.iter().map(|run| run.name.as_str()).collect();
+            let text = format!(
+                "after: no run above it is called {}; there are {}",
+                quoted(&said.text),
+                listed(names)
+            );
+            self.document.fault(entry.at, subject, text);
+        }
+        found
+    }
+
+    fn expectation(&mut self, table: &Table, step: &Step, subject: &str) -> Option<Expectation> {
+        let entry = |key: &str| table.entries.iter().find(|entry| entry.key == key);
+        let unknown = table.entries.iter().find(|entry| !EXPECT_KEYS.contains(&entry.key));
+        if let Some(word) = unknown {
+            self.document.unknown_key(word, subject, &EXPECT_KEYS);
+            return None;
+        }
+        let kinds = ["figure", "sum", "jain"].into_iter().filter_map(entry).collect::<Vec<_>>();
+        let [which] = kinds[..] else {
+            let text =
+                "an expectation is of one of figure, sum and jain: figure = \"ping.rtt.mean\"";
+            self.document.fault(table.at, subject, text.to_owned());
+            return None;
+        };
+        let said = self.document.text(which, subject)?;
+        let figure = match Figure::find(&said.text) {
+            Ok(figure) => figure,
+            Err(error) => return self.no(which, subject, error.to_string()),
+        };
+        let of = self.whose(which, entry("run"), &figure, step, subject)?;
+        let unit = if of == Of::Jain { Unit::Number } else { figure.unit() };
+        let stated = self.value(entry("is"), unit, subject)?;
+        let published = self.value(entry("published"), unit, subject)?;
+        let within = self.tolerance(entry("within"), unit, subject)?;
+        let below = self.tolerance(entry("below"), unit, subject)?.or(within);
+        let above = self.tolerance(entry("above"), unit, subject)?.or(within);
+        let is_judged = below.or(above).is_some();
+        let label = match entry("label") {
+            Some(entry) => Some(self.document.text(entry, subject)?.text),
+            None => None,
+        };
+        let expectation = Expectation { of, figure, label, stated, published, below, above };
+        if is_judged && stated.is_none() && !judge::is_promised(&expectation) {
+            let text = format!(
+                "links promise nothing of {}; say what it is to be: is = …",
+                expectation.figure.id()
+            );
+            return self.no(which, subject, text);
+        }
+        Some(expectation)
+    }
+
+    fn whose(
+        &mut self,
+        which: &Entry,
+        run: Option<&Entry>,
+        figure: &Figure,
+        step: &Step,
+        subject: &str,
+    ) -> Option<Of> {
+        let has = |run: &Run| figure.is_had_by(run.program, &run.words);
+        let runs: Vec<usize> = (0..step.runs.len()).filter(|&at| has(&step.runs[at])).collect();
+        let names: Vec<&str> = runs.iter().map(|&at| step.runs[at].name.as_str()).collect();
+        if let Some(run) = run {
+            let said = self.document.text(run, subject)?;
+            let found = runs.iter().find(|&&at| step.runs[at].name == said.text);
+            if found.is_none() {
+                let text = format!(
+                    "no run that has {} is called {}; there are {}",
+                    figure.id(),
+                    quoted(&said.text),
+                    listed(names)
+                );
+                return self.no(run, subject, text);
+            }
+            return found.map(|&at| Of::Run(at));
+        }
+        match (which.key, &runs[..]) {
+            (_, []) => self.no(which, subject, format!("no run of the step has {}", figure.id())),
+            ("sum", _) => Some(Of::Sum),
+            ("jain", _) if figure.fairness().is_none() => self.no(
+                which,
+                subject,
+                format!(
+                    "Jain's index is of rates, such as goodput.rate.up, and not of {}",
+                    figure.id()
+                ),
+            ),
+            ("jain", _) => Some(Of::Jain),
+            (_, [one]) => Some(Of::Run(*one)),
+            _ => self.no(
+                which,
+                subject,
+                format!(
+                    "several runs have {}; say whose: run = one of {}",
+                    figure.id(),
+                    listed(names)
+                ),
+            ),
+        }
+    }
+
+    /// The value of a key, absent where it is not said; nothing where it is wrong.
+    #[expect(
+        clippy::option_option,
+        reason = "outer: whether it is right; inner: whether it was said"
+    )]
+    fn value(&mut self, entry: Option<&Entry>, unit: Unit, subject: &str) -> Option<Option<f64>> {
+        let Some(entry) = entry else { return Some(None) };
+        let said = self.document.text(entry, subject)?;
+        match value(&said.text, unit) {
+            Ok(value) => Some(Some(value)),
+            Err(text) => self.no(entry, subject, format!("{}: {text}", entry.key)),
+        }
+    }
+
+    #[expect(
+        clippy::option_option,
+        reason = "outer: whether it is right; inner: whether it was said"
+    )]
+    fn tolerance(
+        &mut self,
+        entry: Option<&Entry>,
+        unit: Unit,
+        subject: &str,
+    ) -> Option<Option<Tolerance>> {
+        let Some(entry) = entry else { return Some(None) };
+        let said = self.document.text(entry, subject)?;
+        let share = said.text.strip_suffix('%').filter(|_| unit != Unit::Share);
+        let tolerance = match share {
+            Some(percent) => percent
+                .trim()
+                .parse::<f64>()
+                .map(|percent| Tolerance::Relative(percent / 100.0))
+                .map_err(|_| format!("{} is no share", quoted(&said.text))),
+            None => value(&said.text, unit).map(Tolerance::Absolute),
+        };
+        let distance = tolerance.and_then(|it| match it {
+            Tolerance::Absolute(far) | Tolerance::Relative(far)
+                if far >= 0.0 && far.is_finite() =>
+            {
+                Ok(it)
+            }
+            _ => Err(format!("{} is no distance from 0 on", quoted(&said.text))),
+        });
+        match distance {
+            Ok(tolerance) => Some(Some(tolerance)),
+            Err(text) => self.no(entry, subject, format!("{}: {text}", entry.key)),
+        }
+    }
+}
+
+/// A value in the base unit, from words in a unit that suits it.
+fn value(typed: &str, unit: Unit) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+    let wrong = |example: &str| format!("{} is not written as {example}", quoted(typed));
+    match unit {
+        Unit::BitRate => {
+            typed.parse::<BitRate>().map(|rate| rate.0 as f64).map_err(|error| error.to_string())
+        }
+        Unit::Duration => {
+            typed.parse::<Period>().map(|time| time.0 as f64).map_err(|error| error.to_string())
+        }
+        Unit::Share => typed
+            .strip_suffix('%')
+            .and_then(number)
+            .map(|percent| percent / 100.0)
+            .ok_or_else(|| wrong("2.5%")),
+        _ => number(typed).ok_or_else(|| wrong("a number")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NETWORK: &str = "hosts = ['a', 'b']\nswitches = ['s']\n[links]\n\
+        'a:s' = { rate = '20Mbit', delay = '10ms', queue = '33p' }\n's:b' = {}\n";
+
+    fn read(experiments: &str) -> Result<Plan, String> {
+        Plan::read("x.toml", &format!("{NETWORK}{experiments}")).map_err(|error| error.to_string())
+    }
+
+    /// A step with these runs and expectations.
+    fn step(runs: &str, expect: &str) -> Result<Plan, String> {
+        read(&format!("[[experiments.one.steps]]\nruns = [{runs}]\nexpect = [{expect}]"))
+    }
+
+    const PING: &str = "{ from = 'a', to = 'b', run = 'ping -c 3 {to}' }";
+
+    #[test]
+    fn a_step_is_read_as_it_is_meant() {
+        let plan = read(
+            "[experiments.1]\ntitle = 'Rates'\nduration = '25s'\n[[experiments.1.steps]]\nname = 'a-b'\nrepeat = 3\n\
+             runs = [{ from = 'a', to = 'b', run = 'ping -c 3 {to}' },\n\
+             { from = 'a', to = 'b', run = ['pathscope', 'goodput', '{to}'], name = 'load', after = 'ping' }]\n\
+             expect = [{ figure = 'ping.rtt.mean', within = '1ms', published = '22.5ms' },\n\
+             { jain = 'goodput.rate.up', is = '1', below = '10%' }]",
+        )
+        .expect("it is right");
+        let experiment = &plan.experiments[0];
+        assert_eq!((experiment.name.as_str(), experiment.title.as_str()), ("1", "Rates"));
+        let step = &experiment.steps[0];
+        assert_eq!(
+            (step.name.as_str(), step.repeat, step.duration),
+            ("a-b", 3, Period::from_secs(25))
+        );
+        assert_eq!(step.limit, Period::from_secs(140));
+        assert_eq!((step.runs[1].name.as_str(), step.runs[1].after), ("load", Some(0)));
+        assert!(!step.overlap(0, 1) && !step.overlap(1, 0));
+        let [ping, jain] = &step.expectations[..] else { panic!("two") };
+        assert_eq!((ping.of, ping.published, ping.stated), (Of::Run(0), Some(22.5e6), None));
+        assert_eq!(ping.above, Some(Tolerance::Absolute(1e6)));
+        assert_eq!((jain.of, jain.stated, jain.above), (Of::Jain, Some(1.0), None));
+        assert_eq!(jain.below, Some(Tolerance::Relative(0.1)));
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_its_line_and_what_is_allowed() {
+        let two = "{ from = 'a', to = 'b', run = 'ping {to}' }, { name = 'x', from = 'b', to = 'a', run = 'ping {to}' }";
+        let cases = [
+            (
+                "{ from = 'c', to = 'b', run = 'ping {to}' }",
+                "",
+                "there is no node `c`; there are a, b",
+            ),
+            (
+                "{ from = 's', to = 'b', run = 'ping {to}' }",
+                "",
+                "`s` is a switch, and no program runs there",
+            ),
+            ("{ to = 'b', run = 'ping {to}' }", "", "the run `ping` says not from which node"),
+            ("{ from = 'a', run = 'ping {to}' }", "", "the run `ping` says not to which node"),
+            ("{ from = 'a', run = 'pathscope goodput b' }", "", "says not to which node"),
+            ("{ from = 'a', to = 'b' }", "", "a run says what it starts"),
+            ("{ from = 'a', to = 'b', run = 'ping', when = 'now' }", "", "there is no key `when`"),
+            (
+                "{ from = 'a', to = 'b', run = 'pathscope survey {to}' }",
+                "",
+                "'pathscope survey' measures nothing between two nodes",
+            ),
+            (
+                "{ from = 'a', to = 'b', run = 'pathscope goodput {to} -o x' }",
+                "",
+                "-o cannot be said of pathscope",
+            ),
+            (
+                "{ from = 'a', to = 'b', run = 'ping {to}', after = 'load' }",
+                "",
+                "no run above it is called `load`",
+            ),
+            (
+                "{ from = 'a', run = 'ls' }, { from = 'a', run = 'ls' }",
+                "",
+                "two runs are called `ls`",
+            ),
+            (PING, "{ figure = 'ping.rtt' }", "there is no figure ping.rtt"),
+            (PING, "{ figure = 'goodput.rate.up' }", "no run of the step has goodput.rate.up"),
+            (PING, "{ figure = 'ping.rtt.mean', within = '1' }", "within: "),
+            (PING, "{ figure = 'ping.rtt.mean', within = '-1%' }", "is no distance from 0 on"),
+            (
+                PING,
+                "{ figure = 'ping.received', within = '1' }",
+                "links promise nothing of ping.received; say what it is to be",
+            ),
+            (PING, "{ within = '1ms' }", "an expectation is of one of figure, sum and jain"),
+            (PING, "{ jain = 'ping.rtt.mean' }", "Jain's index is of rates"),
+            (
+                two,
+                "{ figure = 'ping.rtt.mean' }",
+                "several runs have ping.rtt.mean; say whose: run = one of ping, x",
+            ),
+            (
+                two,
+                "{ figure = 'ping.rtt.mean', run = 'y' }",
+                "no run that has ping.rtt.mean is called `y`; there are ping, x",
+            ),
+            ("", "", "it starts nothing"),
+        ];
+        for (runs, expect, text) in cases {
+            let error = step(runs, expect).expect_err(text);
+            assert!(error.contains(text), "{error}\nis not\n{text}");
+            assert!(error.starts_with("x.toml:"), "{error}");
+        }
+        let error = step(
+            "{ from = 'a', to = 'b', run = 'ping {to}' }",
+            "{ figure = 'ping.rtt.mean', of = 'x' }",
+        );
+        assert!(error.expect_err("no such key").contains("there is no key `of`"));
+    }
+
+    #[test]
+    fn a_file_without_experiments_says_what_is_missing() {
+        assert!(read("").expect_err("none").contains("it states no experiments"));
+        assert!(read("[experiments.x]\n").expect_err("no steps").contains("it has no steps"));
+        let error = read("experiments = 3").expect_err("no table");
+        assert!(error.contains("is not a table"), "{error}");
+    }
+
+    #[test]
+    fn values_are_read_in_units_that_suit_them() {
+        assert_eq!(value("28.35Mbit", Unit::BitRate), Ok(28.35e6));
+        assert_eq!(value("66.651ms", Unit::Duration), Ok(66_651_000.0));
+        assert_eq!(value("69%", Unit::Share), Ok(0.69));
+        assert_eq!(value("0.92", Unit::Number), Ok(0.92));
+        for (typed, unit) in
+            [("28", Unit::BitRate), ("x", Unit::Share), ("NaN", Unit::Number), ("1", Unit::Share)]
+        {
+            assert!(value(typed, unit).is_err(), "{typed}");
+        }
+    }
+}
