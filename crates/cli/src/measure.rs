@@ -262,7 +262,7 @@ fn what_became_of(file: &Path, document: &Document) -> String {
 }
 
 /// Of what went wrong in measuring and in writing, both are told and the graver one is the exit code.
-fn conclude(measuring: Option<Trouble>, writing: Option<Trouble>) -> Result<(), Trouble> {
+pub fn conclude(measuring: Option<Trouble>, writing: Option<Trouble>) -> Result<(), Trouble> {
     match (measuring, writing) {
         (None, None) => Ok(()),
         (Some(trouble), None) | (None, Some(trouble)) => Err(trouble),

@@ -145,7 +145,8 @@ pub struct RunResult {
 }
 
 /// A figure beside what it was to be.
-#[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
 pub struct FigureResult {
     /// Its id: `ping.rtt.mean`.
     pub figure: String,
@@ -174,7 +175,7 @@ pub struct FigureResult {
 }
 
 /// Whose figure it is.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Whose {
     /// That of a program.
@@ -188,20 +189,30 @@ pub enum Whose {
     Sum,
     /// Jain's index over all connections of all programs of the step.
     Jain,
+    /// Somebody's whom this version does not know.
+    #[default]
+    #[serde(other)]
+    Unknown,
 }
 
 /// How a figure compares with what was expected.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// It is within what is allowed.
     Within,
     /// It is not.
     Outside,
-    /// It was not measured.
+    /// It was not measured, or not each time.
     Missing,
-    /// Nothing is expected of it, or any distance is allowed.
+    /// A distance is allowed, and the links promise nothing here that it could be from.
+    NotPromised,
+    /// Any distance is allowed.
+    #[default]
     NotJudged,
+    /// A state that this version does not know.
+    #[serde(other)]
+    Unknown,
 }
 
 /// Why a text is no document of experiments.
@@ -220,13 +231,15 @@ pub enum DocumentError {
     },
 }
 
+/// As much of any version as tells which it is.
+#[derive(Deserialize)]
+struct Head {
+    schema: SchemaId,
+}
+
 impl ExperimentsDocument {
     /// Whether a text is one, as far as its head tells; whatever else it is, it is not.
     pub fn is_one(text: &str) -> bool {
-        #[derive(Deserialize)]
-        struct Head {
-            schema: SchemaId,
-        }
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         serde_json::from_str::<Head>(text).is_ok_and(|head| head.schema.name == SCHEMA_NAME)
     }
@@ -234,11 +247,11 @@ impl ExperimentsDocument {
     /// Reads a document of this or any earlier version.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let document: Self = serde_json::from_str(text)?;
-        if document.schema.version > SCHEMA_VERSION {
-            return Err(DocumentError::TooNew { found: document.schema.version });
+        let head: Head = serde_json::from_str(text)?;
+        if head.schema.version > SCHEMA_VERSION {
+            return Err(DocumentError::TooNew { found: head.schema.version });
         }
-        Ok(document)
+        Ok(serde_json::from_str(text)?)
     }
 
     /// Of the step that ended last, how many things are not as they should be.
@@ -281,7 +294,8 @@ impl StepResult {
             faults.extend(attempt.shortcomings.iter().cloned());
         }
         let figures = self.figures.iter();
-        let outside = figures.filter(|it| it.state == State::Outside || it.state == State::Missing);
+        let outside = figures
+            .filter(|it| matches!(it.state, State::Outside | State::Missing | State::NotPromised));
         faults.extend(outside.map(FigureResult::sentence));
         faults
     }
@@ -290,4 +304,44 @@ impl StepResult {
 /// The JSON Schema of what this version writes.
 pub fn schema() -> Schema {
     schema_for!(ExperimentsDocument)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_later_version_is_told_apart_from_what_is_none() {
+        let later = r#"{"schema":{"name":"pathscope-experiments","version":9},"experiments":7}"#;
+        assert!(ExperimentsDocument::is_one(later));
+        let error = ExperimentsDocument::from_json(later).expect_err("too new").to_string();
+        assert!(error.contains("version 9") && error.contains("use a newer one"), "{error}");
+        assert!(!ExperimentsDocument::is_one(
+            r#"{"schema":{"name":"pathscope-document","version":1}}"#
+        ));
+        assert!(!ExperimentsDocument::is_one("hello"));
+    }
+
+    #[test]
+    fn a_state_of_a_later_version_is_read_and_is_no_fault() {
+        let text = r#"{"schema":{"name":"pathscope-experiments","version":1},
+            "experiments":[{"steps":[{"figures":[{"figure":"x","of":"nobody","state":"shiny"}]}]}]}"#;
+        let document = ExperimentsDocument::from_json(text).expect("a document");
+        let figure = &document.experiments[0].steps[0].figures[0];
+        assert_eq!((figure.state, &figure.of), (State::Unknown, &Whose::Unknown));
+        assert_eq!(document.faults(), [""; 0]);
+        let again = serde_json::to_string(&document).expect("plain data");
+        assert_eq!(ExperimentsDocument::from_json(&again).expect("its own text"), document);
+    }
+
+    #[test]
+    fn the_last_attempt_of_each_repetition_counts() {
+        let attempt =
+            |repetition, duration_ns| Attempt { repetition, duration_ns, ..Attempt::default() };
+        let attempts =
+            vec![attempt(0, 1), attempt(0, 2), attempt(1, 3), attempt(2, 4), attempt(2, 5)];
+        let step = StepResult { attempts, ..StepResult::default() };
+        let counted: Vec<u64> = step.counted().map(|attempt| attempt.duration_ns).collect();
+        assert_eq!(counted, [2, 3, 5]);
+    }
 }

@@ -7,7 +7,7 @@ use pathscope_modes::figures::Unit;
 use crate::document::{FigureResult, State, Whose};
 use crate::plan::{Expectation, Of, Step};
 use crate::programs::{Figure, Said};
-use crate::theory::{Promises, Transmission, Way};
+use crate::theory::{Promises, Transmission, Way, Which};
 
 /// What links promise of a figure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -64,15 +64,17 @@ pub fn judge(network: &Network, step: &Step, said: &[Vec<Said>]) -> Vec<FigureRe
 fn figure(network: &Network, step: &Step, it: &Expectation, said: &[Vec<Said>]) -> FigureResult {
     let values: Vec<Option<f64>> = said.iter().map(|said| measured(it, step, said)).collect();
     let measured = median(values.iter().copied().flatten().collect());
-    // The same plan gives the same promise each time.
+    // The same plan gives the same promise each time, where all that ran can be read.
     let promised = said.iter().find_map(|said| promised(network, step, it, said));
     let expected = it.stated.or(promised);
     let least = expected.zip(it.below).map(|(expected, below)| expected - below.of(expected));
     let most = expected.zip(it.above).map(|(expected, above)| expected + above.of(expected));
-    let state = match (measured, least, most) {
-        (None, ..) => State::Missing,
-        (_, None, None) => State::NotJudged,
-        (Some(measured), ..) => {
+    let is_judged = it.below.or(it.above).is_some();
+    let state = match measured.filter(|_| values.iter().all(Option::is_some)) {
+        None => State::Missing,
+        Some(_) if !is_judged => State::NotJudged,
+        Some(_) if expected.is_none() => State::NotPromised,
+        Some(measured) => {
             let is_within = least.is_none_or(|least| measured >= least)
                 && most.is_none_or(|most| measured <= most);
             if is_within { State::Within } else { State::Outside }
@@ -163,7 +165,7 @@ fn connections(transmission: &Transmission, way: Way) -> Option<u32> {
     let offered = &transmission.offered;
     match if way == Way::Up { &offered.up } else { &offered.down } {
         Some(Load::Streams { connections, .. }) => Some(*connections),
-        Some(Load::Datagrams { .. }) => Some(1),
+        Some(Load::Datagrams { flows, .. }) => Some(*flows),
         None => None,
     }
 }
@@ -178,30 +180,36 @@ fn way(figure: &Figure) -> Option<Way> {
 }
 
 fn promised(network: &Network, step: &Step, it: &Expectation, said: &[Said]) -> Option<f64> {
-    // What runs at the same time as the figure's own runs.
     let own: Vec<usize> = match it.of {
         Of::Run(at) => vec![at],
         Of::Sum | Of::Jain => that_have(step, &it.figure).collect(),
     };
+    // What runs at the same time as the figure's own runs, and puts anything on a path.
     let beside = |at: &usize| own.iter().any(|&own| own == *at || step.overlap(own, *at));
-    let together: Vec<usize> = (0..step.runs.len()).filter(beside).collect();
-    let runs: Option<Vec<_>> = together
+    let has_path = |at: &usize| step.runs[*at].to.is_some();
+    let together: Vec<usize> = (0..step.runs.len()).filter(beside).filter(has_path).collect();
+    // One after the other, they are never all there at once, and what each gets changes in the midst of it.
+    let is_steady = together
         .iter()
-        .filter_map(|&at| Some((at, step.runs[at].to.as_deref()?)))
-        .map(|(at, to)| Some((step.runs[at].from.as_str(), to, &said.get(at)?.transmission)))
-        .collect();
-    let with_nodes = together.iter().copied().filter(|&at| step.runs[at].to.is_some());
-    let places: Vec<usize> = with_nodes.collect();
-    let promises = Promises::new(network, &runs?);
-    let place = |at: usize| places.iter().position(|&place| place == at);
+        .all(|&one| together.iter().all(|&other| one == other || step.overlap(one, other)));
+    if !is_steady {
+        return None;
+    }
+    let run = |&at: &usize| {
+        let transmission = &said.get(at)?.transmission;
+        let to = step.runs[at].to.as_deref()?;
+        transmission.is_known.then_some((step.runs[at].from.as_str(), to, transmission))
+    };
+    let runs: Vec<_> = together.iter().map(run).collect::<Option<_>>()?;
+    let promises = Promises::new(network, &runs);
+    let place = |at: usize| together.iter().position(|&place| place == at);
+    let either = |found: &dyn Fn(Way) -> Option<f64>| match way(&it.figure) {
+        Some(way) => found(way),
+        None => found(Way::Up).or_else(|| found(Way::Down)),
+    };
     let rate = |at: usize| {
         let index = place(at)?;
-        match way(&it.figure) {
-            Some(way) => promises.rate_bps(index, way),
-            None => {
-                promises.rate_bps(index, Way::Up).or_else(|| promises.rate_bps(index, Way::Down))
-            }
-        }
+        either(&|way| promises.rate_bps(index, way))
     };
     match it.of {
         Of::Sum => own.iter().map(|&at| rate(at)).sum(),
@@ -215,25 +223,32 @@ fn promised(network: &Network, step: &Step, it: &Expectation, said: &[Said]) -> 
         Of::Run(at) => match promise(&it.figure)? {
             Promise::Rate => rate(at),
             Promise::Lost => {
-                let lost = |way| promises.lost_share(place(at)?, way);
-                way(&it.figure).map_or_else(|| lost(Way::Up).or_else(|| lost(Way::Down)), lost)
+                let index = place(at)?;
+                either(&|way| promises.lost_share(index, way))
             }
             Promise::Fairness => Some(1.0),
             kind @ (Promise::IdleRoundTrip | Promise::FullRoundTrip) => {
-                let (run, transmission) = (&step.runs[at], &said.get(at)?.transmission);
-                let to = run.to.as_deref()?;
-                let is_probe =
-                    matches!(&it.figure, Figure::Ours(ours) if ours.group().name == "loaded");
-                let sizes = if is_probe { transmission.probe? } else { transmission.ping? };
-                let idle = promises.idle_rtt_ns(&run.from, to, sizes)?;
-                let waiting = match kind {
-                    Promise::FullRoundTrip => promises.full_queues_ns(&run.from, to)?,
-                    _ => 0.0,
-                };
-                Some(idle + waiting)
+                round_trip(&promises, kind, (step, at), it, &said.get(at)?.transmission)
             }
         },
     }
+}
+
+fn round_trip(
+    promises: &Promises<'_>,
+    kind: Promise,
+    (step, at): (&Step, usize),
+    it: &Expectation,
+    transmission: &Transmission,
+) -> Option<f64> {
+    let (from, to) = (&step.runs[at].from, step.runs[at].to.as_deref()?);
+    let is_probe = matches!(&it.figure, Figure::Ours(ours) if ours.group().name == "loaded");
+    let sizes = if is_probe { transmission.probe? } else { transmission.ping? };
+    if kind == Promise::IdleRoundTrip {
+        return promises.idle_rtt_ns(from, to, sizes, Which::Least);
+    }
+    let idle = promises.idle_rtt_ns(from, to, sizes, Which::Mean)?;
+    Some(idle + promises.full_queues_ns(from, to)?)
 }
 
 impl FigureResult {
@@ -243,8 +258,21 @@ impl FigureResult {
             Whose::Run { name, between } => format!("{} of {name} ({between})", self.figure),
             Whose::Sum => format!("the sum of {}", self.figure),
             Whose::Jain => format!("Jain's index of {}", self.figure),
+            Whose::Unknown => self.figure.clone(),
         };
-        let Some(measured) = self.measured else { return format!("{name} was not measured") };
+        let missing = self.values.iter().filter(|value| value.is_none()).count();
+        let Some(measured) = self.measured.filter(|_| missing == 0) else {
+            return match self.values.len() {
+                0 | 1 => format!("{name} was not measured"),
+                all => format!("{name} was not measured in {missing} of {all} repetitions"),
+            };
+        };
+        if self.state == State::NotPromised {
+            return format!(
+                "{name} is {}, and the links promise nothing that it could be compared with: say in the file what it is to be (is = …)",
+                words(self.unit, measured)
+            );
+        }
         let value = |value: f64| words(self.unit, value);
         let allowed = match (self.least, self.most) {
             (Some(least), Some(most)) => format!("{} to {}", value(least), value(most)),
@@ -265,5 +293,36 @@ fn words(unit: Unit, value: f64) -> String {
         Unit::PerSecond => quantity::frequency(value),
         Unit::Bytes => quantity::bytes(value.max(0.0).round() as u64),
         _ => format!("{value:.4}").trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_median_is_the_middle_one_or_lies_between_two() {
+        assert_eq!(median(vec![]), None);
+        assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
+        assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
+    }
+
+    #[test]
+    fn jains_index_of_groups_is_that_of_all_their_members() {
+        let index = |rates: &[f64]| {
+            let (sum, squares): (f64, f64) = rates
+                .iter()
+                .fold((0.0, 0.0), |(sum, squares), rate| (sum + rate, squares + rate * rate));
+            sum * sum / (rates.len() as f64 * squares)
+        };
+        // As published: two connections of one client, and one of each of two others.
+        let pair = [7.23, 6.54];
+        let groups = [(2.0, 13.77, index(&pair)), (1.0, 8.59, 1.0), (1.0, 7.13, 1.0)];
+        let all = jain(&groups).expect("they have rates");
+        assert!((all - index(&[7.23, 6.54, 8.59, 7.13])).abs() < 1e-12, "{all}");
+        assert!((all - 0.990).abs() < 5e-4, "{all}");
+        let two = jain(&[(1.0, 18.54, 1.0), (1.0, 10.37, 1.0)]).expect("they have rates");
+        assert!((two - 0.926).abs() < 5e-4, "{two}");
+        assert_eq!(jain(&[(1.0, 0.0, 1.0)]), None);
     }
 }

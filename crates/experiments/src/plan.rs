@@ -109,6 +109,9 @@ impl Tolerance {
 }
 
 impl Plan {
+    /// The longest that a step's programs may run.
+    pub const LONGEST: Period = Period::from_secs(7_200);
+
     /// Those of these names; all where none is named. Unknown ones are told.
     pub fn only(mut self, names: &[String]) -> Result<Self, String> {
         let known = |name: &&String| self.experiments.iter().any(|it| &it.name == *name);

@@ -13,8 +13,6 @@ use crate::programs::{Figure, Program};
 
 /// How long what is run in a step lasts where nothing is said.
 const DURATION: Period = Period::from_secs(10);
-/// The longest.
-const LONGEST: Period = Period::from_secs(7_200);
 /// The most often that a step is done.
 const REPEAT_MOST: u64 = 100;
 
@@ -61,7 +59,7 @@ impl Plan {
             let mut reader = Reader { document: &mut document, network: &network };
             experiments.push(reader.experiment(&entry));
         }
-        if found.is_none() {
+        if experiments.is_empty() && document.is_right() {
             let text = "it states no experiments; add [experiments.NAME] with steps (docs/guide/experiments.md)";
             document.fault(0, "", text.to_owned());
         }
@@ -129,6 +127,15 @@ impl Reader<'_, '_> {
         let runs = self.runs(&runs, &subject)?;
         let limit = limit.unwrap_or_else(|| Step::usual_limit(duration, runs.len()));
         let mut step = Step { name, repeat, duration, limit, runs, expectations: Vec::new() };
+        if let Some([one, other]) = rivals(&step) {
+            let text = format!(
+                "the servers of {} and {} would take the same port of the same node; let one wait: after = {}",
+                quoted(&one.name),
+                quoted(&other.name),
+                quoted(&one.name)
+            );
+            self.document.fault(table.at, &subject, text);
+        }
         for table in &expectations {
             let expectation = self.expectation(table, &step, &subject);
             step.expectations.extend(expectation);
@@ -139,11 +146,11 @@ impl Reader<'_, '_> {
     fn duration(&mut self, entry: &Entry, subject: &str) -> Option<Period> {
         let said = self.document.text(entry, subject)?;
         match said.text.parse::<Period>() {
-            Ok(period) if period.0 > 0 && period <= LONGEST => Some(period),
+            Ok(period) if period.0 > 0 && period <= Plan::LONGEST => Some(period),
             Ok(_) => self.no(
                 entry,
                 subject,
-                format!("{} is not above 0 and at most {LONGEST}", quoted(&said.text)),
+                format!("{} is not above 0 and at most {}", quoted(&said.text), Plan::LONGEST),
             ),
             Err(error) => self.no(entry, subject, error.to_string()),
         }
@@ -349,6 +356,11 @@ impl Reader<'_, '_> {
         }
         match (which.key, &runs[..]) {
             (_, []) => self.no(which, subject, format!("no run of the step has {}", figure.id())),
+            ("sum" | "jain", runs) if !are_together(step, runs) => self.no(
+                which,
+                subject,
+                format!("the runs that have {} come one after another, and nothing is the sum of them; say whose: figure = …, run = …", figure.id()),
+            ),
             ("sum", _) => Some(Of::Sum),
             ("jain", _) if figure.fairness().is_none() => self.no(
                 which,
@@ -420,6 +432,23 @@ impl Reader<'_, '_> {
             Err(text) => self.no(entry, subject, format!("{}: {text}", entry.key)),
         }
     }
+}
+
+/// Whether runs are all under way at the same time.
+fn are_together(step: &Step, runs: &[usize]) -> bool {
+    runs.iter().all(|&one| runs.iter().all(|&other| one == other || step.overlap(one, other)))
+}
+
+/// Two runs at once whose servers would be in each other's way on one node.
+fn rivals(step: &Step) -> Option<[&Run; 2]> {
+    let is_alone = |at: &usize| step.runs[*at].program.server().is_some_and(|it| !it.serves_many);
+    let alone: Vec<usize> = (0..step.runs.len()).filter(is_alone).collect();
+    let meet = |one: usize, other: usize| {
+        one < other && step.runs[one].to == step.runs[other].to && step.overlap(one, other)
+    };
+    let pairs = alone.iter().flat_map(|&one| alone.iter().map(move |&other| (one, other)));
+    let mut rivals = pairs.filter(|&(one, other)| meet(one, other));
+    rivals.next().map(|(one, other)| [&step.runs[one], &step.runs[other]])
 }
 
 /// A value in the base unit, from words in a unit that suits it.
@@ -548,6 +577,26 @@ mod tests {
                 "no run that has ping.rtt.mean is called `y`; there are ping, x",
             ),
             ("", "", "it starts nothing"),
+            (
+                "{ name = 'x', from = 'a', to = 'b', run = 'iperf3 -c {to}' }, { from = 'a', to = 'b', run = 'iperf3 -c {to}' }",
+                "",
+                "the servers of `x` and `iperf3` would take the same port of the same node; let one wait: after = `x`",
+            ),
+            (
+                "{ from = 'a', to = 'b', run = 'iperf3 -c {to}' }, { name = 'x', from = 'a', to = 'b', run = 'iperf3 -c {to}', after = 'iperf3' }",
+                "{ sum = 'iperf3.rate' }",
+                "come one after another, and nothing is the sum of them",
+            ),
+            (
+                "{ from = 'a', to = 'b', run = 'pathscope goodput {to} --protocol udp' }",
+                "{ figure = 'goodput.rate.up' }",
+                "no run of the step has goodput.rate.up",
+            ),
+            (
+                "{ from = 'a', to = 'b', run = 'pathscope goodput {to} -p5300' }",
+                "",
+                "-p5300 cannot be said of pathscope",
+            ),
         ];
         for (runs, expect, text) in cases {
             let error = step(runs, expect).expect_err(text);
@@ -567,6 +616,7 @@ mod tests {
         assert!(read("[experiments.x]\n").expect_err("no steps").contains("it has no steps"));
         let error = read("experiments = 3").expect_err("no table");
         assert!(error.contains("is not a table"), "{error}");
+        assert!(read("[experiments]\n").expect_err("none").contains("it states no experiments"));
     }
 
     #[test]

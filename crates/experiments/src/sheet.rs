@@ -11,9 +11,11 @@ use crate::document::{
 
 /// All that a view needs.
 pub fn sheet(document: &ExperimentsDocument) -> Sheet {
+    let ended = document.outcome.reason.clone().map(Value::Text);
+    let ended = ended.map(|reason| Figure::new("ended early", reason));
     Sheet {
         title: title(document),
-        context: context(document),
+        context: context(document).into_iter().chain(ended).collect(),
         sections: document.experiments.iter().map(section).collect(),
         caveats: document.caveats.clone(),
     }
@@ -85,7 +87,7 @@ fn rows(step: &StepResult) -> Vec<Row<'_>> {
     for figure in &step.figures {
         let place = match &figure.of {
             Whose::Run { between, .. } => between.clone(),
-            Whose::Sum | Whose::Jain => "all".to_owned(),
+            Whose::Sum | Whose::Jain | Whose::Unknown => "all".to_owned(),
         };
         // The same figure of a second run between the same nodes has a row of its own.
         let has_room = |(name, figures): &&mut (String, Vec<&FigureResult>)| {
@@ -111,7 +113,7 @@ fn rows(step: &StepResult) -> Vec<Row<'_>> {
 /// What the columns of a figure are called.
 fn heads(figure: &FigureResult) -> String {
     match figure.of {
-        Whose::Run { .. } => figure.label.clone(),
+        Whose::Run { .. } | Whose::Unknown => figure.label.clone(),
         Whose::Sum => format!("{} (sum)", figure.label).replace("(sum) (sum)", "(sum)"),
         Whose::Jain => "Jain's index".to_owned(),
     }

@@ -32,6 +32,8 @@ pub enum Load {
     },
     /// UDP, which is sent whether it arrives or not.
     Datagrams {
+        /// How many flows.
+        flows: u32,
         /// Bits of payload a second of all flows together; absent: as fast as they go.
         rate_bps: Option<f64>,
         /// Payload of each.

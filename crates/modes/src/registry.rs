@@ -144,13 +144,13 @@ impl Plan {
         }
     }
 
-    /// What it puts on the path.
-    pub fn offered(&self) -> Offered {
+    /// What it puts on the path; absent where that cannot be said in a word.
+    pub fn offered(&self) -> Option<Offered> {
         match self {
             Self::Goodput(plan) => plan.offered(),
-            Self::Datagrams(plan) => plan.offered(),
-            Self::Media(plan) => plan.offered(),
-            Self::Latency(_) | Self::Multipath(_) => Offered::default(),
+            Self::Datagrams(plan) => Some(plan.offered()),
+            Self::Media(plan) => Some(plan.offered()),
+            Self::Latency(_) | Self::Multipath(_) => Some(Offered::default()),
         }
     }
 

@@ -117,6 +117,11 @@ impl Stop {
         self.state().stage = stage;
     }
 
+    /// Others are at work, whom this stops: whoever asks says what that takes.
+    pub fn serves(&self) {
+        self.at(Stage::Serving);
+    }
+
     /// A signal came: what is told of that.
     fn heard(&self, reason: &'static str) -> Option<String> {
         let (stage, is_again) = {

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::quantity::named;
+use pathscope_core::quantity::{Period, named};
 use pathscope_core::sheet::{Figure, Row, Value};
 use pathscope_experiments::document::{ExperimentsDocument, StepResult};
 use pathscope_experiments::plan::Plan;
@@ -40,6 +40,7 @@ pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
             terminal::say(line);
         }
     };
+    stop.serves();
     stop.on_signals(say).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let lab = harness::Plan {
         binary: &binary,
@@ -75,7 +76,11 @@ pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
             }
         }
     });
-    let document = document.map_err(|error| super::not_up(&name, &error))?;
+    let document = document.map_err(|error| match stop.reason() {
+        // A Ctrl-C is heard by the keeper, too.
+        Some(reason) => Trouble::new(Failure::Interrupted, reason),
+        None => super::not_up(&name, &error),
+    })?;
     stop.end_at_once();
     finish(&document, outputs, args)
 }
@@ -86,8 +91,9 @@ fn plan(args: &RunArgs) -> Result<Plan, Trouble> {
     let plan = Plan::read(&named(&args.file), &text).map_err(Trouble::usage)?;
     let plan = plan.only(&args.only).map_err(Trouble::usage)?;
     match args.duration {
-        Some(duration) if duration.0 == 0 => {
-            Err(Trouble::usage("--duration 0s leaves no time to measure; give at least 1s"))
+        Some(duration) if !(Period::from_secs(1)..=Plan::LONGEST).contains(&duration) => {
+            let text = format!("--duration {duration} is out of range: 1s to {}", Plan::LONGEST);
+            Err(Trouble::usage(text))
         }
         Some(duration) => Ok(plan.lasting(duration)),
         None => Ok(plan),
@@ -109,7 +115,10 @@ fn check_programs(plan: &Plan) -> Result<(), Trouble> {
 }
 
 fn is_there(program: &str) -> bool {
-    let is_file = |path: &Path| path.is_file();
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_file = |path: &Path| {
+        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    };
     if program.contains('/') {
         return is_file(Path::new(program));
     }
@@ -155,23 +164,23 @@ fn finish(
     let trouble = verdict(document);
     let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
     outputs.event(Event::Finished { sheet: &sheet, record: document, failure });
-    if let Some(trouble) = outputs.into_trouble() {
-        return Err(trouble);
-    }
-    if let (Some(file), false) = (&args.output, args.quiet) {
+    let writing = outputs.into_trouble();
+    let has_result = document.experiments.iter().any(|experiment| !experiment.steps.is_empty());
+    if let (Some(file), None, true, false) = (&args.output, &writing, has_result, args.quiet) {
         let quoted = words::quoted(file);
         terminal::say(&format!(
             "result saved: {}; show it again with: pathscope show {quoted}",
             named(file)
         ));
     }
-    trouble.map_or(Ok(()), Err)
+    measure::conclude(trouble, writing)
 }
 
 /// What the exit code says of them.
 pub fn verdict(document: &ExperimentsDocument) -> Option<Trouble> {
-    if document.outcome.state == OutcomeState::Interrupted {
-        let reason = document.outcome.reason.clone().unwrap_or_default();
+    if document.outcome.state != OutcomeState::Complete {
+        let reason = document.outcome.reason.clone();
+        let reason = reason.unwrap_or_else(|| "they did not come to their end".to_owned());
         return Some(Trouble::new(Failure::Interrupted, reason));
     }
     let faults = document.faults();

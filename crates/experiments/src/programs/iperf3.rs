@@ -27,8 +27,14 @@ pub const WORDS: &[&str] = &["--json"];
 
 /// What it cannot be asked for here.
 pub fn judge(words: &[String]) -> Result<(), String> {
-    let taken = ["-J", "--json", "-s", "--server", "--logfile", "-p", "--port"];
-    match words.iter().find(|word| taken.contains(&word.as_str())) {
+    let taken = ["--json", "--json-stream", "--server", "--logfile", "--port"];
+    let is_taken = |word: &&String| {
+        let (name, _) = word.split_once('=').unwrap_or((word, ""));
+        let is_short =
+            !name.starts_with("--") && ["-J", "-s", "-p"].iter().any(|it| name.starts_with(it));
+        is_short || taken.contains(&name)
+    };
+    match words.iter().find(is_taken) {
         Some(word) => Err(format!("{word} is said of iperf3 by 'lab run' itself; leave it out")),
         None => Ok(()),
     }
@@ -59,19 +65,18 @@ pub fn read(output: &str) -> Said {
     let target = start("target_bitrate").filter(|&rate| rate > 0.0);
     let load = if is_udp {
         Load::Datagrams {
+            flows: streams as u32,
             rate_bps: target.map(|rate| rate * streams),
             payload_bytes: start("blksize").unwrap_or(0.0) as u64,
         }
     } else {
         Load::Streams { connections: streams as u32, rate_bps: target }
     };
-    let is_reverse = start("reverse").is_some_and(|reverse| reverse > 0.0);
-    let offered = if is_reverse {
-        Offered { down: Some(load), up: None }
-    } else {
-        Offered { up: Some(load), down: None }
-    };
-    let transmission = Transmission { offered, ..Transmission::default() };
+    let is_on = |key: &str| start(key).is_some_and(|number| number > 0.0);
+    let (is_reverse, is_both) = (is_on("reverse"), is_on("bidir"));
+    let up = (!is_reverse || is_both).then(|| load.clone());
+    let offered = Offered { up, down: (is_reverse || is_both).then_some(load) };
+    let transmission = Transmission { is_known: true, offered, ..Transmission::default() };
     Said { numbers: Numbers::Listed(numbers), transmission, ..Said::default() }
 }
 
@@ -104,7 +109,7 @@ mod tests {
         assert_eq!(number("iperf3.lost_share"), Some(0.0025));
         assert_eq!(number("iperf3.jitter"), Some(500_000.0));
         assert_eq!(number("iperf3.retransmits"), None);
-        let load = Load::Datagrams { rate_bps: Some(26_214_400.0), payload_bytes: 1_470 };
+        let load = Load::Datagrams { flows: 1, rate_bps: Some(26_214_400.0), payload_bytes: 1_470 };
         assert_eq!(said.transmission.offered.up, Some(load));
         assert_eq!(said.transmission.offered.down, None);
     }
@@ -123,6 +128,8 @@ mod tests {
     fn what_is_said_for_it_cannot_be_said_twice() {
         let words = |text: &str| text.split(' ').map(str::to_owned).collect::<Vec<_>>();
         assert_eq!(judge(&words("iperf3 -c h4 -u -b 25M")), Ok(()));
-        assert!(judge(&words("iperf3 -c h4 -J")).is_err());
+        for text in ["iperf3 -c h4 -J", "iperf3 -c h4 -p5300", "iperf3 -c h4 --port=5300"] {
+            assert!(judge(&words(text)).is_err(), "{text}");
+        }
     }
 }

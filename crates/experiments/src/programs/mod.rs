@@ -5,6 +5,7 @@ mod iperf3;
 mod pathscope;
 mod ping;
 
+use pathscope_core::error::Failure;
 use pathscope_modes::document::Document;
 use pathscope_modes::figures::{FigureId, FigureIdError, Unit};
 
@@ -103,6 +104,17 @@ impl Program {
             Self::Iperf3 => iperf3::judge(words),
             Self::Ping | Self::Other => Ok(()),
         }
+    }
+
+    /// Whether it is no fault that it ended with this code, where what it said could be read: ping has other codes for pings
+    /// that were lost, and pathscope for checks that failed, both of which are results.
+    pub fn is_fine_with(self, code: Option<i32>) -> bool {
+        let of_results = match self {
+            Self::Pathscope => Some(i32::from(Failure::Check.exit_code())),
+            Self::Ping => Some(1),
+            Self::Iperf3 | Self::Other => None,
+        };
+        code.is_some() && code == of_results
     }
 
     /// What it said.

@@ -29,14 +29,19 @@ pub fn judge(words: &[String]) -> Result<(), String> {
         "--json-stream",
         "--format",
         "--output",
-        "-o",
         "--quiet",
-        "-q",
         "--find-rate",
         "--daemon",
         "--dry-run",
+        "--port",
     ];
-    let is_taken = |word: &&String| taken.contains(&word.split('=').next().unwrap_or_default());
+    let is_taken = |word: &&String| {
+        let (name, _) = word.split_once('=').unwrap_or((word, ""));
+        // Short options may have their value, or others, right behind them.
+        let is_short =
+            !name.starts_with("--") && ["-o", "-q", "-p"].iter().any(|it| name.starts_with(it));
+        is_short || taken.contains(&name)
+    };
     match words.iter().find(is_taken) {
         Some(word) => {
             Err(format!("{word} cannot be said of pathscope in an experiment; leave it out"))
@@ -48,9 +53,15 @@ pub fn judge(words: &[String]) -> Result<(), String> {
 /// Whether a run with these words can have figures of a group.
 pub fn has(words: &[String], group: &str) -> bool {
     let mode = words.get(1).map_or("", String::as_str);
+    let protocol =
+        words.iter().position(|word| word == "--protocol").and_then(|at| words.get(at + 1));
+    let is_udp = protocol.is_some_and(|word| word == "udp")
+        || words.iter().any(|word| word == "--protocol=udp");
     match group {
         "end" => true,
-        "goodput" | "datagrams" | "loaded" => mode == "goodput",
+        "goodput" => mode == "goodput" && !is_udp,
+        "datagrams" => mode == "goodput" && is_udp,
+        "loaded" => mode == "goodput" && !words.iter().any(|word| word == "--no-probe"),
         _ => group == mode,
     }
 }
@@ -69,8 +80,10 @@ pub fn read(output: &str) -> Said {
         return Said { document: Some(document), fault, ..Said::default() };
     };
     let test = &measurement.test;
+    let offered = test.plan.offered();
     let transmission = Transmission {
-        offered: test.plan.offered(),
+        is_known: offered.is_some(),
+        offered: offered.unwrap_or_default(),
         ping: test.plan.ping_sizes(),
         probe: test.probe.as_ref().map(pathscope_modes::latency::LatencyPlan::ping_sizes),
     };

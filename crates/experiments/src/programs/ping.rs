@@ -16,9 +16,22 @@ pub const FIGURES: &[Listed] = &[
     Listed { id: "ping.received", unit: Unit::Count },
 ];
 
-/// What it sends if nothing else is said: 56 bytes behind 8 of ICMP, which is as much as UDP has.
-const SIZES: PingSizes =
-    PingSizes { transport: Transport::Datagram, request_bytes: 56, reply_bytes: 56 };
+/// What it sends, as its first line says: `56(84) bytes of data`, or `56 data bytes`. They stand behind 8 of ICMP, which is as much
+/// as UDP has.
+fn sizes(output: &str) -> Option<PingSizes> {
+    let line = output
+        .lines()
+        .find(|line| line.contains("bytes of data") || line.contains("data bytes"))?;
+    let before = line.split_once(" data bytes").or_else(|| {
+        line.split_once('(').and_then(|(_, rest)| {
+            // `PING h4 (10.0.5.2) 56(84) bytes of data.`
+            let (_, rest) = rest.split_once(") ")?;
+            rest.split_once('(')
+        })
+    });
+    let bytes = before?.0.rsplit(' ').next()?.parse().ok()?;
+    Some(PingSizes { transport: Transport::Datagram, request_bytes: bytes, reply_bytes: bytes })
+}
 
 /// Reads its last lines:
 ///
@@ -38,7 +51,8 @@ pub fn read(output: &str) -> Said {
         }
     }
     let fault = numbers.is_empty().then(|| "ping printed no summary".to_owned());
-    let transmission = Transmission { ping: Some(SIZES), ..Transmission::default() };
+    let transmission =
+        Transmission { is_known: true, ping: sizes(output), ..Transmission::default() };
     Said { numbers: Numbers::Listed(numbers), transmission, fault, ..Said::default() }
 }
 
@@ -89,6 +103,16 @@ mod tests {
         let times = [Some(41_000.0), Some(55_000.0), Some(71_000.0)];
         assert_eq!(numbers(busybox)[..3], times);
         assert_eq!(numbers(busybox)[3..], [Some(0.0), Some(3.0)]);
+    }
+
+    #[test]
+    fn it_says_itself_what_it_sends() {
+        let bytes = |line| sizes(line).map(|sizes| sizes.request_bytes);
+        assert_eq!(bytes("PING h4 (10.0.5.2) 56(84) bytes of data."), Some(56));
+        assert_eq!(bytes("PING h4 (fd00::2) 1400 data bytes"), Some(1_400));
+        assert_eq!(bytes("PING h4 (10.0.5.2): 56 data bytes"), Some(56));
+        assert_eq!(bytes("PING h4(h4 (fd00:8::7)) 1000 data bytes"), Some(1_000));
+        assert_eq!(bytes(""), None);
     }
 
     #[test]

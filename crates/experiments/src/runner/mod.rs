@@ -136,8 +136,11 @@ fn all_repetitions(
             break 'repetitions;
         }
     }
-    // Of what was ended by somebody, nothing is asked.
-    if stopped.is_none() {
+    // Of what was ended by somebody, nothing is asked; what was done before stands.
+    if stopped.is_some() {
+        said.truncate(said.len().saturating_sub(1));
+    }
+    if !said.is_empty() {
         result.figures = judge::judge(&request.plan.network, step, &said);
     }
     (result, stopped)
@@ -149,14 +152,18 @@ fn once(
     step: &Step,
     (repetition, began): (u32, Tick),
 ) -> (Attempt, Vec<Said>, Option<&'static str>) {
-    let before = ground.lab.account().ok();
+    let before = ground.lab.account();
     let start_ns = clock::now().nanos_since(began);
     let Done { mut attempt, said, stopped } = perform(ground, step);
     attempt.repetition = repetition;
     attempt.start_ns = start_ns;
-    let since = before.zip(ground.lab.account().ok()).map(|(before, after)| after.since(&before));
-    let shortcomings = since.map(|account| account.shortcomings()).unwrap_or_default();
-    attempt.shortcomings = shortcomings.iter().map(request.sentence).collect();
+    let since = before.and_then(|before| Ok(ground.lab.account()?.since(&before)));
+    attempt.shortcomings = match since {
+        Ok(account) => account.shortcomings().iter().map(request.sentence).collect(),
+        // tc keeps no account, which is told once.
+        Err(_) if ground.lab.standing().shaper == Shaper::Tc => Vec::new(),
+        Err(error) => vec![format!("whether the lab kept up is not known: {error}")],
+    };
     (attempt, said, stopped)
 }
 

@@ -12,6 +12,7 @@ use std::thread;
 use pathscope_core::Tick;
 use pathscope_lab::harness::Lab;
 use pathscope_os::clock;
+use rustix::process::{Pid, Signal, kill_process_group};
 
 /// What a held-back program says first.
 const READY: &[u8] = b"ready\n";
@@ -29,6 +30,8 @@ pub struct Process {
     child: Child,
     gate: Option<ChildStdin>,
     began: Option<Tick>,
+    /// Its number may be another's by now.
+    is_over: bool,
 }
 
 /// What is heard of a program.
@@ -38,12 +41,10 @@ pub enum Heard {
     Ready(usize),
     /// A server says that it is ready.
     Serves(usize),
-    /// It has closed its outputs: all that it said, and the last of its complaints.
-    Ended {
+    /// It, and whatever it started, has closed its outputs: all that it said, and the last of its complaints.
+    Closed {
         /// Which.
         number: usize,
-        /// When.
-        at: Tick,
         /// What it printed.
         output: Vec<u8>,
         /// What it complained of.
@@ -86,11 +87,11 @@ impl Process {
     }
 
     fn start(mut command: Command, input: Stdio) -> io::Result<Self> {
-        // Of its own group: a Ctrl-C is ours to pass on.
+        // Of its own group: a Ctrl-C is ours to pass on, and what it started ends with it.
         command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         // What it prints is read by us, wherever we are.
         command.env("LC_ALL", "C");
-        Ok(Self { child: command.spawn()?, gate: None, began: None })
+        Ok(Self { child: command.spawn()?, gate: None, began: None, is_over: false })
     }
 
     /// Lets it go.
@@ -105,15 +106,36 @@ impl Process {
         self.began
     }
 
-    /// Asks it to end, and all that it started.
-    pub fn end(&mut self) {
+    /// Asks it to end, as Ctrl-C does, and all that it started: who measures says then what it has.
+    pub fn interrupt(&mut self) {
         self.gate = None;
-        let _ = self.child.kill();
+        self.signal(Signal::INT);
     }
 
-    /// How it ended, which it has, or is about to.
-    pub fn wait(&mut self) -> io::Result<ExitStatus> {
-        self.child.wait()
+    /// Ends it, and all that it started.
+    pub fn kill(&mut self) {
+        self.gate = None;
+        self.signal(Signal::KILL);
+    }
+
+    /// It has ended, and nothing that it started holds its outputs. Whether that was known.
+    pub fn over(&mut self) -> bool {
+        std::mem::replace(&mut self.is_over, true)
+    }
+
+    /// To its group, which is its own. What has ended hears nothing.
+    fn signal(&self, signal: Signal) {
+        if self.is_over {
+            return;
+        }
+        if let Some(group) = Pid::from_raw(self.child.id() as i32) {
+            let _ = kill_process_group(group, signal);
+        }
+    }
+
+    /// How it ended, if it has.
+    pub fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().ok().flatten()
     }
 
     /// Hears both outputs on threads of their own. `mark` is what tells that it is ready; of a program that is held back it is
@@ -136,7 +158,7 @@ impl Process {
             let output = all_of(&mut output, mark, || drop(heard.send(say(number))));
             let complaint = complaining.join().unwrap_or_default();
             // Nobody listens any more where the step was given up.
-            let _ = heard.send(Heard::Ended { number, at: clock::now(), output, complaint });
+            let _ = heard.send(Heard::Closed { number, output, complaint });
         };
         thread::Builder::new().name("output".to_owned()).spawn(listening).map(drop)
     }
@@ -144,7 +166,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        self.end();
+        self.kill();
         let _ = self.child.wait();
     }
 }

@@ -1,8 +1,12 @@
 //! One step, done once: its servers and programs started, waited for, and ended where they hang.
+//!
+//! A program has ended when its process has, and when nobody holds its outputs any more. Whoever holds them a moment longer is
+//! something that it left behind, and is ended.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::Duration;
 
@@ -15,10 +19,14 @@ use crate::document::{Attempt, RunResult};
 use crate::plan::{Run, Step};
 use crate::programs::{Program, Said, Server};
 
-/// How long a program may take to be held back on its node, and a server to say that it is ready.
+/// How long a program may take to be held back on its node, a server to say that it is ready, and one to go.
 const STARTING: Duration = Duration::from_secs(20);
-/// How often it is looked whether somebody wants all this to end.
-const LOOK: Duration = Duration::from_millis(100);
+/// How often it is looked who has ended, and whether somebody wants all this to end.
+const LOOK: Duration = Duration::from_millis(50);
+/// How long what a program has left behind may hold its outputs.
+const LEFT_BEHIND: Duration = Duration::from_secs(1);
+/// How long programs that hang get to say what they have.
+const LAST_WORDS: Duration = Duration::from_secs(3);
 /// Servers are numbered from here on: they are no runs.
 const FIRST_SERVER: usize = 1 << 16;
 
@@ -56,9 +64,9 @@ pub fn perform(ground: &Ground<'_>, step: &Step) -> Done {
         step,
         sender,
         heard,
-        processes: BTreeMap::new(),
+        started: BTreeMap::new(),
         servers: BTreeMap::new(),
-        ended: BTreeMap::new(),
+        ended: VecDeque::new(),
         began: None,
     };
     let halt = running.through().err();
@@ -67,10 +75,12 @@ pub fn perform(ground: &Ground<'_>, step: &Step) -> Done {
         Some(Halt::Failed(failure)) => (Some(failure), None),
         Some(Halt::Stopped(reason)) => (None, Some(reason)),
     };
-    let (runs, said) = running.results(stopped);
-    let begin = running.began;
-    let ends = running.ended.values().map(|end| end.at);
-    let duration_ns = begin.zip(ends.max()).map_or(0, |(begin, end)| end.nanos_since(begin));
+    running.end_all();
+    let ends = running.started.range(..FIRST_SERVER).filter_map(|(_, it)| it.ended_at);
+    let duration_ns =
+        running.began.zip(ends.max()).map_or(0, |(begin, end)| end.nanos_since(begin));
+    let results = (0..step.runs.len()).map(|number| running.result(number, stopped));
+    let (runs, said) = results.unzip();
     let attempt = Attempt { duration_ns, failure, runs, ..Attempt::default() };
     Done { attempt, said, stopped }
 }
@@ -81,98 +91,120 @@ struct Running<'run> {
     step: &'run Step,
     sender: Sender<Heard>,
     heard: Receiver<Heard>,
-    processes: BTreeMap<usize, Process>,
-    /// By node and first words: those that serve several programs.
-    servers: BTreeMap<(String, &'static str), Process>,
-    ended: BTreeMap<usize, End>,
+    /// What was started, by its number.
+    started: BTreeMap<usize, Started>,
+    /// The servers of a node, by their program: which of what was started it is.
+    servers: BTreeMap<(String, &'static str), usize>,
+    /// Runs that have ended, and whose followers have not begun.
+    ended: VecDeque<usize>,
     /// The instant at which the first programs were let go.
     began: Option<Tick>,
 }
 
-/// How a program ended.
-struct End {
-    at: Tick,
-    output: Vec<u8>,
-    complaint: String,
-    exit_code: Option<i32>,
-    signal: Option<i32>,
-    began: Option<Tick>,
+/// A program that was started, and what is known of it.
+struct Started {
+    process: Process,
+    is_ready: bool,
+    status: Option<ExitStatus>,
+    /// When its process ended.
+    ended_at: Option<Tick>,
+    /// What it said, once nobody can say more.
+    said: Option<(Vec<u8>, String)>,
+    /// Whether it was ended from here, since it would not by itself.
+    was_ended: bool,
+}
+
+impl Started {
+    fn new(process: Process) -> Self {
+        Self {
+            process,
+            is_ready: false,
+            status: None,
+            ended_at: None,
+            said: None,
+            was_ended: false,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.status.is_some() && self.said.is_some()
+    }
+
+    fn complaint(&self) -> &str {
+        self.said.as_ref().map_or("", |(_, complaint)| complaint)
+    }
+
+    /// The last line that it said, of complaints if there are any.
+    fn last_line(&self) -> Option<String> {
+        let (output, complaint) = self.said.as_ref()?;
+        let output = String::from_utf8_lossy(output);
+        let text = if complaint.is_empty() { output.as_ref() } else { complaint };
+        text.lines().rev().find(|line| !line.trim().is_empty()).map(str::to_owned)
+    }
 }
 
 impl Running<'_> {
     fn through(&mut self) -> Result<(), Halt> {
-        let first: Vec<usize> = self.ready_after(None);
-        self.begin(&first)?;
+        self.begin_after(None)?;
         let limit = clock::now().plus_nanos(self.step.limit.0);
-        while self.ended.keys().filter(|&&number| number < FIRST_SERVER).count()
-            < self.step.runs.len()
-        {
+        loop {
+            while let Some(number) = self.ended.pop_front() {
+                self.begin_after(Some(number))?;
+            }
+            let is_over = |number| self.started.get(&number).is_some_and(Started::is_over);
+            if (0..self.step.runs.len()).all(is_over) {
+                return Ok(());
+            }
             let left = limit.since(clock::now());
             if left.is_zero() {
                 return Err(Halt::Failed(self.what_hangs()));
             }
-            let Some(number) = self.listen(left)? else { continue };
-            let next = self.ready_after(Some(number));
-            self.begin(&next)?;
+            self.look(left)?;
         }
-        Ok(())
     }
 
-    /// The runs that wait for the end of another, or for none.
-    fn ready_after(&self, ended: Option<usize>) -> Vec<usize> {
-        (0..self.step.runs.len()).filter(|&at| self.step.runs[at].after == ended).collect()
-    }
-
-    /// Starts runs with what they need, and lets them go at the same instant.
-    fn begin(&mut self, numbers: &[usize]) -> Result<(), Halt> {
-        for &number in numbers {
+    /// Begins the runs that wait for the end of another, or for none: with what they need, and at the same instant.
+    fn begin_after(&mut self, ended: Option<usize>) -> Result<(), Halt> {
+        let runs = self.step.runs.iter().enumerate().filter(|(_, run)| run.after == ended);
+        let numbers: Vec<usize> = runs.map(|(number, _)| number).collect();
+        for &number in &numbers {
             self.serve(number)?;
         }
-        for &number in numbers {
+        for &number in &numbers {
             let run = &self.step.runs[number];
             let words = self.words(run);
             let process = Process::hold(self.ground.lab, &run.from, &words, number, &self.sender);
             let failed = |error| Halt::Failed(format!("cannot start {}: {error}", run.name));
-            self.processes.insert(number, process.map_err(failed)?);
+            self.started.insert(number, Started::new(process.map_err(failed)?));
         }
-        self.await_all(numbers)?;
+        self.await_ready(&numbers)?;
         self.began.get_or_insert_with(clock::now);
         for number in numbers {
-            if let Some(process) = self.processes.get_mut(number) {
+            if let Some(started) = self.started.get_mut(&number) {
                 // One that has gone meanwhile is heard of.
-                let _ = process.release();
+                let _ = started.process.release();
             }
         }
         Ok(())
     }
 
     /// Waits until these are held back, or serve.
-    fn await_all(&mut self, numbers: &[usize]) -> Result<(), Halt> {
+    fn await_ready(&mut self, numbers: &[usize]) -> Result<(), Halt> {
         let until = clock::now() + STARTING;
-        let mut waiting: Vec<usize> = numbers.to_vec();
-        while !waiting.is_empty() {
+        loop {
+            let state = |&&number: &&usize| self.started.get(&number);
+            let waiting = numbers.iter().find(|it| state(it).is_some_and(|it| !it.is_ready));
+            let Some(&waiting) = waiting else { return Ok(()) };
+            if self.started.get(&waiting).is_some_and(Started::is_over) {
+                return Err(Halt::Failed(self.why_it_ended(waiting, "before it could begin")));
+            }
             let left = until.since(clock::now());
             if left.is_zero() {
-                return Err(Halt::Failed(format!(
-                    "{} did not start within {} s",
-                    self.name(waiting[0]),
-                    STARTING.as_secs()
-                )));
+                let (name, seconds) = (self.name(waiting), STARTING.as_secs());
+                return Err(Halt::Failed(format!("{name} did not start within {seconds} s")));
             }
-            match self.next(left)? {
-                Some(Heard::Ready(number) | Heard::Serves(number)) => {
-                    waiting.retain(|&it| it != number);
-                }
-                Some(Heard::Ended { number, at, output, complaint }) => {
-                    self.note_end(number, at, output, complaint);
-                    if waiting.contains(&number) {
-                        return Err(Halt::Failed(self.why_it_ended(number)));
-                    }
-                }
-                None => {}
-            }
+            self.look(left)?;
         }
-        Ok(())
     }
 
     /// The server that a run needs, unless it is there.
@@ -180,23 +212,37 @@ impl Running<'_> {
         let run = &self.step.runs[number];
         let (Some(server), Some(node)) = (run.program.server(), &run.to) else { return Ok(()) };
         let key = (node.clone(), server.words[0]);
-        if server.serves_many && self.servers.contains_key(&key) {
-            return Ok(());
+        if let Some(&earlier) = self.servers.get(&key) {
+            if server.serves_many {
+                return Ok(());
+            }
+            // It goes with its client, and the next one needs its port.
+            self.await_end(earlier)?;
         }
         let place = FIRST_SERVER + number;
         let words = self.server_words(server);
         let process =
             Process::serve(self.ground.lab, node, &words, (place, server.ready), &self.sender);
         let failed = |error| {
-            Halt::Failed(format!("cannot start the server of {} on {node}: {error}", run.name))
+            let name = &run.name;
+            Halt::Failed(format!("cannot start the server of {name} on {node}: {error}"))
         };
-        let process = process.map_err(failed)?;
-        if server.serves_many {
-            self.servers.insert(key, process);
-        } else {
-            self.processes.insert(place, process);
+        self.started.insert(place, Started::new(process.map_err(failed)?));
+        self.servers.insert(key, place);
+        self.await_ready(&[place])
+    }
+
+    fn await_end(&mut self, number: usize) -> Result<(), Halt> {
+        let until = clock::now() + STARTING;
+        while !self.started.get(&number).is_none_or(Started::is_over) {
+            let left = until.since(clock::now());
+            if left.is_zero() {
+                let name = self.name(number);
+                return Err(Halt::Failed(format!("{name} did not end with its client")));
+            }
+            self.look(left)?;
         }
-        self.await_all(&[place])
+        Ok(())
     }
 
     fn server_words(&self, server: Server) -> Vec<String> {
@@ -223,43 +269,51 @@ impl Running<'_> {
         word
     }
 
-    /// Waits for a program's end; which it was.
-    fn listen(&mut self, left: Duration) -> Result<Option<usize>, Halt> {
-        let Some(Heard::Ended { number, at, output, complaint }) = self.next(left)? else {
-            return Ok(None);
-        };
-        self.note_end(number, at, output, complaint);
-        match number.checked_sub(FIRST_SERVER) {
-            None => Ok(Some(number)),
-            // One that serves a single run ends with it.
-            Some(_) if self.processes.contains_key(&number) => Ok(None),
-            Some(_) => Err(Halt::Failed(self.why_it_ended(number))),
-        }
-    }
-
-    fn next(&mut self, left: Duration) -> Result<Option<Heard>, Halt> {
+    /// Hears what there is to be heard within a moment, and looks who has ended.
+    fn look(&mut self, left: Duration) -> Result<(), Halt> {
         if let Some(reason) = (self.ground.stop)() {
             return Err(Halt::Stopped(reason));
         }
-        match self.heard.recv_timeout(left.min(LOOK)) {
-            Ok(heard) => Ok(Some(heard)),
-            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => Ok(None),
+        self.hear(left.min(LOOK));
+        let served_many = self.servers.iter().filter(|((_, program), _)| {
+            Program::named(program).server().is_some_and(|server| server.serves_many)
+        });
+        let gone = served_many
+            .map(|(_, &number)| number)
+            .find(|number| self.started.get(number).is_some_and(|it| it.is_ready && it.is_over()));
+        match gone {
+            Some(number) => Err(Halt::Failed(self.why_it_ended(number, "before its clients"))),
+            None => Ok(()),
         }
     }
 
-    fn note_end(&mut self, number: usize, at: Tick, output: Vec<u8>, complaint: String) {
-        let process = self.processes.get_mut(&number);
-        let began = process.as_ref().and_then(|process| process.began());
-        let status = process.and_then(|process| process.wait().ok());
-        let end = End {
-            at,
-            output,
-            complaint,
-            exit_code: status.and_then(|status| status.code()),
-            signal: status.and_then(|status| status.signal()),
-            began,
-        };
-        self.ended.insert(number, end);
+    fn hear(&mut self, left: Duration) {
+        match self.heard.recv_timeout(left) {
+            Ok(Heard::Ready(number) | Heard::Serves(number)) => {
+                self.started.entry(number).and_modify(|it| it.is_ready = true);
+            }
+            Ok(Heard::Closed { number, output, complaint }) => {
+                self.started.entry(number).and_modify(|it| it.said = Some((output, complaint)));
+            }
+            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
+        }
+        let now = clock::now();
+        for (&number, started) in &mut self.started {
+            if started.status.is_none() {
+                started.status = started.process.ended();
+            }
+            if started.status.is_none() {
+                continue;
+            }
+            let ended_at = *started.ended_at.get_or_insert(now);
+            if started.said.is_some() {
+                if !started.process.over() {
+                    self.ended.extend((number < FIRST_SERVER).then_some(number));
+                }
+            } else if now.since(ended_at) > LEFT_BEHIND {
+                started.process.kill();
+            }
+        }
     }
 
     fn name(&self, number: usize) -> String {
@@ -269,24 +323,15 @@ impl Running<'_> {
         }
     }
 
-    fn why_it_ended(&self, number: usize) -> String {
-        let said = self.ended.get(&number).map_or("", |end| {
-            if end.complaint.is_empty() {
-                std::str::from_utf8(&end.output).unwrap_or_default()
-            } else {
-                &end.complaint
-            }
-        });
-        let last = said.lines().rev().find(|line| !line.trim().is_empty());
-        format!(
-            "{} ended before it could begin: {}",
-            self.name(number),
-            last.unwrap_or("it said nothing")
-        )
+    fn why_it_ended(&self, number: usize, when: &str) -> String {
+        let last = self.started.get(&number).and_then(Started::last_line);
+        let last = last.unwrap_or_else(|| "it said nothing".to_owned());
+        format!("{} ended {when}: {last}", self.name(number))
     }
 
     fn what_hangs(&self) -> String {
-        let hanging = (0..self.step.runs.len()).filter(|number| !self.ended.contains_key(number));
+        let is_over = |number: &usize| self.started.get(number).is_some_and(Started::is_over);
+        let hanging = (0..self.step.runs.len()).filter(|number| !is_over(number));
         let names: Vec<&str> = hanging.map(|number| self.step.runs[number].name.as_str()).collect();
         format!(
             "still ran after the step's limit of {}, and was ended: {}",
@@ -295,33 +340,31 @@ impl Running<'_> {
         )
     }
 
-    /// What each run came to. What still runs is ended first.
-    fn results(&mut self, stopped: Option<&'static str>) -> (Vec<RunResult>, Vec<Said>) {
-        let hanging: Vec<usize> = self
-            .processes
-            .keys()
-            .copied()
-            .filter(|number| !self.ended.contains_key(number))
-            .collect();
-        for number in &hanging {
-            if let Some(process) = self.processes.get_mut(number) {
-                process.end();
+    /// Ends what still runs: asked first, so that it says what it has, then without.
+    fn end_all(&mut self) {
+        let runs_on = |it: &Started| !it.is_over();
+        for (_, started) in self.started.range_mut(..FIRST_SERVER) {
+            if runs_on(started) {
+                started.was_ended = true;
+                started.process.interrupt();
             }
         }
-        self.servers.values_mut().for_each(Process::end);
-        let ran = (0..self.step.runs.len()).map(|number| {
-            let end = self.ended.get(&number);
-            self.result(number, end, stopped)
-        });
-        ran.collect::<Vec<_>>().into_iter().unzip()
+        let until = clock::now() + LAST_WORDS;
+        while self.started.range(..FIRST_SERVER).any(|(_, it)| runs_on(it)) && clock::now() < until
+        {
+            self.hear(LOOK);
+        }
+        for started in self.started.values_mut().filter(|it| runs_on(it)) {
+            started.process.kill();
+        }
+        let until = clock::now() + LAST_WORDS;
+        while self.started.range(..FIRST_SERVER).any(|(_, it)| runs_on(it)) && clock::now() < until
+        {
+            self.hear(LOOK);
+        }
     }
 
-    fn result(
-        &self,
-        number: usize,
-        end: Option<&End>,
-        stopped: Option<&'static str>,
-    ) -> (RunResult, Said) {
+    fn result(&self, number: usize, stopped: Option<&'static str>) -> (RunResult, Said) {
         let run = &self.step.runs[number];
         let mut result = RunResult {
             name: run.name.clone(),
@@ -330,23 +373,25 @@ impl Running<'_> {
             command: self.words(run),
             ..RunResult::default()
         };
-        let began = end.and_then(|end| end.began).or_else(|| self.processes.get(&number)?.began());
-        result.start_ns = began.zip(self.began).map(|(began, first)| began.nanos_since(first));
-        let Some(end) = end else {
-            let why = match (stopped, began) {
-                (Some(reason), _) => format!("not ended: {reason}"),
-                (None, Some(_)) => "it was ended, since it hung".to_owned(),
-                (None, None) => "it never began".to_owned(),
-            };
-            result.fault = Some(why);
+        let began = self.started.get(&number).and_then(|it| it.process.began());
+        let (Some(started), Some(began)) = (self.started.get(&number), began) else {
+            result.fault = Some("it never began".to_owned());
             return (result, Said::default());
         };
-        result.duration_ns = began.map(|began| end.at.nanos_since(began));
-        result.exit_code = end.exit_code;
-        result.complaint = Some(end.complaint.clone()).filter(|text| !text.is_empty());
-        let output = String::from_utf8_lossy(&end.output);
+        result.start_ns = self.began.map(|first| began.nanos_since(first));
+        result.duration_ns = started.ended_at.map(|end| end.nanos_since(began));
+        result.exit_code = started.status.and_then(|status| status.code());
+        let complaint = started.complaint();
+        result.complaint = Some(complaint.to_owned()).filter(|text| !text.is_empty());
+        let output = started.said.as_ref().map(|(output, _)| String::from_utf8_lossy(output));
+        let output = output.unwrap_or_default();
         let mut said = run.program.read(&output);
-        result.fault = fault(end, said.fault.take());
+        let fault = said.fault.take();
+        result.fault = match (started.was_ended, stopped) {
+            (true, Some(reason)) => Some(format!("it was ended: {reason}")),
+            (true, None) => Some("it was ended, since it hung".to_owned()),
+            (false, _) => fault_of(run.program, started, fault, said.document.is_some()),
+        };
         result.document = said.document.take();
         if result.document.is_none() {
             result.output = Some(output.into_owned());
@@ -356,17 +401,25 @@ impl Running<'_> {
 }
 
 /// Why what a program said is missing or not to be believed.
-fn fault(end: &End, read: Option<String>) -> Option<String> {
-    if end.exit_code == Some(0) {
+fn fault_of(
+    program: Program,
+    started: &Started,
+    read: Option<String>,
+    has_document: bool,
+) -> Option<String> {
+    let status = started.status?;
+    let code = status.code();
+    if code == Some(0) || read.is_none() && program.is_fine_with(code) {
         return read;
     }
-    let how = match (end.exit_code, end.signal) {
+    let how = match (code, status.signal()) {
         (Some(code), _) => format!("it ended with code {code}"),
         (None, Some(signal)) => format!("it was ended by signal {signal}"),
         (None, None) => "it is not known how it ended".to_owned(),
     };
-    let last = end.complaint.lines().rev().find(|line| !line.trim().is_empty());
-    Some(match read.or_else(|| last.map(str::to_owned)) {
+    // What it complains of tells more than that nothing could be read.
+    let why = if has_document { read } else { started.last_line().or(read) };
+    Some(match why {
         Some(why) => format!("{how}: {why}"),
         None => how,
     })

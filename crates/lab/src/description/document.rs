@@ -112,6 +112,11 @@ impl<'text> Document<'text> {
         (document, is_toml.then(|| table.into_inner()))
     }
 
+    /// Whether nothing was found to be wrong so far.
+    pub fn is_right(&self) -> bool {
+        self.faults.is_empty()
+    }
+
     /// What was found to be wrong.
     pub fn into_faults(self) -> Vec<Fault> {
         self.faults

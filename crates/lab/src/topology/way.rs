@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::net::IpAddr;
 
 use super::network::{End, Kind, Link, Network, Node, Passage};
+use super::prefix::Family;
 use crate::link::Conditions;
 
 /// One link that a packet crosses.
@@ -19,14 +20,32 @@ impl Network {
     /// The links that packets cross from one node to the first address of another, as names are resolved on nodes, in their
     /// order. None where there is no such node or no way.
     pub fn way(&self, from: &str, to: &str) -> Option<Vec<Hop>> {
-        let place = |name: &str| self.nodes.iter().position(|node| node.name == name);
-        let (from, to) = (place(from)?, place(to)?);
-        let address = self.nodes[to].first_address()?;
+        self.way_to(self.place(from)?, self.node(to)?.first_address()?)
+    }
+
+    /// The links that answers cross: from the other node to the address that packets leave the one by. A node of several
+    /// interfaces may be called by another of its addresses.
+    pub fn way_back(&self, from: &str, to: &str) -> Option<Vec<Hop>> {
+        let (here, there) = (self.place(from)?, self.place(to)?);
+        let address = self.nodes[there].first_address()?;
+        if here == there {
+            return Some(Vec::new());
+        }
+        let (interface, _) = self.nodes[here].next_hop(address)?;
+        let own = self.nodes[here].interfaces[interface].address(Family::of(address))?;
+        self.way_to(there, own)
+    }
+
+    fn place(&self, name: &str) -> Option<usize> {
+        self.nodes.iter().position(|node| node.name == name)
+    }
+
+    fn way_to(&self, from: usize, address: IpAddr) -> Option<Vec<Hop>> {
         let mut hops = Vec::new();
         let mut at = from;
         // Each step ends at another node; more of them than nodes is a circle.
         for _ in 0..=self.nodes.len() {
-            if at == to {
+            if self.nodes[at].has(address) {
                 return Some(hops);
             }
             let (interface, next) = self.nodes[at].next_hop(address)?;
@@ -114,19 +133,27 @@ impl Node {
         addresses.next().map(|address| address.address)
     }
 
-    /// By which interface a packet leaves, and who takes it next.
+    fn has(&self, address: IpAddr) -> bool {
+        let mut own = self.interfaces.iter().flat_map(|interface| &interface.addresses);
+        own.any(|own| own.address == address)
+    }
+
+    /// By which interface a packet leaves, and who takes it next: by the longest prefix, of a subnet of its own or of a route.
     fn next_hop(&self, address: IpAddr) -> Option<(usize, IpAddr)> {
-        let mut interfaces = self.interfaces.iter().enumerate();
-        let direct = interfaces.find(|(_, interface)| {
-            interface.addresses.iter().any(|own| own.subnet().contains(address))
+        let interfaces = self.interfaces.iter().enumerate();
+        let direct = interfaces.flat_map(|(index, interface)| {
+            let subnets = interface.addresses.iter().map(|own| own.subnet());
+            subnets
+                .filter(|subnet| subnet.contains(address))
+                .map(move |subnet| (subnet.length(), 0, index, address))
         });
-        if let Some((index, _)) = direct {
-            return Some((index, address));
-        }
         let routes = self.routes.iter().filter(|route| route.destination.contains(address));
+        let routes = routes.map(|route| {
+            (route.destination.length(), route.metric, route.interface, route.gateway)
+        });
         let best =
-            routes.min_by_key(|route| (u8::MAX - route.destination.length(), route.metric))?;
-        Some((best.interface, best.gateway))
+            direct.chain(routes).min_by_key(|&(length, metric, ..)| (u8::MAX - length, metric))?;
+        Some((best.2, best.3))
     }
 }
 
@@ -167,6 +194,22 @@ mod tests {
                     's:t' = {}\n'b:s' = {}\n't:u' = {}\n'u:c' = {}";
         assert_eq!(names(text, "a", "c"), ["a:s", "s:t", "t:u", "u:c"]);
         assert_eq!(names(text, "c", "b"), ["u:c back", "t:u back", "s:t back", "b:s back"]);
+    }
+
+    #[test]
+    fn answers_come_back_by_the_interface_that_was_left_by() {
+        // Its first interface is the slow one; what is nearest to the other leaves by the second.
+        let text =
+            "hosts = ['a', 'b', 'c']\nrouters = ['r']\n[links]\n'a:c' = {}\n'a:r' = {}\n'r:b' = {}";
+        let network = Topology::read("t.toml", text).network().expect("a topology");
+        let name = |hop: &super::Hop| network.links()[hop.link].name.as_str();
+        let back = network.way_back("a", "b").expect("a way");
+        assert_eq!(back.iter().map(name).collect::<Vec<_>>(), ["r:b", "a:r"]);
+        assert_eq!(
+            network.way("a", "b").expect("a way").iter().map(name).collect::<Vec<_>>(),
+            ["a:r", "r:b"]
+        );
+        assert_eq!(network.way_back("a", "a"), Some(Vec::new()));
     }
 
     #[test]

@@ -120,6 +120,7 @@ impl DatagramsPlan {
     pub fn offered(&self) -> Offered {
         let rate = |rate: BitRate| rate.0 as f64 * f64::from(self.connections);
         let load = Load::Datagrams {
+            flows: self.connections,
             rate_bps: self.rate_bps.map(rate),
             payload_bytes: self.datagram_bytes.0,
         };

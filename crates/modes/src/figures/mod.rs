@@ -59,7 +59,7 @@ pub struct FigureDefinition {
 }
 
 /// What a figure is a number of.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Unit {
     /// Bits a second.
@@ -75,6 +75,7 @@ pub enum Unit {
     /// A share of one.
     Share,
     /// A number without a unit.
+    #[default]
     Number,
     /// Decibels over a milliwatt.
     Dbm,

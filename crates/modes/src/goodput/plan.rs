@@ -102,11 +102,14 @@ impl GoodputPlan {
         self.pattern != Pattern::Push
     }
 
-    /// What it puts on the path.
-    pub fn offered(&self) -> Offered {
+    /// What it puts on the path; nothing where that is not the same throughout, as where the two ends take turns.
+    pub fn offered(&self) -> Option<Offered> {
+        if self.pattern == Pattern::Pushpull {
+            return None;
+        }
         let rate_bps = self.rate_bps.map(|rate| rate.0 as f64);
         let load = Load::Streams { connections: self.connections, rate_bps };
-        Offered::by(load, self.is_up(), self.is_down())
+        Some(Offered::by(load, self.is_up(), self.is_down()))
     }
 }
 

@@ -96,6 +96,7 @@ impl MediaPlan {
     /// What it puts on the path. The last datagram of a frame may be shorter than the others.
     pub fn offered(&self) -> Offered {
         let load = Load::Datagrams {
+            flows: self.streams,
             rate_bps: Some(self.rate_bps.0 as f64 * f64::from(self.streams)),
             payload_bytes: self.datagram_bytes.0,
         };

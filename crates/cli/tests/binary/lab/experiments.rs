@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use pathscope_experiments::document::{self, ExperimentsDocument, FigureResult, State, Whose};
+use pathscope_os::clock;
 
 use super::Folder;
 use crate::common::{Ran, Running, run};
@@ -65,7 +66,7 @@ expect = [
     { figure = "latency.rtt.count", is = "5", within = "0" },
     { figure = "goodput.rate.up", run = "one", above = "2%" },
     { sum = "goodput.rate.up", above = "2%" },
-    { jain = "goodput.rate.up", above = "1%" },
+    { jain = "goodput.rate.up" },
 ]
 "#;
 
@@ -107,7 +108,7 @@ fn what_links_promise_stands_beside_what_was_measured() {
     assert!((promised / (10e6 * 1472.0 / 1514.0) - 1.0).abs() < 1e-3, "{promised}");
     assert_eq!((rate.state, rate.published), (State::Within, Some(9.5e6)));
     let lost = figure(&result, "above the link", "datagrams.lost_share.up");
-    assert!(lost.measured > Some(0.2) && lost.expected > Some(0.5), "{lost:?}");
+    assert!(lost.measured > Some(0.0) && lost.expected > Some(0.5), "{lost:?}");
     assert_eq!(figure(&result, "above the link", "datagrams.corrupt.up").measured, Some(0.0));
     let least = figure(&result, "together", "latency.rtt.min");
     assert_eq!(
@@ -123,11 +124,12 @@ fn what_links_promise_stands_beside_what_was_measured() {
     assert!((sum.expected.expect("a promise") / (20e6 * 1448.0 / 1514.0) - 1.0).abs() < 1e-3);
     assert_eq!(sum.state, State::Within);
     let jain = of(&Whose::Jain);
-    assert!(jain.measured.is_some_and(|index| index > 0.3 && index <= 1.0), "{jain:?}");
+    // Of three connections, no index is less than a third.
+    assert!(jain.measured.is_some_and(|index| index > 0.33 && index <= 1.0), "{jain:?}");
 
     // The same again from the file, and as Markdown.
     let again = run(&["show", output]).exits(0);
-    let begin = |text: &str| text.rfind("experiments on pair").expect("a title");
+    let begin = |text: &str| text.rfind("rates: Rates").expect("a title");
     assert_eq!(
         again.stdout[begin(&again.stdout)..].trim_end(),
         ran.stdout[begin(&ran.stdout)..].trim_end()
@@ -168,7 +170,10 @@ fn the_five_experiments_of_the_portfolio_are_whole_and_none_is_above_its_links()
         let is_valid = step.counted().all(|attempt| attempt.shortcomings.is_empty());
         for it in &step.figures {
             assert_ne!(it.state, State::Missing, "{}: {}", step.name, it.figure);
-            let expected = it.expected.or(it.measured).expect("a promise or a measurement");
+            // What is told without being judged, such as jitter, may have no promise.
+            let is_promised = it.figure != "datagrams.jitter.up";
+            assert_eq!(it.expected.is_some(), is_promised, "{}: {it:?}", step.name);
+            let Some(expected) = it.expected else { continue };
             let measured = it.measured.expect("it is not missing");
             let is_rate = it.figure.ends_with("rate.up") && it.of != Whose::Jain;
             // Streams of unequal shares are each their own matter; all of them together are the link's.
@@ -235,12 +240,22 @@ expect = [{ figure = "latency.rtt.count", is = "4", within = "0" }]
 fn a_ctrl_c_leaves_what_was_done_and_no_lab() {
     let Some(folder) = folder() else { return };
     let path = folder.path().join("result.json");
-    let experiments = "[[experiments.x.steps]]\nname = \"done\"\nruns = [{ from = \"a\", run = \"true\" }]\n\
-        [[experiments.x.steps]]\nname = \"long\"\nruns = [{ from = \"a\", run = \"sleep 1000\" }]\n";
+    let begun = folder.path().join("begun");
+    let experiments = format!(
+        "[[experiments.x.steps]]\nname = \"done\"\nruns = [{{ from = \"a\", run = \"true\" }}]\n\
+         [[experiments.x.steps]]\nname = \"long\"\nruns = [\n\
+         {{ from = \"a\", run = [\"sh\", \"-c\", \"echo begun > {}; sleep 1000\"] }},\n\
+         {{ from = \"a\", to = \"b\", run = \"pathscope latency {{to}} -t 600s --wait sleep\" }},\n]\n",
+        begun.display()
+    );
     let file = folder.file("pair.toml", &format!("{PAIR}{experiments}"));
     let words = ["run", &file, "-o", path.to_str().expect("plain")];
     let mut running = Running::start(folder.command(&words));
     running.await_stdout("1 of 2");
+    let until = clock::now().plus_nanos(60_000_000_000);
+    while !begun.exists() && clock::now() < until {
+        std::thread::yield_now();
+    }
     running.signal("INT");
     let ran = running.finish();
     assert_eq!(ran.code, Some(130), "{}", ran.stderr);
@@ -249,6 +264,96 @@ fn a_ctrl_c_leaves_what_was_done_and_no_lab() {
     let names: Vec<_> = result.experiments[0].steps.iter().map(|step| step.name.as_str()).collect();
     assert_eq!(names, ["done", "long"]);
     assert!(result.outcome.reason.is_some());
+    // Who measures was asked to end, and said what it had.
+    let long = &result.experiments[0].steps[1].attempts[0].runs[1];
+    assert!(long.document.is_some(), "{long:?}");
+    let shown = run(&["show", path.to_str().expect("plain")]).exits(0);
+    assert!(shown.stdout.contains("ended early"), "{}", shown.stdout);
+}
+
+#[test]
+fn a_killed_run_leaves_a_result_that_says_so_and_a_lab_that_can_be_cleared() {
+    let Some(folder) = folder() else { return };
+    let path = folder.path().join("result.json");
+    let experiments = "[[experiments.x.steps]]\nname = \"done\"\nruns = [{ from = \"a\", run = \"true\" }]\n\
+        [[experiments.x.steps]]\nname = \"long\"\nruns = [{ from = \"a\", run = \"sleep 1000\" }]\n";
+    let file = folder.file("pair.toml", &format!("{PAIR}{experiments}"));
+    let words = ["run", &file, "-o", path.to_str().expect("plain")];
+    let mut running = Running::start(folder.command(&words));
+    running.await_stdout("1 of 2");
+    running.signal("KILL");
+    drop(running.finish());
+    let shown = run(&["show", path.to_str().expect("plain")]).exits(0);
+    assert!(shown.stdout.contains("cut off after 'x done'"), "{}", shown.stdout);
+    for name in folder.names() {
+        folder.run(&["down", &name]).exits(0);
+    }
+    assert_eq!(folder.names(), [""; 0]);
+}
+
+#[test]
+fn chains_of_runs_go_on_each_for_itself() {
+    let Some(folder) = folder() else { return };
+    let path = folder.path().join("result.json");
+    let chain = |name: &str| {
+        let link = |number: u32| match number {
+            0 => format!("{{ name = \"{name}0\", from = \"a\", run = \"true\" }}"),
+            _ => format!(
+                "{{ name = \"{name}{number}\", from = \"b\", run = \"true\", after = \"{name}{}\" }}",
+                number - 1
+            ),
+        };
+        (0..5).map(link).collect::<Vec<_>>().join(",\n")
+    };
+    let experiments = format!(
+        "[[experiments.x.steps]]\nlimit = \"60s\"\nruns = [\n{},\n{},\n{},\n]\n",
+        chain("p"),
+        chain("q"),
+        chain("r")
+    );
+    on_pair(&folder, &experiments, &["-o", path.to_str().expect("plain")]).exits(0);
+    let result = document(&path);
+    let attempt = &result.experiments[0].steps[0].attempts[0];
+    assert_eq!(attempt.failure, None);
+    let codes: Vec<_> = attempt.runs.iter().map(|run| run.exit_code).collect();
+    assert_eq!(codes, [Some(0); 15]);
+}
+
+#[test]
+fn programs_that_close_their_outputs_or_leave_others_behind_hold_nothing_up() {
+    let Some(folder) = folder() else { return };
+    let path = folder.path().join("result.json");
+    let experiments = r#"
+[[experiments.x.steps]]
+limit = "4s"
+runs = [{ name = "silent", from = "a", run = ["sh", "-c", "exec >/dev/null 2>&1; sleep 1000"] }]
+[[experiments.x.steps]]
+runs = [{ name = "parent", from = "a", run = ["sh", "-c", "sleep 1000 & echo there"] }]
+"#;
+    let ran = on_pair(&folder, experiments, &["-o", path.to_str().expect("plain")]).exits(5);
+    let result = document(&path);
+    let [silent, parent] = &result.experiments[0].steps[..] else { panic!("two steps") };
+    let failure = silent.attempts[0].failure.as_deref().expect("it hung");
+    assert!(failure.contains("limit of 4 s, and was ended: silent"), "{failure}");
+    assert_eq!(parent.attempts[0].failure, None, "{}", ran.stdout);
+    let run = &parent.attempts[0].runs[0];
+    assert_eq!((run.exit_code, run.output.as_deref()), (Some(0), Some("there\n")));
+}
+
+#[test]
+fn a_tolerance_of_what_nothing_promises_is_a_fault_and_not_silence() {
+    let Some(folder) = folder() else { return };
+    let text = "hosts = [\"a\", \"b\"]\n[links]\n\"a:b\" = { rate = \"20Mbit\", loss = \"1%\" }\n\
+        [[experiments.x.steps]]\nduration = \"1s\"\n\
+        runs = [{ from = \"a\", to = \"b\", run = \"pathscope goodput {to} -c 1 --no-probe -t {seconds}s\" }]\n\
+        expect = [{ figure = \"goodput.rate.up\", within = \"3%\" }]\n";
+    let file = folder.file("lossy.toml", text);
+    let ran = folder.run(&["run", &file]).exits(5);
+    assert!(
+        ran.stderr.contains("the links promise nothing that it could be compared with"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -269,7 +374,7 @@ fn what_cannot_be_done_is_told_before_anything_is_built() {
     let ran = on_pair(&folder, &step("true"), &["--only", "y"]).exits(2);
     assert!(ran.stderr.contains("there is no experiment 'y'; the file has x"), "{}", ran.stderr);
     let ran = on_pair(&folder, &step("true"), &["-t", "0s"]).exits(2);
-    assert!(ran.stderr.contains("leaves no time to measure"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--duration 0 s is out of range: 1s to "), "{}", ran.stderr);
     let ran = on_pair(&folder, "", &[]).exits(2);
     assert!(ran.stderr.contains("it states no experiments"), "{}", ran.stderr);
 }
