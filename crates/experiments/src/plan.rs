@@ -34,8 +34,8 @@ pub struct Step {
     pub repeat: u32,
     /// How long what is run in it lasts: `{seconds}` in a command.
     pub duration: Period,
-    /// When what still runs is ended.
-    pub limit: Period,
+    /// When what still runs is ended, where the file states it.
+    pub stated_limit: Option<Period>,
     /// What is started.
     pub runs: Vec<Run>,
     /// What is to come of it.
@@ -128,10 +128,9 @@ impl Plan {
         Ok(self)
     }
 
-    /// The same with steps of another length, and limits that suit it.
+    /// The same with steps of another length.
     pub fn lasting(mut self, duration: Period) -> Self {
         for step in self.experiments.iter_mut().flat_map(|it| &mut it.steps) {
-            step.limit = Step::usual_limit(duration, step.runs.len());
             step.duration = duration;
         }
         self
@@ -149,10 +148,11 @@ impl Plan {
 }
 
 impl Step {
-    /// When a step has hung: each of its runs may take twice its time and 20 s, if all came one after another.
-    pub fn usual_limit(duration: Period, runs: usize) -> Period {
-        let each = duration.0.saturating_mul(2).saturating_add(20_000_000_000);
-        Period(each.saturating_mul(runs as u64))
+    /// When what still runs is ended. Where nothing is stated, each run may take twice its time and 20 s, if all came one after
+    /// another.
+    pub fn limit(&self) -> Period {
+        let each = self.duration.0.saturating_mul(2).saturating_add(20_000_000_000);
+        self.stated_limit.unwrap_or(Period(each.saturating_mul(self.runs.len() as u64)))
     }
 
     /// Whether two runs are under way at the same time, as far as the plan says.

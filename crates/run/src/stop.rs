@@ -32,6 +32,8 @@ pub(crate) enum Stage {
     Saving,
     /// A server serves, and says itself what a stop takes.
     Serving,
+    /// Programs run on a lab's nodes.
+    Experimenting { last_words: Duration },
 }
 
 impl Stage {
@@ -56,6 +58,12 @@ impl Stage {
             (Self::Saving, _) => format!("{reason}: the result is being saved, and then it ends"),
             (Self::Serving, true) => format!("{reason} again: no client is waited for"),
             (Self::Serving, false) => return None,
+            (Self::Experimenting { last_words }, _) => {
+                let most = duration_ns(last_words.as_nanos() as u64);
+                format!(
+                    "{reason}: programs on nodes are told to end, within {most}; then the lab is taken down"
+                )
+            }
         })
     }
 }
@@ -117,9 +125,9 @@ impl Stop {
         self.state().stage = stage;
     }
 
-    /// Others are at work, whom this stops: whoever asks says what that takes.
-    pub fn serves(&self) {
-        self.at(Stage::Serving);
+    /// From now on programs run on a lab's nodes, which are given so long to end.
+    pub fn experiments(&self, last_words: Duration) {
+        self.at(Stage::Experimenting { last_words });
     }
 
     /// A signal came: what is told of that.

@@ -40,7 +40,7 @@ pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
             terminal::say(line);
         }
     };
-    stop.serves();
+    stop.experiments(runner::LAST_WORDS);
     stop.on_signals(say).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let lab = harness::Plan {
         binary: &binary,

@@ -14,6 +14,7 @@ use pathscope_lab::topology::Passage;
 use pathscope_modes::document::{Outcome, OutcomeState};
 use pathscope_os::clock;
 
+pub use self::step::LAST_WORDS;
 use self::step::{Done, Ground, perform};
 use crate::document::{Attempt, ExperimentResult, ExperimentsDocument, LabFacts, StepResult};
 use crate::judge;

@@ -25,8 +25,8 @@ const STARTING: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(50);
 /// How long what a program has left behind may hold its outputs.
 const LEFT_BEHIND: Duration = Duration::from_secs(1);
-/// How long programs that hang get to say what they have.
-const LAST_WORDS: Duration = Duration::from_secs(3);
+/// How long programs that are told to end get to say what they have.
+pub const LAST_WORDS: Duration = Duration::from_secs(3);
 /// Servers are numbered from here on: they are no runs.
 const FIRST_SERVER: usize = 1 << 16;
 
@@ -146,7 +146,7 @@ impl Started {
 impl Running<'_> {
     fn through(&mut self) -> Result<(), Halt> {
         self.begin_after(None)?;
-        let limit = clock::now().plus_nanos(self.step.limit.0);
+        let limit = clock::now().plus_nanos(self.step.limit().0);
         loop {
             while let Some(number) = self.ended.pop_front() {
                 self.begin_after(Some(number))?;
@@ -335,7 +335,7 @@ impl Running<'_> {
         let names: Vec<&str> = hanging.map(|number| self.step.runs[number].name.as_str()).collect();
         format!(
             "still ran after the step's limit of {}, and was ended: {}",
-            self.step.limit,
+            self.step.limit(),
             names.join(", ")
         )
     }

@@ -199,8 +199,7 @@ mod tests {
     #[test]
     fn answers_come_back_by_the_interface_that_was_left_by() {
         // Its first interface is the slow one; what is nearest to the other leaves by the second.
-        let text =
-            "hosts = ['a', 'b', 'c']\nrouters = ['r']\n[links]\n'a:c' = {}\n'a:r' = {}\n'r:b' = {}";
+        let text = "isolated = true\nhosts = ['a', 'b', 'c']\nrouters = ['r']\n[links]\n'a:c' = {}\n'a:r' = {}\n'r:b' = {}";
         let network = Topology::read("t.toml", text).network().expect("a topology");
         let name = |hop: &super::Hop| network.links()[hop.link].name.as_str();
         let back = network.way_back("a", "b").expect("a way");

@@ -138,7 +138,9 @@ fn words(text: &str) -> String {
         match character {
             '<' => words.push_str("&lt;"),
             '&' => words.push_str("&amp;"),
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' => words.extend(['\\', character]),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '~' | '$' => {
+                words.extend(['\\', character]);
+            }
             _ => words.push(character),
         }
     }

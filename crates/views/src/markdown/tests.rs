@@ -50,9 +50,10 @@ fn a_result_is_a_page() {
 
 #[test]
 fn what_a_stranger_named_is_obeyed_by_nobody() {
-    let text = words("\u{1b}[31m <script> `x` | **y** \u{202e}z");
+    let text = words("\u{1b}[31m <script> `x` | **y** ~~z~~ $1$ \u{202e}z");
     assert!(!text.contains(['\u{1b}', '\u{202e}']) && !text.contains("<script"), "{text}");
     assert!(!text.contains(" | ") && text.contains("\\*\\*y"), "{text}");
+    assert!(text.contains("\\~\\~z") && text.contains("\\$1"), "{text}");
 }
 
 #[test]
