@@ -165,8 +165,26 @@ fn table(experiment: &ExperimentResult) -> Option<Table> {
                 });
             }
         }
+        let differences: Vec<Option<String>> =
+            found.iter().map(|figure| figure.and_then(difference)).collect();
+        if differences.iter().any(Option::is_some) {
+            columns.push(format!("{kind} off"));
+            for (row, difference) in cells.iter_mut().zip(differences) {
+                row.push(Value::Text(difference.unwrap_or_default()));
+            }
+        }
     }
     Some(Table { title: String::new(), columns, rows: cells })
+}
+
+/// How far what was measured is from what was expected: of a share in points, of all else in percent of what was expected.
+fn difference(figure: &FigureResult) -> Option<String> {
+    let (expected, measured) = figure.expected.zip(figure.measured)?;
+    let off = measured - expected;
+    if figure.unit == Unit::Share {
+        return Some(format!("{:+.2} points", 100.0 * off));
+    }
+    (expected != 0.0).then(|| format!("{:+.2} %", 100.0 * off / expected))
 }
 
 fn value(unit: Unit, number: f64) -> Value {
