@@ -286,7 +286,9 @@ fn a_killed_run_leaves_a_result_that_says_so_and_a_lab_that_can_be_cleared() {
     let shown = run(&["show", path.to_str().expect("plain")]).exits(0);
     assert!(shown.stdout.contains("cut off after 'x done'"), "{}", shown.stdout);
     for name in folder.names() {
-        folder.run(&["down", &name]).exits(0);
+        // Its keeper ends by itself, too, and may have been the first.
+        let down = folder.run(&["down", &name]);
+        assert!(down.code == Some(0) || folder.names().is_empty(), "{}", down.said());
     }
     assert_eq!(folder.names(), [""; 0]);
 }
