@@ -5,7 +5,7 @@
 use pathscope_core::quantity::named;
 use std::env;
 use std::fs::{File, OpenOptions};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -62,6 +62,24 @@ pub fn enter<'a>(
 /// The one in the background is ready: whoever started it may go.
 pub fn ready() {
     tell(READY);
+}
+
+/// The log of the one in the background. Once its first line is written the starter is told, and not before:
+/// whoever reads the log when the starter has ended finds that line there.
+#[derive(Debug)]
+pub struct TellsReady<W>(pub W);
+
+impl<W: Write> Write for TellsReady<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.0.write(bytes);
+        // Be it that the disk is full: that keeps nobody from working.
+        ready();
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// It could not start, and why.

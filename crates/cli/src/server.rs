@@ -56,16 +56,16 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     };
     let server = Server::bind(settings).map_err(trouble)?;
     let quiet = args.talk.quiet;
-    // Whoever does not read what is said keeps no client waiting.
-    let talk = Mutex::new(Background::new(io::stderr()).map_err(Trouble::no_thread)?);
+    // Whoever does not read what is said keeps no client waiting. The first line is where it listens.
+    let log = daemon::TellsReady(io::stderr());
+    let talk = Mutex::new(Background::new(log).map_err(Trouble::no_thread)?);
     let served = server.serve(&stop, &|line: &str| {
-        if !quiet {
-            let mut talk = talk.lock().unwrap_or_else(PoisonError::into_inner);
-            // Nobody listens any more: that is no reason to stop serving.
-            let _ = talk.write_all(format!("{}\n", terminal::shown(line)).as_bytes());
+        if quiet {
+            return daemon::ready();
         }
-        // The first is where it listens.
-        daemon::ready();
+        let mut talk = talk.lock().unwrap_or_else(PoisonError::into_inner);
+        // Nobody listens any more: that is no reason to stop serving.
+        let _ = talk.write_all(format!("{}\n", terminal::shown(line)).as_bytes());
     });
     stop.end_at_once();
     drop(talk);

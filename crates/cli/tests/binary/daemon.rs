@@ -28,9 +28,12 @@ impl InBackground {
         let _ = Command::new("kill").args([format!("-{name}"), self.0.to_string()]).status();
     }
 
-    /// Until it has ended, be it that nobody has asked how. Not for ever.
+    /// Until it has ended, be it that nobody has asked how. Not for ever. Its first thread may be gone before
+    /// the others are, which hold its sockets.
     fn await_end(&self) {
-        wait_until("it ends", || self.stat().is_none_or(|fields| fields[0] == "Z"));
+        const THREADS: usize = 17;
+        let is_gone = |fields: Vec<String>| fields[0] == "Z" && fields[THREADS] == "1";
+        wait_until("it ends", || self.stat().is_none_or(is_gone));
     }
 }
 
@@ -75,6 +78,18 @@ fn a_server_in_the_background_has_no_terminal_and_answers() {
     server.signal("TERM");
     server.await_end();
     run(&["latency", &format!("127.0.0.1:{port}"), "-n", "20"]).exits(3);
+}
+
+#[test]
+fn a_log_that_takes_nothing_keeps_no_server_from_starting() {
+    let words = ["server", "--listen", "127.0.0.1", "-p", "0", "--daemon"];
+    for log in [&["--log-file", "/dev/full"][..], &["--quiet"]] {
+        let ran = run(&[&words[..], log].concat()).exits(0);
+        let server = InBackground::told(&ran.stderr);
+        assert!(server.stat().is_some_and(|fields| fields[0] != "Z"), "{}", ran.stderr);
+        server.signal("TERM");
+        server.await_end();
+    }
 }
 
 #[test]
