@@ -236,6 +236,14 @@ pub struct Bucket {
     pub count: u64,
 }
 
+impl Bucket {
+    /// The middle of the values that fall into it.
+    pub fn middle_ns(&self) -> u64 {
+        let lower = Buckets::lowest_equivalent(self.upper_ns);
+        lower + (self.upper_ns - lower) / 2
+    }
+}
+
 /// The rank, counted from 1, of the smallest of so many samples that at least `quantile` of them do not exceed: the nearest
 /// rank, ⌈q·n⌉. A percentile has at most seven decimals, so it is counted in whole billionths: in binary fractions 99.9 %
 /// of 10,000 would be a little more than 9,990, and the rank 9,991.

@@ -8,6 +8,7 @@ use pathscope_flow::{
     Totals, Want,
 };
 
+use super::delay::Delays;
 use super::receive::Receiving;
 use super::send::{Sending, Wish};
 use super::{HEADER_BYTES, Layout, MediaPlan, MediaShared, MediaTally, StreamFacts, ledger};
@@ -45,9 +46,9 @@ impl MediaPlan {
         let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
         MemoryNeed {
             flow_bytes: ((own + halves) as u64).saturating_add(kept),
-            // Distributions of what was due, of delays above and below the first, and of how they vary.
+            // Distributions of what was due, of delays, and of how they vary.
             worker_bytes: (size_of::<MediaShared>() + image) as u64
-                + tallies(4, size_of::<MediaTally>()),
+                + tallies(3, size_of::<MediaTally>() + Delays::BYTES),
         }
     }
 }
