@@ -168,7 +168,7 @@ pub enum Event {
         /// Whether the other end's machine says that nobody is there to take datagrams.
         is_refusal: bool,
     },
-    /// What has come on all lanes of a stream and was not received yet, what waits in the kernel for bytes before it
+    /// What has come on all lanes and was not received yet, what waits in the kernel for bytes before it
     /// included: no more than so many bytes. The answer to a want that asks for it; 0 where the system does not say.
     Held {
         /// How many.

@@ -12,6 +12,7 @@ use pathscope_flow::{
 use super::header::Identity;
 use super::receive::{ReceiveShared, Receiver};
 use super::send::Sender;
+use super::window::{CommonWindow, Opening};
 use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan, HEADER_BYTES};
 use crate::arrivals::{LossBursts, Order, Seen};
 use crate::consent::{Consent, is_consent};
@@ -45,9 +46,9 @@ impl DatagramShared {
     pub fn new(plan: &DatagramsPlan, role: Role) -> Self {
         let receive = ReceiveShared {
             verify: plan.verify,
-            warm_up_ns: plan.warm_up_ns.0,
+            opening: Opening::new(plan.warm_up_ns.0, plan.shortest_ns()),
             started: None,
-            window: ReceiveWindow::default(),
+            window: CommonWindow::default(),
             corruptions: Vec::new(),
         };
         let image = StreamImage::for_end(plan.sends(role));
@@ -56,7 +57,7 @@ impl DatagramShared {
 
     /// What all of them received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.receive.window
+        self.receive.window.window()
     }
 
     /// The first corrupt datagrams.
@@ -246,7 +247,7 @@ impl Machine for DatagramFlow {
         let due = if awaits { self.consent.due().min(self.told_by) } else { self.consent.due() };
         let due = Some(due).filter(|&due| due != Tick::NEVER);
         let wake = [wake_to_send, wake_to_end, due].into_iter().flatten().min();
-        Want { send, recv, wake, ..Want::NOTHING }
+        Want { send, recv, wake, weigh: self.receiver.weighs(), ..Want::NOTHING }
     }
 
     fn gather<'data>(&'data self, _: &'data DatagramShared, _: Lane, _: &mut Gather<'data>) {}
@@ -301,6 +302,7 @@ impl Machine for DatagramFlow {
                 self.told_by = self.lasts_ns.map_or(Tick::NEVER, told_by);
             }
             Event::PeerTotal(total) => self.receiver.told(total, now),
+            Event::Held { bytes } => self.receiver.weighed(bytes),
             Event::Stop => {
                 self.sender.stop(&mut shared.tally, now);
                 self.receiver.stop(now);

@@ -13,6 +13,7 @@ pub mod sheet;
 mod summary;
 mod tally;
 mod verdict;
+mod window;
 
 #[cfg(test)]
 mod tests;

@@ -101,6 +101,14 @@ impl DatagramsPlan {
         limits::name("--engine", self.engine.as_deref())
     }
 
+    /// How long it lasts at the least; without a rate as if that were 100 Gbit/s, which is more than one flow has.
+    pub(super) fn shortest_ns(&self) -> u64 {
+        match (self.duration_ns(), self.extent) {
+            (Some(duration), _) | (None, Extent::DurationNs(duration)) => duration.0,
+            (None, Extent::TransferBytes(transfer)) => transfer.0.saturating_mul(8) / 100,
+        }
+    }
+
     /// Processors that the workers of an end are kept on; none: any.
     pub fn cpus_of(&self, role: Role) -> &[u32] {
         if role == Role::Client { &self.client_cpus } else { &self.server_cpus }

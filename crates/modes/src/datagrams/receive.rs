@@ -4,6 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 
 use super::header::{Header, Identity, Reading};
+use super::window::{CommonWindow, FlowWindow, Opening};
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
 use crate::arrivals::{LastTransit, LossBursts, Order, Seen, Sight};
 use crate::consent::{Consent, is_consent};
@@ -25,10 +26,10 @@ const CORRUPTIONS_TOLD: usize = 16;
 #[derive(Debug)]
 pub(super) struct ReceiveShared {
     pub verify: Verify,
-    pub warm_up_ns: u64,
+    pub opening: Opening,
     /// When the first flow started.
     pub started: Option<Tick>,
-    pub window: ReceiveWindow,
+    pub window: CommonWindow,
     pub corruptions: Vec<DatagramCorruption>,
 }
 
@@ -47,7 +48,7 @@ pub(super) struct Receiver {
     spoilt: u64,
     corrupt_headers: u64,
     late: u64,
-    window: ReceiveWindow,
+    window: FlowWindow,
     /// What the sender says it sent in all; zero where this end receives nothing.
     total: Option<u64>,
     is_started: bool,
@@ -98,7 +99,7 @@ impl Receiver {
             spoilt: 0,
             corrupt_headers: 0,
             late: 0,
-            window: ReceiveWindow::default(),
+            window: FlowWindow::default(),
             total: (!receives).then_some(0),
             is_started: false,
             until: if receives { Until::Told } else { Until::Over },
@@ -123,7 +124,17 @@ impl Receiver {
 
     /// What was received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.window
+        self.window.window()
+    }
+
+    /// Whether it has to be known what waits in the socket.
+    pub fn weighs(&self) -> bool {
+        self.window.is_to_be_weighed()
+    }
+
+    /// So many bytes wait there.
+    pub fn weighed(&mut self, held: u64) {
+        self.window.weighed(held);
     }
 
     pub fn outcome(&self) -> Option<&Outcome> {
@@ -290,14 +301,7 @@ impl Receiver {
 
     fn count(&mut self, bytes: u64, shared: &mut ReceiveShared, now: Tick) {
         let since_start = now.nanos_since(shared.started.unwrap_or(now));
-        if since_start >= shared.warm_up_ns {
-            if shared.warm_up_ns > 0 {
-                self.window.open_at(shared.warm_up_ns);
-                shared.window.open_at(shared.warm_up_ns);
-            }
-            self.window.record(bytes, since_start);
-            shared.window.record(bytes, since_start);
-        }
+        self.window.record(bytes, since_start, shared.opening, &mut shared.window);
     }
 
     /// Whether nothing is missing any more, so that only copies may come.

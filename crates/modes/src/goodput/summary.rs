@@ -202,7 +202,7 @@ impl DirectionSummary {
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct ReceiveWindow {
-    /// Its begin: the end of the warm-up; without one the first receive, whose bytes are left out, since
+    /// Its begin: the end of the warm-up; without one, and of datagrams, the first receive from then on, whose bytes are left out, since
     /// they arrived before it. What has come by then and is received later is left out as well.
     pub first_ns: Option<u64>,
     /// The last receive.

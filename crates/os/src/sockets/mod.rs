@@ -200,7 +200,8 @@ impl Socket {
 
     /// Bytes of a TCP stream that have come and were not received yet, those among them that wait for others before them. No
     /// fewer than there are; where some came out of order on this connection, as many as the kernel charges for, which is
-    /// more. `None` where it does not say.
+    /// more. Of a socket of datagrams what the kernel charges for those that wait, which is more as well, and 0 where none does.
+    /// `None` where it does not say.
     pub fn held_bytes(&self) -> Option<u64> {
         imp::held_bytes(&self.0)
     }
