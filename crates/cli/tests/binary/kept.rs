@@ -132,9 +132,9 @@ fn a_nearly_full_disk_costs_the_new_result_and_not_the_old() {
 fn a_disk_that_is_full_in_between_is_tried_again() {
     let server = Server::start();
     let folder = tempfile::tempdir().expect("a folder");
-    // The disk has room once the run has complained.
-    let text = "mount -t tmpfs -o size=256k tmpfs $D && cd $D && mkfifo said || exit 99
-        head -c 262144 /dev/zero > filling 2> /dev/null
+    // The disk has room once the run has complained: for the result and the one before it, which stays until then.
+    let text = "mount -t tmpfs -o size=4m tmpfs $D && cd $D && mkfifo said || exit 99
+        head -c 4194304 /dev/zero > filling 2> /dev/null
         (while read -r line; do
             echo \"$line\" >&2; case $line in *'tried again'*) rm -f filling;; esac
         done < said) &
