@@ -71,14 +71,31 @@ pub const ROOMS: &[Room] = &[
         may_import: &["core", "flow", "os", "modes", "lab"],
         nature: Nature::Ordinary,
     },
+    // It starts what it measures by the runner of experiments, and reads what came of it.
+    Room {
+        name: "calibration",
+        may_import: &["core", "os", "modes", "lab", "experiments"],
+        nature: Nature::Ordinary,
+    },
     // It speaks the protocol by its document, so that neither side repeats the other's errors.
     Room { name: "attack", may_import: &[], nature: Nature::Ordinary },
     Room { name: "cli", may_import: EVERYTHING, nature: Nature::Ordinary },
     Room { name: "xtask", may_import: EVERYTHING, nature: Nature::Ordinary },
 ];
 
-const EVERYTHING: &[&str] =
-    &["core", "flow", "os", "views", "modes", "engines", "peers", "run", "lab", "experiments"];
+const EVERYTHING: &[&str] = &[
+    "core",
+    "flow",
+    "os",
+    "views",
+    "modes",
+    "engines",
+    "peers",
+    "run",
+    "lab",
+    "experiments",
+    "calibration",
+];
 
 impl Room {
     /// The room of this name.

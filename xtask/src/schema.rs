@@ -1,4 +1,4 @@
-//! The JSON Schemas of the documents that a run and experiments end with: generated from their types.
+//! The JSON Schemas of the documents that a run, experiments and a calibration end with: generated from their types.
 
 use std::path::Path;
 
@@ -11,9 +11,10 @@ use crate::committed::{Arguments, Committed};
 type Generate = fn() -> Schema;
 
 /// The schemas, each with the file that holds it.
-const SCHEMAS: [(&str, Generate); 2] = [
+const SCHEMAS: [(&str, Generate); 3] = [
     ("schema/pathscope-document.json", pathscope_modes::document::schema),
     ("schema/pathscope-experiments.json", pathscope_experiments::document::schema),
+    ("schema/pathscope-calibration.json", pathscope_calibration::document::schema),
 ];
 
 /// Writes the schemas, or answers whether the committed ones are current.

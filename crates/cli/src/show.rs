@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use pathscope_calibration::document::CalibrationDocument;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::quantity::{self, named};
@@ -43,6 +44,14 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
         let trouble = lab::verdict(&document);
         let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
         let sheet = pathscope_experiments::sheet::sheet(&document);
+        outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
+        return outputs.into_trouble().map_or(Ok(()), Err);
+    }
+    if CalibrationDocument::is_one(&text) {
+        let document = CalibrationDocument::from_json(&text).map_err(|error| refused(&error))?;
+        let trouble = lab::calibration_verdict(&document);
+        let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
+        let sheet = pathscope_calibration::sheet::sheet(&document);
         outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
         return outputs.into_trouble().map_or(Ok(()), Err);
     }

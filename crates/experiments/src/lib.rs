@@ -12,7 +12,7 @@
 pub mod document;
 mod judge;
 pub mod plan;
-mod programs;
+pub mod programs;
 mod read;
 pub mod runner;
 pub mod sheet;

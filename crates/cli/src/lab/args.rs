@@ -43,6 +43,12 @@ pub enum LabCommand {
     /// The network is put up, each step's programs are started on its nodes, and what they find stands beside what the links
     /// promise. The network is taken down whatever happens. Exit code 5: something did not come out as it should.
     Run(Box<RunArgs>),
+    /// Hold every figure to known truth, over the range of its settings: lab verify -o calibration.json
+    ///
+    /// A network of known truth is put up, each mode is measured on it in few settings in which every two meet, and what it says
+    /// is held to what was asked for, to the links, to the ledger of what they did to every frame, to the kernel's ping and to
+    /// single samples. Give the machine nothing else to do. Exit code 5: a figure is further off than is allowed.
+    Verify(Box<VerifyArgs>),
     /// Take a lab down, with every program on its nodes; also where its keeper was killed
     Down(DownArgs),
     /// Hold a lab: for 'lab up'
@@ -193,6 +199,35 @@ pub struct RunArgs {
     #[arg(short = 't', long, value_name = "TIME")]
     pub duration: Option<pathscope_core::quantity::Period>,
     /// What losses and other chances are drawn from [default: the topology's, else at random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// Also write the result to this file, as JSON; '-' is standard output
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How the result is shown
+    #[command(flatten)]
+    pub form: crate::args::FormArgs,
+    /// When escape sequences for color are written
+    #[command(flatten)]
+    pub color: crate::talk::ColorArgs,
+    /// Show only the result
+    #[arg(short, long)]
+    pub quiet: bool,
+}
+
+/// `pathscope lab verify`.
+#[derive(Args, Debug)]
+pub struct VerifyArgs {
+    /// A second for each cell, and not five
+    #[arg(long, conflicts_with = "long")]
+    pub quick: bool,
+    /// Twenty seconds for each cell, and settings that need them
+    #[arg(long)]
+    pub long: bool,
+    /// Only cells of this name, or whose names begin so: 'datagrams 7' or 'latency'
+    #[arg(long, value_name = "NAME", value_delimiter = ';')]
+    pub only: Vec<String>,
+    /// What losses and other chances are drawn from [default: at random]
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// Also write the result to this file, as JSON; '-' is standard output

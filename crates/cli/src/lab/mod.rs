@@ -8,6 +8,7 @@ mod presence;
 mod run;
 mod set;
 mod show;
+mod verify;
 
 use pathscope_core::quantity::named;
 use std::fs;
@@ -25,6 +26,7 @@ pub use self::args::LabArgs;
 use self::args::{DownArgs, LabCommand, UpArgs};
 pub use self::presence::Presence;
 pub use self::run::verdict;
+pub use self::verify::verdict as calibration_verdict;
 use crate::{Trouble, terminal};
 
 /// Does what the words say.
@@ -38,6 +40,7 @@ pub fn lab(args: LabArgs) -> Result<(), Trouble> {
         LabCommand::Set(args) => set::set(&registry, &args),
         LabCommand::Capture(args) => capture::capture(&registry, &args),
         LabCommand::Run(args) => run::run(&registry, &args),
+        LabCommand::Verify(args) => verify::verify(&registry, &args),
         LabCommand::Down(args) => down(&registry, &args),
         LabCommand::Keep => keep(),
     }

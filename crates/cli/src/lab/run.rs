@@ -102,16 +102,20 @@ fn plan(args: &RunArgs) -> Result<Plan, Trouble> {
 
 /// What is to be started has to be there before anything is built.
 fn check_programs(plan: &Plan) -> Result<(), Trouble> {
-    let missing = plan.programs().into_iter().find(|program| !is_there(program));
-    match missing {
-        None => Ok(()),
-        Some(program) => Err(Trouble::new(
-            Failure::Unsupported,
-            format!(
-                "there is no program '{program}' on this machine; install it, or leave out with --only what starts it"
-            ),
-        )),
+    plan.programs().into_iter().try_for_each(check_program)
+}
+
+/// One of these programs.
+pub(super) fn check_program(program: &str) -> Result<(), Trouble> {
+    if is_there(program) {
+        return Ok(());
     }
+    Err(Trouble::new(
+        Failure::Unsupported,
+        format!(
+            "there is no program '{program}' on this machine; install it, or leave out with --only what starts it"
+        ),
+    ))
 }
 
 fn is_there(program: &str) -> bool {

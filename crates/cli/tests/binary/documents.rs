@@ -37,6 +37,19 @@ fn results_of_version_1_are_read() {
 fn results_of_version_1_are_shown_as_before() {
     let results = results("1");
     assert_eq!(results.len(), 24, "{results:?}");
+    are_shown_as_before(&results);
+}
+
+#[test]
+fn experiments_and_calibrations_of_version_1_are_shown_as_before() {
+    for folder in ["experiments-1", "calibration-1"] {
+        let results = results(folder);
+        assert_eq!(results.len(), 1, "{results:?}");
+        are_shown_as_before(&results);
+    }
+}
+
+fn are_shown_as_before(results: &[PathBuf]) {
     let renew = std::env::var_os(RENEW).is_some();
     let changed: Vec<String> = results
         .iter()

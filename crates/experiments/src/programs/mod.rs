@@ -55,6 +55,18 @@ pub struct Said {
     pub fault: Option<String>,
 }
 
+impl Said {
+    /// A figure of another program than pathscope, by its id.
+    pub fn number(&self, id: &str) -> Option<f64> {
+        match &self.numbers {
+            Numbers::Listed(numbers) => {
+                numbers.iter().find(|(its, _)| *its == id).map(|&(_, number)| number)
+            }
+            Numbers::Measurement(_) | Numbers::None => None,
+        }
+    }
+}
+
 /// Numbers by figures' ids.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub enum Numbers {

@@ -14,8 +14,7 @@ use pathscope_lab::topology::Passage;
 use pathscope_modes::document::{Outcome, OutcomeState};
 use pathscope_os::clock;
 
-pub use self::step::LAST_WORDS;
-use self::step::{Done, Ground, perform};
+pub use self::step::{Done, Ground, LAST_WORDS, perform};
 use crate::document::{Attempt, ExperimentResult, ExperimentsDocument, LabFacts, StepResult};
 use crate::judge;
 use crate::plan::{Plan, Step};
@@ -68,7 +67,8 @@ pub fn run(
         ..ExperimentsDocument::default()
     };
     tell(Told::Began(&document));
-    let ground = Ground { lab: &lab, binary: request.lab.binary, stop: request.stop };
+    let ground =
+        Ground { lab: &lab, binary: request.lab.binary, stop: request.stop, at_begin: &|| Ok(()) };
     let stopped = all(request, &ground, &mut document, began, tell);
     document.outcome = match stopped {
         None => Outcome::default(),

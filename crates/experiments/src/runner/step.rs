@@ -38,6 +38,8 @@ pub struct Ground<'run> {
     pub binary: &'run Path,
     /// Whether somebody wants it to end, and why.
     pub stop: &'run dyn Fn() -> Option<&'static str>,
+    /// What else is to be done when the first programs are let go; a sentence where it cannot be.
+    pub at_begin: &'run dyn Fn() -> Result<(), String>,
 }
 
 /// What came of a step.
@@ -178,7 +180,10 @@ impl Running<'_> {
             self.started.insert(number, Started::new(process.map_err(failed)?));
         }
         self.await_ready(&numbers)?;
-        self.began.get_or_insert_with(clock::now);
+        if self.began.is_none() {
+            self.began = Some(clock::now());
+            (self.ground.at_begin)().map_err(Halt::Failed)?;
+        }
         for number in numbers {
             if let Some(started) = self.started.get_mut(&number) {
                 // One that has gone meanwhile is heard of.

@@ -6,7 +6,7 @@ const FATE: &str = "method/datagrams.md#what-becomes-of-each";
 const RATE: &str = "method/datagrams.md#rates";
 const JITTER: &str = "method/datagrams.md#jitter";
 const LOSS: &str = "method/datagrams.md#lost-on-the-path-or-in-the-receiver";
-const MANY: &str = "method/datagrams.md#many-at-once";
+const MANY: &str = "method/goodput.md#fairness";
 
 /// All of them.
 pub const FIGURES: &[FigureDefinition] = &[

@@ -5,6 +5,7 @@
 //! Not here: figures' values, and what sheets call them.
 
 mod ends;
+mod found;
 mod groups;
 mod id;
 #[cfg(test)]
@@ -13,6 +14,7 @@ mod tests;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use found::{Found, found};
 pub use groups::GROUPS;
 pub use id::{FigureId, FigureIdError};
 

@@ -26,7 +26,7 @@ pub const FIGURES: &[FigureDefinition] = &[
     FigureDefinition::neutral("rate", "rate_bps", Unit::BitRate)
         .means("that payload a second", DEFINED),
     FigureDefinition::neutral("sending", "sending_ns", Unit::Duration)
-        .means("from the first sending to the end of the schedule", DEFINED),
+        .means("from the begin of the schedule to its end", DEFINED),
     FigureDefinition::neutral("received", "received", Unit::Count)
         .means("numbers that were answered", DEFINED),
     FigureDefinition::lower("lost", "lost", Unit::Count)

@@ -2,6 +2,7 @@
 //! other never meet. Here is what these tests share; a test that may not have namespaces says so.
 
 mod bad_words;
+mod calibration;
 mod captures;
 mod changes;
 mod claims;

@@ -1,0 +1,182 @@
+//! Evidence that says something else than what was so: a rule that holds against that as well does not look.
+//!
+//! Not here: whether a rule notices, see `judge`.
+
+use pathscope_lab::link::{Counts, Flow, Tally};
+use pathscope_lab::relay::LinkAccount;
+use serde_json::Value;
+
+use crate::cell::{Cell, UDP_BYTES};
+use crate::evidence::{ETHERNET_BYTES, Evidence, UDP};
+use crate::rule::Against;
+use crate::samples::Samples;
+
+/// By how much rates are changed: more than twice the widest tolerance that a rule of what was asked for has.
+const SHARE: f64 = 0.05;
+/// Single samples are changed by more than twice what two histograms lose.
+const SAMPLE_SHARE: f64 = 0.007_5;
+/// A ping, and what a link's delay allows at the least, are changed by more than twice what two stacks may take.
+const STACKS_NS: u64 = 700_000;
+/// Payload of a datagram beside a load.
+const PROBE_BYTES: u64 = 64;
+
+/// Which way evidence is changed: a bound on one side notices but one of them.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Change {
+    /// More, longer, faster.
+    More,
+    /// Less.
+    Less,
+}
+
+impl Change {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::More, Self::Less];
+
+    fn factor(self, share: f64) -> f64 {
+        match self {
+            Self::More => 1.0 + share,
+            Self::Less => 1.0 - share,
+        }
+    }
+
+    fn number(self, number: u64, by: u64) -> u64 {
+        match self {
+            Self::More => number + by,
+            Self::Less => number.saturating_sub(by),
+        }
+    }
+}
+
+/// One cell's evidence with one source changed.
+#[derive(Debug)]
+pub struct Moved {
+    cell: Cell,
+    measurement: Value,
+    links: Vec<LinkAccount>,
+    ping_ns: Option<(f64, f64)>,
+    samples: Option<Samples>,
+    port: u16,
+}
+
+impl Moved {
+    /// The same evidence, but for what comes from this source.
+    pub fn of(evidence: &Evidence<'_>, against: Against, change: Change) -> Self {
+        let mut moved = Self {
+            cell: evidence.cell.clone(),
+            measurement: evidence.measurement.clone(),
+            links: evidence.links.clone(),
+            ping_ns: evidence.ping_ns,
+            samples: evidence.samples.clone(),
+            port: evidence.port,
+        };
+        match against {
+            Against::Asked => moved.asked(change),
+            Against::Links => moved.conditions(change),
+            Against::Ledger => moved.ledger(change),
+            Against::Ping => {
+                let other = |it: f64| match change {
+                    Change::More => it + STACKS_NS as f64,
+                    Change::Less => it - STACKS_NS as f64,
+                };
+                moved.ping_ns = moved.ping_ns.map(|(least, mean)| (other(least), other(mean)));
+            }
+            Against::Samples => {
+                if let Some(samples) = &mut moved.samples {
+                    samples.stretch(change.factor(SAMPLE_SHARE));
+                }
+            }
+            Against::Figures => alter(&mut moved.measurement, change),
+            Against::Unknown => {}
+        }
+        moved
+    }
+
+    /// As evidence.
+    pub fn evidence(&self) -> Evidence<'_> {
+        Evidence {
+            cell: &self.cell,
+            measurement: &self.measurement,
+            links: self.links.clone(),
+            ping_ns: self.ping_ns,
+            samples: self.samples.clone(),
+            port: self.port,
+        }
+    }
+
+    fn asked(&mut self, change: Change) {
+        let asked = &mut self.cell.asked;
+        asked.flows = change.number(asked.flows, 1);
+        for number in [&mut asked.number, &mut asked.bytes, &mut asked.transfer_bytes] {
+            *number = number.map(|it| change.number(it, 1));
+        }
+        asked.rate_bps = asked.rate_bps.map(|rate| rate * change.factor(SHARE));
+        self.cell.duration.0 = change.number(self.cell.duration.0, self.cell.duration.0 / 2);
+    }
+
+    fn conditions(&mut self, change: Change) {
+        for conditions in &mut self.cell.conditions {
+            conditions.delay_ns = change.number(conditions.delay_ns, STACKS_NS);
+            conditions.rate_bps = conditions.rate_bps.map(|rate| rate * change.factor(0.5));
+            conditions.queue_packets = conditions.queue_packets.map(|_| 1);
+        }
+    }
+
+    /// A datagram more or less in each count, and a stream by a share.
+    fn ledger(&mut self, change: Change) {
+        let headers = ETHERNET_BYTES + self.cell.family.header_bytes() + UDP_BYTES;
+        let datagram = headers + self.cell.asked.bytes.unwrap_or(PROBE_BYTES);
+        for link in &mut self.links {
+            for direction in [&mut link.forward, &mut link.backward] {
+                for row in &mut direction.truth.flows {
+                    let is_udp = matches!(row.flow, Flow::Ip { protocol: UDP, .. });
+                    let other = |tally: Tally| {
+                        let (frames, bytes) = if is_udp {
+                            (1, datagram)
+                        } else {
+                            (tally.frames / 10 + 1, tally.bytes / 10)
+                        };
+                        let is_there = change == Change::More || tally.frames >= frames;
+                        let (frames, bytes) = if is_there { (frames, bytes) } else { (0, 0) };
+                        Tally {
+                            frames: change.number(tally.frames, frames),
+                            bytes: change.number(tally.bytes, bytes),
+                        }
+                    };
+                    let counts = row.counts;
+                    row.counts = Counts {
+                        offered: other(counts.offered),
+                        duplicated: other(counts.duplicated),
+                        // What is delivered twice is one more, and not two.
+                        delivered: other(other(counts.delivered)),
+                        dropped: other(counts.dropped),
+                        lost: other(counts.lost),
+                        corrupted: other(counts.corrupted),
+                        reordered: other(counts.reordered),
+                        ..counts
+                    };
+                }
+            }
+        }
+    }
+}
+
+/// Makes every number of a result another one, not all by the same share.
+fn alter(value: &mut Value, change: Change) {
+    match value {
+        Value::Number(number) => {
+            let other =
+                number.as_f64().map(|it| it * change.factor(0.07) + 3.0 * change.factor(2.0));
+            if let Some(other) = other.and_then(serde_json::Number::from_f64) {
+                *number = other;
+            }
+        }
+        Value::Array(values) => values.iter_mut().for_each(|value| alter(value, change)),
+        Value::Object(fields) => {
+            // Which percentile an entry is of is no measured number.
+            let others = fields.iter_mut().filter(|(name, _)| *name != "percent");
+            others.for_each(|(_, value)| alter(value, change));
+        }
+        Value::Null | Value::Bool(_) | Value::String(_) => {}
+    }
+}

@@ -1,0 +1,75 @@
+//! All rules, by what they are about.
+
+mod datagrams;
+mod goodput;
+mod latency;
+mod media;
+mod multipath;
+pub mod without;
+
+use pathscope_modes::figures::Found;
+
+use crate::evidence::Evidence;
+use crate::rule::{Against, Rule};
+
+/// All rules.
+pub fn all() -> impl Iterator<Item = &'static Rule> {
+    let rules = [
+        latency::OF_PINGS,
+        latency::RULES,
+        latency::OF_PROBES,
+        latency::PROBES,
+        goodput::RULES,
+        datagrams::RULES,
+        media::RULES,
+        multipath::RULES,
+        multipath::OUTAGES,
+        RANGES,
+    ];
+    rules.into_iter().flatten()
+}
+
+/// Of every distribution the range between its quartiles, as it states them.
+const RANGES: &[Rule] = &[
+    range("latency.rtt_since_scheduled.iqr"),
+    range("latency.service.iqr"),
+    range("latency.send_lag.iqr"),
+    range("latency.server_residence.iqr"),
+    range("latency.ipdv.iqr"),
+    range("latency.forward.ipdv.iqr"),
+    range("latency.back.ipdv.iqr"),
+    range("latency.one_way.forward.iqr"),
+    range("latency.one_way.back.iqr"),
+    range("latency.parts.client_send.iqr"),
+    range("latency.parts.wire.iqr"),
+    range("latency.parts.server_receive.iqr"),
+    range("latency.parts.server_residence.iqr"),
+    range("latency.parts.server_send.iqr"),
+    range("latency.parts.client_receive.iqr"),
+    range("loaded.rtt_since_scheduled.iqr"),
+    range("loaded.service.iqr"),
+    range("loaded.ipdv.iqr"),
+    range("loaded.one_way.forward.iqr"),
+    range("loaded.one_way.back.iqr"),
+    range("datagrams.ipdv.iqr"),
+    range("datagrams.send_lag.iqr"),
+    range("media.delay.iqr"),
+    range("media.ipdv.iqr"),
+    range("media.send_lag.iqr"),
+];
+
+const fn range(figure: &'static str) -> Rule {
+    Rule::exact(figure, Against::Figures, |it, found| {
+        Some(percentile(it, found, 75.0)? - percentile(it, found, 25.0)?)
+    })
+}
+
+/// A percentile of the same distribution.
+fn percentile(it: &Evidence<'_>, found: &Found, percent: f64) -> Option<f64> {
+    let place = found.group.place_of(found.figure);
+    let side = found.side.unwrap_or_default();
+    let place = place.replace("{way}", side).replace("{end}", side).replace('.', "/");
+    let stated = it.measurement.pointer(&format!("/{place}/percentiles"))?.as_array()?;
+    let entry = stated.iter().find(|it| it["percent"].as_f64() == Some(percent))?;
+    entry["value_ns"].as_f64()
+}

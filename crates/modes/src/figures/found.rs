@@ -1,0 +1,150 @@
+//! All numbers of a measurement that are figures, with their ids: what is compared with the truth figure by figure, and with
+//! other runs.
+
+use serde_json::Value;
+
+use super::{FigureDefinition, GROUPS, Group, STATISTICS, Unit};
+
+/// The words that stand for a mark in a place.
+const MARKS: [(&str, [&str; 2]); 2] = [("{way}", ["up", "down"]), ("{end}", ["client", "server"])];
+
+/// One number of a measurement.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// Of what.
+    pub group: &'static Group,
+    /// Which figure.
+    pub figure: &'static FigureDefinition,
+    /// `up`, `down`, `client` or `server`, where there is one for each.
+    pub side: Option<&'static str>,
+    /// Which entry of a list, from 0, where there is one for each.
+    pub entry: Option<usize>,
+    /// Which number of a distribution: `min`, `p99`.
+    pub statistic: Option<String>,
+    /// How much, in the figure's base unit.
+    pub number: f64,
+}
+
+impl Found {
+    /// The id without its side and its entry: `goodput.rate`, `latency.rtt.p99`.
+    pub fn kind(&self) -> String {
+        let mut kind = self.group.id(self.figure);
+        if let Some(statistic) = &self.statistic {
+            kind.push('.');
+            kind.push_str(statistic);
+        }
+        kind
+    }
+
+    /// What it is a number of.
+    pub fn unit(&self) -> Unit {
+        let of = |name: &String| STATISTICS.iter().find(|it| it.name == name).map(|it| it.unit);
+        match &self.statistic {
+            None => self.figure.unit,
+            Some(name) => of(name).unwrap_or(Unit::Duration),
+        }
+    }
+}
+
+/// Every figure that a measurement has, as a document has it.
+pub fn found(measurement: &Value) -> Vec<Found> {
+    let mut found = Vec::new();
+    for group in GROUPS {
+        for figure in group.figures {
+            for (side, place) in sides(&group.place_of(figure)) {
+                for (entry, value) in entries(measurement, &place) {
+                    for (statistic, number) in numbers(figure.unit, value) {
+                        found.push(Found { group, figure, side, entry, statistic, number });
+                    }
+                }
+            }
+        }
+    }
+    found
+}
+
+/// A place for each side, where there are sides.
+fn sides(place: &str) -> Vec<(Option<&'static str>, String)> {
+    match MARKS.into_iter().find(|(mark, _)| place.contains(mark)) {
+        None => vec![(None, place.to_owned())],
+        Some((mark, words)) => {
+            words.into_iter().map(|word| (Some(word), place.replace(mark, word))).collect()
+        }
+    }
+}
+
+/// What is at a place; of a list each entry, of one that holds others their first ones alone.
+fn entries<'value>(measurement: &'value Value, place: &str) -> Vec<(Option<usize>, &'value Value)> {
+    fn at<'value>(value: &'value Value, place: &str) -> Option<&'value Value> {
+        let steps = place.split('.').filter(|step| !step.is_empty());
+        // A number is a place in a list.
+        let get = |at: &'value Value, step: &str| match at {
+            Value::Array(_) => at.get(step.parse::<usize>().ok()?),
+            _ => at.get(step),
+        };
+        steps.into_iter().try_fold(value, get).filter(|it| !it.is_null())
+    }
+    let Some((list, rest)) = place.split_once("[]") else {
+        return at(measurement, place).map(|value| (None, value)).into_iter().collect();
+    };
+    let list = at(measurement, list).and_then(Value::as_array);
+    let list = list.into_iter().flatten().enumerate();
+    let rest = rest.replace("[]", ".0");
+    list.filter_map(|(index, value)| Some((Some(index), at(value, &rest)?))).collect()
+}
+
+/// The numbers that a value is.
+fn numbers(unit: Unit, value: &Value) -> Vec<(Option<String>, f64)> {
+    if unit != Unit::Distribution {
+        return value.as_f64().map(|number| (None, number)).into_iter().collect();
+    }
+    let statistics = STATISTICS.iter().filter_map(|statistic| {
+        let number = value.get(statistic.place).and_then(Value::as_f64)?;
+        Some((Some(statistic.name.to_owned()), number))
+    });
+    let percentiles = value.get("percentiles").and_then(Value::as_array).into_iter().flatten();
+    let percentiles = percentiles.filter_map(|entry| {
+        let percent = entry.get("percent").and_then(Value::as_f64)?;
+        Some((Some(format!("p{percent}")), entry.get("value_ns").and_then(Value::as_f64)?))
+    });
+    statistics.chain(percentiles).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::found;
+
+    #[test]
+    fn each_number_has_its_id_its_side_and_its_entry() {
+        let measurement = json!({
+            "summary": {
+                "goodput": { "up": { "goodput_bps": 5.5 }, "down": null, "failed": 0 },
+                "latency": { "rtt": { "count": 2, "min_ns": 7, "percentiles": [
+                    { "percent": 99.9, "value_ns": 9 }, { "percent": 50.0, "value_ns": null } ] } },
+                "multipath": { "paths": [
+                    { "sent": 3 }, { "sent": 4, "gaps": { "told": [ { "datagrams": 8 }, { "datagrams": 9 } ] } } ] },
+            },
+            "client": { "elapsed_ns": 12 },
+        });
+        let all: Vec<_> = found(&measurement)
+            .iter()
+            .map(|it| (it.kind(), it.side, it.entry, it.number))
+            .collect();
+        let expected = [
+            ("goodput.rate", Some("up"), None, 5.5),
+            ("goodput.failed", None, None, 0.0),
+            ("latency.rtt.count", None, None, 2.0),
+            ("latency.rtt.min", None, None, 7.0),
+            ("latency.rtt.p99.9", None, None, 9.0),
+            ("multipath.path.gap.numbers", None, Some(1), 8.0),
+            ("multipath.path.sent", None, Some(0), 3.0),
+            ("multipath.path.sent", None, Some(1), 4.0),
+            ("end.elapsed", Some("client"), None, 12.0),
+        ];
+        let expected =
+            expected.map(|(kind, side, entry, number)| (kind.to_owned(), side, entry, number));
+        assert_eq!(all, expected);
+    }
+}
