@@ -68,7 +68,10 @@ pub const RULES: &[Rule] = &[
         ..Rule::exact("datagrams.rate", Against::Asked, |it, found| {
             // From the first to the last of n there are n - 1 steps.
             let is_long = it.cell.asked.number? >= 100 * it.cell.asked.flows;
-            (is_long && is_all_there(it, found)).then_some(it.cell.asked.rate_bps?)
+            // A sender that had no processor is behind its schedule, and says so.
+            let late_ns = sibling(it, found, "send_lag/max_ns")?;
+            let is_kept = late_ns <= 0.01 * it.cell.duration.0 as f64;
+            (is_long && is_kept && is_all_there(it, found)).then_some(it.cell.asked.rate_bps?)
         })
     },
     Rule {
