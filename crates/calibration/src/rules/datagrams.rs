@@ -76,8 +76,9 @@ pub const RULES: &[Rule] = &[
     },
     Rule {
         below: None,
-        above: Some(NONE),
-        reason: "a line carries no more",
+        above: Some(Relative(0.01)),
+        reason: "a line carries no more, but a program that is woken late for the first datagram begins to count late",
+        holds_when_busy: false,
         ..Rule::exact("datagrams.rate", Against::Links, |it, _| {
             let rate = it.cell.conditions.first()?.rate_bps?;
             let bytes = it.cell.asked.bytes? as f64;
