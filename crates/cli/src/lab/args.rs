@@ -218,7 +218,7 @@ pub struct RunArgs {
 /// `pathscope lab verify`.
 #[derive(Args, Debug)]
 pub struct VerifyArgs {
-    /// A second for each cell, and not five
+    /// Half a second for each cell, and not five
     #[arg(long, conflicts_with = "long")]
     pub quick: bool,
     /// Twenty seconds for each cell, and settings that need them
