@@ -3,6 +3,7 @@
 
 use pathscope_lab::link::{Counts, Flow, FlowCounts, Ports, Tally};
 use pathscope_lab::relay::LinkAccount;
+use pathscope_modes::figures::Found;
 use serde_json::Value;
 
 use crate::cell::{Cell, UDP_BYTES};
@@ -16,11 +17,15 @@ pub const ETHERNET_BYTES: u64 = 14;
 /// Of TCP with its stamps.
 const TCP_BYTES: u64 = 32;
 /// With which a client opens a flow over UDP, and with which a server answers.
-pub const OPENING_BYTES: u64 = 64;
-/// See above.
-pub const ANSWER_BYTES: u64 = 32;
+const OPENING_BYTES: u64 = 64;
+const ANSWER_BYTES: u64 = 32;
 /// With which a receiver says that it wants more; in a stream of both directions it is beside the data.
 pub const CONSENT_BYTES: u64 = 40;
+/// Payload of a datagram beside a load, and of its answer.
+pub const PROBE_BYTES: u64 = 64;
+/// What a link may do to a frame that then arrives nowhere.
+pub const TAKEN: [fn(&Counts) -> Tally; 3] =
+    [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
 /// UDP's number among protocols (RFC 768).
 pub const UDP: u8 = 17;
 /// TCP's (RFC 9293).
@@ -52,7 +57,41 @@ pub enum Way {
     Down,
 }
 
+impl Way {
+    /// That of a figure which there is for each.
+    pub fn of(found: &Found) -> Option<Self> {
+        match found.side? {
+            "up" => Some(Self::Up),
+            "down" => Some(Self::Down),
+            _ => None,
+        }
+    }
+
+    /// With so many bytes a flow over UDP is opened this way.
+    pub const fn opening_bytes(self) -> u64 {
+        match self {
+            Self::Up => OPENING_BYTES,
+            Self::Down => ANSWER_BYTES,
+        }
+    }
+}
+
 impl Evidence<'_> {
+    /// What stands beside a figure in the same result, of the same direction where there are two.
+    pub fn beside(&self, found: &Found, name: &str) -> Option<&Value> {
+        let group = found.group.place.replace('.', "/");
+        let place = match Way::of(found).and(found.side) {
+            Some(side) => format!("/{group}/{side}/{name}"),
+            None => format!("/{group}/{name}"),
+        };
+        self.measurement.pointer(&place)
+    }
+
+    /// The same as a number.
+    pub fn sibling(&self, found: &Found, name: &str) -> Option<f64> {
+        self.beside(found, name)?.as_f64()
+    }
+
     /// Each ping, where they were written down.
     pub fn pings(&self) -> Option<&Pings> {
         match &self.samples {
@@ -112,9 +151,9 @@ impl Evidence<'_> {
         let Some(bytes) = self.cell.asked.bytes.filter(|&bytes| self.cell.is_whole(bytes)) else {
             return true;
         };
-        let others = [[CONSENT_BYTES, OPENING_BYTES], [CONSENT_BYTES, ANSWER_BYTES]];
         (0..self.links.len()).all(|link| {
-            [Way::Up, Way::Down].into_iter().zip(others).all(|(way, others)| {
+            [Way::Up, Way::Down].into_iter().all(|way| {
+                let others = [CONSENT_BYTES, way.opening_bytes()];
                 // Pings have no consent, and may be nearly as short as one.
                 let is_told = |others: &[u64]| {
                     self.datagrams(link, way, |counts| counts.offered, bytes, others).is_some()

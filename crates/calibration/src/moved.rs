@@ -7,7 +7,7 @@ use pathscope_lab::relay::LinkAccount;
 use serde_json::Value;
 
 use crate::cell::{Cell, UDP_BYTES};
-use crate::evidence::{ETHERNET_BYTES, Evidence, UDP};
+use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, UDP};
 use crate::rule::Against;
 use crate::samples::Samples;
 
@@ -17,9 +17,6 @@ const SHARE: f64 = 0.05;
 const SAMPLE_SHARE: f64 = 0.007_5;
 /// A ping, and what a link's delay allows at the least, are changed by more than twice what two stacks may take.
 const STACKS_NS: u64 = 700_000;
-/// Payload of a datagram beside a load.
-const PROBE_BYTES: u64 = 64;
-
 /// Which way evidence is changed: a bound on one side notices but one of them.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Change {

@@ -110,6 +110,26 @@ impl Rule {
         }
     }
 
+    /// No less than this.
+    pub const fn at_least(
+        figure: &'static str,
+        against: Against,
+        reason: &'static str,
+        truth: fn(&Evidence<'_>, &Found) -> Option<f64>,
+    ) -> Self {
+        Self { above: None, reason, ..Self::exact(figure, against, truth) }
+    }
+
+    /// No more than this.
+    pub const fn at_most(
+        figure: &'static str,
+        against: Against,
+        reason: &'static str,
+        truth: fn(&Evidence<'_>, &Found) -> Option<f64>,
+    ) -> Self {
+        Self { below: None, reason, ..Self::exact(figure, against, truth) }
+    }
+
     /// How many samples a distribution has, and the ends of it, by single samples.
     pub const fn extremes(
         figure: &'static str,

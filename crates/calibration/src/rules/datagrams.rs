@@ -5,13 +5,9 @@ use pathscope_lab::link::{Counts, Tally};
 use pathscope_modes::figures::Found;
 use serde_json::Value;
 
-use crate::evidence::{Evidence, Way};
+use crate::cell::UDP_BYTES;
+use crate::evidence::{CONSENT_BYTES, ETHERNET_BYTES, Evidence, TAKEN, Way};
 use crate::rule::{Against, NONE, Rule};
-
-/// What the ends say to each other beside their data: a client, and a server.
-const WORD_BYTES: [u64; 2] = [64, 32];
-/// With which a receiver says that it wants more; in a stream of both directions it is beside the data.
-const CONSENT_BYTES: u64 = 40;
 
 /// Datagrams and bytes that a kernel joins at the most.
 const MOST_JOINED: (u64, u64) = (64, 65_507);
@@ -26,7 +22,7 @@ const EXTENTS: &str = "no mean is more than the most, and the most is one of tho
 /// All of them.
 pub const RULES: &[Rule] = &[
     Rule::exact("datagrams.sent", Against::Asked, |it, found| {
-        Some(it.cell.asked.number? as f64 - sibling(it, found, "unsent")?)
+        Some(it.cell.asked.number? as f64 - it.sibling(found, "unsent")?)
     }),
     Rule::exact("datagrams.sent", Against::Ledger, |it, found| {
         counted(it, found, |counts| counts.offered)
@@ -36,7 +32,7 @@ pub const RULES: &[Rule] = &[
         let delivered = counted(it, found, |counts| counts.delivered)?;
         let doubled = counted(it, found, |counts| counts.duplicated)?;
         let corrupt = counted(it, found, |counts| counts.corrupted)?;
-        Some(delivered - doubled - corrupt - sibling(it, found, "socket_drops")?)
+        Some(delivered - doubled - corrupt - it.sibling(found, "socket_drops")?)
     }),
     Rule::exact("datagrams.lost", Against::Ledger, lost),
     Rule::exact("datagrams.lost_on_the_way", Against::Ledger, lost_on_the_way),
@@ -51,14 +47,14 @@ pub const RULES: &[Rule] = &[
         counted(it, found, |counts| counts.reordered)
     }),
     Rule::exact("datagrams.reordered_share", Against::Ledger, |it, found| {
-        let received = sibling(it, found, "received")?;
+        let received = it.sibling(found, "received")?;
         Some(counted(it, found, |counts| counts.reordered)? / received)
     }),
     Rule::exact("datagrams.corrupt", Against::Ledger, |it, found| {
         counted(it, found, |counts| counts.corrupted)
     }),
     Rule::exact("datagrams.received_bytes", Against::Figures, |it, found| {
-        Some(sibling(it, found, "received")? * it.cell.asked.bytes? as f64)
+        Some(it.sibling(found, "received")? * it.cell.asked.bytes? as f64)
     }),
     Rule {
         below: Some(Relative(0.02)),
@@ -69,7 +65,7 @@ pub const RULES: &[Rule] = &[
             // From the first to the last of n there are n - 1 steps.
             let is_long = it.cell.asked.number? >= 100 * it.cell.asked.flows;
             // A sender that had no processor is behind its schedule, and says so.
-            let late_ns = sibling(it, found, "send_lag/max_ns")?;
+            let late_ns = it.sibling(found, "send_lag/max_ns")?;
             let is_kept = late_ns <= 0.01 * it.cell.duration.0 as f64;
             (is_long && is_kept && is_all_there(it, found)).then_some(it.cell.asked.rate_bps?)
         })
@@ -81,8 +77,9 @@ pub const RULES: &[Rule] = &[
         holds_when_busy: false,
         ..Rule::exact("datagrams.rate", Against::Links, |it, _| {
             let rate = it.cell.conditions.first()?.rate_bps?;
-            let bytes = it.cell.asked.bytes? as f64;
-            Some(rate * bytes / (bytes + 22.0 + it.cell.family.header_bytes() as f64))
+            let bytes = it.cell.asked.bytes?;
+            let frame = ETHERNET_BYTES + it.cell.family.header_bytes() + UDP_BYTES + bytes;
+            Some(rate * bytes as f64 / frame as f64)
         })
     },
     Rule {
@@ -91,45 +88,43 @@ pub const RULES: &[Rule] = &[
     },
     Rule::exact("datagrams.foreign", Against::Asked, |_, _| Some(0.0)),
     Rule::exact("datagrams.completed", Against::Asked, |it, _| Some(it.cell.asked.flows as f64)),
-    Rule::exact("datagrams.failed", Against::Asked, |it, _| {
-        (it.cell.setting("impairment") != Some("corrupt")).then_some(0.0)
-    }),
+    Rule::exact("datagrams.failed", Against::Asked, |_, _| Some(0.0)),
     Rule::exact("datagrams.unsent", Against::Asked, |it, found| {
-        Some(it.cell.asked.number? as f64 - sibling(it, found, "sent")?)
+        Some(it.cell.asked.number? as f64 - it.sibling(found, "sent")?)
     }),
     Rule::exact("datagrams.lost", Against::Figures, |it, found| {
-        let [late, corrupt] = ["late", "corrupt"].map(|name| sibling(it, found, name));
+        let [late, corrupt] = ["late", "corrupt"].map(|name| it.sibling(found, name));
         let others = late? + corrupt?;
         // A copy that came late or damaged was sent once and is told twice.
-        let is_once = others == 0.0 || sibling(it, found, "duplicates")? == 0.0;
-        let sent = sibling(it, found, "sent").filter(|_| is_once)?;
-        Some(sent - sibling(it, found, "received")? - others)
+        let is_once = others == 0.0 || it.sibling(found, "duplicates")? == 0.0;
+        let sent = it.sibling(found, "sent").filter(|_| is_once)?;
+        Some(sent - it.sibling(found, "received")? - others)
     }),
     Rule::exact("datagrams.lost_share", Against::Figures, |it, found| {
-        Some(sibling(it, found, "lost")? / sibling(it, found, "sent")?)
+        Some(it.sibling(found, "lost")? / it.sibling(found, "sent")?)
     }),
     Rule::exact("datagrams.reordered_share", Against::Figures, |it, found| {
-        let received = sibling(it, found, "received").filter(|received| *received > 0.0)?;
-        Some(sibling(it, found, "reordered")? / received)
+        let received = it.sibling(found, "received").filter(|received| *received > 0.0)?;
+        Some(it.sibling(found, "reordered")? / received)
     }),
     Rule::exact("datagrams.lost_on_the_way", Against::Figures, |it, found| {
         let in_socket =
-            sibling(it, found, "socket_drops")? * sibling(it, found, "datagrams_per_buffer")?;
-        Some((sibling(it, found, "lost")? - in_socket).max(0.0))
+            it.sibling(found, "socket_drops")? * it.sibling(found, "datagrams_per_buffer")?;
+        Some((it.sibling(found, "lost")? - in_socket).max(0.0))
     }),
     Rule::exact("datagrams.socket_drops", Against::Ledger, |it, found| {
         let delivered = counted(it, found, |counts| counts.delivered)?;
         let others = [|counts: &Counts| counts.duplicated, |counts: &Counts| counts.corrupted];
         let others: Option<f64> = others.into_iter().map(|of| counted(it, found, of)).sum();
         // A buffer that holds several was dropped once.
-        let is_single = sibling(it, found, "datagrams_per_buffer")? <= 1.0;
-        let received = sibling(it, found, "received").filter(|_| is_single)?;
-        Some(delivered - others? - received - sibling(it, found, "late")?)
+        let is_single = it.sibling(found, "datagrams_per_buffer")? <= 1.0;
+        let received = it.sibling(found, "received").filter(|_| is_single)?;
+        Some(delivered - others? - received - it.sibling(found, "late")?)
     }),
     Rule::exact("datagrams.per_buffer", Against::Asked, |it, _| {
         (it.cell.setting("offload")? == "off").then_some(1.0)
     }),
-    at_most("datagrams.per_buffer", Against::Asked, "no kernel joins more", |it, _| {
+    Rule::at_most("datagrams.per_buffer", Against::Asked, "no kernel joins more", |it, _| {
         let (most, most_bytes) = MOST_JOINED;
         let fitting = most_bytes.checked_div(it.cell.asked.bytes?)?;
         Some(fitting.clamp(1, most) as f64)
@@ -137,32 +132,32 @@ pub const RULES: &[Rule] = &[
     // Runs of what is missing.
     Rule::exact("datagrams.bursts", Against::Figures, |it, found| Some(runs(it, found)?.all())),
     Rule::exact("datagrams.bursts.lengths", Against::Figures, |it, found| {
-        Some(sibling(it, found, "bursts/bursts")? - runs(it, found)?.without(found.entry?))
+        Some(it.sibling(found, "bursts/bursts")? - runs(it, found)?.without(found.entry?))
     }),
     Rule::exact("datagrams.bursts.lost", Against::Figures, |it, found| {
         // Those that came late or with a damaged header are missing numbers, too.
         let headers = receiver(it, found)?.get("corrupt_headers")?.as_f64()?;
-        Some(sibling(it, found, "lost")? + sibling(it, found, "late")? + headers)
+        Some(it.sibling(found, "lost")? + it.sibling(found, "late")? + headers)
     }),
-    at_least("datagrams.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_least("datagrams.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.fewest())
     }),
-    at_most("datagrams.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_most("datagrams.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.most())
     }),
-    at_least("datagrams.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_least("datagrams.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.longest().0)
     }),
-    at_most("datagrams.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_most("datagrams.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.longest().1)
     }),
     // Rates.
     Rule::exact("datagrams.per_second", Against::Figures, |it, found| {
-        Some(sibling(it, found, "goodput_bps")? / 8.0 / it.cell.asked.bytes? as f64)
+        Some(it.sibling(found, "goodput_bps")? / 8.0 / it.cell.asked.bytes? as f64)
     }),
-    at_most("datagrams.window", Against::Figures, FIRST_RECEIVE, |it, found| {
+    Rule::at_most("datagrams.window", Against::Figures, FIRST_RECEIVE, |it, found| {
         let first = it.cell.asked.bytes? as f64;
-        window(it, found, sibling(it, found, "received_bytes")? - first)
+        window(it, found, it.sibling(found, "received_bytes")? - first)
     }),
     Rule::exact("datagrams.fairness", Against::Figures, |it, found| {
         let rates = rates(it, found)?;
@@ -170,57 +165,66 @@ pub const RULES: &[Rule] = &[
         let squares: f64 = rates.iter().map(|rate| rate * rate).sum();
         Some(sum * sum / (rates.len() as f64 * squares))
     }),
-    at_least(
+    Rule::at_least(
         "datagrams.fairness",
         Against::Asked,
         "Jain's index of n flows is no less than 1/n",
         |it, _| Some(1.0 / it.cell.asked.flows as f64),
     ),
-    at_most(
+    Rule::at_most(
         "datagrams.fairness",
         Against::Figures,
         "Jain's index is 1 where all are equal, and else less",
         |_, _| Some(1.0),
     ),
-    at_most("datagrams.slowest", Against::Figures, FIRST_OF_EACH, |it, found| {
+    Rule::at_most("datagrams.slowest", Against::Figures, FIRST_OF_EACH, |it, found| {
         rate_of(it, found, fewest(it, found)? * it.cell.asked.bytes? as f64)
     }),
-    at_most("datagrams.slowest", Against::Figures, "no least is above the mean", |it, found| {
-        Some(sibling(it, found, "goodput_bps")? / it.cell.asked.flows as f64)
-    }),
-    at_most("datagrams.fastest", Against::Figures, FIRST_OF_EACH, |it, found| {
+    Rule::at_most(
+        "datagrams.slowest",
+        Against::Figures,
+        "no least is above the mean",
+        |it, found| Some(it.sibling(found, "goodput_bps")? / it.cell.asked.flows as f64),
+    ),
+    Rule::at_most("datagrams.fastest", Against::Figures, FIRST_OF_EACH, |it, found| {
         rate_of(it, found, most(it, found)? * it.cell.asked.bytes? as f64)
     }),
     // Order.
-    at_least("datagrams.reordering.mean", Against::Figures, EXTENTS, |it, found| {
-        let most = sibling(it, found, "reordering_extent_max")?;
-        Some(most / sibling(it, found, "reordered")?)
+    Rule::at_least("datagrams.reordering.mean", Against::Figures, EXTENTS, |it, found| {
+        let most = it.sibling(found, "reordering_extent_max")?;
+        Some(most / it.sibling(found, "reordered")?)
     }),
-    at_most("datagrams.reordering.mean", Against::Figures, EXTENTS, |it, found| {
-        sibling(it, found, "reordering_extent_max")
+    Rule::at_most("datagrams.reordering.mean", Against::Figures, EXTENTS, |it, found| {
+        it.sibling(found, "reordering_extent_max")
     }),
-    at_most("datagrams.reordering.max", Against::Figures, "so many came", |it, found| {
-        Some(sibling(it, found, "received")? - 1.0)
+    Rule::at_most("datagrams.reordering.max", Against::Figures, "so many came", |it, found| {
+        Some(it.sibling(found, "received")? - 1.0)
     }),
     // How delays vary, by two definitions.
-    at_least("datagrams.jitter", Against::Figures, SMOOTHED, |it, found| {
+    Rule::at_least("datagrams.jitter", Against::Figures, SMOOTHED, |it, found| {
         Some(all_are_neighbours(it, found, "jitter/ipdv/mean_ns")? / 16.0)
     }),
-    at_most("datagrams.jitter", Against::Figures, SMOOTHED, |it, found| {
+    Rule::at_most("datagrams.jitter", Against::Figures, SMOOTHED, |it, found| {
         all_are_neighbours(it, found, "jitter/ipdv/mean_ns")
     }),
-    at_least("datagrams.jitter.max", Against::Figures, SMOOTHED, |it, found| {
-        Some(sibling(it, found, "jitter/ipdv/max_ns")? / 16.0)
+    Rule::at_least("datagrams.jitter.max", Against::Figures, SMOOTHED, |it, found| {
+        Some(it.sibling(found, "jitter/ipdv/max_ns")? / 16.0)
     }),
-    at_most("datagrams.jitter.max", Against::Figures, SMOOTHED, |it, found| {
+    Rule::at_most("datagrams.jitter.max", Against::Figures, SMOOTHED, |it, found| {
         all_are_neighbours(it, found, "jitter/ipdv/max_ns")
     }),
-    at_most("datagrams.jitter", Against::Figures, "no mean is more than the most", |it, found| {
-        sibling(it, found, "jitter/rfc3550/max_ns")
-    }),
-    at_most("datagrams.jitter.last", Against::Figures, "it was that much once", |it, found| {
-        sibling(it, found, "jitter/rfc3550/max_ns")
-    }),
+    Rule::at_most(
+        "datagrams.jitter",
+        Against::Figures,
+        "no mean is more than the most",
+        |it, found| it.sibling(found, "jitter/rfc3550/max_ns"),
+    ),
+    Rule::at_most(
+        "datagrams.jitter.last",
+        Against::Figures,
+        "it was that much once",
+        |it, found| it.sibling(found, "jitter/rfc3550/max_ns"),
+    ),
     Rule::exact("datagrams.ipdv.count", Against::Figures, |it, found| {
         all_are_neighbours(it, found, "received")?;
         Some(received(it, found)?.iter().map(|count| (count - 1.0).max(0.0)).sum())
@@ -230,16 +234,19 @@ pub const RULES: &[Rule] = &[
         above: Some(Absolute(2.0)),
         reason: "a run parts two neighbours, but for one at either end",
         ..Rule::exact("datagrams.ipdv.count", Against::Figures, |it, found| {
-            let is_ordered = it.cell.asked.flows == 1 && sibling(it, found, "reordered")? == 0.0;
+            let is_ordered = it.cell.asked.flows == 1 && it.sibling(found, "reordered")? == 0.0;
             // What came damaged parts them as well.
-            let is_sound = sibling(it, found, "corrupt")? == 0.0;
-            let pairs = sibling(it, found, "received").filter(|_| is_ordered && is_sound)? - 1.0;
-            Some(pairs - sibling(it, found, "bursts/bursts")?)
+            let is_sound = it.sibling(found, "corrupt")? == 0.0;
+            let pairs = it.sibling(found, "received").filter(|_| is_ordered && is_sound)? - 1.0;
+            Some(pairs - it.sibling(found, "bursts/bursts")?)
         })
     },
-    at_most("datagrams.send_lag.count", Against::Figures, "one for each batch", |it, found| {
-        sibling(it, found, "sent")
-    }),
+    Rule::at_most(
+        "datagrams.send_lag.count",
+        Against::Figures,
+        "one for each batch",
+        |it, found| it.sibling(found, "sent"),
+    ),
 ];
 
 /// Runs of lost numbers, by classes of length that double.
@@ -290,32 +297,14 @@ fn bounds(class: usize) -> (f64, f64) {
     (if class == 0 { 1.0 } else { most / 2.0 + 1.0 }, most)
 }
 
-const fn at_least(
-    figure: &'static str,
-    against: Against,
-    reason: &'static str,
-    truth: fn(&Evidence<'_>, &Found) -> Option<f64>,
-) -> Rule {
-    Rule { above: None, reason, ..Rule::exact(figure, against, truth) }
-}
-
-const fn at_most(
-    figure: &'static str,
-    against: Against,
-    reason: &'static str,
-    truth: fn(&Evidence<'_>, &Found) -> Option<f64>,
-) -> Rule {
-    Rule { below: None, reason, ..Rule::exact(figure, against, truth) }
-}
-
 /// The time in which so many bytes were received at the rate that is stated.
 fn window(it: &Evidence<'_>, found: &Found, bytes: f64) -> Option<f64> {
-    Some(bytes * 8e9 / sibling(it, found, "goodput_bps")?)
+    Some(bytes * 8e9 / it.sibling(found, "goodput_bps")?)
 }
 
 /// The rate of so many bytes in the window that is stated.
 fn rate_of(it: &Evidence<'_>, found: &Found, bytes: f64) -> Option<f64> {
-    Some(bytes * 8e9 / sibling(it, found, "window_ns")?)
+    Some(bytes * 8e9 / it.sibling(found, "window_ns")?)
 }
 
 /// Which end receives.
@@ -359,45 +348,33 @@ fn most(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 /// A figure, where each datagram came right after its neighbour.
 fn all_are_neighbours(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
     let others = ["lost", "late", "corrupt", "reordered"];
-    let are_none = others.into_iter().all(|other| sibling(it, found, other) == Some(0.0));
-    sibling(it, found, name).filter(|_| are_none)
+    let are_none = others.into_iter().all(|other| it.sibling(found, other) == Some(0.0));
+    it.sibling(found, name).filter(|_| are_none)
 }
 
 /// Runs of missing numbers by their lengths.
 fn runs(it: &Evidence<'_>, found: &Found) -> Option<Runs> {
-    let place = format!("/summary/datagrams/{}/bursts/lengths", found.side?);
-    Runs::read(it.measurement.pointer(&place)?)
+    Runs::read(it.beside(found, "bursts/lengths")?)
 }
 
 /// What the link took, and what the receiver's own socket had no room for.
 fn lost(it: &Evidence<'_>, found: &Found) -> Option<f64> {
-    Some(lost_on_the_way(it, found)? + sibling(it, found, "socket_drops")?)
+    Some(lost_on_the_way(it, found)? + it.sibling(found, "socket_drops")?)
 }
 
 fn lost_on_the_way(it: &Evidence<'_>, found: &Found) -> Option<f64> {
-    let ways: [fn(&Counts) -> Tally; 3] =
-        [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
-    ways.into_iter().map(|of| counted(it, found, of)).sum()
+    TAKEN.into_iter().map(|of| counted(it, found, of)).sum()
 }
 
 /// Datagrams of data that the ledger counts so, of the figure's direction.
 fn counted(it: &Evidence<'_>, found: &Found, of: fn(&Counts) -> Tally) -> Option<f64> {
-    let (way, other) = match found.side? {
-        "up" => (Way::Up, WORD_BYTES[0]),
-        _ => (Way::Down, WORD_BYTES[1]),
-    };
-    it.datagrams(0, way, of, it.cell.asked.bytes?, &[CONSENT_BYTES, other])
+    let way = Way::of(found)?;
+    it.datagrams(0, way, of, it.cell.asked.bytes?, &[CONSENT_BYTES, way.opening_bytes()])
 }
 
 /// Whether nothing was lost, and nothing remained unsent.
 fn is_all_there(it: &Evidence<'_>, found: &Found) -> bool {
-    ["lost", "unsent"].into_iter().all(|name| sibling(it, found, name) == Some(0.0))
-}
-
-/// Another figure of the same direction.
-fn sibling(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
-    let place = format!("/summary/datagrams/{}/{name}", found.side?);
-    it.measurement.pointer(&place)?.as_f64()
+    ["lost", "unsent"].into_iter().all(|name| it.sibling(found, name) == Some(0.0))
 }
 
 #[cfg(test)]

@@ -41,15 +41,15 @@ pub const RULES: &[Rule] = &[
     Rule::exact("goodput.received", Against::Asked, |it, _| {
         it.cell.asked.transfer_bytes.map(|bytes| bytes as f64)
     }),
-    Rule::exact("goodput.received", Against::Figures, |it, found| sibling(it, found, "sent_bytes")),
+    Rule::exact("goodput.received", Against::Figures, |it, found| it.sibling(found, "sent_bytes")),
     Rule {
         below: Some(Relative(0.01)),
         above: Some(NONE),
         reason: OPENINGS,
         ..Rule::exact("goodput.received", Against::Ledger, |it, found| {
-            let counts = it.counts(0, way(found)?, TCP)?;
+            let counts = it.counts(0, Way::of(found)?, TCP)?;
             // What had to be sent again came twice, and what reports a gap is longer.
-            let other = if way(found)? == Way::Up { Way::Down } else { Way::Up };
+            let other = if Way::of(found)? == Way::Up { Way::Down } else { Way::Up };
             let is_whole = |counts: Counts| counts.dropped.frames == 0 && counts.lost.frames == 0;
             let is_once = is_whole(counts) && is_whole(it.counts(0, other, TCP)?);
             is_once.then_some(it.stream_bytes(counts.delivered) as f64)
@@ -78,7 +78,7 @@ pub const RULES: &[Rule] = &[
         above: Some(NONE),
         reason: "what came did so while the test went on at the receiver's end",
         ..Rule::exact("goodput.window", Against::Figures, |it, found| {
-            let end = if way(found)? == Way::Up { "server" } else { "client" };
+            let end = if Way::of(found)? == Way::Up { "server" } else { "client" };
             it.measurement.pointer(&format!("/{end}/elapsed_ns"))?.as_f64()
         })
     },
@@ -87,7 +87,7 @@ pub const RULES: &[Rule] = &[
         above: None,
         reason: "no fastest is below the slowest",
         ..Rule::exact("goodput.fastest", Against::Figures, |it, found| {
-            sibling(it, found, "slowest_bps")
+            it.sibling(found, "slowest_bps")
         })
     },
     Rule {
@@ -103,7 +103,7 @@ pub const RULES: &[Rule] = &[
         above: Some(Relative(1e-9)),
         reason: "no middle is above the fastest",
         ..Rule::exact("goodput.median", Against::Figures, |it, found| {
-            sibling(it, found, "fastest_bps")
+            it.sibling(found, "fastest_bps")
         })
     },
     Rule {
@@ -111,7 +111,7 @@ pub const RULES: &[Rule] = &[
         above: Some(Relative(1e-9)),
         reason: "no slowest is above the middle",
         ..Rule::exact("goodput.slowest", Against::Figures, |it, found| {
-            sibling(it, found, "median_bps")
+            it.sibling(found, "median_bps")
         })
     },
     Rule {
@@ -170,22 +170,8 @@ fn line(it: &Evidence<'_>, _: &Found) -> Option<f64> {
     conditions.rate_bps.map(|rate| it.most_stream_bps(rate))
 }
 
-fn way(found: &Found) -> Option<Way> {
-    match found.side? {
-        "up" => Some(Way::Up),
-        "down" => Some(Way::Down),
-        _ => None,
-    }
-}
-
 /// What a client has of one direction; nothing where it has none.
 fn of_ways(it: &Evidence<'_>, way: &str, name: &str) -> Option<f64> {
     let summary = it.measurement.pointer("/summary/goodput")?;
     Some(summary[way][name].as_f64().unwrap_or(0.0))
-}
-
-/// Another figure of the same direction.
-fn sibling(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
-    let place = format!("/summary/goodput/{}/{name}", found.side?);
-    it.measurement.pointer(&place)?.as_f64()
 }

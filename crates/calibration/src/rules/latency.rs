@@ -3,15 +3,11 @@
 use pathscope_experiments::plan::Tolerance::Absolute;
 use pathscope_lab::link::{Counts, Tally};
 use pathscope_modes::figures::Found;
-use serde_json::Value;
 
-use crate::evidence::{ETHERNET_BYTES, Evidence, UDP, Way};
+use super::percentile;
+use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, TAKEN, UDP, Way};
 use crate::rule::{Against, NONE, Rule};
 
-/// What the ends say to each other while a flow over UDP is set up: requests and answers.
-const SET_UP_BYTES: [u64; 2] = [64, 32];
-/// Payload of a probe, and of its answer.
-const PROBE_BYTES: u64 = 64;
 const A_STACK_MORE: &str =
     "waking up a program at each end, which a ping that the kernel answers does not need";
 
@@ -36,7 +32,7 @@ macro_rules! of_any {
             when_quiet(concat!($group, ".socket_drops.client")),
             when_quiet(concat!($group, ".socket_drops.server")),
             Rule::exact(concat!($group, ".rtt.count"), Against::Figures, |it, found| {
-                Some(sibling(it, found, "received")? - sibling(it, found, "warm_up")?)
+                Some(it.sibling(found, "received")? - it.sibling(found, "warm_up")?)
             }),
             Rule::exact(concat!($group, ".rtt.iqr"), Against::Figures, |it, found| {
                 between(it, found, 25.0, 75.0)
@@ -49,10 +45,10 @@ macro_rules! of_any {
             }),
             Rule::exact(concat!($group, ".pdv"), Against::Figures, above_least),
             Rule::exact(concat!($group, ".deviation"), Against::Figures, |it, found| {
-                sibling(it, found, "rtt/standard_deviation_ns")
+                it.sibling(found, "rtt/standard_deviation_ns")
             }),
             Rule::exact(concat!($group, ".reordered_share"), Against::Figures, |it, found| {
-                Some(sibling(it, found, "reordered")? / sibling(it, found, "received")?)
+                Some(it.sibling(found, "reordered")? / it.sibling(found, "received")?)
             }),
         ]
     };
@@ -87,8 +83,7 @@ pub const PROBES: &[Rule] = &[
     },
     Rule::exact("loaded.received", Against::Ledger, |it, _| probes(it, |counts| counts.delivered)),
     Rule::exact("loaded.lost_return", Against::Ledger, |it, _| {
-        let taken = probes(it, |counts| counts.lost)? + probes(it, |counts| counts.dropped)?;
-        Some(taken + probes(it, |counts| counts.cut)?)
+        TAKEN.into_iter().map(|of| probes(it, of)).sum()
     }),
     Rule {
         below: None,
@@ -96,11 +91,11 @@ pub const PROBES: &[Rule] = &[
         reason: "what a flow is opened with is as long as a probe, and in the ledger, too",
         ..Rule::exact("loaded.lost_forward", Against::Ledger, |it, _| {
             let counts = it.counts(0, Way::Up, UDP)?;
-            Some((counts.lost.frames + counts.dropped.frames + counts.cut.frames) as f64)
+            Some(TAKEN.into_iter().map(|of| of(&counts).frames).sum::<u64>() as f64)
         })
     },
     Rule::exact("loaded.lost", Against::Figures, |it, found| {
-        Some(sibling(it, found, "lost_forward")? + sibling(it, found, "lost_return")?)
+        Some(it.sibling(found, "lost_forward")? + it.sibling(found, "lost_return")?)
     }),
     Rule::exact("loaded.duplicates", Against::Ledger, |it, _| {
         probes(it, |counts| counts.duplicated)
@@ -263,7 +258,7 @@ const fn when_quiet(figure: &'static str) -> Rule {
 
 /// A part has as many samples as there are pings with all stamps.
 const fn stamped(figure: &'static str) -> Rule {
-    Rule::exact(figure, Against::Figures, |it, found| sibling(it, found, "parts/pings"))
+    Rule::exact(figure, Against::Figures, |it, found| it.sibling(found, "parts/pings"))
 }
 
 fn rtt(it: &Evidence<'_>, found: &Found) -> Option<f64> {
@@ -292,49 +287,33 @@ fn ipdv(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 
 /// The mean of a distribution of the same group.
 fn mean(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
-    sibling(it, found, &format!("{name}/mean_ns"))
+    it.sibling(found, &format!("{name}/mean_ns"))
 }
 
 /// From one percentile of round trips to another, as they are stated.
 fn between(it: &Evidence<'_>, found: &Found, low: f64, high: f64) -> Option<f64> {
-    let stated = at(it, found, "rtt/percentiles")?.as_array()?;
-    let value = |percent: f64| {
-        let entry = stated.iter().find(|it| it["percent"].as_f64() == Some(percent))?;
-        entry["value_ns"].as_f64()
-    };
-    Some(value(high)? - value(low)?)
+    let stated = it.beside(found, "rtt")?;
+    Some(percentile(stated, high)? - percentile(stated, low)?)
 }
 
 /// A percentile of round trips above the least of them.
 fn above_least(it: &Evidence<'_>, found: &Found) -> Option<f64> {
     let place = format!("rtt/percentiles/{}/value_ns", found.entry?);
-    Some(sibling(it, found, &place)? - sibling(it, found, "rtt/min_ns")?)
-}
-
-/// Another figure of the same group.
-fn sibling(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
-    at(it, found, name)?.as_f64()
-}
-
-fn at<'it>(it: &'it Evidence<'_>, found: &Found, name: &str) -> Option<&'it Value> {
-    it.measurement.pointer(&format!("/{}/{name}", found.group.place.replace('.', "/")))
+    Some(it.sibling(found, &place)? - it.sibling(found, "rtt/min_ns")?)
 }
 
 /// Pings that are counted so in the ledger, where all are told apart.
 fn pings(it: &Evidence<'_>, way: Way, of: fn(&Counts) -> Tally) -> Option<f64> {
-    let other = if way == Way::Up { SET_UP_BYTES[0] } else { SET_UP_BYTES[1] };
-    it.datagrams(0, way, of, it.cell.asked.bytes?, &[other])
+    it.datagrams(0, way, of, it.cell.asked.bytes?, &[way.opening_bytes()])
 }
 
 /// Answers of probes that are counted so.
 fn probes(it: &Evidence<'_>, of: fn(&Counts) -> Tally) -> Option<f64> {
-    it.datagrams(0, Way::Down, of, PROBE_BYTES, &[SET_UP_BYTES[1]])
+    it.datagrams(0, Way::Down, of, PROBE_BYTES, &[Way::Down.opening_bytes()])
 }
 
 fn lost_on_the_way(it: &Evidence<'_>, way: Way) -> Option<f64> {
-    let ways: [fn(&Counts) -> Tally; 3] =
-        [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
-    let lost: Option<f64> = ways.into_iter().map(|of| pings(it, way, of)).sum();
+    let lost: Option<f64> = TAKEN.into_iter().map(|of| pings(it, way, of)).sum();
     // Whose socket had no room is in no ledger.
     Some(lost? + drops(it, if way == Way::Up { "server" } else { "client" })?)
 }

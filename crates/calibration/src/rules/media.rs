@@ -8,12 +8,10 @@ use pathscope_modes::figures::Found;
 use serde_json::Value;
 
 use super::datagrams::Runs;
-use crate::evidence::{ANSWER_BYTES, CONSENT_BYTES, Evidence, OPENING_BYTES, Way};
-use crate::rule::{Against, NONE, Rule};
+use crate::evidence::{CONSENT_BYTES, Evidence, TAKEN, Way};
+use crate::rule::{Against, Rule};
 use crate::samples::Durations;
 use crate::samples::frames::{Ended, Frames, Losses, RESOLUTION_NS, Variation};
-
-type Truth = fn(&Evidence<'_>, &Found) -> Option<f64>;
 
 /// A histogram's: three significant digits.
 const RESOLUTION: f64 = 0.001;
@@ -33,21 +31,21 @@ pub const RULES: &[Rule] = &[
         it.cell.asked.number.map(|frames| frames as f64)
     }),
     Rule::exact("media.frames.sent", Against::Figures, |it, found| {
-        Some(sibling(it, found, "frames_planned")? - sibling(it, found, "frames_unsent")?)
+        Some(it.sibling(found, "frames_planned")? - it.sibling(found, "frames_unsent")?)
     }),
     Rule::exact("media.frames.never_left", Against::Asked, |it, found| {
-        Some(it.cell.asked.number? as f64 - sibling(it, found, "frames_sent")?)
+        Some(it.cell.asked.number? as f64 - it.sibling(found, "frames_sent")?)
     }),
     Rule::exact("media.sent", Against::Ledger, |it, found| {
         counted(it, found, |counts| counts.offered)
     }),
     Rule::exact("media.sent", Against::Figures, |it, found| {
-        Some(per_frame(it)? as f64 * sibling(it, found, "frames_sent")?)
+        Some(per_frame(it)? as f64 * it.sibling(found, "frames_sent")?)
     }),
     Rule::exact("media.received", Against::Ledger, |it, found| {
         let delivered = counted(it, found, |counts| counts.delivered)?;
         let doubled = counted(it, found, |counts| counts.duplicated)?;
-        Some(delivered - doubled - sibling(it, found, "lost_in_socket")?)
+        Some(delivered - doubled - it.sibling(found, "lost_in_socket")?)
     }),
     Rule::exact("media.received", Against::Samples, |it, found| {
         frames(it, found)?.came(per_frame(it)?)
@@ -56,51 +54,51 @@ pub const RULES: &[Rule] = &[
     Rule::exact("media.lost", Against::Figures, |it, found| {
         // What came damaged and no other way is neither lost nor received.
         let spoilt = receiver(it, found)?.get("spoilt_datagrams")?.as_f64()?;
-        let received = sibling(it, found, "received_datagrams")?;
-        Some(sibling(it, found, "sent_datagrams")? - received - spoilt)
+        let received = it.sibling(found, "received_datagrams")?;
+        Some(it.sibling(found, "sent_datagrams")? - received - spoilt)
     }),
     Rule::exact("media.lost", Against::Samples, |it, found| Some(losses(it, found)?.lost)),
     Rule::exact("media.lost_in_network", Against::Ledger, lost_on_the_way),
     Rule::exact("media.lost_in_network", Against::Figures, |it, found| {
-        let lost = sibling(it, found, "lost_datagrams")?;
+        let lost = it.sibling(found, "lost_datagrams")?;
         let elsewhere = ["lost_in_socket", "lost_unreadable"];
         let elsewhere: Option<f64> =
-            elsewhere.into_iter().map(|it_is| sibling(it, found, it_is)).sum();
+            elsewhere.into_iter().map(|it_is| it.sibling(found, it_is)).sum();
         Some(lost - elsewhere?)
     }),
     Rule::exact("media.lost_in_socket", Against::Ledger, |it, found| {
         let delivered = counted(it, found, |counts| counts.delivered)?;
         let doubled = counted(it, found, |counts| counts.duplicated)?;
-        Some(delivered - doubled - sibling(it, found, "received_datagrams")?)
+        Some(delivered - doubled - it.sibling(found, "received_datagrams")?)
     }),
-    Rule::exact("media.lost_unreadable", Against::Asked, |it, _| nothing_is_damaged(it)),
+    Rule::exact("media.lost_unreadable", Against::Asked, |_, _| Some(0.0)),
     Rule::exact("media.bursts", Against::Figures, |it, found| Some(runs(it, found)?.all())),
-    at_least("media.bursts", Against::Samples, BY_FRAMES, |it, found| {
+    Rule::at_least("media.bursts", Against::Samples, BY_FRAMES, |it, found| {
         Some(losses(it, found)?.runs.0)
     }),
-    at_most("media.bursts", Against::Samples, BY_FRAMES, |it, found| {
+    Rule::at_most("media.bursts", Against::Samples, BY_FRAMES, |it, found| {
         Some(losses(it, found)?.runs.1)
     }),
     Rule::exact("media.bursts.lengths", Against::Figures, |it, found| {
-        Some(sibling(it, found, "bursts/bursts")? - runs(it, found)?.without(found.entry?))
+        Some(it.sibling(found, "bursts/bursts")? - runs(it, found)?.without(found.entry?))
     }),
     Rule::exact("media.bursts.lost", Against::Ledger, lost),
-    at_least("media.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_least("media.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.fewest())
     }),
-    at_most("media.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_most("media.bursts.lost", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.most())
     }),
-    at_least("media.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_least("media.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.longest().0)
     }),
-    at_most("media.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
+    Rule::at_most("media.bursts.longest", Against::Figures, Runs::BY_CLASSES, |it, found| {
         Some(runs(it, found)?.longest().1)
     }),
-    at_least("media.bursts.longest", Against::Samples, BY_FRAMES, |it, found| {
+    Rule::at_least("media.bursts.longest", Against::Samples, BY_FRAMES, |it, found| {
         Some(losses(it, found)?.longest.0)
     }),
-    at_most("media.bursts.longest", Against::Samples, BY_FRAMES, |it, found| {
+    Rule::at_most("media.bursts.longest", Against::Samples, BY_FRAMES, |it, found| {
         Some(losses(it, found)?.longest.1)
     }),
     Rule::exact("media.duplicates", Against::Ledger, |it, found| {
@@ -135,13 +133,13 @@ pub const RULES: &[Rule] = &[
         // never been sent.
         let others = ["repeated", "missed", "erroneous", "cut"];
         let others: Option<f64> = others.into_iter().map(|name| ended(it, found, name)).sum();
-        Some(sibling(it, found, "frames_sent")? + ended(it, found, "unsent")? - others?)
+        Some(it.sibling(found, "frames_sent")? + ended(it, found, "unsent")? - others?)
     }),
     Rule::exact("media.frames.repeated", Against::Samples, |it, found| {
         Some(frames(it, found)?.count(Ended::Repeated))
     }),
-    at_most("media.frames.repeated", Against::Figures, "each has a copy", |it, found| {
-        sibling(it, found, "duplicates")
+    Rule::at_most("media.frames.repeated", Against::Figures, "each has a copy", |it, found| {
+        it.sibling(found, "duplicates")
     }),
     Rule::exact("media.frames.missed", Against::Samples, |it, found| {
         let frames = frames(it, found)?;
@@ -150,13 +148,16 @@ pub const RULES: &[Rule] = &[
     Rule::exact("media.frames.late", Against::Samples, |it, found| {
         Some(frames(it, found)?.count(Ended::Late))
     }),
-    at_most("media.frames.late", Against::Figures, "they are among the missed", |it, found| {
-        ended(it, found, "missed")
-    }),
+    Rule::at_most(
+        "media.frames.late",
+        Against::Figures,
+        "they are among the missed",
+        |it, found| ended(it, found, "missed"),
+    ),
     Rule::exact("media.frames.erroneous", Against::Samples, |it, found| {
         Some(frames(it, found)?.count(Ended::Erroneous))
     }),
-    Rule::exact("media.frames.erroneous", Against::Asked, |it, _| nothing_is_damaged(it)),
+    Rule::exact("media.frames.erroneous", Against::Asked, |_, _| Some(0.0)),
     Rule::exact("media.frames.cut", Against::Samples, |it, found| {
         Some(frames(it, found)?.count(Ended::Cut))
     }),
@@ -168,7 +169,7 @@ pub const RULES: &[Rule] = &[
         holds_when_busy: false,
         ..Rule::exact("media.frames.unsent", Against::Asked, |_, _| Some(0.0))
     },
-    at_most("media.frames.late_by_sender", Against::Figures, "they are late", |it, found| {
+    Rule::at_most("media.frames.late_by_sender", Against::Figures, "they are late", |it, found| {
         ended(it, found, "late")
     }),
     Rule::exact("media.played_share", Against::Samples, |it, found| {
@@ -186,14 +187,17 @@ pub const RULES: &[Rule] = &[
     Rule::exact("media.received_rate", Against::Figures, |it, found| {
         let names = ["completed", "repeated", "missed", "erroneous", "cut"];
         let all: Option<f64> = names.into_iter().map(|name| ended(it, found, name)).sum();
-        rate(it, sibling(it, found, "received_datagrams")?, all?)
+        rate(it, it.sibling(found, "received_datagrams")?, all?)
     }),
     Rule::exact("media.longest_freeze", Against::Samples, |it, found| {
         frames(it, found)?.longest_freeze_ns(frame_rate(it)?)
     }),
-    at_most("media.longest_freeze", Against::Figures, "nothing else was not there", |it, found| {
-        Some(not_played(it, found)? * 1e9 / frame_rate(it)? as f64)
-    }),
+    Rule::at_most(
+        "media.longest_freeze",
+        Against::Figures,
+        "nothing else was not there",
+        |it, found| Some(not_played(it, found)? * 1e9 / frame_rate(it)? as f64),
+    ),
     // Times of frames.
     Rule::extremes("media.delay", delay),
     Rule::sums("media.delay", delay),
@@ -203,7 +207,7 @@ pub const RULES: &[Rule] = &[
         reason: "the least is known at the end, so histograms of three significant digits are moved to it",
         ..Rule::percentiles("media.delay", delay)
     },
-    at_least(
+    Rule::at_least(
         "media.delay.max",
         Against::Samples,
         "streams began at times that are not in the file, so each has a least of its own",
@@ -239,30 +243,30 @@ pub const RULES: &[Rule] = &[
         };
         streams(receiver(it, found)?)?.iter().map(played).sum()
     }),
-    at_most(
+    Rule::at_most(
         "media.frame_jitter",
         Against::Figures,
         "no mean is more than the most",
-        |it, found| sibling(it, found, "frame_jitter/max_ns"),
+        |it, found| it.sibling(found, "frame_jitter/max_ns"),
     ),
     // Times of datagrams.
     Rule::by_sums("media.jitter", |it, found| Some(variation(it, found)?.mean_ns)),
     Rule::by_sums("media.jitter.max", |it, found| Some(variation(it, found)?.max_ns)),
     Rule::by_sums("media.jitter.last", |it, found| variation(it, found)?.last_ns),
-    at_least("media.jitter", Against::Figures, SMOOTHED, |it, found| {
+    Rule::at_least("media.jitter", Against::Figures, SMOOTHED, |it, found| {
         Some(all_are_neighbours(it, found, "variation/ipdv/mean_ns")? / 16.0)
     }),
-    at_most("media.jitter", Against::Figures, SMOOTHED, |it, found| {
+    Rule::at_most("media.jitter", Against::Figures, SMOOTHED, |it, found| {
         all_are_neighbours(it, found, "variation/ipdv/mean_ns")
     }),
-    at_least("media.jitter.max", Against::Figures, SMOOTHED, |it, found| {
-        Some(sibling(it, found, "variation/ipdv/max_ns")? / 16.0)
+    Rule::at_least("media.jitter.max", Against::Figures, SMOOTHED, |it, found| {
+        Some(it.sibling(found, "variation/ipdv/max_ns")? / 16.0)
     }),
-    at_most("media.jitter.max", Against::Figures, SMOOTHED, |it, found| {
+    Rule::at_most("media.jitter.max", Against::Figures, SMOOTHED, |it, found| {
         all_are_neighbours(it, found, "variation/ipdv/max_ns")
     }),
-    at_most("media.jitter.last", Against::Figures, "it was that much once", |it, found| {
-        sibling(it, found, "variation/rfc3550/max_ns")
+    Rule::at_most("media.jitter.last", Against::Figures, "it was that much once", |it, found| {
+        it.sibling(found, "variation/rfc3550/max_ns")
     }),
     Rule::exact("media.ipdv.count", Against::Figures, |it, found| {
         all_are_neighbours(it, found, "received_datagrams")?;
@@ -275,30 +279,12 @@ pub const RULES: &[Rule] = &[
     Rule::percentiles("media.ipdv", ipdv),
     Rule::exact("media.send_lag.count", Against::Figures, |it, found| {
         let counts = if is_spread(it) { "sent_datagrams" } else { "frames_sent" };
-        sibling(it, found, counts)
+        it.sibling(found, counts)
     }),
     Rule { reason: FROM_LEAST, ..Rule::exact("media.send_lag.max", Against::Samples, lag) },
     Rule { reason: FROM_LEAST, ..Rule::sums("media.send_lag", lag) },
     Rule { reason: FROM_LEAST_BY_HISTOGRAM, ..Rule::percentiles("media.send_lag", lag) },
 ];
-
-const fn at_least(
-    figure: &'static str,
-    against: Against,
-    reason: &'static str,
-    truth: Truth,
-) -> Rule {
-    Rule { above: None, reason, ..Rule::exact(figure, against, truth) }
-}
-
-const fn at_most(
-    figure: &'static str,
-    against: Against,
-    reason: &'static str,
-    truth: Truth,
-) -> Rule {
-    Rule { below: None, above: Some(NONE), reason, ..Rule::exact(figure, against, truth) }
-}
 
 /// Single frames, of the direction whose frames the client writes down.
 fn frames<'it>(it: &'it Evidence<'_>, found: &Found) -> Option<&'it Frames> {
@@ -313,7 +299,7 @@ fn single_datagrams<'it>(it: &'it Evidence<'_>, found: &Found) -> Option<&'it Fr
 /// Delays of each stream, where the last datagram of each frame was due at the same time in it.
 fn delays(it: &Evidence<'_>, found: &Found) -> Option<Vec<Durations>> {
     // Of frames that are spread the one that comes last is the last only where none overtakes another.
-    let is_last_last = !is_spread(it) || sibling(it, found, "reordered")? == 0.0;
+    let is_last_last = !is_spread(it) || it.sibling(found, "reordered")? == 0.0;
     frames(it, found).filter(|_| is_last_last)?.delays(frame_rate(it)?)
 }
 
@@ -327,7 +313,7 @@ fn delay(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 
 /// How datagrams varied, where each is in the file.
 fn variation(it: &Evidence<'_>, found: &Found) -> Option<Variation> {
-    let is_ordered = sibling(it, found, "reordered")? == 0.0;
+    let is_ordered = it.sibling(found, "reordered")? == 0.0;
     single_datagrams(it, found).filter(|_| is_ordered)?.variation()
 }
 
@@ -341,23 +327,23 @@ fn lag(it: &Evidence<'_>, found: &Found) -> Option<f64> {
     let above_least = frames.lags(frame_rate(it)?)?.statistic(statistic)?;
     let least = match statistic {
         "deviation" | "iqr" => 0.0,
-        _ => sibling(it, found, "send_lag/min_ns")?,
+        _ => it.sibling(found, "send_lag/min_ns")?,
     };
     // All that were sent have to be there.
-    (sibling(it, found, "frames_sent")? <= frames.number()).then_some(least + above_least)
+    (it.sibling(found, "frames_sent")? <= frames.number()).then_some(least + above_least)
 }
 
 /// What was lost, where nothing that came damaged is missing of frames, too.
 fn losses(it: &Evidence<'_>, found: &Found) -> Option<Losses> {
-    let is_sound = sibling(it, found, "damaged_datagrams")? == 0.0;
+    let is_sound = it.sibling(found, "damaged_datagrams")? == 0.0;
     frames(it, found).filter(|_| is_sound)?.losses(per_frame(it)?, &sent_by_stream(it, found)?)
 }
 
 /// A figure, where each datagram came right after its neighbour.
 fn all_are_neighbours(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
     let others = ["lost_datagrams", "damaged_datagrams", "reordered"];
-    let are_none = others.into_iter().all(|other| sibling(it, found, other) == Some(0.0));
-    sibling(it, found, name).filter(|_| are_none)
+    let are_none = others.into_iter().all(|other| it.sibling(found, other) == Some(0.0));
+    it.sibling(found, name).filter(|_| are_none)
 }
 
 /// Payload of so many datagrams in the time that so many frames of all streams stand for.
@@ -369,11 +355,6 @@ fn rate(it: &Evidence<'_>, datagrams: f64, frames: f64) -> Option<f64> {
 /// Frames that were to be played and were not there.
 fn not_played(it: &Evidence<'_>, found: &Found) -> Option<f64> {
     Some(ended(it, found, "missed")? + ended(it, found, "erroneous")?)
-}
-
-/// Of what has to be whole, if no link damages anything.
-fn nothing_is_damaged(it: &Evidence<'_>) -> Option<f64> {
-    (it.cell.setting("impairment") != Some("corrupt")).then_some(0.0)
 }
 
 /// Datagrams of a frame.
@@ -394,33 +375,27 @@ fn is_spread(it: &Evidence<'_>) -> bool {
 
 /// What the link took, and what the receiver's own socket had no room for.
 fn lost(it: &Evidence<'_>, found: &Found) -> Option<f64> {
-    Some(lost_on_the_way(it, found)? + sibling(it, found, "lost_in_socket")?)
+    Some(lost_on_the_way(it, found)? + it.sibling(found, "lost_in_socket")?)
 }
 
 fn lost_on_the_way(it: &Evidence<'_>, found: &Found) -> Option<f64> {
-    let ways: [fn(&Counts) -> Tally; 3] =
-        [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
-    ways.into_iter().map(|of| counted(it, found, of)).sum()
+    TAKEN.into_iter().map(|of| counted(it, found, of)).sum()
 }
 
 /// Datagrams of data that the ledger counts so, of the figure's direction.
 fn counted(it: &Evidence<'_>, found: &Found, of: fn(&Counts) -> Tally) -> Option<f64> {
-    let (way, other) = match found.side? {
-        "up" => (Way::Up, OPENING_BYTES),
-        _ => (Way::Down, ANSWER_BYTES),
-    };
-    it.datagrams(0, way, of, it.cell.asked.bytes?, &[CONSENT_BYTES, other])
+    let way = Way::of(found)?;
+    it.datagrams(0, way, of, it.cell.asked.bytes?, &[CONSENT_BYTES, way.opening_bytes()])
 }
 
 /// How many frames ended so, as the same direction states it.
 fn ended(it: &Evidence<'_>, found: &Found, how: &str) -> Option<f64> {
-    sibling(it, found, &format!("frames/{how}"))
+    it.sibling(found, &format!("frames/{how}"))
 }
 
 /// Runs of lost datagrams by their lengths.
 fn runs(it: &Evidence<'_>, found: &Found) -> Option<Runs> {
-    let place = format!("/summary/media/{}/bursts/lengths", found.side?);
-    Runs::read(it.measurement.pointer(&place)?)
+    Runs::read(it.beside(found, "bursts/lengths")?)
 }
 
 /// What the end said that received.
@@ -442,12 +417,6 @@ fn sent_by_stream(it: &Evidence<'_>, found: &Found) -> Option<BTreeMap<u64, u64>
         Some((stream.get("flow")?.as_u64()?, stream.get("frames_sent")?.as_u64()?))
     };
     streams(sender)?.iter().map(sent).collect()
-}
-
-/// Another figure of the same direction.
-fn sibling(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
-    let place = format!("/summary/media/{}/{name}", found.side?);
-    it.measurement.pointer(&place)?.as_f64()
 }
 
 #[cfg(test)]

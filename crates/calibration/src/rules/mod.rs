@@ -7,9 +7,8 @@ mod media;
 mod multipath;
 pub mod without;
 
-use pathscope_modes::figures::Found;
+use serde_json::Value;
 
-use crate::evidence::Evidence;
 use crate::rule::{Against, Rule};
 
 /// All rules.
@@ -60,16 +59,20 @@ const RANGES: &[Rule] = &[
 
 const fn range(figure: &'static str) -> Rule {
     Rule::exact(figure, Against::Figures, |it, found| {
-        Some(percentile(it, found, 75.0)? - percentile(it, found, 25.0)?)
+        let place = found.group.place_of(found.figure);
+        let side = found.side.unwrap_or_default();
+        let place = place.replace("{way}", side).replace("{end}", side).replace('.', "/");
+        let stated = it.measurement.pointer(&format!("/{place}"))?;
+        Some(percentile(stated, 75.0)? - percentile(stated, 25.0)?)
     })
 }
 
-/// A percentile of the same distribution.
-fn percentile(it: &Evidence<'_>, found: &Found, percent: f64) -> Option<f64> {
-    let place = found.group.place_of(found.figure);
-    let side = found.side.unwrap_or_default();
-    let place = place.replace("{way}", side).replace("{end}", side).replace('.', "/");
-    let stated = it.measurement.pointer(&format!("/{place}/percentiles"))?.as_array()?;
-    let entry = stated.iter().find(|it| it["percent"].as_f64() == Some(percent))?;
-    entry["value_ns"].as_f64()
+/// A percentile of a distribution, as it is stated.
+fn percentile(distribution: &Value, percent: f64) -> Option<f64> {
+    let stated = distribution.get("percentiles")?.as_array()?;
+    let is_it = |entry: &&Value| {
+        let its = entry.get("percent").and_then(Value::as_f64);
+        its.is_some_and(|its| (its - percent).abs() < 1e-9)
+    };
+    stated.iter().find(is_it)?.get("value_ns")?.as_f64()
 }

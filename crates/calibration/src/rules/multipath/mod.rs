@@ -5,12 +5,11 @@ use pathscope_lab::link::{Counts, Tally};
 use pathscope_modes::figures::Found;
 use serde_json::Value;
 
-use crate::evidence::{Evidence, Way};
+use super::percentile;
+use crate::evidence::{Evidence, TAKEN, Way};
 use crate::rule::{Against, NONE, Of, Rule};
 use crate::samples::stamps::{Gaps, Had, Schedule, Together};
 
-/// What the ends say to each other while a path is set up: requests and answers.
-const WORD_BYTES: [u64; 2] = [64, 32];
 /// Where distributions stand in the summary: of the primary, of the first answers to what it answered, of all first answers, and
 /// of how late numbers left.
 const PRIMARY: &str = "paths/0/latency";
@@ -316,16 +315,6 @@ fn figures<'it>(it: &'it Evidence<'_>, place: &str) -> Option<&'it Value> {
     it.measurement.pointer(&format!("/summary/multipath/{place}"))
 }
 
-/// A percentile of a distribution, as it is stated.
-fn percentile(distribution: &Value, percent: f64) -> Option<f64> {
-    let stated = distribution.get("percentiles")?.as_array()?;
-    let is_it = |entry: &&Value| {
-        let its = entry.get("percent").and_then(Value::as_f64);
-        its.is_some_and(|its| (its - percent).abs() < 1e-9)
-    };
-    stated.iter().find(is_it)?.get("value_ns")?.as_f64()
-}
-
 fn iqr(distribution: &Value) -> Option<f64> {
     Some(percentile(distribution, 75.0)? - percentile(distribution, 25.0)?)
 }
@@ -425,15 +414,12 @@ fn policy_latency(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 }
 
 fn lost(it: &Evidence<'_>, found: &Found, way: Way) -> Option<f64> {
-    let ways: [fn(&Counts) -> Tally; 3] =
-        [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
-    ways.into_iter().map(|of| counted(it, found.entry?, way, of)).sum()
+    TAKEN.into_iter().map(|of| counted(it, found.entry?, way, of)).sum()
 }
 
 /// Datagrams of data that the ledger counts so, of one path's link.
 fn counted(it: &Evidence<'_>, link: usize, way: Way, of: fn(&Counts) -> Tally) -> Option<f64> {
-    let other = if way == Way::Up { WORD_BYTES[0] } else { WORD_BYTES[1] };
-    it.datagrams(link, way, of, it.cell.asked.bytes?, &[other])
+    it.datagrams(link, way, of, it.cell.asked.bytes?, &[way.opening_bytes()])
 }
 
 #[cfg(test)]
