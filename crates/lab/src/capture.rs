@@ -1,9 +1,13 @@
 //! The packets of an interface, written to a file in the classic pcap format with nanosecond stamps
 //! (draft-ietf-opsawg-pcap), which tcpdump and Wireshark read.
 //!
+//! Stamps are the kernel's own: files of two interfaces of one machine can be compared to the nanosecond. What passes is taken
+//! in handfuls and not packet by packet, since each time we wake up takes a processor from what is looked at.
+//!
 //! Not here: reading such files, and choosing packets.
 
 use std::io::{self, Write};
+use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_os::clock;
@@ -18,6 +22,10 @@ const VERSION: [u16; 2] = [2, 4];
 const ETHERNET: u32 = 1;
 /// Frames are read whole, up to what the longest packet needs.
 const FRAME_BYTES: usize = 1 << 16;
+/// How long packets may wait for us where the kernel keeps at least so many bytes of them, and where it keeps fewer.
+const PAUSE: Duration = Duration::from_millis(10);
+const ROOM: usize = 8 << 20;
+const SHORT_PAUSE: Duration = Duration::from_millis(1);
 
 /// When a capture ends by itself.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +82,10 @@ pub fn capture(
     poller.add(stop, 1, Interest::INPUT)?;
     poller.add(&alarm, 2, Interest::INPUT)?;
     alarm.set(bounds.until.unwrap_or(Tick::NEVER))?;
+    let calm = Poller::new()?;
+    calm.add(stop, 1, Interest::INPUT)?;
+    calm.add(&alarm, 2, Interest::INPUT)?;
+    let pause = if socket.buffer() >= ROOM { PAUSE } else { SHORT_PAUSE };
     let most = bounds.packets.unwrap_or(u64::MAX);
     let mut batch = Batch::new(MOST_AT_ONCE, FRAME_BYTES);
     let mut ready = Vec::new();
@@ -82,7 +94,9 @@ pub fn capture(
         poller.wait(&mut ready, None)?;
         // What came before the end belongs to it, so look once more, then end.
         let is_last = is_over();
+        let mut last = 0;
         while socket.receive(&mut batch).is_ok_and(|taken| taken > 0) {
+            last = batch.frames().len();
             fill(&mut pending, &batch, bounds.snap, most - captured.packets);
             pending.write(&mut captured, output)?;
             if captured.packets >= most {
@@ -91,6 +105,10 @@ pub fn capture(
         }
         if is_last {
             break;
+        }
+        // A full batch was maybe not the last one.
+        if last < MOST_AT_ONCE && captured.packets < most {
+            calm.wait(&mut ready, Some(pause))?;
         }
     }
     captured.missed = socket.dropped().unwrap_or(0);
@@ -144,7 +162,8 @@ fn header(snap: u32, pending: &mut Pending) {
 fn fill(pending: &mut Pending, batch: &Batch, snap: u32, most: u64) {
     let (wall_ns, now) = (clock::wall_unix_ns(), clock::now());
     for frame in batch.frames().take(usize::try_from(most).unwrap_or(usize::MAX)) {
-        let stamp_ns = wall_ns.saturating_sub(now.nanos_since(frame.arrival));
+        let computed = || wall_ns.saturating_sub(now.nanos_since(frame.arrival));
+        let stamp_ns = frame.stamp_unix_ns.unwrap_or_else(computed);
         let kept = frame.bytes.len().min(snap as usize);
         // The format's seconds end in 2106.
         let words = [

@@ -4,12 +4,14 @@
 //! ends when we do, however that comes about.
 
 use std::ffi::OsStr;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{self, BufRead as _, BufReader, Read as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
+use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use crate::keeper::{Brief, STAY, Word};
-use crate::relay::RelayAccount;
+use crate::relay::{Counters, RelayAccount};
 use crate::standing::{Answer, Registry, Request, SetOrder, Shaper, Standing, StandingError, ask};
 use crate::topology::Network;
 
@@ -29,7 +31,7 @@ pub struct Lab {
 pub enum UpError {
     /// The keeper did not start.
     #[error("cannot start the lab's keeper: {0}")]
-    Start(std::io::Error),
+    Start(io::Error),
     /// It ended without a word.
     #[error("the lab's keeper ended before it said whether the lab is up ({0})")]
     Silent(String),
@@ -132,9 +134,80 @@ impl Lab {
         account(&self.registry, &self.standing)
     }
 
+    /// What the interfaces at the ends of relayed links have counted so far, and what the relay has.
+    pub fn counters(&self) -> Result<Counters, StandingError> {
+        match ask(&self.registry, &self.standing, &Request::Counters)? {
+            Answer::Counters(counters) => Ok(*counters),
+            Answer::Done | Answer::Account(_) | Answer::Refused(_) => Err(StandingError::Refused(
+                "the keeper answered something else than the counters".to_owned(),
+            )),
+        }
+    }
+
     /// Has links do something.
     pub fn set(&self, orders: Vec<SetOrder>) -> Result<(), StandingError> {
         ask(&self.registry, &self.standing, &Request::Set(orders)).map(drop)
+    }
+}
+
+/// A capture at work. Dropping it ends it.
+#[derive(Debug)]
+pub struct Capturing {
+    child: Child,
+    said: Option<BufReader<ChildStderr>>,
+}
+
+impl Lab {
+    /// Begins to capture at the end of a link that its name says first: `a:b` at a. Packets are in the file once it
+    /// [ended](Capturing::end); what passes before it [is ready](Capturing::await_ready) may not be.
+    pub fn capture(&self, link: &str, snap: u32, file: &Path) -> io::Result<Capturing> {
+        let mut command = Command::new(&self.binary);
+        command.args(["lab", "--registry"]).arg(self.registry.root());
+        command.args(["capture", link, "--lab", &self.standing.name]);
+        command.args(["--snap", &snap.to_string(), "-o"]).arg(file);
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+        let mut child = command.spawn()?;
+        let said = child.stderr.take().map(BufReader::new);
+        Ok(Capturing { child, said })
+    }
+}
+
+impl Capturing {
+    /// Waits until packets are captured.
+    pub fn await_ready(&mut self) -> io::Result<()> {
+        let mut line = String::new();
+        if let Some(said) = &mut self.said {
+            said.read_line(&mut line)?;
+        }
+        // Another line is why it does not begin.
+        if line.starts_with("capturing") { Ok(()) } else { Err(io::Error::other(line)) }
+    }
+
+    /// Ends it. All that passed before is in the file; an error where that is not so.
+    pub fn end(mut self) -> io::Result<()> {
+        self.signal(Signal::INT);
+        let mut complaint = String::new();
+        if let Some(mut said) = self.said.take() {
+            said.read_to_string(&mut complaint)?;
+        }
+        let ended = self.child.wait()?;
+        if ended.success() { Ok(()) } else { Err(io::Error::other(complaint.trim().to_owned())) }
+    }
+
+    fn signal(&self, signal: Signal) {
+        if let Some(process) = Pid::from_raw(self.child.id() as i32) {
+            // One that has ended is ours until we have waited for it, so its number is nobody else's.
+            let _ = kill_process(process, signal);
+        }
+    }
+}
+
+impl Drop for Capturing {
+    fn drop(&mut self) {
+        if let Ok(None) = self.child.try_wait() {
+            self.signal(Signal::KILL);
+            let _ = self.child.wait();
+        }
     }
 }
 
@@ -154,7 +227,7 @@ impl Drop for Lab {
 pub fn account(registry: &Registry, standing: &Standing) -> Result<RelayAccount, StandingError> {
     match ask(registry, standing, &Request::Account)? {
         Answer::Account(account) => Ok(*account),
-        Answer::Done | Answer::Refused(_) => Err(StandingError::Refused(
+        Answer::Done | Answer::Counters(_) | Answer::Refused(_) => Err(StandingError::Refused(
             "the keeper answered something else than the account".to_owned(),
         )),
     }
@@ -166,8 +239,8 @@ fn see_off(mut keeper: Child, leash: ChildStdin) {
     let _ = keeper.wait();
 }
 
-fn converse(keeper: &mut Child, brief: &Brief) -> std::io::Result<(ChildStdin, Word)> {
-    let missing = || std::io::Error::other("it has no pipes");
+fn converse(keeper: &mut Child, brief: &Brief) -> io::Result<(ChildStdin, Word)> {
+    let missing = || io::Error::other("it has no pipes");
     let mut leash = keeper.stdin.take().ok_or_else(missing)?;
     let output = keeper.stdout.take().ok_or_else(missing)?;
     let mut line = serde_json::to_vec(brief)?;

@@ -6,6 +6,7 @@
 //! that runs (`standing`).
 
 mod build;
+mod counters;
 mod serve;
 
 use std::io::{self, BufRead, Write};
@@ -124,8 +125,8 @@ struct Held {
     relay: Relay,
     /// The relayed links' places in the topology, in the order of the relay.
     relayed: Vec<usize>,
-    /// Kept open: the nodes exist because of these.
-    _namespaces: Vec<Namespace>,
+    /// In the order of the nodes. Kept open: these exist because of them.
+    namespaces: Vec<Namespace>,
     /// Where the relay's packet sockets listen.
     wires: Namespace,
 }
@@ -192,7 +193,7 @@ fn raise(
                 standing,
                 relay,
                 relayed: built.relayed,
-                _namespaces: built.namespaces,
+                namespaces: built.namespaces,
                 wires: built.wires_namespace,
             };
             Ok((held, listener, door))

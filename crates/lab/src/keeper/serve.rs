@@ -13,6 +13,7 @@ use pathscope_os::{OsError, Waker};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::build::{SIDES, WIRES, port_name};
+use super::counters::counters;
 use super::{Held, KeeperError, STAY};
 use crate::kernel::Kernel;
 use crate::link::Way;
@@ -115,6 +116,7 @@ fn attend(held: &Held, listener: &UnixListener, stream: &UnixStream) -> bool {
     let _ = reply(stream, |request| match request {
         Request::Set(orders) => set(held, &orders),
         Request::Account => answer_account(held),
+        Request::Counters => answer_counters(held),
         Request::Stays => Answer::Done,
         Request::Down => {
             ends = true;
@@ -131,6 +133,13 @@ fn attend(held: &Held, listener: &UnixListener, stream: &UnixStream) -> bool {
 fn answer_account(held: &Held) -> Answer {
     match account(held) {
         Ok(account) => Answer::Account(Box::new(account)),
+        Err(error) => Answer::Refused(error.to_string()),
+    }
+}
+
+fn answer_counters(held: &Held) -> Answer {
+    match counters(held) {
+        Ok(counters) => Answer::Counters(Box::new(counters)),
         Err(error) => Answer::Refused(error.to_string()),
     }
 }
@@ -180,6 +189,7 @@ fn answer_until(held: &Held, listener: &UnixListener, ended: &Waker) -> Result<(
             // One that went away has only harmed itself.
             let _ = reply(&stream, |request| match request {
                 Request::Account => answer_account(held),
+                Request::Counters => answer_counters(held),
                 Request::Set(_) | Request::Stays => Answer::Refused(GOING.to_owned()),
                 // It waits for the end of this process.
                 Request::Down => Answer::Done,

@@ -8,6 +8,7 @@ use netlink_packet_route::link::{
     LinkMessage,
 };
 use pathscope_os::namespaces::Network;
+use serde::{Deserialize, Serialize};
 
 use super::netlink::{Kernel, Manner};
 use super::{KernelError, error};
@@ -50,7 +51,7 @@ pub struct Link {
 }
 
 /// What passed an interface since it was made.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, PartialEq, Serialize)]
 pub struct Statistics {
     /// Frames that came in.
     pub received_frames: u64,
@@ -64,6 +65,20 @@ pub struct Statistics {
     pub sent_bytes: u64,
     /// Frames that were dropped instead of going out.
     pub sent_dropped: u64,
+}
+
+impl Statistics {
+    /// What passed since `earlier`.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            received_frames: self.received_frames.saturating_sub(earlier.received_frames),
+            received_bytes: self.received_bytes.saturating_sub(earlier.received_bytes),
+            received_dropped: self.received_dropped.saturating_sub(earlier.received_dropped),
+            sent_frames: self.sent_frames.saturating_sub(earlier.sent_frames),
+            sent_bytes: self.sent_bytes.saturating_sub(earlier.sent_bytes),
+            sent_dropped: self.sent_dropped.saturating_sub(earlier.sent_dropped),
+        }
+    }
 }
 
 impl Kernel {

@@ -5,6 +5,7 @@
 //! measures how far it fell behind. Not here: making the interfaces (`keeper`).
 
 mod account;
+mod counters;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -16,9 +17,10 @@ use pathscope_core::Tick;
 use pathscope_os::packets::PacketSocket;
 use pathscope_os::{OsError, Waker};
 
-use crate::link::{Conditions, ConditionsError, Order, Seed, Way};
+use crate::link::{Conditions, ConditionsError, Counts, Order, Seed, Way};
 
 pub use account::{DirectionAccount, LinkAccount, MOST_LATENESS_NS, RelayAccount, Shortcoming};
+pub use counters::{Counters, LinkCounters};
 
 /// A link that is relayed: where its frames are taken and put, and what it does to them.
 #[derive(Debug)]
@@ -65,6 +67,7 @@ pub enum RelayError {
 enum Command {
     Obey { orders: Vec<TimedOrder>, answer: Sender<Result<(), ConditionsError>> },
     Account { answer: Sender<RelayAccount> },
+    Totals { answer: Sender<Vec<[Counts; 2]>> },
     End,
 }
 
@@ -125,6 +128,13 @@ impl Relay {
     pub fn account(&self) -> Result<RelayAccount, RelayError> {
         let (answer, answered) = mpsc::channel();
         self.tell(Command::Account { answer })?;
+        receive(&answered)
+    }
+
+    /// Of all frames together what became of them so far, of each link both ways: known sooner than a whole account.
+    pub fn totals(&self) -> Result<Vec<[Counts; 2]>, RelayError> {
+        let (answer, answered) = mpsc::channel();
+        self.tell(Command::Totals { answer })?;
         receive(&answered)
     }
 

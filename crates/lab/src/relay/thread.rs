@@ -13,7 +13,7 @@ use pathscope_os::{OsError, Waker, clock, cpus};
 
 use super::account::{DirectionAccount, LinkAccount, RelayAccount};
 use super::{Command, TimedOrder, Wire};
-use crate::link::{ConditionsError, Delivery, Direction, Way};
+use crate::link::{ConditionsError, Counts, Delivery, Direction, Way};
 
 const ALARM: u64 = u64::MAX;
 const WAKER: u64 = u64::MAX - 1;
@@ -165,6 +165,7 @@ impl Carrier {
             match command {
                 Command::Obey { orders, answer } => drop(answer.send(self.schedule(orders))),
                 Command::Account { answer } => drop(answer.send(self.account())),
+                Command::Totals { answer } => drop(answer.send(self.totals())),
                 Command::End => return false,
             }
         }
@@ -201,6 +202,10 @@ impl Carrier {
                 let _ = line.directions[index].obey(at, &order);
             }
         }
+    }
+
+    fn totals(&self) -> Vec<[Counts; 2]> {
+        self.lines.iter().map(|line| [0, 1].map(|way| line.directions[way].total())).collect()
     }
 
     /// Link by link, since copying the counts of many flows takes time that frames in flight do not have.

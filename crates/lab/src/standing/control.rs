@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Registry, Standing, StandingError};
 use crate::link::Order;
-use crate::relay::RelayAccount;
+use crate::relay::{Counters, RelayAccount};
 
 /// How long a keeper may take over an answer. Ending programs takes it the longest.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -24,6 +24,8 @@ pub enum Request {
     Set(Vec<SetOrder>),
     /// Tell what became of every frame.
     Account,
+    /// Tell what interfaces at the ends of relayed links have counted, and what the relay has.
+    Counters,
     /// Say whether the lab stays: one that is being taken down answers, and its name is free soon.
     Stays,
     /// End.
@@ -51,6 +53,8 @@ pub enum Answer {
     Done,
     /// What became of every frame.
     Account(Box<RelayAccount>),
+    /// What interfaces and the relay have counted.
+    Counters(Box<Counters>),
     /// It is not done, and why.
     Refused(String),
 }
@@ -85,7 +89,7 @@ pub(crate) const GOING: &str = "this lab is being taken down";
 pub(super) fn stays(registry: &Registry, name: &str, patience: Duration) -> bool {
     match ask_by_name(registry, name, &Request::Stays, patience) {
         Ok(Answer::Refused(why)) => why != GOING,
-        Ok(Answer::Done | Answer::Account(_)) => true,
+        Ok(Answer::Done | Answer::Account(_) | Answer::Counters(_)) => true,
         Err(_) => false,
     }
 }

@@ -84,9 +84,10 @@ impl PacketSocket {
         };
         let Ok(taken) = usize::try_from(status) else { return nothing(io::Error::last_os_error()) };
         let clocks = Clocks::read();
-        batch.taken.extend(messages[..taken].iter().map(|message| Taken {
-            len: message.msg_len as usize,
-            arrival: clocks.arrival(stamp_ns(&message.msg_hdr)),
+        batch.taken.extend(messages[..taken].iter().map(|message| {
+            let stamp_unix_ns = stamp_ns(&message.msg_hdr);
+            let arrival = clocks.arrival(stamp_unix_ns);
+            Taken { len: message.msg_len as usize, arrival, stamp_unix_ns }
         }));
         Ok(taken)
     }

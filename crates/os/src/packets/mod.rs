@@ -94,6 +94,7 @@ struct Taken {
     /// Its bytes on the wire, which may be more than fit.
     len: usize,
     arrival: Tick,
+    stamp_unix_ns: Option<u64>,
 }
 
 /// A frame that came in.
@@ -105,6 +106,9 @@ pub struct Frame<'batch> {
     pub len: usize,
     /// When the kernel took it from the device.
     pub arrival: Tick,
+    /// The same by the wall clock, as the kernel stamped it: of two of these the difference is exact. Absent where there is no
+    /// stamp.
+    pub stamp_unix_ns: Option<u64>,
 }
 
 impl Frame<'_> {
@@ -129,6 +133,7 @@ impl Batch {
             bytes: &room[..taken.len.min(room.len())],
             len: taken.len,
             arrival: taken.arrival,
+            stamp_unix_ns: taken.stamp_unix_ns,
         })
     }
 }

@@ -21,7 +21,7 @@ use super::frame::{Frame, Pool};
 use super::ledger::{DamagedFrame, Ledger, Place, Row, Truth};
 use super::packet;
 use super::random::Seed;
-use super::{Conditions, ConditionsError, Order};
+use super::{Conditions, ConditionsError, Counts, Order};
 
 /// Frames that one direction holds, waiting and on their way. With a rate there are at most the
 /// queue and `rate` x (`delay` + `jitter`) of them, and those held back; this is what bounds them
@@ -108,6 +108,11 @@ impl Direction {
     /// What became of every frame so far. A copy of a row for each flow.
     pub fn truth(&self) -> Truth {
         self.ledger.truth()
+    }
+
+    /// The same of all frames together, without a row for each flow.
+    pub fn total(&self) -> Counts {
+        self.ledger.total()
     }
 
     /// An empty frame to read into and offer, with storage that was used before where there is

@@ -162,6 +162,11 @@ impl Ledger {
         }
     }
 
+    /// Of all frames.
+    pub fn total(&self) -> Counts {
+        self.total
+    }
+
     /// A copy as it stands.
     pub fn truth(&self) -> Truth {
         Truth {
