@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::Handover;
-use crate::Socket;
+use crate::{Socket, clock};
 
 /// Stamps when a datagram comes in, from the network's interrupt on.
 const INCOMING: u32 = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
@@ -29,8 +29,9 @@ struct Told {
     number: Option<u32>,
 }
 
-/// Datagrams that are tried until the kernel stamps.
-const TRIES: u32 = 1_000;
+/// For how long datagrams are tried until the kernel stamps. It takes a processor of its own a moment, which on a machine that is
+/// busy comes late.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 pub fn enable(socket: &Socket) -> io::Result<()> {
     set(socket, INCOMING | OUTGOING)?;
@@ -52,7 +53,8 @@ fn settle() -> io::Result<Socket> {
     receiver.set_read_timeout(Some(Duration::from_millis(10)))?;
     let receiver = Socket::from(receiver);
     set(&receiver, INCOMING)?;
-    for _ in 0..TRIES {
+    let until = clock::now() + PATIENCE;
+    while clock::now() < until {
         sender.send_to(&[0], to)?;
         let (_, stamp) = receive(&receiver, &mut [0], true)?;
         if stamp.is_some() {
