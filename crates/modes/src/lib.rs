@@ -28,3 +28,4 @@ pub mod sequel;
 pub mod sheet;
 pub mod sockets;
 pub mod span;
+mod stamps;

@@ -18,6 +18,8 @@
 
 use pathscope_core::Tick;
 
+use crate::stamps;
+
 /// Length of the header, and so of the smallest ping.
 pub const HEADER_BYTES: usize = 48;
 
@@ -26,6 +28,9 @@ pub const NOTED_BYTES: usize = HEADER_BYTES + 24;
 
 /// First four bytes of every ping and echo.
 const MAGIC: [u8; 4] = *b"PSPG";
+
+/// The only one that pings have.
+const LANE: u8 = 0;
 
 /// Which way a datagram goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -50,6 +55,21 @@ pub(super) struct Header {
 }
 
 impl Header {
+    /// Whether the server's stamps can be.
+    fn is_plausible(&self, now: Tick) -> bool {
+        stamps::are_plausible([self.server_received, self.server_sent], self.sent, now)
+    }
+
+    /// Whether what a client writes the same each time is so: its one lane, and nothing where the server's stamps will be.
+    pub fn is_of_client(&self) -> bool {
+        self.lane == LANE && self.server_received == Tick::ZERO && self.server_sent == Tick::ZERO
+    }
+
+    /// Whether what a server leaves or writes can be: the lane, and its stamps.
+    pub fn is_of_server(&self, now: Tick) -> bool {
+        self.lane == LANE && self.is_plausible(now)
+    }
+
     /// Writes the header to the start of `datagram`, which must have room for it.
     pub fn write(&self, datagram: &mut [u8]) {
         let (head, rest) = datagram[..HEADER_BYTES].split_at_mut(8);

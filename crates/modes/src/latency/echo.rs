@@ -115,7 +115,8 @@ impl EchoFlow {
         self.whole = true;
         self.received += 1;
         let common = self.sizes.common();
-        if self.content.is_ping(header.sequence, common, &bytes[common..]) {
+        if header.is_of_client() && self.content.is_ping(header.sequence, common, &bytes[common..])
+        {
             self.kind = Kind::Echo;
             self.intact(shared, header.sequence);
         } else {

@@ -17,6 +17,7 @@ use pathscope_core::id::{FlowId, Lane};
 
 use super::MultipathPlan;
 use crate::pattern::{SessionKey, StreamKey};
+use crate::stamps;
 
 /// Length of the header, and so of the smallest datagram.
 pub const HEADER_BYTES: usize = 48;
@@ -62,6 +63,13 @@ pub(super) struct Header {
     pub sent: Tick,
     pub server_received: Tick,
     pub server_sent: Tick,
+}
+
+impl Header {
+    /// Whether the server's stamps can be.
+    pub fn is_plausible(&self, now: Tick) -> bool {
+        stamps::are_plausible([self.server_received, self.server_sent], self.sent, now)
+    }
 }
 
 /// How the datagrams of one flow are written and known again.
@@ -140,6 +148,8 @@ impl Content {
             && number < self.datagrams
             && (number == 0 || !is_check)
             && head[5] == lane.0
+            // What comes from a client has no stamps of a server.
+            && (kind.echo().is_none() || word(3) == 0 && word(4) == 0)
             && self.stream.first_wrong(self.position(number), &datagram[HEADER_BYTES..]).is_none();
         if !is_whole {
             return Found::Corrupt;
@@ -168,7 +178,9 @@ mod tests {
     }
 
     fn header(kind: Kind, number: u64) -> Header {
-        let [sent, server_received, server_sent] = [1, 2, 3].map(Tick::from_nanos);
+        // What comes from a client has no stamps of a server.
+        let server = if kind.echo().is_some() { [0, 0] } else { [2, 3] };
+        let [sent, server_received, server_sent] = [1, server[0], server[1]].map(Tick::from_nanos);
         Header { kind, lane: Lane(1), number, sent, server_received, server_sent }
     }
 
@@ -193,11 +205,11 @@ mod tests {
             content.write(&header, &mut datagram);
             datagram[place] ^= mask;
             match content.read(&datagram, Lane(1)) {
-                // Stamps are not of the pattern, and the kind may become that of an echo, or of a check where there is no
-                // number.
+                // The stamp is the client's to compare, and the kind may become that of an echo, or of a check where there is
+                // no number.
                 Found::Whole(read) => {
                     let is_echo = read.kind == Kind::Echo || number == 0;
-                    prop_assert!((24..48).contains(&place) || (place == 4 && is_echo), "{read:?}");
+                    prop_assert!((24..32).contains(&place) || (place == 4 && is_echo), "{read:?}");
                 }
                 Found::Corrupt | Found::Foreign => {}
             }

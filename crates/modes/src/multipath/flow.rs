@@ -387,8 +387,10 @@ impl Machine for MultipathFlow {
         let stride = meta.stride.map_or(bytes.len().max(1), std::num::NonZeroUsize::get);
         for datagram in bytes.chunks(stride) {
             match self.content.read(datagram, lane) {
-                Found::Whole(header) => self.echo(shared, lane, header, now),
-                Found::Corrupt => shared.ledger.paths[lane.index()].corrupt += 1,
+                Found::Whole(header) if header.is_plausible(now) => {
+                    self.echo(shared, lane, header, now);
+                }
+                Found::Whole(_) | Found::Corrupt => shared.ledger.paths[lane.index()].corrupt += 1,
                 Found::Foreign => shared.foreign += 1,
             }
         }

@@ -122,7 +122,7 @@ impl PingFlow {
             shared.tally.foreign += 1;
             return;
         };
-        if header.kind == Kind::DamagedEcho || !self.is_intact(&header, bytes) {
+        if header.kind == Kind::DamagedEcho || !self.is_intact(&header, bytes, now) {
             self.corrupt(shared, header.sequence);
             return;
         }
@@ -156,8 +156,9 @@ impl PingFlow {
             && u32::from(header.flow) == self.flow.0 & 0xffff
     }
 
-    fn is_intact(&self, header: &Header, bytes: &[u8]) -> bool {
+    fn is_intact(&self, header: &Header, bytes: &[u8], now: Tick) -> bool {
         bytes.len() == self.sizes.echo
+            && header.is_of_server(now)
             && self.window.sent_at(header.sequence).is_none_or(|sent| sent == header.sent)
             && self.content.is_echo(header.sequence, self.sizes.header, &bytes[self.sizes.header..])
     }
