@@ -264,8 +264,15 @@ fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
     let mut figures = latency::sheet::percentiles(&probe.rtt, "loaded RTT", &percents);
     let since = latency::sheet::since(probe).map_or_else(String::new, |since| format!("; {since}"));
     let note = format!("{} of {} probes lost{since}", count(probe.lost), count(probe.sent));
-    let longest = probe.rtt.max_ns.map_or(Value::Absent, Value::Duration);
-    figures.push(Figure::new("loaded RTT maximum", longest).of("loaded RTT").with_note(note));
+    let exact = |label: &str, value: Option<u64>| {
+        Figure::new(label, value.map_or(Value::Absent, Value::Duration)).of("loaded RTT")
+    };
+    // Where too few came back for a median, these two are all that is known.
+    if probe.rtt.count > 0 && probe.rtt.median_ns().is_none() {
+        let taken = format!("{} taken", count(probe.rtt.count));
+        figures.push(exact("loaded RTT minimum", probe.rtt.min_ns).with_note(taken));
+    }
+    figures.push(exact("loaded RTT maximum", probe.rtt.max_ns).with_note(note));
     figures
 }
 

@@ -1,8 +1,8 @@
-//! When the pings of one flow leave: at fixed distances, at random ones, or when an answer lets them.
+//! When the pings of one flow leave: at fixed distances, at random ones, one in each period, or when an answer lets them.
 
 use pathscope_core::Tick;
 
-use super::{Arrivals, LatencyPlan, LoadModel};
+use super::{Arrivals, Extent, LatencyPlan, LoadModel};
 
 /// The times at which pings of an open loop are due. Knows no answers.
 #[derive(Clone, Debug)]
@@ -18,6 +18,15 @@ enum Gaps {
     Fixed {
         period_ns: u64,
     },
+    /// One in each period, at random within it: stratified random sampling (Claffy, Polyzos and Braun, SIGCOMM 1993). A load
+    /// that is sent by the clock would meet probes of a fixed period in the same phase each time (RFC 2330, section 11.1);
+    /// and of a Poisson process some seconds have too few.
+    Within {
+        period_ns: u64,
+        /// When the period began in which the next one is due.
+        begin: Tick,
+        state: u64,
+    },
     /// Exponential gaps of this mean, so that arrivals are a Poisson process (RFC 2330, section 11.1.1).
     Poisson {
         mean_ns: u64,
@@ -30,6 +39,14 @@ impl Schedule {
     pub fn new(plan: &LatencyPlan, index: u32) -> Self {
         let gaps = match plan.load_model {
             LoadModel::Closed => Gaps::None,
+            LoadModel::Open { period_ns, arrivals: Arrivals::Fixed }
+                if plan.extent == Extent::WithLoad =>
+            {
+                // The same in each run, so that what comes of two can be compared.
+                let mut state = u64::from(index) << 32;
+                state = next_random(&mut state);
+                Gaps::Within { period_ns: period_ns.0, begin: Tick::ZERO, state }
+            }
             LoadModel::Open { period_ns, arrivals: Arrivals::Fixed } => {
                 Gaps::Fixed { period_ns: period_ns.0 }
             }
@@ -51,6 +68,10 @@ impl Schedule {
                 let shift = u128::from(*period_ns) * u128::from(index) / u128::from(flows.max(1));
                 now.plus_nanos(shift as u64)
             }
+            Gaps::Within { period_ns, begin, state } => {
+                *begin = now;
+                now.plus_nanos(below(*period_ns, state))
+            }
             Gaps::Poisson { mean_ns, state } => now.plus_nanos(exponential(*mean_ns, state)),
         };
     }
@@ -65,6 +86,11 @@ impl Schedule {
         let gap = match &mut self.gaps {
             Gaps::None => return,
             Gaps::Fixed { period_ns } => *period_ns,
+            Gaps::Within { period_ns, begin, state } => {
+                *begin = begin.plus_nanos(*period_ns);
+                self.due = begin.plus_nanos(below(*period_ns, state));
+                return;
+            }
             Gaps::Poisson { mean_ns, state } => exponential(*mean_ns, state),
         };
         self.due = self.due.plus_nanos(gap);
@@ -75,9 +101,9 @@ impl Schedule {
     pub fn left_before(&self, end: Tick) -> u64 {
         match self.gaps {
             Gaps::None => 0,
-            Gaps::Fixed { period_ns: gap } | Gaps::Poisson { mean_ns: gap, .. } => {
-                end.nanos_since(self.due).div_ceil(gap.max(1))
-            }
+            Gaps::Fixed { period_ns: gap }
+            | Gaps::Within { period_ns: gap, .. }
+            | Gaps::Poisson { mean_ns: gap, .. } => end.nanos_since(self.due).div_ceil(gap.max(1)),
         }
     }
 }
@@ -87,6 +113,12 @@ fn exponential(mean_ns: u64, state: &mut u64) -> u64 {
     // 53 bits, so that the share is exact and never 1.
     let share = (next_random(state) >> 11) as f64 / (1_u64 << 53) as f64;
     (-(-share).ln_1p() * mean_ns as f64).round() as u64
+}
+
+/// Somewhere from 0 to below this.
+fn below(period_ns: u64, state: &mut u64) -> u64 {
+    // Upper half of a product: even to within 2⁻⁶⁴ of a period (Lemire, 2019).
+    ((u128::from(next_random(state)) * u128::from(period_ns)) >> 64) as u64
 }
 
 /// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): the same seed, the same schedule, on every machine.
@@ -106,8 +138,22 @@ mod tests {
     fn open(period_ns: u64, arrivals: Arrivals) -> LatencyPlan {
         LatencyPlan {
             load_model: LoadModel::Open { period_ns: Period(period_ns), arrivals },
+            extent: Extent::Iterations(9),
             ..LatencyPlan::probe(Frequency(1))
         }
+    }
+
+    #[test]
+    fn each_period_has_a_probe_somewhere_in_it_and_all_phases_are_met() {
+        let dues = dues(&LatencyPlan::probe(Frequency(1_000)), 0, 10_000);
+        let phases = dues.iter().enumerate().map(|(number, due)| {
+            due.checked_sub(number as u64 * 1_000_000).filter(|phase| *phase < 1_000_000)
+        });
+        let phases: Vec<u64> = phases.collect::<Option<_>>().expect("each within its period");
+        let mut tenths = [0; 10];
+        phases.iter().for_each(|phase| tenths[(phase / 100_000) as usize] += 1);
+        // A thousand each, with a deviation of 30.
+        assert!(tenths.iter().all(|count| (850..1_150).contains(count)), "{tenths:?}");
     }
 
     fn dues(plan: &LatencyPlan, index: u32, count: usize) -> Vec<u64> {
