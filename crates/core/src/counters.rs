@@ -90,6 +90,11 @@ impl HostCounters {
         self.cpus.iter().copied().max_by(|one, other| one.busy.total_cmp(&other.busy))
     }
 
+    /// The most that the hypervisor took of one processor, as a share of the time.
+    pub fn most_stolen(&self) -> Option<f64> {
+        self.cpus.iter().map(|cpu| cpu.stolen).reduce(f64::max)
+    }
+
     /// What this machine dropped, by name: interfaces first.
     pub fn drops(&self) -> Vec<(String, u64)> {
         let of_interfaces = self.interfaces.iter().flat_map(|interface| {

@@ -5,10 +5,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Data that takes longer to be delivered than the shortest round trip by half of it, and by this much, waits in a queue. Below a
-/// millisecond the scheduling of either machine makes as much difference.
+/// Data that takes longer to be delivered than the shortest round trip by a quarter of it, and by this much, waits in a queue. Below
+/// a millisecond the scheduling of either machine makes as much difference.
 const QUEUE_FROM_NS: u64 = 1_000_000;
-/// Segments that leave together by the way: they are no queue.
+/// Segments that leave together by the way: they are no queue. Of all connections, since those that share a path do not all send
+/// in one moment: eight windows of two segments can well be what fills it.
 const TOGETHER: u64 = 3;
 
 /// One connected TCP socket at one moment, as its kernel describes it.
@@ -77,13 +78,15 @@ impl SendState {
     }
 
     /// What the path carries of this connection, at its rate so far, until what leaves now is acknowledged where nothing
-    /// waits, and half as long again. Beyond that, it waits in a queue. None where the kernel does not tell enough.
+    /// waits, and a quarter as long again. Beyond that, it waits in a queue. A single segment may wait for the other end to
+    /// acknowledge it together with the next. None where the kernel does not tell enough.
     fn carried_bytes(&self) -> Option<u128> {
         let least_ns = self.min_rtt_ns.filter(|_| self.busy_ns > 0)?;
-        let longest_ns = least_ns.saturating_add(QUEUE_FROM_NS.max(least_ns / 2));
+        let longest_ns = least_ns.saturating_add(QUEUE_FROM_NS.max(least_ns / 4));
         let in_that =
             u128::from(self.acknowledged_bytes) * u128::from(longest_ns) / u128::from(self.busy_ns);
-        Some(in_that + u128::from(TOGETHER * self.segment_bytes))
+        let alone = if self.outstanding_segments <= 1 { self.segment_bytes } else { 0 };
+        Some(in_that + u128::from(alone))
     }
 }
 
@@ -92,7 +95,35 @@ impl SendState {
 pub fn stand_in_queue(states: &[SendState]) -> bool {
     let known = || states.iter().filter_map(|state| Some((state, state.carried_bytes()?)));
     let outstanding: u128 = known().map(|(state, _)| u128::from(state.outstanding_bytes)).sum();
-    outstanding > known().map(|(_, carried)| carried).sum()
+    let together = states.iter().map(|state| TOGETHER * state.segment_bytes).max().unwrap_or(0);
+    outstanding > known().map(|(_, carried)| carried).sum::<u128>() + u128::from(together)
+}
+
+/// What the other end had acknowledged of sockets, look by look.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    acknowledged_bytes: u64,
+    looks: u64,
+}
+
+impl Progress {
+    /// Of what came on average from one look to the next: with less, next to nothing comes. Where a receiver takes no more,
+    /// some of many connections still have a segment acknowledged now and then.
+    const SLOW: u64 = 5;
+
+    /// Takes in a look, and answers whether next to nothing came since the one before.
+    fn is_slow(&mut self, acknowledged_bytes: u64) -> bool {
+        let came = acknowledged_bytes.checked_sub(self.acknowledged_bytes);
+        // Of a first look nothing is known, nor where other sockets are looked at than before.
+        let Some(came) = came.filter(|_| self.looks > 0) else {
+            *self = Self { acknowledged_bytes, looks: 1 };
+            return false;
+        };
+        let is_slow =
+            came.saturating_mul(Self::SLOW).saturating_mul(self.looks) <= self.acknowledged_bytes;
+        *self = Self { acknowledged_bytes, looks: self.looks + 1 };
+        is_slow
+    }
 }
 
 /// How often sockets that were to send were seen to be held, and by what. Shares of its sum say where a sender's time went.
@@ -110,6 +141,9 @@ pub struct SendSamples {
     /// Of those of a send buffer or a window: how often the connections that were looked at in that moment had more on their
     /// way, all together, than the path carries in a round trip, so that more would only have waited in its queue.
     pub queued: u64,
+    /// Of all: how often data waited, and the other end had acknowledged next to nothing since the look before, less than a
+    /// fifth of what came on average. Absent where that was not counted.
+    pub stalled: Option<u64>,
 }
 
 impl SendSamples {
@@ -128,10 +162,24 @@ impl SendSamples {
         }
     }
 
+    /// Counts those of these sockets that have data waiting, where all of them together came next to no further since the look
+    /// before.
+    pub fn count_stalled(&mut self, states: &[SendState], progress: &mut Progress) {
+        let acknowledged = states.iter().map(|state| state.acknowledged_bytes).sum();
+        let waits = states.iter().filter(|state| !state.is_delivered()).count() as u64;
+        let stalled = if progress.is_slow(acknowledged) { waits } else { 0 };
+        self.stalled = Some(self.stalled.unwrap_or(0).saturating_add(stalled));
+    }
+
     /// The looks of both.
     #[must_use]
     pub const fn with(self, other: Self) -> Self {
         Self {
+            stalled: match (self.stalled, other.stalled) {
+                (Some(one), Some(two)) => Some(one.saturating_add(two)),
+                (one, None) => one,
+                (None, two) => two,
+            },
             program: self.program.saturating_add(other.program),
             send_buffer: self.send_buffer.saturating_add(other.send_buffer),
             receive_window: self.receive_window.saturating_add(other.receive_window),
@@ -195,8 +243,8 @@ mod tests {
     fn more_on_its_way_than_the_path_carries_in_a_round_trip_waits_in_a_queue() {
         let queued =
             |outstanding_bytes| stand_in_queue(&[SendState { outstanding_bytes, ..state() }]);
-        // Half as much again, and what leaves together, are none.
-        assert_eq!([0, 14_480, 26_000, 26_100].map(queued), [false, false, false, true]);
+        // A quarter as much again, and what leaves together, are none.
+        assert_eq!([0, 14_480, 22_400, 22_500].map(queued), [false, false, false, true]);
         // Near by, what arrives within a millisecond more.
         let near = SendState { min_rtt_ns: Some(20_000), ..state() };
         assert!(!stand_in_queue(&[SendState { outstanding_bytes: 5_000, ..near }]));
@@ -220,8 +268,41 @@ mod tests {
             samples.count(&[state]);
         }
         assert_eq!(samples.with(samples).all(), 10);
-        let one = SendSamples { program: 1, send_buffer: 2, receive_window: 1, path: 1, queued: 1 };
+        let one = SendSamples {
+            program: 1,
+            send_buffer: 2,
+            receive_window: 1,
+            path: 1,
+            queued: 1,
+            stalled: None,
+        };
         assert_eq!(samples, one);
+    }
+
+    #[test]
+    fn data_that_waits_while_nothing_is_acknowledged_stands_still() {
+        let mut samples = SendSamples::default();
+        let mut progress = Progress::default();
+        let mut look = |each: u64| {
+            let state = SendState { acknowledged_bytes: each, ..state() };
+            // One of them has nothing to send.
+            let idle = SendState { outstanding_segments: 0, ..state };
+            samples.count_stalled(&[state, state, idle], &mut progress);
+            samples.stalled
+        };
+        // Of a first look it is not known what came before it.
+        assert_eq!(look(0), Some(0));
+        assert_eq!(look(100_000), Some(0));
+        assert_eq!(look(200_000), Some(0));
+        assert_eq!(look(200_000), Some(2));
+        // A segment now and then is next to nothing; a third of the average is something.
+        assert_eq!(look(201_448), Some(4));
+        assert_eq!(look(216_000), Some(4));
+        // Others are looked at, of which less was acknowledged so far.
+        assert_eq!(look(1_000), Some(4));
+        assert_eq!(look(1_000), Some(6));
+        assert_eq!(samples.with(samples).stalled, Some(12));
+        assert_eq!(samples.with(SendSamples::default()).stalled, Some(6));
     }
 
     #[test]
@@ -234,8 +315,41 @@ mod tests {
             (samples.send_buffer, samples.queued)
         };
         // What one has beyond its part, another may have less.
-        assert_eq!(queued(&[of(40_000), of(12_000)]), (2, 0));
-        assert_eq!(queued(&[of(40_000), of(12_200)]), (2, 2));
-        assert_eq!(queued(&[of(40_000), of(26_000), program]), (2, 0));
+        assert_eq!(queued(&[of(30_000), of(10_500)]), (2, 0));
+        assert_eq!(queued(&[of(30_000), of(10_600)]), (2, 2));
+        assert_eq!(queued(&[of(30_000), of(26_000), program]), (2, 0));
+    }
+
+    #[test]
+    fn many_windows_of_two_segments_fill_a_slow_path() {
+        // 20 Mbit/s and 4.1 ms, of which each of eight has an eighth; what they have on its way takes 9.7 ms.
+        let of = |outstanding_segments| SendState {
+            unsent_bytes: 50_000,
+            peer_window_bytes: Some(outstanding_segments * 1_448),
+            outstanding_bytes: outstanding_segments * 1_448,
+            outstanding_segments,
+            in_flight_segments: outstanding_segments,
+            acknowledged_bytes: 298_750,
+            min_rtt_ns: Some(4_140_000),
+            ..state()
+        };
+        assert!(stand_in_queue(&[of(2); 8]));
+        // One segment each that waits for the next, to be acknowledged with it, is no queue.
+        assert!(!stand_in_queue(&[of(1); 8]));
+        assert!(!stand_in_queue(&[SendState { acknowledged_bytes: 30_000, ..of(1) }; 8]));
+    }
+
+    #[test]
+    fn a_queue_of_two_fifths_of_a_long_round_trip_is_one() {
+        // 60 Mbit/s and 40 ms: eight buffers that hold what takes 56 ms, and goodput is what the path carries.
+        let of = |milliseconds: u64| SendState {
+            acknowledged_bytes: 896_000,
+            min_rtt_ns: Some(40_200_000),
+            outstanding_bytes: 896 * milliseconds,
+            outstanding_segments: 896 * milliseconds / 1_448,
+            ..state()
+        };
+        assert!(stand_in_queue(&[of(56); 8]));
+        assert!(!stand_in_queue(&[of(46); 8]));
     }
 }

@@ -270,6 +270,11 @@ impl EndReport {
         self.stood_still.as_ref().map_or(0, |still| still.total_ns)
     }
 
+    /// The most that the hypervisor took of one of this end's processors, as a share of the time.
+    pub fn stolen_share(&self) -> Option<f64> {
+        self.host.as_ref()?.most_stolen()
+    }
+
     /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
     pub fn waiting_workers(&self) -> impl Iterator<Item = &WorkerUsage> {
         self.workers.iter().filter(|worker| worker.wait != "spin")

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
-use pathscope_core::sending::SendSamples;
+use pathscope_core::sending::{Progress, SendSamples};
 use pathscope_flow::{Machine, Phase};
 use pathscope_modes::goodput::{GoodputFlow, GoodputReport, RemoteCounts};
 use pathscope_os::errno::errno_name;
@@ -38,6 +38,7 @@ struct Page {
     /// that each takes as it departs, so that a port is free when its flow is gone.
     watched: Vec<(FlowId, Weak<Socket>)>,
     seen: SendSamples,
+    progress: Progress,
 }
 
 #[derive(Debug)]
@@ -62,9 +63,11 @@ impl Ledger {
     /// Looks at what the first flows that still send wait for. Off the measuring threads: some calls of the system.
     pub fn look(&self) {
         let mut page = self.page();
-        let Page { watched, seen, .. } = &mut *page;
+        let Page { watched, seen, progress, .. } = &mut *page;
         let states = watched.iter().filter_map(|(_, socket)| send_state(&*socket.upgrade()?));
-        seen.count(&states.collect::<Vec<_>>());
+        let states: Vec<_> = states.collect();
+        seen.count(&states);
+        seen.count_stalled(&states, progress);
     }
 
     /// A flow has sent all it will.

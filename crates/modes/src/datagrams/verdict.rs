@@ -18,6 +18,12 @@ use crate::registry::EndReport;
 const CPU_USED_UP: f64 = 0.9;
 /// A rate is reached from this share on.
 const RATE_REACHED: f64 = 0.99;
+/// Well above [`CPU_USED_UP`].
+const CPU_SURELY_USED_UP: f64 = 0.95;
+/// Of what was lost, what must be known to have been lost at one place for that to be sure.
+const SURELY: f64 = 2.0 / 3.0;
+/// Of a processor, what a hypervisor may take without a doubt about who was too slow.
+const STOLEN: f64 = 0.05;
 
 /// The verdict on a test of `plan`.
 pub fn verdict(
@@ -42,9 +48,10 @@ pub fn verdict(
         receiver_cpu: busiest(receiver),
         sender_still_ns: sender.still_ns(),
         receiver_still_ns: receiver.still_ns(),
+        stolen: [sender, receiver].into_iter().filter_map(EndReport::stolen_share).reduce(f64::max),
     };
     let (limit, text) = facts.judge();
-    let verdict = Verdict { limit, text, evidence: facts.evidence() };
+    let verdict = Verdict::new(limit, text, facts.evidence()).doubted(&facts.doubts(limit));
     Some(verdict.decided_by(&facts.deciding(limit)))
 }
 
@@ -83,6 +90,8 @@ struct Facts {
     /// For how long each end's program stood still.
     sender_still_ns: u64,
     receiver_still_ns: u64,
+    /// Of the time, the most that the hypervisor took of one processor of either end.
+    stolen: Option<f64>,
 }
 
 impl Facts {
@@ -169,6 +178,37 @@ impl Facts {
             return (Limit::ReceiverCpu, text);
         }
         (Limit::ReceiverSocket, format!("the receiver: {lost}, and its socket {dropped}{rest}"))
+    }
+
+    /// All that speaks against this limit.
+    fn doubts(&self, limit: Limit) -> Vec<String> {
+        let busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_SURELY_USED_UP);
+        let surely = |known: u64| known as f64 >= SURELY * self.lost as f64;
+        let drops = self.socket_drops;
+        let is_near = match limit {
+            Limit::Network => match drops {
+                None => true,
+                Some(0) => false,
+                Some(_) => !surely(self.on_the_way),
+            },
+            // Each buffer held one datagram at least.
+            Limit::ReceiverSocket | Limit::ReceiverStopped => !surely(drops.unwrap_or(0)),
+            Limit::ReceiverCpu => !surely(drops.unwrap_or(0)) || !busy(self.receiver_cpu),
+            Limit::SenderCpu => !busy(self.sender_cpu),
+            Limit::SenderStopped => busy(self.sender_cpu),
+            _ => false,
+        };
+        let text = match limit {
+            Limit::SenderCpu => "its thread did not use its processor up",
+            Limit::SenderStopped => "its thread used its processor up, too",
+            _ => "it is not known of enough of them where they were lost",
+        };
+        let near = is_near.then(|| text.to_owned());
+        let is_of_end = !matches!(limit, Limit::Network | Limit::ConfiguredRate);
+        let stolen = self.stolen.filter(|&stolen| is_of_end && stolen >= STOLEN);
+        let stolen =
+            stolen.map(|stolen| format!("the hypervisor took {} of a processor", ratio(stolen)));
+        near.into_iter().chain(stolen).collect()
     }
 
     /// Whether more was lost on the way than anywhere else.
@@ -331,6 +371,36 @@ mod tests {
             marked.retain(|name| deciding.contains(name));
             marked.sort_unstable();
             assert_eq!(marked, expected, "{limit:?} of {facts:?}");
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_sure_where_most_is_known_to_have_been_lost_there() {
+        let lost = |socket_drops, on_the_way, per_buffer| Facts {
+            lost: 100,
+            socket_drops,
+            on_the_way,
+            per_buffer,
+            ..Facts::default()
+        };
+        let slow = |cpu| Facts { rate_share: Some(0.5), sender_cpu: Some(cpu), ..Facts::default() };
+        for (facts, is_sure) in [
+            (lost(Some(0), 100, 1), true),
+            (lost(Some(10), 90, 1), true),
+            (lost(Some(40), 60, 1), false),
+            (lost(None, 0, 1), false),
+            (lost(Some(90), 10, 1), true),
+            // Two buffers of up to 64 may be all of it, or next to nothing.
+            (lost(Some(2), 0, 64), false),
+            (slow(0.99), true),
+            (slow(0.4), false),
+            (Facts { stolen: Some(0.2), ..slow(0.99) }, false),
+            (Facts { stolen: Some(0.2), ..lost(Some(0), 100, 1) }, true),
+            (Facts { rate_share: Some(1.0), stolen: Some(0.2), ..Facts::default() }, true),
+        ] {
+            let limit = facts.judge().0;
+            let doubts = facts.doubts(limit);
+            assert_eq!(doubts.is_empty(), is_sure, "{limit:?} {facts:?}: {doubts:?}");
         }
     }
 

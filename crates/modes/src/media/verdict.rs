@@ -28,9 +28,10 @@ pub fn verdict(
         (name, true) => format!("{name}: "),
     };
     let limit = facts.limit();
-    let text = format!("{name}{}", facts.text(plan, limit));
-    let verdict = Verdict { limit, text, evidence: facts.evidence() };
-    Some(verdict.decided_by(&facts.deciding(limit)))
+    let verdict = Verdict::new(limit, facts.text(plan, limit), facts.evidence());
+    let mut verdict = verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit));
+    verdict.text.insert_str(0, &name);
+    Some(verdict)
 }
 
 /// Frames that were not played.
@@ -44,6 +45,9 @@ fn bad(way: &MediaDirection) -> u64 {
 fn not_played(frames: FrameCounts) -> u64 {
     frames.missed.saturating_sub(frames.unsent).saturating_add(frames.erroneous)
 }
+
+/// Of the frames that were not played, what one reason must explain to be sure.
+const SURELY: f64 = 2.0 / 3.0;
 
 /// What a verdict rests on.
 #[derive(Debug)]
@@ -196,6 +200,31 @@ impl Facts {
         }
     }
 
+    /// All that speaks against this limit: that it explains no clear majority of the frames that were not played.
+    fn doubts(&self, limit: Limit) -> Vec<String> {
+        let late = self.late_on_the_way();
+        let lost = self.erroneous.saturating_add(self.dropped);
+        let by = match limit {
+            Limit::SenderLate => self.unsent.saturating_add(self.late_by_sender),
+            Limit::ReceiverStopped => late.saturating_add(self.dropped_by_socket()),
+            Limit::Damage if self.lost_by() == Limit::Damage => lost,
+            Limit::Damage => self.erroneous,
+            Limit::NetworkLoss | Limit::ReceiverSocket => self.dropped,
+            Limit::NetworkDelay => late,
+            _ => return Vec::new(),
+        };
+        let all = self.not_played.saturating_add(self.unsent);
+        let is_clear = by as f64 >= SURELY * all as f64;
+        let lost = self.in_network.max(self.in_socket).max(self.unreadable);
+        let all_lost =
+            self.in_network.saturating_add(self.in_socket).saturating_add(self.unreadable);
+        let is_of_lost = matches!(limit, Limit::NetworkLoss | Limit::ReceiverSocket);
+        let one_place = !is_of_lost || lost as f64 >= SURELY * all_lost as f64;
+        let minor = (!is_clear).then_some("many were not played for other reasons");
+        let places = (!one_place).then_some("many were lost elsewhere");
+        minor.into_iter().chain(places).map(str::to_owned).collect()
+    }
+
     /// The names of the two figures that make it this verdict and no other.
     fn deciding(&self, limit: Limit) -> [&'static str; 2] {
         let known = |name, is_known: bool| if is_known { name } else { "frames_not_played" };
@@ -319,6 +348,24 @@ mod tests {
             for name in facts.deciding(limit) {
                 assert!(evidence.iter().any(|it| it.name == name), "{limit:?} has no {name}");
             }
+        }
+    }
+
+    #[test]
+    fn a_verdict_is_sure_where_it_explains_two_thirds() {
+        let none = [0; 3];
+        for (facts, is_sure) in [
+            (facts((0, 0, 0), none), true),
+            (facts((9, 0, 0), [9, 0, 0]), true),
+            (facts((9, 0, 8), [9, 0, 0]), false),
+            (facts((9, 0, 0), [9, 8, 0]), false),
+            (facts((0, 0, 9), none), true),
+            (facts((4, 0, 5), [4, 0, 0]), false),
+            (facts((0, 9, 0), none), true),
+            (Facts { unsent: 9, ..facts((1, 0, 0), [1, 0, 0]) }, true),
+        ] {
+            let doubts = facts.doubts(facts.limit());
+            assert_eq!(doubts.is_empty(), is_sure, "{facts:?}: {doubts:?}");
         }
     }
 

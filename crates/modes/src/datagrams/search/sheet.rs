@@ -183,12 +183,15 @@ fn verdict(search: &RateSearch) -> Option<Verdict> {
         _ => format!("nothing lost at {} in trial {}", bit_rate(rate), found.trial),
     };
     let passed = Evidence::new("passed_bps", rate, at);
-    let failed = decide::lowest_failed(&search.trials).map(|failed| {
+    let failed = decide::lowest_failed(&search.trials);
+    let doubt = failed.filter(|failed| failed.is_disturbed());
+    let doubt = doubt.map(|_| "an end was disturbed in the trial that lost".to_owned());
+    let failed = failed.map(|failed| {
         let failed = failed.sent_bps as f64;
         Evidence::new("failed_bps", failed, format!("lost at {}", bit_rate(failed)))
     });
     let evidence = [passed].into_iter().chain(failed).collect();
-    let verdict = Verdict { limit, text: text.to_owned(), evidence };
+    let verdict = Verdict::new(limit, text, evidence).doubted(&Vec::from_iter(doubt));
     Some(verdict.decided_by(&["passed_bps", "failed_bps"]))
 }
 

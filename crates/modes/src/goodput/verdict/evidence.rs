@@ -112,7 +112,7 @@ impl Facts {
     }
 
     /// What the sender's sockets waited for: as they were seen, and as the kernel sums it up.
-    fn of_sockets(&self) -> [(&'static str, Option<f64>, &'static str); 8] {
+    fn of_sockets(&self) -> [(&'static str, Option<f64>, &'static str); 9] {
         let seen = |share: fn(&Seen) -> f64| self.seen.as_ref().map(share);
         [
             (
@@ -139,6 +139,11 @@ impl Facts {
                 "seen_in_queue_share",
                 seen(|seen| seen.queued),
                 "of the looks a buffer or window was full, and the path had a queue",
+            ),
+            (
+                "seen_stalled_share",
+                self.stalled,
+                "of the looks data waited, and next to nothing had been acknowledged since the last",
             ),
             (
                 "receive_window_limited_share",

@@ -5,19 +5,17 @@ use pathscope_core::quantity::total;
 use pathscope_core::record::{TcpFacts, WorkerUsage};
 use pathscope_core::sending::SendSamples;
 
+use super::limit::Bounds;
 use crate::goodput::{GoodputPlan, GoodputSummary, Pattern};
 use crate::registry::EndReport;
 
 /// Fewer looks at sockets than these say nothing: half a second of one connection.
 const LEAST_LOOKS: u64 = 10;
-/// Of the looks that found a full buffer or window: so many in moments of a queue in the path mean that the path never ran
-/// empty. One that did would have carried more. Reckoned for sends of 512 KiB that each wait until the one before is
-/// acknowledged, at 100 Mbit/s and 20 ms: some 70 % of them with one connection, 99 % with eight.
-const NEVER_EMPTY: f64 = 0.92;
-
 /// The figures that a verdict rests on, shares of one.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
+    /// From where on a figure counts.
+    pub bounds: Bounds,
     pub rate: Option<f64>,
     pub sender_cpu: Option<f64>,
     pub receiver_cpu: Option<f64>,
@@ -44,6 +42,12 @@ pub(super) struct Facts {
     pub busy: Option<f64>,
     /// What those sent again that send: in turns both ends.
     pub retransmits: Option<u64>,
+    /// Of the looks at its sockets, how many found data that waited, and next to nothing acknowledged since the look before.
+    pub stalled: Option<f64>,
+    /// How many looks there were at the sockets.
+    pub looks: Option<u64>,
+    /// Of the time, the most that the hypervisor took of one processor of either end.
+    pub stolen: Option<f64>,
 }
 
 /// Of all looks at sockets of a sender, how many found it held by what.
@@ -68,11 +72,6 @@ impl Seen {
             path: share(samples.path),
             queued: share(samples.queued),
         })
-    }
-
-    /// Whether the path always had enough to carry: a larger buffer or window would have changed nothing.
-    pub fn fills_path(self) -> bool {
-        self.queued >= NEVER_EMPTY * (self.send_buffer + self.receive_window)
     }
 
     /// Of two ends that send in turns: what one does while the other has its turn says nothing.
@@ -109,6 +108,7 @@ impl Facts {
         let in_turns = plan.pattern == Pattern::Pushpull;
         let still = |end: &EndReport| Some((end.still_ns(), end.still_share()?));
         Self {
+            bounds: Bounds::default(),
             rate: rate_share(plan, summary),
             sender_cpu: busiest(sender),
             receiver_cpu: busiest(receiver),
@@ -133,12 +133,27 @@ impl Facts {
             send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
             busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
             retransmits: retransmits(sender, in_turns.then_some(receiver)),
+            stalled: sending(sender).filter(|_| !in_turns).and_then(stalled),
+            looks: sending(sender).map(SendSamples::all),
+            stolen: [sender, receiver]
+                .into_iter()
+                .filter_map(EndReport::stolen_share)
+                .reduce(f64::max),
         }
     }
 }
 
+fn stalled(samples: SendSamples) -> Option<f64> {
+    let all = samples.all();
+    Some(samples.stalled? as f64 / all as f64).filter(|_| all >= LEAST_LOOKS)
+}
+
 fn seen(end: &EndReport) -> Option<Seen> {
-    Seen::of(end.goodput.as_ref()?.sending?)
+    Seen::of(sending(end)?)
+}
+
+fn sending(end: &EndReport) -> Option<SendSamples> {
+    end.goodput.as_ref()?.sending
 }
 
 /// What these ends sent again, as far as their kernels say; `None` where none does.

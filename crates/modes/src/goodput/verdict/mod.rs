@@ -6,10 +6,12 @@
 //! processors were used up; the plan's own pauses between bursts kept the sender from sending; the sender waited for the
 //! receiver's window, or for room in its own send buffer; in turns, each end waited for the other; data waited for the
 //! path. Who waited for what is seen at the sockets while they run ([`SendSamples`]), and where nobody looked it is what
-//! the kernel says of the whole run (`TCP_INFO`). Shares below a threshold give no verdict rather than a guess.
+//! the kernel says of the whole run (`TCP_INFO`). Shares below a threshold give no verdict rather than a guess, and one that
+//! other thresholds would change is told as not sure.
 //!
 //! [`SendSamples`]: pathscope_core::sending::SendSamples
 
+mod doubt;
 mod evidence;
 mod facts;
 mod limit;
@@ -36,8 +38,8 @@ pub fn verdict(
     let (sender, receiver) = ends(summary, client, server);
     let facts = Facts::of(plan, summary, sender, receiver, shared_cpus);
     let limit = facts.limit();
-    let verdict = Verdict { limit, text: facts.text(limit), evidence: facts.evidence() };
-    verdict.decided_by(&facts.deciding(limit))
+    let verdict = Verdict::new(limit, facts.text(limit), facts.evidence());
+    verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit))
 }
 
 /// The end that sends and the one that receives; of two directions, the slower one is explained.

@@ -378,3 +378,157 @@ fn reports_of_both_ends_make_the_figures() {
     assert_eq!(said.limit, Limit::ReceiverStopped);
     assert!(said.text.contains("30.0 % of the time"), "{}", said.text);
 }
+
+/// What speaks against what the rules say.
+fn doubts(facts: &Facts) -> String {
+    facts.doubts(facts.limit()).join("; ")
+}
+
+#[test]
+fn a_verdict_far_from_all_thresholds_is_sure() {
+    for facts in [
+        Facts { rate: Some(0.99), ..idle() },
+        Facts { sender_cpu: Some(0.97), ..idle() },
+        Facts { sender_wait: Some(0.7), ..idle() },
+        Facts { looks: Some(40), ..seen(Seen { path: 0.9, ..HELD }) },
+        Facts { looks: Some(40), ..seen(Seen { send_buffer: 0.9, ..HELD }) },
+        Facts { looks: Some(40), ..seen(Seen { receive_window: 0.9, ..HELD }) },
+        // A buffer that was full while its data was in the path's queue.
+        seen(Seen { send_buffer: 0.9, queued: 0.9, ..HELD }),
+        Facts { sender_still: Some((3_000_000_000, 0.3)), sender_wait: Some(0.2), ..idle() },
+        // What was reached was reached, whoever waited.
+        Facts { rate: Some(0.99), sender_wait: Some(0.3), stolen: Some(0.3), ..idle() },
+    ] {
+        assert_eq!(doubts(&facts), "", "{facts:?}");
+    }
+}
+
+#[test]
+fn a_verdict_that_another_threshold_would_change_is_not_sure() {
+    for (facts, doubt) in [
+        (Facts { rate: Some(0.955), ..idle() }, "its figures are near their thresholds"),
+        (
+            Facts { rate: Some(0.93), ..seen(Seen { path: 0.9, ..HELD }) },
+            "the configured rate was nearly reached",
+        ),
+        (
+            Facts { receiver_cpu: Some(0.85), ..seen(Seen { path: 0.9, ..HELD }) },
+            "the receiver's CPU was nearly used up",
+        ),
+        (
+            seen(Seen { send_buffer: 0.4, path: 0.6, ..Seen::default() }),
+            "the send buffer held it at times; its figures are near their thresholds",
+        ),
+        // 20 Mbit/s, 4 ms: a larger buffer brought 8 %.
+        (
+            seen(Seen { send_buffer: 0.63, queued: 0.39, path: 0.37, ..Seen::default() }),
+            "its figures are near their thresholds",
+        ),
+        // A queue that ran empty now and then, or not.
+        (
+            seen(Seen { send_buffer: 0.9, queued: 0.8, ..HELD }),
+            "the path held it at times; its figures are near their thresholds",
+        ),
+        (
+            seen(Seen { send_buffer: 0.9, queued: 0.84, ..HELD }),
+            "its figures are near their thresholds",
+        ),
+    ] {
+        assert_eq!(doubts(&facts), doubt, "{:?} of {facts:?}", facts.limit());
+    }
+}
+
+#[test]
+fn a_verdict_on_a_machine_that_others_use_is_not_sure() {
+    let path = |facts| Facts { seen: Some(Seen { path: 0.9, ..HELD }), ..facts };
+    for (facts, doubt) in [
+        (
+            path(Facts { receiver_wait: Some(0.2), ..idle() }),
+            "a thread waited for a processor for 20.0 % of the time",
+        ),
+        (path(Facts { stolen: Some(0.12), ..idle() }), "the hypervisor took 12.0 % of a processor"),
+        (path(Facts { looks: Some(11), ..idle() }), "11 looks at the sockets is little"),
+        (
+            Facts { sender_cpu: Some(0.97), stolen: Some(0.12), ..idle() },
+            "the hypervisor took 12.0 % of a processor",
+        ),
+    ] {
+        assert_eq!(doubts(&facts), doubt, "{facts:?}");
+    }
+}
+
+/// The grid's cells (`cargo xtask verdicts`) in which something else was true than was said.
+#[test]
+fn a_rest_that_buffers_bridge_holds_nothing_back() {
+    let still = |share: f64| Some(((share * 4.5e9) as u64, share));
+    let looks = |path, program| seen(Seen { program, path, ..Seen::default() });
+    // A quota's pauses at the sender, 60 Mbit/s: its sockets had enough, and goodput was 5 % less.
+    let bridged = Facts { sender_still: still(0.136), busy: Some(0.92), ..looks(0.961, 0.039) };
+    named(&bridged, Limit::Network);
+    // Stopped for three fifths of the time, and its sockets ran empty.
+    named(&Facts { busy: Some(0.49), sender_still: still(0.58), ..bridged }, Limit::SenderStopped);
+    // A receiver stopped for half of the time, whose buffers take in what comes: 20 Mbit/s, 8 connections.
+    let bridged = Facts {
+        receiver_still: still(0.525),
+        busy: Some(1.0),
+        stalled: Some(0.0),
+        ..seen(Seen { path: 0.934, receive_window: 0.066, ..Seen::default() })
+    };
+    named(&bridged, Limit::Network);
+    named(&Facts { stalled: Some(0.42), ..bridged.clone() }, Limit::ReceiverStopped);
+    // 200 Mbit/s, 8 connections: half of it was lost, and most looks saw some of it acknowledged.
+    let trickles = Facts { stalled: Some(0.045), ..bridged.clone() };
+    named(&trickles, Limit::ReceiverStopped);
+    assert_eq!(doubts(&trickles), "what came meanwhile may have been taken in all the same");
+    // Where nobody counted, standing still is what is known.
+    named(&Facts { stalled: None, ..bridged }, Limit::ReceiverStopped);
+}
+
+#[test]
+fn a_sender_that_waits_for_its_processor_while_its_sockets_are_full_loses_nothing() {
+    let waits =
+        Facts { sender_wait: Some(0.7), busy: Some(0.99), ..seen(Seen { path: 0.9, ..HELD }) };
+    named(&waits, Limit::Network);
+    named(&Facts { busy: Some(0.4), ..waits }, Limit::SenderCpu);
+    // 200 Mbit/s: its last segments were always on their way, and nothing was left to send.
+    let empty = Seen { program: 0.837, path: 0.14, ..Seen::default() };
+    let waits = Facts { sender_wait: Some(0.76), busy: Some(1.0), ..seen(empty) };
+    named(&waits, Limit::SenderCpu);
+}
+
+#[test]
+fn pauses_are_named_where_data_is_on_its_way_for_half_of_each() {
+    // 20 Mbit/s and 40 ms: each burst takes 30 ms to leave and 40 ms more to be acknowledged, of 100 ms.
+    let paused = Facts {
+        paused: Some(0.998),
+        busy: Some(0.74),
+        ..seen(Seen { program: 0.49, path: 0.51, ..Seen::default() })
+    };
+    named(&paused, Limit::ConfiguredPauses);
+}
+
+#[test]
+fn a_receiver_that_waits_for_its_processor_is_sure_where_it_is_seen_to_cost() {
+    // 200 Mbit/s, one connection, the path in all looks: with a quota it lost three fifths, beside other programs nothing.
+    let path = seen(Seen { path: 1.0, ..Seen::default() });
+    let waits = Facts { busy: Some(1.0), receiver_wait: Some(0.7), stalled: Some(0.04), ..path };
+    named(&waits, Limit::ReceiverCpu);
+    assert_eq!(doubts(&waits), "what came meanwhile may have been taken in all the same");
+    assert_eq!(doubts(&Facts { stalled: Some(0.16), ..waits }), "");
+}
+
+#[test]
+fn a_path_that_all_data_waits_for_is_named_on_a_machine_that_is_full() {
+    let full = Facts {
+        shared_host_cpu: Some(0.98),
+        own_cpu: Some(0.2),
+        sender_wait: Some(0.01),
+        receiver_wait: Some(0.22),
+        busy: Some(1.0),
+        ..seen(Seen { path: 0.99, ..Seen::default() })
+    };
+    named(&full, Limit::Network);
+    assert!(doubts(&full).contains("a thread waited for a processor for 22.0 %"), "{full:?}");
+    let other = Seen { path: 0.7, send_buffer: 0.3, ..Seen::default() };
+    named(&Facts { seen: Some(other), ..full }, Limit::Undetermined);
+}

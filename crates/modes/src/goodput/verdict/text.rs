@@ -4,7 +4,6 @@ use pathscope_core::quantity::{counted, duration_ns, ratio, were};
 use pathscope_core::record::Limit;
 
 use super::facts::{Facts, Seen};
-use super::limit::CPU_USED_UP;
 
 impl Facts {
     pub fn text(&self, limit: Limit) -> String {
@@ -91,13 +90,15 @@ impl Facts {
             _ => ("receiver", self.receiver_cpu, self.receiver_wait),
         };
         match self.shared_host_cpu {
-            _ if cpu.is_none_or(|cpu| cpu < CPU_USED_UP) && self.is_kept_waiting() => format!(
-                "the {name}'s CPU: a thread used {} of a processor and waited for one, which a quota or other programs kept from it, for {} of the time",
-                share(cpu),
-                share(wait)
-            ),
-            Some(host) if cpu.is_none_or(|cpu| cpu < CPU_USED_UP) => format!(
-                "both ends share one machine, whose processors were {} busy; the {name} used most of it",
+            _ if cpu.is_none_or(|cpu| cpu < self.bounds.cpu_used_up) && self.is_kept_waiting() => {
+                format!(
+                    "the {name}'s CPU: a thread used {} of a processor and waited for one, which a quota or other programs kept from it, for {} of the time",
+                    share(cpu),
+                    share(wait)
+                )
+            }
+            Some(host) if cpu.is_none_or(|cpu| cpu < self.bounds.cpu_used_up) => format!(
+                "the {name}'s CPU: both ends share one machine, whose processors were {} busy, and it used most of them",
                 ratio(host)
             ),
             _ => format!("the {name}'s CPU: its busiest thread used {} of a processor", share(cpu)),

@@ -74,6 +74,7 @@ fn findings(
         .prop_map(|(name, value, text, decides)| Evidence { name, value, text, decides });
     let verdict = (text.clone(), vec(evidence, 0..4)).prop_map(|(text, evidence)| Verdict {
         limit: Limit::Unknown,
+        sure: None,
         text,
         evidence,
     });

@@ -80,6 +80,7 @@ pub fn goodput() -> Section {
         checks: vec![check("verified", true, "all 90,213,124,096 bytes were as they must be")],
         verdict: Some(Verdict {
             limit: Limit::SenderCpu,
+            sure: Some(true),
             text: "The sender's processor held it back.".to_owned(),
             evidence: vec![
                 evidence("sender_cpu_share", 0.971, "sender CPU 97 % of one processor"),
