@@ -5,13 +5,13 @@ use pathscope_lab::topology::Network;
 use pathscope_modes::figures::Unit;
 
 use crate::document::{FigureResult, State, Whose};
-use crate::plan::{Expectation, Of, Step};
+use crate::plan::{Expectation, Of, Run, Step};
 use crate::programs::{Figure, Said};
-use crate::theory::{Promises, Transmission, Way, Which};
+use crate::theory::{self, Promises, Transmission, Way, Which};
 
 /// What links promise of a figure.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Promise {
+pub enum Promise {
     /// Payload that arrives.
     Rate,
     /// Datagrams that do not.
@@ -38,13 +38,7 @@ fn promise(figure: &Figure) -> Option<Promise> {
             },
             _ => None,
         },
-        Figure::Theirs(theirs) => match theirs.id {
-            "iperf3.rate" => Some(Promise::Rate),
-            "iperf3.lost_share" => Some(Promise::Lost),
-            "ping.rtt.min" => Some(Promise::IdleRoundTrip),
-            "ping.rtt.mean" | "ping.rtt.max" => Some(Promise::FullRoundTrip),
-            _ => None,
-        },
+        Figure::Theirs(theirs) => theirs.promise,
     }
 }
 
@@ -53,6 +47,50 @@ pub fn is_promised(expectation: &Expectation) -> bool {
     match expectation.of {
         Of::Run(_) => promise(&expectation.figure).is_some(),
         Of::Sum | Of::Jain => promise(&expectation.figure) == Some(Promise::Rate),
+    }
+}
+
+/// Why an expectation can never come true, whatever is measured: what it allows lies beyond what the network can do.
+pub fn impossible(network: &Network, step: &Step, it: &Expectation) -> Option<String> {
+    let stated = it.stated?;
+    let least = it.below.map_or(f64::NEG_INFINITY, |below| stated - below.of(stated));
+    let most = it.above.map_or(f64::INFINITY, |above| stated + above.of(stated));
+    let unit = it.figure.unit();
+    if it.of == Of::Jain {
+        let text = "Jain's index is above 0, and 1 at the most";
+        return (most <= 0.0 || least > 1.0).then(|| text.to_owned());
+    }
+    let Of::Run(at) = it.of else { return None };
+    if unit == Unit::Share {
+        return (most < 0.0 || least > 1.0).then(|| "a share is between 0 and 100 %".to_owned());
+    }
+    let run = step.runs.get(at).filter(|run| goes_by_the_network(run))?;
+    let (from, to) = (&run.from, run.to.as_ref()?);
+    let shown = |number: f64| unit_text(unit, number);
+    match promise(&it.figure)? {
+        Promise::Rate => {
+            let rate = theory::most_rate_bps(network, from, to).filter(|rate| least > *rate)?;
+            Some(format!("between {from} and {to} no more than {} get through", shown(rate)))
+        }
+        Promise::IdleRoundTrip | Promise::FullRoundTrip => {
+            let rtt = theory::least_rtt_ns(network, from, to).filter(|rtt| most < *rtt)?;
+            Some(format!("between {from} and {to} a round trip takes {} at the least", shown(rtt)))
+        }
+        Promise::Lost | Promise::Fairness => None,
+    }
+}
+
+/// Whether it talks with the other node by its name alone, and so by the way that the network has for that.
+fn goes_by_the_network(run: &Run) -> bool {
+    let chooses = ["--bind", "--interface", "--path", "-B", "-I"];
+    let is_free = |word: &String| !chooses.iter().any(|it| word.starts_with(it));
+    run.words.iter().any(|word| word == "{to}") && run.words.iter().all(is_free)
+}
+
+fn unit_text(unit: Unit, number: f64) -> String {
+    match unit {
+        Unit::BitRate => quantity::bit_rate(number),
+        _ => quantity::duration_ns(number.round() as u64),
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
@@ -10,6 +9,7 @@ use pathscope_core::quantity::{Period, named};
 use pathscope_core::sheet::{Figure, Row, Value};
 use pathscope_experiments::document::{ExperimentsDocument, StepResult};
 use pathscope_experiments::plan::Plan;
+use pathscope_experiments::programs::is_installed;
 use pathscope_experiments::runner::{self, Request, Told};
 use pathscope_experiments::sheet;
 use pathscope_lab::harness;
@@ -107,7 +107,7 @@ fn check_programs(plan: &Plan) -> Result<(), Trouble> {
 
 /// One of these programs.
 pub(super) fn check_program(program: &str) -> Result<(), Trouble> {
-    if is_there(program) {
+    if is_installed(program) {
         return Ok(());
     }
     Err(Trouble::new(
@@ -116,18 +116,6 @@ pub(super) fn check_program(program: &str) -> Result<(), Trouble> {
             "there is no program '{program}' on this machine; install it, or leave out with --only what starts it"
         ),
     ))
-}
-
-fn is_there(program: &str) -> bool {
-    use std::os::unix::fs::PermissionsExt as _;
-    let is_file = |path: &Path| {
-        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
-    };
-    if program.contains('/') {
-        return is_file(Path::new(program));
-    }
-    let folders = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder: PathBuf| is_file(&folder.join(program)))
 }
 
 /// The steps, counted as they end.

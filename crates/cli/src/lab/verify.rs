@@ -79,11 +79,11 @@ pub fn verify(registry: &Registry, args: &VerifyArgs) -> Result<(), Trouble> {
             outputs.event(Event::Started { sheet: &sheet, record: document });
         }
         Told::Cell(document) => {
-            outputs.event(Event::Checkpoint { record: document });
             if let Some(cell) = document.cells.last() {
                 outputs.event(Event::Trial { row: &row(document, cell), record: cell });
             }
         }
+        Told::Kept(document) => outputs.event(Event::Checkpoint { record: document }),
     });
     let document = document.map_err(|error| match stop.reason() {
         // A Ctrl-C is heard by the keeper, too.

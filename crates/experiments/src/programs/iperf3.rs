@@ -4,44 +4,42 @@ use pathscope_modes::figures::Unit;
 use pathscope_modes::offered::{Load, Offered};
 use serde_json::Value;
 
-use super::{Listed, Numbers, Said, Server};
+use super::{Known, Listed, Numbers, Said, Server, failed, judge_taken};
+use crate::judge::Promise;
 use crate::theory::Transmission;
 
-/// What it says.
-pub const FIGURES: &[Listed] = &[
-    Listed { id: "iperf3.rate", unit: Unit::BitRate },
-    Listed { id: "iperf3.lost_share", unit: Unit::Share },
-    Listed { id: "iperf3.jitter", unit: Unit::Duration },
-    Listed { id: "iperf3.retransmits", unit: Unit::Count },
-];
-
-/// Serves one test, on the port that it and its client have by default.
-pub const SERVER: Server = Server {
-    words: &["iperf3", "-s", "-1", "--forceflush"],
-    ready: "Server listening on",
-    serves_many: false,
+/// All about it.
+pub const IPERF3: Known = Known {
+    name: "iperf3",
+    figures: &[
+        Listed::promised("iperf3.rate", Unit::BitRate, Promise::Rate),
+        Listed::promised("iperf3.lost_share", Unit::Share, Promise::Lost),
+        Listed::new("iperf3.sent", Unit::Count),
+        Listed::new("iperf3.lost", Unit::Count),
+        Listed::new("iperf3.jitter", Unit::Duration),
+        Listed::new("iperf3.retransmits", Unit::Count),
+    ],
+    // Serves one test, on the port that it and its client have by default.
+    server: Some(Server {
+        words: &["iperf3", "-s", "-1", "--forceflush"],
+        ready: "Server listening on",
+        serves_many: false,
+    }),
+    port: 5_201,
+    // Its result as JSON, and counters beside it that do not change what is measured.
+    words: &["--json"],
+    result_code: None,
+    judge,
+    read,
 };
 
-/// Its result as JSON, and counters beside it that do not change what is measured.
-pub const WORDS: &[&str] = &["--json"];
-
-/// What it cannot be asked for here.
-pub fn judge(words: &[String]) -> Result<(), String> {
-    let taken = ["--json", "--json-stream", "--server", "--logfile", "--port"];
-    let is_taken = |word: &&String| {
-        let (name, _) = word.split_once('=').unwrap_or((word, ""));
-        let is_short =
-            !name.starts_with("--") && ["-J", "-s", "-p"].iter().any(|it| name.starts_with(it));
-        is_short || taken.contains(&name)
-    };
-    match words.iter().find(is_taken) {
-        Some(word) => Err(format!("{word} is said of iperf3 by 'lab run' itself; leave it out")),
-        None => Ok(()),
-    }
+fn judge(words: &[String]) -> Result<(), String> {
+    let taken = ["--json", "--json-stream", "--server", "--logfile", "--port", "-J", "-s", "-p"];
+    judge_taken("iperf3", words, &taken)
 }
 
 /// Reads its JSON: what the receiver counted.
-pub fn read(output: &str) -> Said {
+fn read(output: &str) -> Said {
     let json: Value = match serde_json::from_str(output) {
         Ok(json) => json,
         Err(error) => return failed(format!("iperf3 printed no JSON: {error}")),
@@ -57,6 +55,9 @@ pub fn read(output: &str) -> Said {
     numbers.extend(rate.map(|rate| ("iperf3.rate", rate)));
     let (lost, jitter) = ("/end/sum_received/lost_percent", "/end/sum_received/jitter_ms");
     numbers.extend(number(lost).map(|percent| ("iperf3.lost_share", percent / 100.0)));
+    let counts = [("iperf3.sent", "packets"), ("iperf3.lost", "lost_packets")];
+    let count = |(id, key): (&'static str, &str)| Some((id, number(&format!("/end/sum/{key}"))?));
+    numbers.extend(counts.into_iter().filter(|_| is_udp).filter_map(count));
     numbers.extend(number(jitter).map(|jitter| ("iperf3.jitter", jitter * 1e6)));
     let again = number("/end/sum_sent/retransmits").filter(|_| !is_udp);
     numbers.extend(again.map(|count| ("iperf3.retransmits", count)));
@@ -78,10 +79,6 @@ pub fn read(output: &str) -> Said {
     let offered = Offered { up, down: (is_reverse || is_both).then_some(load) };
     let transmission = Transmission { is_known: true, offered, ..Transmission::default() };
     Said { numbers: Numbers::Listed(numbers), transmission, ..Said::default() }
-}
-
-fn failed(fault: String) -> Said {
-    Said { fault: Some(fault), ..Said::default() }
 }
 
 #[cfg(test)]

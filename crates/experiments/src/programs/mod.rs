@@ -2,13 +2,19 @@
 //! figures are read from what it printed.
 
 mod iperf3;
+mod irtt;
 mod pathscope;
 mod ping;
+mod sockperf;
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_modes::document::Document;
 use pathscope_modes::figures::{FigureId, FigureIdError, Unit};
 
+use crate::judge::Promise;
 use crate::theory::Transmission;
 
 /// What is started.
@@ -16,13 +22,44 @@ use crate::theory::Transmission;
 pub enum Program {
     /// This program, with any of its modes.
     Pathscope,
-    /// That of `iputils` or of `BusyBox`.
-    Ping,
-    /// iperf3 in its client's role.
-    Iperf3,
+    /// Another one whose figures are known.
+    Known(&'static Known),
     /// Any other: its output is kept, and it has no figures.
     Other,
 }
+
+/// Another program whose figures are known: a file of its own, and a place in [`KNOWN`].
+#[derive(Debug)]
+pub struct Known {
+    /// Its name, and what its figures' ids begin with.
+    pub name: &'static str,
+    /// What it says.
+    pub figures: &'static [Listed],
+    /// What it talks with.
+    pub server: Option<Server>,
+    /// The port of that; 0 where there is none.
+    pub port: u16,
+    /// The words that it is started with besides, so that its output can be read.
+    pub words: &'static [&'static str],
+    /// The code with which it ends where what it says is a result all the same.
+    pub result_code: Option<i32>,
+    /// What it cannot be asked for here.
+    pub judge: fn(&[String]) -> Result<(), String>,
+    /// Reads what it printed.
+    pub read: fn(&str) -> Said,
+}
+
+/// There is one of each name.
+impl PartialEq for Known {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Known {}
+
+/// All of them.
+const KNOWN: [&Known; 4] = [&ping::PING, &iperf3::IPERF3, &irtt::IRTT, &sockperf::SOCKPERF];
 
 /// A figure of one of them.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +77,20 @@ pub struct Listed {
     pub id: &'static str,
     /// What it is a number of.
     pub unit: Unit,
+    /// What links promise of it, if anything.
+    pub promise: Option<Promise>,
+}
+
+impl Listed {
+    /// One of which links promise nothing.
+    const fn new(id: &'static str, unit: Unit) -> Self {
+        Self { id, unit, promise: None }
+    }
+
+    /// One of which they promise this.
+    const fn promised(id: &'static str, unit: Unit, promise: Promise) -> Self {
+        Self { id, unit, promise: Some(promise) }
+    }
 }
 
 /// What a program said.
@@ -80,13 +131,22 @@ pub enum Numbers {
 }
 
 impl Program {
+    /// That of the system, `iputils`' or `BusyBox`'.
+    pub const PING: Self = Self::Known(&ping::PING);
+
     /// Known by their first word; `pathscope` is this very program, whatever is installed.
     pub fn named(word: &str) -> Self {
-        match word {
-            "pathscope" => Self::Pathscope,
-            "ping" => Self::Ping,
-            "iperf3" => Self::Iperf3,
-            _ => Self::Other,
+        if word == "pathscope" {
+            return Self::Pathscope;
+        }
+        KNOWN.into_iter().find(|known| known.name == word).map_or(Self::Other, Self::Known)
+    }
+
+    /// The port on which its server is, where that is always the same.
+    pub fn port(self) -> Option<u16> {
+        match self {
+            Self::Known(known) if known.server.is_some() => Some(known.port),
+            _ => None,
         }
     }
 
@@ -94,8 +154,8 @@ impl Program {
     pub fn server(self) -> Option<Server> {
         match self {
             Self::Pathscope => Some(pathscope::SERVER),
-            Self::Iperf3 => Some(iperf3::SERVER),
-            Self::Ping | Self::Other => None,
+            Self::Known(known) => known.server,
+            Self::Other => None,
         }
     }
 
@@ -103,8 +163,8 @@ impl Program {
     pub fn words(self, words: &[String]) -> Vec<String> {
         let further: &[&str] = match self {
             Self::Pathscope => pathscope::WORDS,
-            Self::Iperf3 => iperf3::WORDS,
-            Self::Ping | Self::Other => &[],
+            Self::Known(known) => known.words,
+            Self::Other => &[],
         };
         words.iter().cloned().chain(further.iter().map(|&word| word.to_owned())).collect()
     }
@@ -113,8 +173,8 @@ impl Program {
     pub fn judge(self, words: &[String]) -> Result<(), String> {
         match self {
             Self::Pathscope => pathscope::judge(words),
-            Self::Iperf3 => iperf3::judge(words),
-            Self::Ping | Self::Other => Ok(()),
+            Self::Known(known) => (known.judge)(words),
+            Self::Other => Ok(()),
         }
     }
 
@@ -123,8 +183,8 @@ impl Program {
     pub fn is_fine_with(self, code: Option<i32>) -> bool {
         let of_results = match self {
             Self::Pathscope => Some(i32::from(Failure::Check.exit_code())),
-            Self::Ping => Some(1),
-            Self::Iperf3 | Self::Other => None,
+            Self::Known(known) => known.result_code,
+            Self::Other => None,
         };
         code.is_some() && code == of_results
     }
@@ -133,10 +193,40 @@ impl Program {
     pub fn read(self, output: &str) -> Said {
         match self {
             Self::Pathscope => pathscope::read(output),
-            Self::Ping => ping::read(output),
-            Self::Iperf3 => iperf3::read(output),
+            Self::Known(known) => (known.read)(output),
             Self::Other => Said::default(),
         }
+    }
+}
+
+/// Whether this machine has a program: by its path, or in one of the folders of `PATH`.
+pub fn is_installed(program: &str) -> bool {
+    use std::os::unix::fs::PermissionsExt as _;
+    let is_file = |path: &Path| {
+        fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    };
+    if program.contains('/') {
+        return is_file(Path::new(program));
+    }
+    let folders = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&folders).any(|folder: PathBuf| is_file(&folder.join(program)))
+}
+
+/// What a program said that could not be read.
+fn failed(fault: String) -> Said {
+    Said { fault: Some(fault), ..Said::default() }
+}
+
+/// That none of these options is among the words, since they are said of this program by the runner.
+fn judge_taken(program: &str, words: &[String], taken: &[&str]) -> Result<(), String> {
+    let is_taken = |word: &&String| {
+        let (name, _) = word.split_once('=').unwrap_or((word, ""));
+        let is_short = |it: &&&str| !it.starts_with("--") && !name.starts_with("--");
+        taken.contains(&name) || taken.iter().filter(is_short).any(|it| name.starts_with(it))
+    };
+    match words.iter().find(is_taken) {
+        Some(word) => Err(format!("{word} is said of {program} by 'lab run' itself; leave it out")),
+        None => Ok(()),
     }
 }
 
@@ -154,8 +244,8 @@ pub struct Server {
 impl Figure {
     /// The figure of this id.
     pub fn find(typed: &str) -> Result<Self, FigureIdError> {
-        let theirs = ping::FIGURES.iter().chain(iperf3::FIGURES);
-        match theirs.into_iter().find(|listed| listed.id == typed) {
+        let mut theirs = KNOWN.into_iter().flat_map(|known| known.figures);
+        match theirs.find(|listed| listed.id == typed) {
             Some(listed) => Ok(Self::Theirs(listed)),
             None => FigureId::find(typed).map(Self::Ours),
         }
@@ -189,8 +279,8 @@ impl Figure {
     pub fn is_had_by(&self, program: Program, words: &[String]) -> bool {
         match (self, program) {
             (Self::Ours(figure), Program::Pathscope) => pathscope::has(words, figure.group().name),
-            (Self::Theirs(listed), Program::Ping | Program::Iperf3) => {
-                program == Program::named(listed.id.split('.').next().unwrap_or_default())
+            (Self::Theirs(listed), Program::Known(known)) => {
+                known.figures.iter().any(|its| its.id == listed.id)
             }
             _ => false,
         }

@@ -4,17 +4,28 @@ use pathscope_flow::Transport;
 use pathscope_modes::figures::Unit;
 use pathscope_modes::offered::PingSizes;
 
-use super::{Listed, Numbers, Said};
+use super::{Known, Listed, Numbers, Said, judge_taken};
+use crate::judge::Promise;
 use crate::theory::Transmission;
 
-/// What it says.
-pub const FIGURES: &[Listed] = &[
-    Listed { id: "ping.rtt.min", unit: Unit::Duration },
-    Listed { id: "ping.rtt.mean", unit: Unit::Duration },
-    Listed { id: "ping.rtt.max", unit: Unit::Duration },
-    Listed { id: "ping.lost_share", unit: Unit::Share },
-    Listed { id: "ping.received", unit: Unit::Count },
-];
+/// All about it.
+pub const PING: Known = Known {
+    name: "ping",
+    figures: &[
+        Listed::promised("ping.rtt.min", Unit::Duration, Promise::IdleRoundTrip),
+        Listed::promised("ping.rtt.mean", Unit::Duration, Promise::FullRoundTrip),
+        Listed::promised("ping.rtt.max", Unit::Duration, Promise::FullRoundTrip),
+        Listed::new("ping.lost_share", Unit::Share),
+        Listed::new("ping.received", Unit::Count),
+    ],
+    server: None,
+    port: 0,
+    words: &[],
+    // Some pings were lost.
+    result_code: Some(1),
+    judge: |words| judge_taken("ping", words, &[]),
+    read,
+};
 
 /// What it sends, as its first line says: `56(84) bytes of data`, or `56 data bytes`. They stand behind 8 of ICMP, which is as much
 /// as UDP has.
@@ -41,7 +52,7 @@ fn sizes(output: &str) -> Option<PingSizes> {
 /// ```
 ///
 /// `BusyBox` says `20 packets received` and `round-trip min/avg/max = … ms`.
-pub fn read(output: &str) -> Said {
+fn read(output: &str) -> Said {
     let mut numbers = Vec::new();
     for line in output.lines() {
         if line.contains("packets transmitted") {
@@ -87,7 +98,7 @@ mod tests {
     fn numbers(output: &str) -> Vec<Option<f64>> {
         let said = read(output);
         let number = |listed: &Listed| Figure::find(listed.id).ok()?.number(&said.numbers);
-        FIGURES.iter().map(number).collect()
+        PING.figures.iter().map(number).collect()
     }
 
     #[test]

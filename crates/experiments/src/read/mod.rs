@@ -329,6 +329,10 @@ impl Reader<'_, '_> {
             );
             return self.no(which, subject, text);
         }
+        if let Some(why) = judge::impossible(self.network, step, &expectation) {
+            let at = entry("is").unwrap_or(which);
+            return self.no(at, subject, format!("this cannot come true: {why}"));
+        }
         Some(expectation)
     }
 

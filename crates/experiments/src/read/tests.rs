@@ -82,6 +82,21 @@ fn what_cannot_be_is_told_with_its_line_and_what_is_allowed() {
             "{ figure = 'ping.received', within = '1' }",
             "links promise nothing of ping.received; say what it is to be",
         ),
+        (
+            PING,
+            "{ figure = 'ping.rtt.mean', is = '1ms', within = '10%' }",
+            "this cannot come true: between a and b a round trip takes ",
+        ),
+        (
+            "{ from = 'a', to = 'b', run = 'iperf3 -c {to}' }",
+            "{ figure = 'iperf3.rate', is = '1Gbit', within = '3%' }",
+            "this cannot come true: between a and b no more than ",
+        ),
+        (
+            "{ from = 'a', to = 'b', run = 'iperf3 -c {to} -u' }",
+            "{ figure = 'iperf3.lost_share', is = '150%', within = '1%' }",
+            "this cannot come true: a share is between 0 and 100 %",
+        ),
         (PING, "{ within = '1ms' }", "an expectation is of one of figure, sum and jain"),
         (PING, "{ jain = 'ping.rtt.mean' }", "Jain's index is of rates"),
         (

@@ -23,6 +23,8 @@ use crate::programs::{Program, Said, Server};
 const STARTING: Duration = Duration::from_secs(20);
 /// How often it is looked who has ended, and whether somebody wants all this to end.
 const LOOK: Duration = Duration::from_millis(50);
+/// The same once a program has closed its outputs: its end is a moment away.
+const SOON: Duration = Duration::from_millis(1);
 /// How long what a program has left behind may hold its outputs.
 const LEFT_BEHIND: Duration = Duration::from_secs(1);
 /// How long programs that are told to end get to say what they have.
@@ -110,6 +112,8 @@ struct Started {
     status: Option<ExitStatus>,
     /// When its process ended.
     ended_at: Option<Tick>,
+    /// When it closed its outputs.
+    closed_at: Option<Tick>,
     /// What it said, once nobody can say more.
     said: Option<(Vec<u8>, String)>,
     /// Whether it was ended from here, since it would not by itself.
@@ -123,6 +127,7 @@ impl Started {
             is_ready: false,
             status: None,
             ended_at: None,
+            closed_at: None,
             said: None,
             was_ended: false,
         }
@@ -279,7 +284,13 @@ impl Running<'_> {
         if let Some(reason) = (self.ground.stop)() {
             return Err(Halt::Stopped(reason));
         }
-        self.hear(left.min(LOOK));
+        let now = clock::now();
+        let is_ending = |it: &Started| {
+            let is_just_now = it.closed_at.is_some_and(|at| now.since(at) < LOOK);
+            is_just_now && it.status.is_none()
+        };
+        let pause = if self.started.values().any(is_ending) { SOON } else { LOOK };
+        self.hear(left.min(pause));
         let served_many = self.servers.iter().filter(|((_, program), _)| {
             Program::named(program).server().is_some_and(|server| server.serves_many)
         });
@@ -298,7 +309,10 @@ impl Running<'_> {
                 self.started.entry(number).and_modify(|it| it.is_ready = true);
             }
             Ok(Heard::Closed { number, output, complaint }) => {
-                self.started.entry(number).and_modify(|it| it.said = Some((output, complaint)));
+                self.started.entry(number).and_modify(|it| {
+                    it.closed_at = Some(clock::now());
+                    it.said = Some((output, complaint));
+                });
             }
             Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {}
         }

@@ -191,6 +191,26 @@ impl<'network> Promises<'network> {
     }
 }
 
+/// The least that any round trip between two nodes takes, in nanoseconds: the delays there and back.
+pub fn least_rtt_ns(network: &Network, from: &str, to: &str) -> Option<f64> {
+    let hops = network.way(from, to)?.into_iter().chain(network.way_back(from, to)?);
+    let delays = hops.filter_map(|hop| network.conditions(hop));
+    Some(delays.map(|it| it.delay.0.saturating_sub(it.jitter.0) as f64).sum())
+}
+
+/// The most that any load gets through, in bits a second, whichever way it goes; absent where a way has no limit.
+pub fn most_rate_bps(network: &Network, from: &str, to: &str) -> Option<f64> {
+    let narrowest = |hops: Vec<Hop>| {
+        let rates = hops.into_iter().filter_map(|hop| match network.conditions(hop)?.rate {
+            Rate::Unlimited => None,
+            Rate::Limited(rate) => Some(rate.0 as f64),
+        });
+        rates.reduce(f64::min)
+    };
+    let there = narrowest(network.way(from, to)?)?;
+    Some(there.max(narrowest(network.way_back(from, to)?)?))
+}
+
 impl Flow {
     fn new(
         run: usize,
