@@ -36,7 +36,7 @@ pub struct Cell {
     pub conditions: Vec<Conditions>,
     /// What becomes of them in mid-run.
     pub later: Vec<Later>,
-    /// The words behind `pathscope`, with `{to}` for the other host.
+    /// The words behind `pathscope`, or those of another program with its name, with `{to}` for the other host.
     pub words: Vec<String>,
     /// How long it lasts.
     pub duration: Period,
@@ -121,13 +121,14 @@ impl Cell {
         if let Some(bytes) = self.ping_bytes {
             // Its payload begins behind a header as long as UDP's.
             // A link on a shared processor carries some 4 MB/s.
-            let interval = if bytes > 10_000 { 0.05 } else { 0.01 };
+            let interval = if bytes > 10_000 { 0.05 } else { 0.005 };
             let words = format!("ping -q -c 30 -i {interval} -s {bytes} {target}");
-            runs.push(run("ping", &to, Program::Ping, words.split(' ').map(str::to_owned)));
+            runs.push(run("ping", &to, Program::PING, words.split(' ').map(str::to_owned)));
         }
-        let mut words = vec!["pathscope".to_owned()];
-        words.extend(self.words.iter().map(|word| word.replace(SAMPLES, samples)));
-        runs.push(run("pathscope", &to, Program::Pathscope, words.into_iter()));
+        let own = ["pathscope".to_owned()].into_iter().filter(|_| !self.is_of_another());
+        let words = self.words.iter().map(|word| word.replace(SAMPLES, samples));
+        let name = if self.is_of_another() { &self.words[0] } else { "pathscope" };
+        runs.push(run(name, &to, self.program(), own.chain(words)));
         if let [_, measuring] = &mut runs[..] {
             measuring.after = Some(0);
         }
@@ -141,6 +142,19 @@ impl Cell {
         }
     }
 
+    /// What measures: pathscope, with its words alone, or a program that is named by the first of them.
+    pub fn program(&self) -> Program {
+        match self.words.first().map(|word| Program::named(word)) {
+            Some(known @ Program::Known(_)) => known,
+            _ => Program::Pathscope,
+        }
+    }
+
+    /// Whether another program than pathscope measures.
+    pub fn is_of_another(&self) -> bool {
+        self.program() != Program::Pathscope
+    }
+
     /// Whether a datagram with so much payload travels in one packet.
     pub const fn is_whole(&self, bytes: u64) -> bool {
         bytes + self.family.header_bytes() + UDP_BYTES <= self.place.mtu()
@@ -150,6 +164,12 @@ impl Cell {
     pub fn is_impaired(&self) -> bool {
         let does = |it: &Conditions| !it.up.is_empty() || !it.down.is_empty();
         !self.later.is_empty() || self.conditions.iter().any(does)
+    }
+
+    /// Whether its links damage datagrams, which a run tells as a check that failed.
+    pub fn is_damaged(&self) -> bool {
+        let words = self.conditions.iter().flat_map(|it| [it.up, it.down]);
+        words.chain(self.later.iter().map(|it| it.words)).any(|words| words.contains("corrupt="))
     }
 
     /// The congestion control that it asks for.

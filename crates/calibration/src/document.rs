@@ -50,10 +50,22 @@ pub struct CalibrationDocument {
     pub rows: Vec<RowResult>,
     /// Figures that no row is about; of a distribution those of its numbers.
     pub without_row: Vec<String>,
+    /// Why there is none of whole figures; absent in earlier documents.
+    pub without_reasons: Vec<WithoutRow>,
     /// Truths that no cell had for any figure, though every cell was to be measured.
     pub unseen: Vec<String>,
     /// What to mind.
     pub caveats: Vec<Caveat>,
+}
+
+/// Figures that no row is about, and why.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct WithoutRow {
+    /// A figure's id; with a point at its end how the ids of several begin.
+    pub figures: String,
+    /// Why.
+    pub reason: String,
 }
 
 impl Default for CalibrationDocument {
@@ -72,6 +84,7 @@ impl Default for CalibrationDocument {
             cells: Vec::new(),
             rows: Vec::new(),
             without_row: Vec::new(),
+            without_reasons: Vec::new(),
             unseen: Vec::new(),
             caveats: Vec::new(),
         }

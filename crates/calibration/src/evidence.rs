@@ -1,12 +1,16 @@
 //! What is known of a cell once it is over, beside what pathscope says: what its links did to every frame, what the kernel's
 //! ping took, and each single ping.
 
+use std::collections::BTreeSet;
+use std::ops::Range;
+
 use pathscope_lab::link::{Counts, Flow, FlowCounts, Ports, Tally};
 use pathscope_lab::relay::LinkAccount;
 use pathscope_modes::figures::Found;
 use serde_json::Value;
 
 use crate::cell::{Cell, UDP_BYTES};
+use crate::relay::Witnesses;
 use crate::samples::Samples;
 use crate::samples::frames::Frames;
 use crate::samples::pings::Pings;
@@ -23,6 +27,10 @@ const ANSWER_BYTES: u64 = 32;
 pub const CONSENT_BYTES: u64 = 40;
 /// Payload of a datagram beside a load, and of its answer.
 pub const PROBE_BYTES: u64 = 64;
+/// Where a datagram over several paths has the client's stamp, which the client alone can compare.
+pub const CLIENT_STAMP: Range<usize> = 24..32;
+/// Where an echo has the server's stamps, in pings and in datagrams over several paths.
+pub const SERVER_STAMPS: Range<usize> = 32..48;
 /// What a link may do to a frame that then arrives nowhere.
 pub const TAKEN: [fn(&Counts) -> Tally; 3] =
     [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
@@ -46,6 +54,8 @@ pub struct Evidence<'cell> {
     pub samples: Option<Samples>,
     /// The port of the server.
     pub port: u16,
+    /// What others than the relay say of the same frames.
+    pub witnesses: Witnesses,
 }
 
 /// One direction.
@@ -142,8 +152,57 @@ impl Evidence<'_> {
             let payload = tally.bytes.checked_sub(tally.frames * headers)?;
             told_apart(Tally { bytes: payload, ..tally }, bytes, others)
         };
-        let count: u64 = self.rows(link, way, UDP)?.map(of_row).sum::<Option<u64>>()?;
+        let probes = self.probe_ports(link);
+        let rows = self.rows(link, way, UDP)?;
+        let rows = rows.filter(|row| client_port(row, way).is_none_or(|it| !probes.contains(&it)));
+        let count: u64 = rows.map(of_row).sum::<Option<u64>>()?;
         Some(count as f64)
+    }
+
+    /// Frames of the test over UDP that one link damaged at these bytes of their payload.
+    pub fn damages(&self, link: usize, way: Way, bytes: Range<usize>) -> f64 {
+        let damages = self.links.get(link).map_or(&[][..], |link| match way {
+            Way::Up => &link.forward.truth.damages,
+            Way::Down => &link.backward.truth.damages,
+        });
+        let server = |ports: Ports| match (ports, way) {
+            (Ports::Pair { destination, .. }, Way::Up) => destination == self.port,
+            (Ports::Pair { source, .. }, Way::Down) => source == self.port,
+            _ => false,
+        };
+        let is_of_test =
+            |flow: &Flow| matches!(flow, Flow::Ip { protocol: UDP, ports, .. } if server(*ports));
+        let there = damages.iter().filter(|it| is_of_test(&it.flow));
+        there.filter(|it| bytes.contains(&it.damage.payload_offset)).count() as f64
+    }
+
+    /// What became of the frames of probes beside a load, of one link and direction; what opens their flow is among them.
+    pub fn probes(&self, link: usize, way: Way) -> Option<Counts> {
+        let probes = self.probe_ports(link);
+        let rows = self.rows(link, way, UDP)?;
+        let rows = rows.filter(|row| client_port(row, way).is_some_and(|it| probes.contains(&it)));
+        Some(rows.fold(Counts::default(), |sum, row| sum.add(&row.counts)))
+    }
+
+    /// Of the answers to probes that are counted so, how many.
+    pub fn echoes(&self, link: usize, of: fn(&Counts) -> Tally) -> Option<f64> {
+        let tally = of(&self.probes(link, Way::Down)?);
+        let headers = ETHERNET_BYTES + self.cell.family.header_bytes() + UDP_BYTES;
+        let bytes = tally.bytes.checked_sub(tally.frames * headers)?;
+        let echoes = told_apart(Tally { bytes, ..tally }, PROBE_BYTES, &[ANSWER_BYTES])?;
+        Some(echoes as f64)
+    }
+
+    /// The client's ports of probes: from there nothing else comes than datagrams of their size, which no load has.
+    pub fn probe_ports(&self, link: usize) -> BTreeSet<u16> {
+        let headers = ETHERNET_BYTES + self.cell.family.header_bytes() + UDP_BYTES;
+        let is_load = self.cell.asked.bytes == Some(PROBE_BYTES);
+        let rows = self.rows(link, Way::Up, UDP).filter(|_| !is_load).into_iter().flatten();
+        let is_of_probes = |row: &&FlowCounts| {
+            let all = row.counts.offered;
+            all.frames > 0 && all.bytes == all.frames * (headers + PROBE_BYTES)
+        };
+        rows.filter(is_of_probes).filter_map(|row| client_port(row, Way::Up)).collect()
     }
 
     /// Whether all datagrams of the test that its links carried are told apart from what else the ends say.
@@ -200,6 +259,16 @@ impl Evidence<'_> {
     /// What a round trip over a link takes at the least: its delays.
     pub fn least_rtt_ns(&self, link: usize) -> Option<f64> {
         self.cell.conditions.get(link).map(|it| 2.0 * it.delay_ns as f64)
+    }
+}
+
+/// The port at the client's end.
+fn client_port(row: &FlowCounts, way: Way) -> Option<u16> {
+    match row.flow {
+        Flow::Ip { ports: Ports::Pair { source, destination }, .. } => {
+            Some(if way == Way::Up { source } else { destination })
+        }
+        _ => None,
     }
 }
 

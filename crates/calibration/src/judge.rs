@@ -5,19 +5,26 @@ use std::collections::{BTreeMap, BTreeSet};
 use pathscope_modes::figures::{GROUPS, Group, STATISTICS, Unit, found};
 use serde_json::Value;
 
-use crate::document::{CellResult, Observation, Outside, RowResult};
+use crate::document::{CalibrationDocument, CellResult, Observation, Outside, RowResult};
 use crate::evidence::Evidence;
+use crate::grid::Extent;
 use crate::moved::{Change, Moved};
+use crate::others;
+use crate::relay;
 use crate::rule::{Against, Rule, is_same};
 use crate::rules;
+use crate::rules::without;
 
 /// The most that is told of what one row found outside.
 const MOST_OUTSIDE: usize = 20;
 
 /// What one cell shows: each figure that it has beside each truth that there is for it.
 pub fn cell(evidence: &Evidence<'_>) -> Vec<Observation> {
-    let found = found(evidence.measurement);
-    let changes = Against::ALL.into_iter().flat_map(|it| Change::ALL.map(|change| (it, change)));
+    let mut found = found(evidence.measurement);
+    found.extend(relay::found(evidence));
+    found.extend(others::found(evidence.measurement));
+    let sources = Against::ALL.into_iter().filter(|it| evidence.witnesses.has(*it));
+    let changes = sources.flat_map(|it| Change::ALL.map(|change| (it, change)));
     let others = changes.map(|(against, change)| (against, Moved::of(evidence, against, change)));
     let others: Vec<(Against, Moved)> = others.collect();
     let others: Vec<_> = others.iter().map(|(against, it)| (*against, it.evidence())).collect();
@@ -98,11 +105,33 @@ fn is_statistic(name: &str) -> bool {
     matches!(percent, Some(Ok(_))) || STATISTICS.iter().any(|it| it.name == name)
 }
 
-/// The rules of which no cell that counts has shown anything.
-pub fn unseen(cells: &[CellResult]) -> Vec<String> {
+/// The rows of a document, from all its cells.
+pub fn conclude(document: &mut CalibrationDocument, unruled: &BTreeSet<String>) {
+    document.rows = rows(&document.cells);
+    document.without_row = without_row(&document.rows, unruled);
+    document.without_reasons = without::reasons(&document.without_row);
+}
+
+/// The rules of which no cell that counts has shown anything, but for those of sources that there were none of.
+pub fn unseen(cells: &[CellResult], extent: Extent, missing: &[Against]) -> Vec<String> {
     let counting = cells.iter().filter(|cell| cell.counts());
     let seen: BTreeSet<u32> = counting.flat_map(|it| &it.observations).map(|it| it.rule).collect();
-    let unseen = rules::all().enumerate().filter(|(index, _)| !seen.contains(&(*index as u32)));
+    // A quick run has no time to search, nor for other programs, which need not be there.
+    let is_others = |rule: &Rule| rule.below.is_none() && rule.above.is_none();
+    // What crossed a link is known by captures, whatever it is held to.
+    let is_there = |rule: &Rule| {
+        !missing.contains(&Against::Captures) || !rule.figure.starts_with("relay.one_way.")
+    };
+    let is_tried = |rule: &Rule| {
+        // What holds on a quiet machine only may have nothing to be compared with on another.
+        rule.holds_when_busy
+            && is_there(rule)
+            && !is_others(rule)
+            && (extent != Extent::Quick || !rule.figure.starts_with("search."))
+    };
+    let unseen = rules::all().enumerate().filter(|(index, rule)| {
+        !seen.contains(&(*index as u32)) && !missing.contains(&rule.against) && is_tried(rule)
+    });
     unseen.map(|(_, rule)| format!("{} against {}", rule.figure, rule.against.words())).collect()
 }
 
@@ -172,7 +201,7 @@ fn row(rule: &Rule, figure: &str, seen: &[Seen<'_>]) -> RowResult {
 
 fn unit(figure: &str) -> Unit {
     let of = |group: &'static Group| group.figures.iter().map(move |it| (group.id(it), it.unit));
-    let known = |id: &str| GROUPS.iter().flat_map(of).find(|it| it.0 == id).map(|it| it.1);
+    let known = |id: &str| relay::groups().flat_map(of).find(|it| it.0 == id).map(|it| it.1);
     let is_last = |name: &str| figure.rsplit_once('.').is_some_and(|(_, last)| last == name);
     let of_statistic = || STATISTICS.iter().find(|it| is_last(it.name)).map(|it| it.unit);
     known(figure).or_else(of_statistic).unwrap_or(Unit::Duration)

@@ -2,20 +2,23 @@
 //!
 //! `covering` chooses few cells in which every pair of settings is met, `grid` says what those settings are, `rules` which
 //! truth each figure is held to and how far off it may be, `judge` compares, `document` keeps it, `sheet` shows it. All of these
-//! are pure. `runner` alone starts anything, by the runner of `experiments`.
+//! are pure. `runner` and `preparation` alone start anything, by the runner of `experiments`.
 //!
 //! Not here: networks (`lab`), and what a figure means (docs/figures.md).
 
 #![forbid(unsafe_code)]
 
 mod cell;
-mod covering;
+pub mod covering;
 pub mod document;
 mod evidence;
 mod grid;
 mod judge;
 mod moved;
+mod others;
 mod place;
+mod preparation;
+mod relay;
 mod rule;
 mod rules;
 pub mod runner;

@@ -2,12 +2,15 @@
 //!
 //! Not here: whether a rule notices, see `judge`.
 
-use pathscope_lab::link::{Counts, Flow, Tally};
+use std::collections::BTreeSet;
+
+use pathscope_lab::link::{Counts, Flow, Ports, Tally};
 use pathscope_lab::relay::LinkAccount;
 use serde_json::Value;
 
 use crate::cell::{Cell, UDP_BYTES};
 use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, UDP};
+use crate::relay::Witnesses;
 use crate::rule::Against;
 use crate::samples::Samples;
 
@@ -37,7 +40,8 @@ impl Change {
         }
     }
 
-    fn number(self, number: u64, by: u64) -> u64 {
+    /// A number that is so much more or less.
+    pub fn number(self, number: u64, by: u64) -> u64 {
         match self {
             Self::More => number + by,
             Self::Less => number.saturating_sub(by),
@@ -54,6 +58,7 @@ pub struct Moved {
     ping_ns: Option<(f64, f64)>,
     samples: Option<Samples>,
     port: u16,
+    witnesses: Witnesses,
 }
 
 impl Moved {
@@ -66,11 +71,16 @@ impl Moved {
             ping_ns: evidence.ping_ns,
             samples: evidence.samples.clone(),
             port: evidence.port,
+            witnesses: evidence.witnesses.clone(),
         };
         match against {
             Against::Asked => moved.asked(change),
             Against::Links => moved.conditions(change),
-            Against::Ledger => moved.ledger(change),
+            Against::Ledger => {
+                let links = 0..moved.links.len();
+                let probes: Vec<_> = links.map(|link| evidence.probe_ports(link)).collect();
+                moved.ledger(change, &probes);
+            }
             Against::Ping => {
                 let other = |it: f64| match change {
                     Change::More => it + STACKS_NS as f64,
@@ -84,6 +94,9 @@ impl Moved {
                 }
             }
             Against::Figures => alter(&mut moved.measurement, change),
+            Against::Counters | Against::Captures | Against::Filter | Against::Shaper => {
+                moved.witnesses.change(against, change, STACKS_NS);
+            }
             Against::Unknown => {}
         }
         moved
@@ -98,6 +111,7 @@ impl Moved {
             ping_ns: self.ping_ns,
             samples: self.samples.clone(),
             port: self.port,
+            witnesses: self.witnesses.clone(),
         }
     }
 
@@ -120,13 +134,19 @@ impl Moved {
     }
 
     /// A datagram more or less in each count, and a stream by a share.
-    fn ledger(&mut self, change: Change) {
+    fn ledger(&mut self, change: Change, probes: &[BTreeSet<u16>]) {
         let headers = ETHERNET_BYTES + self.cell.family.header_bytes() + UDP_BYTES;
-        let datagram = headers + self.cell.asked.bytes.unwrap_or(PROBE_BYTES);
-        for link in &mut self.links {
+        let load_bytes = self.cell.asked.bytes.unwrap_or(PROBE_BYTES);
+        for (link, probes) in self.links.iter_mut().zip(probes) {
             for direction in [&mut link.forward, &mut link.backward] {
                 for row in &mut direction.truth.flows {
                     let is_udp = matches!(row.flow, Flow::Ip { protocol: UDP, .. });
+                    let is_of_probes = matches!(
+                        row.flow,
+                        Flow::Ip { ports: Ports::Pair { source, destination }, .. }
+                            if probes.contains(&source) || probes.contains(&destination)
+                    );
+                    let datagram = headers + if is_of_probes { PROBE_BYTES } else { load_bytes };
                     let other = |tally: Tally| {
                         let (frames, bytes) = if is_udp {
                             (1, datagram)
@@ -159,7 +179,7 @@ impl Moved {
 }
 
 /// Makes every number of a result another one, not all by the same share.
-fn alter(value: &mut Value, change: Change) {
+pub fn alter(value: &mut Value, change: Change) {
     match value {
         Value::Number(number) => {
             let other =

@@ -4,20 +4,40 @@
 pub const NETWORK: &str = r#"
 name = "calibration"
 isolated = true
-hosts = ["near", "wire", "wire6", "wide", "link", "link6", "both"]
-routers = ["left", "right", "middle"]
+hosts = ["near", "wire", "wire6", "wide", "link", "link6", "both", "beyond", "narrow"]
+routers = ["left", "right", "middle", "translator", "shrinker"]
 
 [links]
 "near:wire" = {}
 "near:wire6" = { subnet = "fd00:1::/64" }
 "near:wide" = { mtu = 9000 }
-"near:link" = { delay = "2ms" }
+"near:link" = { delay = "2ms", subnet = "10.21.0.0/24" }
 "near:link6" = { delay = "2ms", subnet = "fd00:2::/64" }
 "near:left" = { delay = "2ms" }
 "left:middle" = {}
-"near:right" = { delay = "3ms" }
+"near:right" = { delay = "3ms", subnet = "10.20.0.0/24" }
 "right:middle" = {}
 "middle:both" = {}
+"near:translator" = { delay = "2ms", subnet = "10.22.0.0/24" }
+"translator:beyond" = {}
+"near:shrinker" = { delay = "2ms" }
+"shrinker:narrow" = { mtu = 1400 }
+"#;
+
+/// Of the second way: what the host that measures is called there, and the router.
+pub const SECOND_WAY: [&str; 2] = ["10.20.0.2", "10.20.0.1"];
+
+/// What the host at the other end of the link is called, for programs that know no names.
+pub const LINK_ADDRESS: &str = "10.21.0.2";
+
+/// One link as in [`NETWORK`], for the kernel to shape: it has no delay that every kernel could make.
+pub const SHAPED: &str = r#"
+name = "calibration-shaped"
+isolated = true
+hosts = ["near", "link"]
+
+[links]
+"near:link" = { rate = "20Mbit", queue = "50p" }
 "#;
 
 /// The host that measures.
@@ -36,6 +56,12 @@ pub enum Place {
     Link,
     /// Two hosts with two ways between them, a link on each.
     Both,
+    /// Behind a router that writes its own address into what leaves.
+    Translated,
+    /// Behind a link of known conditions and one for shorter packets.
+    Shrinking,
+    /// By the second of two ways, since the source says so.
+    Routed,
 }
 
 /// Which addresses are used.
@@ -57,7 +83,9 @@ impl Place {
             (Self::Wide, _) => "wide",
             (Self::Link, Family::Four) => "link",
             (Self::Link, Family::Six) => "link6",
-            (Self::Both, _) => "both",
+            (Self::Both | Self::Routed, _) => "both",
+            (Self::Translated, _) => "beyond",
+            (Self::Shrinking, _) => "narrow",
         }
     }
 
@@ -76,7 +104,33 @@ impl Place {
             (Self::Link, Family::Four) => &["near:link"],
             (Self::Link, Family::Six) => &["near:link6"],
             (Self::Both, _) => &["near:left", "near:right"],
+            (Self::Translated, _) => &["near:translator"],
+            (Self::Shrinking, _) => &["near:shrinker"],
+            (Self::Routed, _) => &["near:right"],
             (Self::Loopback | Self::Wire | Self::Wide, _) => &[],
+        }
+    }
+
+    /// What a place needs beside its links, as commands of a node.
+    pub fn needs(self) -> Vec<(&'static str, Vec<String>)> {
+        let words = |text: &str| text.split(' ').map(str::to_owned).collect();
+        let [here, router] = SECOND_WAY;
+        match self {
+            Self::Translated => {
+                let rules = "add table ip nat; \
+                             add chain ip nat leaving { type nat hook postrouting priority 100; }; \
+                             add rule ip nat leaving oifname \"to-beyond\" masquerade";
+                vec![
+                    ("translator", vec!["nft".to_owned(), rules.to_owned()]),
+                    // What is not translated has no answer.
+                    ("beyond", words("ip route add blackhole 10.22.0.0/24")),
+                ]
+            }
+            Self::Routed => vec![
+                (NEAR, words(&format!("ip rule add from {here} lookup 100"))),
+                (NEAR, words(&format!("ip route add default via {router} table 100"))),
+            ],
+            _ => Vec::new(),
         }
     }
 
@@ -85,7 +139,8 @@ impl Place {
         match self {
             Self::Loopback => 65_536,
             Self::Wide => 9_000,
-            Self::Wire | Self::Link | Self::Both => 1_500,
+            Self::Shrinking => 1_400,
+            Self::Wire | Self::Link | Self::Both | Self::Translated | Self::Routed => 1_500,
         }
     }
 }

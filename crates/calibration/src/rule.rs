@@ -25,6 +25,14 @@ pub enum Against {
     Samples,
     /// Other figures of the same result, of which it must be the sum or the ratio.
     Figures,
+    /// What the interfaces at the ends of links counted.
+    Counters,
+    /// Captures at both interfaces of a link, with the kernel's stamps.
+    Captures,
+    /// What the kernel's packet filter counted at both hosts.
+    Filter,
+    /// The same programs over a link that the kernel shapes.
+    Shaper,
     /// One that this version does not know.
     #[default]
     #[serde(other)]
@@ -33,8 +41,18 @@ pub enum Against {
 
 impl Against {
     /// Every source there is.
-    pub const ALL: [Self; 6] =
-        [Self::Asked, Self::Links, Self::Ledger, Self::Ping, Self::Samples, Self::Figures];
+    pub const ALL: [Self; 10] = [
+        Self::Asked,
+        Self::Links,
+        Self::Ledger,
+        Self::Ping,
+        Self::Samples,
+        Self::Figures,
+        Self::Counters,
+        Self::Captures,
+        Self::Filter,
+        Self::Shaper,
+    ];
 
     /// In words.
     pub const fn words(self) -> &'static str {
@@ -45,6 +63,10 @@ impl Against {
             Self::Ping => "the kernel's ping",
             Self::Samples => "single samples",
             Self::Figures => "other figures",
+            Self::Counters => "the interfaces' counters",
+            Self::Captures => "packet captures",
+            Self::Filter => "nft counters",
+            Self::Shaper => "the kernel's tbf",
             Self::Unknown => "something else",
         }
     }

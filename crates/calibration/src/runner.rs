@@ -7,22 +7,30 @@ use std::thread;
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::error::Failure;
 use pathscope_core::record::{Caveat, Host, Tool};
+use pathscope_experiments::document::{Attempt, RunResult};
 use pathscope_experiments::runner::{Done, Ground, perform};
 use pathscope_lab::harness::{Lab, Plan as LabPlan, UpError};
 use pathscope_lab::link::Order;
-use pathscope_lab::relay::{RelayAccount, Shortcoming};
+use pathscope_lab::relay::{Counters, RelayAccount, Shortcoming};
 use pathscope_lab::standing::SetOrder;
 use pathscope_lab::topology::{Network, Topology};
-use pathscope_modes::document::{Outcome, OutcomeState};
-use pathscope_os::{clock, sockets};
+use pathscope_modes::document::{Document, Outcome, OutcomeState};
+use pathscope_os::clock;
+use serde_json::Value;
 
 use crate::cell::{Cell, Later};
 use crate::document::{CalibrationDocument, CellResult};
 use crate::evidence::{Evidence, Way};
 use crate::grid::{self, Extent};
 use crate::judge;
+use crate::others;
 use crate::place::{NEAR, NETWORK};
+use crate::preparation::prepare;
+use crate::relay::watch::{Missing, Watch};
+use crate::relay::{Witnesses, shaped, watch};
+use crate::rule::Against;
 use crate::samples::Samples;
 
 /// An order is not carried out at its very instant.
@@ -32,7 +40,9 @@ const FURTHER_TRIES: usize = 1;
 /// How a link is between cells, but for its delay.
 const RESET: &str = "rate=none jitter=0ms queue=1000p loss=none dup=0% corrupt=0% reorder=none";
 /// How often it is looked whether links are empty, and for how long.
-const EMPTY: (Duration, u32) = (Duration::from_millis(20), 100);
+const EMPTY: (Duration, u32) = (Duration::from_millis(5), 400);
+/// How often what has been measured is judged as a whole and kept: what a kill costs at the most.
+const KEEP_EVERY_NS: u64 = 5_000_000_000;
 
 /// Who does it, and as what it is told.
 pub struct Request<'request> {
@@ -62,8 +72,10 @@ pub struct Request<'request> {
 pub enum Told<'told> {
     /// The lab is up; the document says what will be done.
     Began(&'told CalibrationDocument),
-    /// A cell has been measured; it is the last of the document's.
+    /// A cell has been measured; it is the last of the document's, whose rows are not yet those of all cells.
     Cell(&'told CalibrationDocument),
+    /// The document is as whole as it can be, and to be kept.
+    Kept(&'told CalibrationDocument),
 }
 
 /// The network that it is done on.
@@ -77,8 +89,8 @@ pub fn run(
     tell: &mut dyn FnMut(Told<'_>),
 ) -> Result<CalibrationDocument, UpError> {
     let began = clock::now();
-    let (cells, left_out) = chosen(request);
     let lab = Lab::up(&request.lab)?;
+    let (cells, left_out) = prepare(&lab, chosen(request));
     let mut document = CalibrationDocument {
         tool: Tool { ..request.host.tool.clone() },
         command: request.command.clone(),
@@ -99,13 +111,14 @@ pub fn run(
     tell(Told::Began(&document));
     let ground =
         Ground { lab: &lab, binary: request.lab.binary, stop: request.stop, at_begin: &|| Ok(()) };
-    let (mut stopped, mut unruled) = (None, BTreeSet::new());
+    let (mut stopped, mut gathered) = (None, Gathered::default());
+    let mut keep_at = began;
     for cell in &cells {
         stopped = (request.stop)();
         if stopped.is_some() {
             break;
         }
-        let (result, halted) = measure(request, &ground, cell, began, &mut unruled);
+        let (result, halted) = measure(request, &ground, cell, began, &mut gathered);
         stopped = halted;
         if stopped.is_some() {
             break;
@@ -113,19 +126,36 @@ pub fn run(
         document.cells.push(result);
         document.duration_ns = clock::now().nanos_since(began);
         document.outcome = Outcome::cut_off_after(Some(&cell.name));
-        document.rows = judge::rows(&document.cells);
-        document.without_row = judge::without_row(&document.rows, &unruled);
         tell(Told::Cell(&document));
+        if clock::now() >= keep_at {
+            judge::conclude(&mut document, &gathered.unruled);
+            tell(Told::Kept(&document));
+            keep_at = clock::now().plus_nanos(KEEP_EVERY_NS);
+        }
     }
+    judge::conclude(&mut document, &gathered.unruled);
     document.outcome = match stopped {
         None => Outcome::default(),
         Some(reason) => Outcome::ended(OutcomeState::Interrupted, reason),
     };
     document.duration_ns = clock::now().nanos_since(began);
     if stopped.is_none() && request.only.is_empty() {
-        document.unseen = judge::unseen(&document.cells);
+        document.unseen =
+            judge::unseen(&document.cells, request.extent, &gathered.missing.sources());
     }
+    document.caveats.extend(gathered.missing.caveats());
     Ok(document)
+}
+
+/// What comes together beside results.
+#[derive(Default)]
+struct Gathered {
+    /// Numbers that no rule is about.
+    unruled: BTreeSet<String>,
+    /// Sources that there were none of, and why.
+    missing: Missing,
+    /// What the links had done when they were looked at last: between two cells nothing passes them, mostly.
+    account: Option<RelayAccount>,
 }
 
 /// The names of all cells that a run would have.
@@ -133,8 +163,8 @@ pub fn names(extent: Extent) -> Vec<String> {
     grid::cells(extent).into_iter().map(|cell| cell.name).collect()
 }
 
-/// The cells to be measured, and what is told of those that this machine cannot do.
-fn chosen(request: &Request<'_>) -> (Vec<Cell>, Option<Caveat>) {
+/// The cells that are asked for.
+fn chosen(request: &Request<'_>) -> Vec<Cell> {
     let cells = grid::cells(request.extent);
     let is_name = |word: &String| cells.iter().any(|cell| &cell.name == word);
     let is_chosen = |cell: &&Cell| {
@@ -143,23 +173,7 @@ fn chosen(request: &Request<'_>) -> (Vec<Cell>, Option<Caveat>) {
         };
         request.only.is_empty() || request.only.iter().any(fits)
     };
-    let chosen: Vec<Cell> = cells.iter().filter(is_chosen).cloned().collect();
-    // A user without rights has no kernel load what it lacks.
-    let there = sockets::congestion_controls();
-    let is_there = |cell: &Cell| match (cell.congestion(), &there) {
-        (Some(wanted), Some(there)) => there.split_whitespace().any(|name| name == wanted),
-        _ => true,
-    };
-    let (chosen, without): (Vec<Cell>, Vec<Cell>) = chosen.into_iter().partition(is_there);
-    let caveat = without.first().map(|first| {
-        let text = format!(
-            "{} cells were left out, since this kernel has a congestion control of theirs not at hand; first: {}",
-            without.len(),
-            first.name
-        );
-        Caveat::new("cells_left_out", text)
-    });
-    (chosen, caveat)
+    cells.iter().filter(is_chosen).cloned().collect()
 }
 
 /// One cell; once more where the lab itself spoilt it, or where links that lose kept it from being measured: of a control connection
@@ -169,12 +183,12 @@ fn measure(
     ground: &Ground<'_>,
     cell: &Cell,
     began: Tick,
-    unruled: &mut BTreeSet<String>,
+    gathered: &mut Gathered,
 ) -> (CellResult, Option<&'static str>) {
     let mut earlier = Vec::new();
     loop {
         let start_ns = clock::now().nanos_since(began);
-        let (mut result, stopped) = once(request, ground, cell, unruled);
+        let (mut result, stopped) = once(request, ground, cell, gathered);
         result.attempts = earlier.len() as u32 + 1;
         result.start_ns = start_ns;
         result.duration_ns = clock::now().nanos_since(began) - start_ns;
@@ -191,12 +205,13 @@ fn once(
     request: &Request<'_>,
     ground: &Ground<'_>,
     cell: &Cell,
-    unruled: &mut BTreeSet<String>,
+    gathered: &mut Gathered,
 ) -> (CellResult, Option<&'static str>) {
     let samples = request.folder.join("samples.csv");
     // What another cell left is none of this one's.
     let _ = fs::remove_file(&samples);
     let step = cell.step(&samples.to_string_lossy());
+    let port = cell.program().port().unwrap_or(request.port);
     let mut result = CellResult {
         name: cell.name.clone(),
         settings: cell.settings.clone(),
@@ -204,13 +219,15 @@ fn once(
         later: cell.later.iter().map(Later::to_string).collect(),
         ..CellResult::default()
     };
-    let before = match set_links(ground.lab, cell) {
+    let by_kernel = by_kernel(request, ground, cell, &mut gathered.missing);
+    let (before, counted) = match set_links(ground.lab, cell, &mut gathered.account) {
         Ok(account) => account,
         Err(why) => {
             result.fault = Some(format!("the links cannot be set: {why}"));
             return (result, None);
         }
     };
+    let watch = Watch::begin(ground.lab, cell, request.folder, port, &mut gathered.missing);
     let let_go = std::cell::Cell::new(None);
     let at_begin = || {
         let_go.set(Some(clock::now()));
@@ -225,22 +242,14 @@ fn once(
     }
     let ran = attempt.runs.last();
     result.command = ran.map(|run| run.command.clone()).unwrap_or_default();
-    result.fault.clone_from(&attempt.failure);
-    let faults = attempt
-        .runs
-        .iter()
-        .filter_map(|run| Some(format!("{}: {}", run.name, run.fault.as_ref()?)));
-    let code = ran.and_then(|run| run.exit_code).filter(|code| *code != 0);
-    let last = ran.and_then(|run| run.complaint.as_ref()?.lines().next_back());
-    let ended = code.map(|code| {
-        format!("pathscope ended with code {code}: {}", last.unwrap_or("it said nothing"))
-    });
-    result.fault = result.fault.or_else(|| faults.into_iter().next()).or(ended);
+    result.fault = fault_of(cell, &attempt);
     let document = ran.and_then(|run| run.document.as_ref());
-    let measurement = document.and_then(|document| document.measurements.first());
-    let measurement = measurement.and_then(|it| serde_json::to_value(it).ok());
-    let account = match settled(ground.lab) {
-        Ok(account) => account.since(&before),
+    let measurement = match document {
+        Some(document) => measured(document),
+        None => said.last().and_then(|said| others::measurement(cell.program(), said)),
+    };
+    let (account, counters) = match settled(ground.lab, &mut gathered.account) {
+        Ok((account, counters)) => (account.since(&before), counters),
         Err(why) => {
             result.measurement = measurement;
             result.fault.get_or_insert(format!("what the links did is not known: {why}"));
@@ -248,6 +257,12 @@ fn once(
         }
     };
     let names = cell.place.links(cell.family);
+    let passed = |name: &&str| Some(counters.link(name)?.since(counted.link(name)?));
+    let witnesses = Witnesses {
+        counters: names.iter().filter_map(passed).collect(),
+        shaped: by_kernel,
+        ..watch.end(ground.lab, cell, port, &mut gathered.missing)
+    };
     let links: Vec<_> = names.iter().filter_map(|name| account.link(name).cloned()).collect();
     let of_links = RelayAccount { links: links.clone(), ..account };
     result.shortcomings = of_links.shortcomings().iter().map(request.sentence).collect();
@@ -267,7 +282,8 @@ fn once(
         links,
         ping_ns: ping("ping.rtt.min").zip(ping("ping.rtt.mean")),
         samples: text.filter(|_| is_whole).and_then(|text| Samples::read(&text)),
-        port: request.port,
+        port,
+        witnesses,
     };
     if cell.has_samples && is_whole && evidence.samples.is_none() {
         result.fault.get_or_insert("its single samples cannot be read".to_owned());
@@ -275,11 +291,11 @@ fn once(
     if cell.ping_bytes.is_some() && evidence.ping_ns.is_none() {
         result.fault.get_or_insert("the kernel's ping told nothing".to_owned());
     }
-    if !evidence.is_told_apart() {
+    if !cell.is_of_another() && !evidence.is_told_apart() {
         result.fault.get_or_insert("the ledger's datagrams cannot be told apart".to_owned());
     }
     result.observations = judge::cell(&evidence);
-    unruled.extend(judge::unruled(&measurement));
+    gathered.unruled.extend(judge::unruled(&measurement));
     if result.fault.is_some() || judge::is_any_outside(&result.observations) {
         // To be looked into.
         result.measurement = Some(measurement);
@@ -287,8 +303,50 @@ fn once(
     (result, stopped)
 }
 
-/// Sets the links of a cell, and says what they have done so far.
-fn set_links(lab: &Lab, cell: &Cell) -> Result<RelayAccount, String> {
+/// Why what was measured does not count.
+fn fault_of(cell: &Cell, attempt: &Attempt) -> Option<String> {
+    let named = |run: &RunResult| Some(format!("{}: {}", run.name, run.fault.as_ref()?));
+    let ran = attempt.runs.last()?;
+    let is_failed_check =
+        |code: i32| cell.is_damaged() && code == i32::from(Failure::Check.exit_code());
+    let code = ran.exit_code.filter(|&code| code != 0 && !is_failed_check(code));
+    let ended = code.map(|code| {
+        let last = ran.complaint.as_ref().and_then(|text| text.lines().next_back());
+        format!("{} ended with code {code}: {}", ran.name, last.unwrap_or("it said nothing"))
+    });
+    attempt.failure.clone().or_else(|| attempt.runs.iter().find_map(named)).or(ended)
+}
+
+/// What a document says: its one measurement, or a search with all its trials, whose measurements are counted there.
+fn measured(document: &Document) -> Option<Value> {
+    if let Some(search) = &document.rate_search {
+        let search = serde_json::to_value(search).ok()?;
+        return Some(serde_json::json!({ "rate_search": search }));
+    }
+    serde_json::to_value(document.measurements.first()?).ok()
+}
+
+/// What the programs of a cell measure where the kernel shapes the link, for cells that this is done of.
+fn by_kernel(
+    request: &Request<'_>,
+    ground: &Ground<'_>,
+    cell: &Cell,
+    missing: &mut Missing,
+) -> Option<Value> {
+    if !watch::is_shaped_too(cell) || missing.sources().contains(&Against::Shaper) {
+        return None;
+    }
+    let samples = request.folder.join("samples.csv");
+    let measured = shaped::measure(&request.lab, ground, &cell.step(&samples.to_string_lossy()));
+    measured.map_err(|why| missing.note(Against::Shaper, why)).ok()
+}
+
+/// Sets the links of a cell, and says what they and their interfaces have done so far.
+fn set_links(
+    lab: &Lab,
+    cell: &Cell,
+    known: &mut Option<RelayAccount>,
+) -> Result<(RelayAccount, Counters), String> {
     let mut orders = Vec::new();
     for (link, conditions) in cell.conditions.iter().enumerate() {
         let delay = format!("delay={}ms", conditions.delay_ns as f64 / 1e6);
@@ -303,7 +361,7 @@ fn set_links(lab: &Lab, cell: &Cell) -> Result<RelayAccount, String> {
     if !orders.is_empty() {
         lab.set(orders).map_err(|error| error.to_string())?;
     }
-    settled(lab)
+    settled(lab, known)
 }
 
 fn wait_until(end: Tick) {
@@ -344,21 +402,26 @@ fn order(
     Ok(SetOrder { link: link.to_owned(), from: Some(from.to_owned()), order, after_ns })
 }
 
-/// The account once nothing is on its way.
+/// The account once nothing is on its way, and what interfaces have counted by then: the same frames.
 ///
-/// The relay answers before it takes what waits at its ports, so what waited at the first answer is in the second.
-fn settled(lab: &Lab) -> Result<RelayAccount, String> {
-    let account = || lab.account().map_err(|error| error.to_string());
+/// A whole account of many flows takes its time, so it is asked for once the links are empty, and only where anything has passed
+/// since the one that is known.
+fn settled(
+    lab: &Lab,
+    known: &mut Option<RelayAccount>,
+) -> Result<(RelayAccount, Counters), String> {
     let (pause, most) = EMPTY;
-    let mut last = account()?;
     for _ in 0..most {
-        let now = account()?;
-        let directions = now.links.iter().flat_map(|link| [&link.forward, &link.backward]);
-        let is_empty = directions.into_iter().all(|it| it.truth.total.in_flight().frames == 0);
-        if is_empty && now.links == last.links {
-            return Ok(now);
+        let counters = lab.counters().map_err(|error| error.to_string())?;
+        let is_known = known.as_ref().is_some_and(|known| counters.is_of(known));
+        if counters.is_steady && !is_known {
+            *known = Some(lab.account().map_err(|error| error.to_string())?);
         }
-        last = now;
+        if let Some(known) =
+            known.as_ref().filter(|known| counters.is_steady && counters.is_of(known))
+        {
+            return Ok((known.clone(), counters));
+        }
         // Nobody wakes it; the relay has nothing that could be waited for.
         thread::park_timeout(pause);
     }

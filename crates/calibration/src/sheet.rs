@@ -3,11 +3,12 @@
 use pathscope_core::quantity;
 use pathscope_core::record::Check;
 use pathscope_core::sheet::{Figure, Section, Sheet, Table, Value};
-use pathscope_modes::figures::{GROUPS, Unit};
+use pathscope_modes::figures::Unit;
 
 use crate::document::{Allowed, CalibrationDocument, RowResult};
 use crate::grid::Extent;
-use crate::rules::without::WITHOUT;
+use crate::relay::groups;
+use crate::rules::without;
 
 /// The title of what belongs to no group that is known.
 const OTHERS: &str = "Others";
@@ -16,10 +17,10 @@ const OTHERS: &str = "Others";
 pub fn sheet(document: &CalibrationDocument) -> Sheet {
     let ended = document.outcome.reason.clone().map(Value::Text);
     let ended = ended.map(|reason| Figure::new("ended early", reason));
-    let groups = GROUPS.iter().filter_map(|group| section(document, Some(group.name), group.title));
+    let groups = groups().filter_map(|group| section(document, Some(group.name), group.title));
     // Of a version that knows more of them.
     let others = section(document, None, OTHERS);
-    let last = [without(document), cells(document), in_short(document)].into_iter().flatten();
+    let last = [without_rows(document), cells(document), in_short(document)].into_iter().flatten();
     Sheet {
         title: title(document),
         context: context(document).into_iter().chain(ended).collect(),
@@ -91,16 +92,17 @@ fn rows_of<'document>(
 ) -> Vec<&'document RowResult> {
     let of = |row: &RowResult| {
         let first = row.figure.split('.').next();
-        GROUPS.iter().map(|group| group.name).find(|name| Some(*name) == first)
+        groups().map(|group| group.name).find(|name| Some(*name) == first)
     };
     document.rows.iter().filter(|row| of(row) == group).collect()
 }
 
 /// How many rows each group has, and how many of them hold: last, so that it is what is left on a screen.
 fn in_short(document: &CalibrationDocument) -> Option<Section> {
-    let groups = GROUPS.iter().map(|group| (Some(group.name), group.title));
+    let groups = groups().map(|group| (Some(group.name), group.title));
     let rows = groups.chain([(None, OTHERS)]).filter_map(|(group, title)| {
-        let rows = rows_of(document, group);
+        let mut rows = rows_of(document, group);
+        rows.retain(|row| row.below.or(row.above).is_some());
         let failing = rows.iter().filter(|row| row.outside_count > 0).count();
         let compared = rows.iter().map(|row| row.observations).sum();
         (!rows.is_empty()).then(|| {
@@ -134,8 +136,17 @@ fn cells_of(row: &RowResult) -> Vec<Value> {
         error(row.greatest_error),
         Value::Text(allowed(row)),
         Value::Text(noticed(row)),
-        Value::Text(if row.outside_count == 0 { "holds" } else { "FAILS" }.to_owned()),
+        Value::Text(outcome(row).to_owned()),
     ]
+}
+
+/// What came of a row. What may be off by anything is not judged.
+fn outcome(row: &RowResult) -> &'static str {
+    match (row.below.or(row.above), row.outside_count) {
+        (None, _) => "–",
+        (Some(_), 0) => "holds",
+        (Some(_), _) => "FAILS",
+    }
 }
 
 fn cells(document: &CalibrationDocument) -> Option<Section> {
@@ -163,12 +174,19 @@ fn cells(document: &CalibrationDocument) -> Option<Section> {
 }
 
 /// The figures that no row is about, and why.
-fn without(document: &CalibrationDocument) -> Option<Section> {
-    let is_its = |begin: &str| document.without_row.iter().any(|id| id.starts_with(begin));
-    let rows = WITHOUT.iter().filter(|(begin, _)| is_its(begin)).map(|(begin, reason)| {
-        let figures =
-            if begin.ends_with('.') { format!("{begin}…") } else { (*begin).to_owned() };
-        vec![Value::Text(figures), Value::Text((*reason).to_owned())]
+fn without_rows(document: &CalibrationDocument) -> Option<Section> {
+    let of_earlier;
+    // Earlier documents leave it to who shows them.
+    let reasons = if document.without_reasons.is_empty() {
+        of_earlier = without::reasons(&document.without_row);
+        &of_earlier
+    } else {
+        &document.without_reasons
+    };
+    let rows = reasons.iter().map(|it| {
+        let several = if it.figures.ends_with('.') { "…" } else { "" };
+        let figures = format!("{}{several}", it.figures);
+        vec![Value::Text(figures), Value::Text(it.reason.clone())]
     });
     let table = Table {
         title: String::new(),

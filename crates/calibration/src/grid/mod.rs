@@ -6,6 +6,10 @@ mod impairments;
 mod latency;
 mod media;
 mod multipath;
+mod others;
+mod places;
+mod relay;
+mod search;
 
 use pathscope_core::quantity::Period;
 use schemars::JsonSchema;
@@ -127,7 +131,9 @@ const DESIGNS: [&Design; 5] =
 /// All cells of a run.
 pub fn cells(extent: Extent) -> Vec<Cell> {
     let grids = DESIGNS.into_iter().flat_map(|design| of_design(design, extent));
-    grids.chain(impairments::cells(extent)).collect()
+    let others = impairments::cells(extent).into_iter().chain(places::cells(extent));
+    let others = others.chain(relay::cells(extent)).chain(search::cells(extent));
+    grids.chain(others).collect()
 }
 
 fn of_design(design: &Design, extent: Extent) -> Vec<Cell> {
@@ -159,7 +165,7 @@ mod tests {
     use pathscope_lab::topology::{Passage, Topology};
 
     use super::{Extent, cells};
-    use crate::place::NETWORK;
+    use crate::place::{LINK_ADDRESS, NETWORK, SECOND_WAY};
 
     #[test]
     fn every_cell_has_a_name_of_its_own_and_what_it_asks_for_can_be() {
@@ -199,8 +205,22 @@ mod tests {
     }
 
     #[test]
+    fn links_have_the_addresses_that_cells_go_by() {
+        let network = Topology::read("calibration", NETWORK).network().expect("a network");
+        let addresses = |name: &str| {
+            let (_, link) = network.link(name).expect("a link of the network");
+            link.ends.map(|end| {
+                let interface = network.interface(end).expect("its interface");
+                interface.addresses[0].address.to_string()
+            })
+        };
+        assert_eq!(addresses("near:right"), SECOND_WAY);
+        assert_eq!(addresses("near:link")[1], LINK_ADDRESS);
+    }
+
+    #[test]
     fn a_quick_run_has_few_enough_cells_for_its_time() {
         let count = cells(Extent::Quick).len();
-        assert!((60..=140).contains(&count), "{count}");
+        assert!((60..=130).contains(&count), "{count}");
     }
 }

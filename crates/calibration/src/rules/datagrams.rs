@@ -36,7 +36,11 @@ pub const RULES: &[Rule] = &[
     }),
     Rule::exact("datagrams.lost", Against::Ledger, lost),
     Rule::exact("datagrams.lost_on_the_way", Against::Ledger, lost_on_the_way),
-    Rule::exact("datagrams.bursts.lost", Against::Ledger, lost),
+    Rule::exact("datagrams.bursts.lost", Against::Ledger, |it, found| {
+        // A number that cannot be read is missing, too.
+        let headers = receiver(it, found)?.get("corrupt_headers")?.as_f64()?;
+        Some(lost(it, found)? + headers)
+    }),
     Rule::exact("datagrams.lost_share", Against::Ledger, |it, found| {
         Some(lost(it, found)? / counted(it, found, |counts| counts.offered)?)
     }),
@@ -53,6 +57,10 @@ pub const RULES: &[Rule] = &[
     Rule::exact("datagrams.corrupt", Against::Ledger, |it, found| {
         counted(it, found, |counts| counts.corrupted)
     }),
+    Rule {
+        reason: "each damage is told at its very byte",
+        ..Rule::exact("datagrams.corrupt", Against::Ledger, told_at_their_places)
+    },
     Rule::exact("datagrams.received_bytes", Against::Figures, |it, found| {
         Some(it.sibling(found, "received")? * it.cell.asked.bytes? as f64)
     }),
@@ -370,6 +378,32 @@ fn lost_on_the_way(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 fn counted(it: &Evidence<'_>, found: &Found, of: fn(&Counts) -> Tally) -> Option<f64> {
     let way = Way::of(found)?;
     it.datagrams(0, way, of, it.cell.asked.bytes?, &[CONSENT_BYTES, way.opening_bytes()])
+}
+
+/// Of the damaged, those that are told at the very byte at which the link damaged one, and those of whose header it is told.
+fn told_at_their_places(it: &Evidence<'_>, found: &Found) -> Option<f64> {
+    let told = receiver(it, found)?.get("corruptions")?.as_array()?;
+    let link = it.links.first()?;
+    let direction = if Way::of(found)? == Way::Up { &link.forward } else { &link.backward };
+    let damages = &direction.truth.damages;
+    // Of many the first ones are told.
+    if !it.cell.is_damaged() || told.len() as u64 != it.beside(found, "corrupt")?.as_u64()? {
+        return None;
+    }
+    let mut places: Vec<usize> = damages.iter().map(|it| it.damage.payload_offset).collect();
+    let mut count = 0;
+    let (headers, bytes): (Vec<&Value>, Vec<&Value>) =
+        told.iter().partition(|told| told.pointer("/damage/kind") == Some(&"header".into()));
+    for told in bytes {
+        let is_bit = told.pointer("/damage/nature/bits")?.as_u64() == Some(1);
+        let offset = told.pointer("/damage/offset_bytes")?.as_u64()? as usize;
+        let place = places.iter().position(|place| *place == offset).filter(|_| is_bit);
+        if let Some(place) = place {
+            places.swap_remove(place);
+            count += 1;
+        }
+    }
+    Some((count + headers.len().min(places.len())) as f64)
 }
 
 /// Whether nothing was lost, and nothing remained unsent.

@@ -13,8 +13,8 @@ const OPENINGS: &str = "what connections say when they are opened is in the ledg
 pub const RULES: &[Rule] = &[
     Rule {
         below: None,
-        above: Some(NONE),
-        reason: "a line carries no more",
+        above: Some(Relative(0.001)),
+        reason: "a line carries no more, but for a window that the first frame opens up to 1 ms late",
         ..Rule::exact("goodput.rate", Against::Links, line)
     },
     Rule {
@@ -55,6 +55,12 @@ pub const RULES: &[Rule] = &[
             is_once.then_some(it.stream_bytes(counts.delivered) as f64)
         })
     },
+    Rule::at_most(
+        "goodput.received",
+        Against::Ledger,
+        "nothing comes that was not carried",
+        |it, found| Some(it.stream_bytes(it.counts(0, Way::of(found)?, TCP)?.delivered) as f64),
+    ),
     Rule {
         below: Some(Relative(0.05)),
         above: None,

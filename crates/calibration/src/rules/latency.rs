@@ -1,15 +1,18 @@
 //! Of round trips.
 
-use pathscope_experiments::plan::Tolerance::Absolute;
+use pathscope_experiments::plan::Tolerance::{Absolute, Relative};
 use pathscope_lab::link::{Counts, Tally};
 use pathscope_modes::figures::Found;
 
-use super::percentile;
-use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, TAKEN, UDP, Way};
+use super::{none_where_sound, percentile};
+use crate::cell::UDP_BYTES;
+use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, SERVER_STAMPS, TAKEN, Way};
 use crate::rule::{Against, NONE, Rule};
 
 const A_STACK_MORE: &str =
     "waking up a program at each end, which a ping that the kernel answers does not need";
+
+const NAMELESS: &str = "damage may leave nothing by which a datagram could be known";
 
 /// Those of pings alone, and of the probes beside a load.
 macro_rules! of_any {
@@ -20,12 +23,13 @@ macro_rules! of_any {
             not_below(concat!($group, ".rtt_since_scheduled.min"), |it, _| it.least_rtt_ns(0)),
             not_below(concat!($group, ".one_way.forward.min"), |it, _| one_way(it)),
             not_below(concat!($group, ".one_way.back.min"), |it, _| one_way(it)),
-            Rule::exact(concat!($group, ".foreign"), Against::Asked, |_, _| Some(0.0)),
+            Rule::exact(concat!($group, ".foreign"), Against::Asked, none_where_sound),
             Rule::exact(concat!($group, ".unreachable"), Against::Asked, |_, _| Some(0.0)),
-            Rule::exact(concat!($group, ".corrupt_echoes"), Against::Asked, |_, _| Some(0.0)),
-            Rule::exact(concat!($group, ".corrupt"), Against::Asked, |_, _| Some(0.0)),
+            Rule::exact(concat!($group, ".corrupt_echoes"), Against::Asked, none_where_sound),
+            Rule::exact(concat!($group, ".corrupt"), Against::Asked, none_where_sound),
+            // Echoes are whole, so that the client sees all damage but that of what the server writes.
             Rule::exact(concat!($group, ".corrupt_forward"), Against::Ledger, |it, _| {
-                Some(pings(it, Way::Up, |counts| counts.corrupted).unwrap_or(0.0))
+                Some(it.damages(0, Way::Up, SERVER_STAMPS))
             }),
             when_quiet(concat!($group, ".unsent")),
             when_quiet(concat!($group, ".late")),
@@ -74,11 +78,18 @@ pub const PROBES: &[Rule] = &[
         })
     },
     Rule {
+        below: Some(Relative(0.1)),
+        above: Some(Relative(0.1)),
+        reason: "what is let in finds the queue full but for one place, and probes among the load, which are shorter",
+        holds_when_busy: false,
+        ..Rule::exact("loaded.rtt.p50", Against::Links, full_queue)
+    },
+    Rule {
         below: Some(Absolute(6.0)),
         above: Some(NONE),
         reason: "what a flow is opened with is as long as a probe, and in the ledger, too",
         ..Rule::exact("loaded.sent", Against::Ledger, |it, _| {
-            Some(it.counts(0, Way::Up, UDP)?.offered.frames as f64)
+            Some(it.probes(0, Way::Up)?.offered.frames as f64)
         })
     },
     Rule::exact("loaded.received", Against::Ledger, |it, _| probes(it, |counts| counts.delivered)),
@@ -90,7 +101,7 @@ pub const PROBES: &[Rule] = &[
         above: Some(NONE),
         reason: "what a flow is opened with is as long as a probe, and in the ledger, too",
         ..Rule::exact("loaded.lost_forward", Against::Ledger, |it, _| {
-            let counts = it.counts(0, Way::Up, UDP)?;
+            let counts = it.probes(0, Way::Up)?;
             Some(TAKEN.into_iter().map(|of| of(&counts).frames).sum::<u64>() as f64)
         })
     },
@@ -145,13 +156,34 @@ pub const RULES: &[Rule] = &[
         let delivered = pings(it, Way::Down, |counts| counts.delivered)?;
         let again = pings(it, Way::Up, |counts| counts.duplicated)?;
         let twice = again + pings(it, Way::Down, |counts| counts.duplicated)?;
-        Some(delivered - twice - drops(it, "client")?)
+        Some(delivered - twice - drops(it, "client")? - damaged_echoes(it)?)
     }),
-    Rule::exact("latency.lost", Against::Ledger, |it, _| {
-        Some(lost_on_the_way(it, Way::Up)? + lost_on_the_way(it, Way::Down)?)
+    Rule::exact("latency.lost", Against::Ledger, |it, found| {
+        let taken = lost_on_the_way(it, Way::Up)? + lost_on_the_way(it, Way::Down)?;
+        // Of a damaged one nobody may know which it was.
+        let nameless = damaged_echoes(it)? - it.sibling(found, "corrupt")?;
+        Some(taken + unanswered(it)? + nameless)
     }),
-    Rule::exact("latency.lost_forward", Against::Ledger, |it, _| lost_on_the_way(it, Way::Up)),
-    Rule::exact("latency.lost_return", Against::Ledger, |it, _| lost_on_the_way(it, Way::Down)),
+    Rule::exact("latency.lost_forward", Against::Ledger, |it, _| {
+        Some(lost_on_the_way(it, Way::Up)? + unanswered(it)?)
+    }),
+    Rule::exact("latency.lost_return", Against::Ledger, |it, found| {
+        let nameless = damaged_echoes(it)? - it.sibling(found, "corrupt")?;
+        Some(lost_on_the_way(it, Way::Down)? + nameless)
+    }),
+    Rule::exact("latency.corrupt_echoes", Against::Ledger, |it, found| {
+        // What is no datagram of ours any more is foreign.
+        Some(damaged_echoes(it)? - it.sibling(found, "foreign")?)
+    }),
+    Rule::at_most("latency.foreign", Against::Ledger, NAMELESS, |it, _| {
+        pings(it, Way::Down, |counts| counts.corrupted)
+    }),
+    Rule::at_most(
+        "latency.corrupt",
+        Against::Figures,
+        "each of them came at least once",
+        |it, found| it.sibling(found, "corrupt_echoes"),
+    ),
     Rule::exact("latency.duplicates", Against::Ledger, |it, _| {
         let there = pings(it, Way::Up, |counts| counts.duplicated)?;
         // Doubled on their way there, they come back twice.
@@ -241,6 +273,17 @@ pub const RULES: &[Rule] = &[
     stamped("latency.parts.client_receive.count"),
 ];
 
+/// The round trip of a probe that is let in where datagrams of one size overload its link: behind a queue of them.
+fn full_queue(it: &Evidence<'_>, _: &Found) -> Option<f64> {
+    it.cell.setting("probes").filter(|_| it.cell.is_impaired())?;
+    let link = it.cell.conditions.first()?;
+    let rate_bps = link.rate_bps?;
+    let header_bytes = ETHERNET_BYTES + it.cell.family.header_bytes() + UDP_BYTES;
+    let frame_ns = |payload: u64| 8e9 * (payload + header_bytes) as f64 / rate_bps;
+    let queue_ns = link.queue_packets? as f64 * frame_ns(it.cell.asked.bytes?);
+    Some(2.0 * (link.delay_ns as f64 + frame_ns(PROBE_BYTES)) + queue_ns)
+}
+
 /// Nothing is sooner than the links allow, on any machine.
 const fn not_below(figure: &'static str, truth: fn(&Evidence<'_>, &Found) -> Option<f64>) -> Rule {
     Rule {
@@ -309,7 +352,28 @@ fn pings(it: &Evidence<'_>, way: Way, of: fn(&Counts) -> Tally) -> Option<f64> {
 
 /// Answers of probes that are counted so.
 fn probes(it: &Evidence<'_>, of: fn(&Counts) -> Tally) -> Option<f64> {
-    it.datagrams(0, Way::Down, of, PROBE_BYTES, &[Way::Down.opening_bytes()])
+    it.echoes(0, of)
+}
+
+/// Pings that came to the server and that it did not answer, since their damage left nothing that could be known.
+fn unanswered(it: &Evidence<'_>) -> Option<f64> {
+    if !it.cell.is_damaged() {
+        return Some(0.0);
+    }
+    let came = pings(it, Way::Up, |counts| counts.delivered)?;
+    Some(came - pings(it, Way::Down, |counts| counts.offered)? - drops(it, "server")?)
+}
+
+/// Echoes that came back with other bytes: damaged on their way, or those of damaged pings. No link damages both ways.
+fn damaged_echoes(it: &Evidence<'_>) -> Option<f64> {
+    let there = pings(it, Way::Up, |counts| counts.corrupted)?;
+    let back = pings(it, Way::Down, |counts| counts.corrupted)?;
+    let seen = there - unanswered(it)? + back;
+    // Within a round trip a server's stamps can be anything, so that damage there may be told as none.
+    let told = it.measurement.pointer("/summary/latency/corrupt_echoes")?.as_f64()?;
+    let foreign = it.measurement.pointer("/summary/latency/foreign")?.as_f64()?;
+    let unseen = seen - told - foreign;
+    Some(seen - unseen.clamp(0.0, it.damages(0, Way::Down, SERVER_STAMPS)))
 }
 
 fn lost_on_the_way(it: &Evidence<'_>, way: Way) -> Option<f64> {

@@ -8,6 +8,7 @@ use pathscope_modes::figures::Found;
 use serde_json::Value;
 
 use super::datagrams::Runs;
+use super::none_where_sound;
 use crate::evidence::{CONSENT_BYTES, Evidence, TAKEN, Way};
 use crate::rule::{Against, Rule};
 use crate::samples::Durations;
@@ -45,7 +46,8 @@ pub const RULES: &[Rule] = &[
     Rule::exact("media.received", Against::Ledger, |it, found| {
         let delivered = counted(it, found, |counts| counts.delivered)?;
         let doubled = counted(it, found, |counts| counts.duplicated)?;
-        Some(delivered - doubled - it.sibling(found, "lost_in_socket")?)
+        let damaged = counted(it, found, |counts| counts.corrupted)?;
+        Some(delivered - doubled - damaged - it.sibling(found, "lost_in_socket")?)
     }),
     Rule::exact("media.received", Against::Samples, |it, found| {
         frames(it, found)?.came(per_frame(it)?)
@@ -69,9 +71,13 @@ pub const RULES: &[Rule] = &[
     Rule::exact("media.lost_in_socket", Against::Ledger, |it, found| {
         let delivered = counted(it, found, |counts| counts.delivered)?;
         let doubled = counted(it, found, |counts| counts.duplicated)?;
-        Some(delivered - doubled - it.sibling(found, "received_datagrams")?)
+        let damaged = counted(it, found, |counts| counts.corrupted)?;
+        Some(delivered - doubled - damaged - it.sibling(found, "received_datagrams")?)
     }),
-    Rule::exact("media.lost_unreadable", Against::Asked, |_, _| Some(0.0)),
+    Rule::exact("media.lost_unreadable", Against::Asked, none_where_sound),
+    Rule::at_most("media.lost_unreadable", Against::Ledger, "so many were damaged", |it, found| {
+        counted(it, found, |counts| counts.corrupted)
+    }),
     Rule::exact("media.bursts", Against::Figures, |it, found| Some(runs(it, found)?.all())),
     Rule::at_least("media.bursts", Against::Samples, BY_FRAMES, |it, found| {
         Some(losses(it, found)?.runs.0)
@@ -157,7 +163,23 @@ pub const RULES: &[Rule] = &[
     Rule::exact("media.frames.erroneous", Against::Samples, |it, found| {
         Some(frames(it, found)?.count(Ended::Erroneous))
     }),
-    Rule::exact("media.frames.erroneous", Against::Asked, |_, _| Some(0.0)),
+    Rule::exact("media.frames.erroneous", Against::Asked, none_where_sound),
+    Rule::at_most(
+        "media.frames.erroneous",
+        Against::Ledger,
+        "each damage spoils one",
+        |it, found| counted(it, found, |counts| counts.corrupted),
+    ),
+    Rule::at_least(
+        "media.frames.erroneous",
+        Against::Ledger,
+        "a frame has so many",
+        |it, found| {
+            let damaged = counted(it, found, |counts| counts.corrupted)?;
+            let readable = damaged - it.sibling(found, "lost_unreadable")?;
+            Some((readable / per_frame(it)? as f64).ceil())
+        },
+    ),
     Rule::exact("media.frames.cut", Against::Samples, |it, found| {
         Some(frames(it, found)?.count(Ended::Cut))
     }),
@@ -375,7 +397,8 @@ fn is_spread(it: &Evidence<'_>) -> bool {
 
 /// What the link took, and what the receiver's own socket had no room for.
 fn lost(it: &Evidence<'_>, found: &Found) -> Option<f64> {
-    Some(lost_on_the_way(it, found)? + it.sibling(found, "lost_in_socket")?)
+    let elsewhere = it.sibling(found, "lost_in_socket")? + it.sibling(found, "lost_unreadable")?;
+    Some(lost_on_the_way(it, found)? + elsewhere)
 }
 
 fn lost_on_the_way(it: &Evidence<'_>, found: &Found) -> Option<f64> {
@@ -509,6 +532,7 @@ mod tests {
             ping_ns: None,
             samples: samples.clone(),
             port: 1,
+            witnesses: crate::relay::Witnesses::default(),
         };
         let of_file = evidence(&samples);
         let mut shown = 0;

@@ -5,10 +5,15 @@ mod goodput;
 mod latency;
 mod media;
 mod multipath;
+mod search;
 pub mod without;
 
+use pathscope_modes::figures::Found;
 use serde_json::Value;
 
+use crate::evidence::Evidence;
+use crate::others;
+use crate::relay;
 use crate::rule::{Against, Rule};
 
 /// All rules.
@@ -23,9 +28,17 @@ pub fn all() -> impl Iterator<Item = &'static Rule> {
         media::RULES,
         multipath::RULES,
         multipath::OUTAGES,
+        search::RULES,
+        others::RULES,
         RANGES,
+        relay::RULES,
     ];
     rules.into_iter().flatten()
+}
+
+/// Nothing, where no link damages.
+fn none_where_sound(it: &Evidence<'_>, _: &Found) -> Option<f64> {
+    (!it.cell.is_damaged()).then_some(0.0)
 }
 
 /// Of every distribution the range between its quartiles, as it states them.

@@ -1,7 +1,11 @@
 //! The figures that no rule is about, and why. Any other one without a rule fails a test: a new figure has a truth or a reason.
 
+use pathscope_modes::figures::{GROUPS, Group};
+
+use crate::document::WithoutRow;
+
 /// How their ids begin, and why.
-pub const WITHOUT: &[(&str, &str)] = &[
+const WITHOUT: &[(&str, &str)] = &[
     ("goodput.starved", "no cell has connections that starve"),
     ("goodput.starved_rate", "no cell has connections that starve"),
     ("goodput.too_short", "no cell has connections that are too short"),
@@ -11,7 +15,16 @@ pub const WITHOUT: &[(&str, &str)] = &[
     ("goodput.failures.worst", FAILURES),
     ("goodput.failures.worst_from", FAILURES),
     ("goodput.failures.worst_until", FAILURES),
-    ("search.", "no cell searches: that takes longer than a cell"),
+    ("search.resolution", "it is what a search goes by"),
+    (
+        "search.trial.duration",
+        "a trial is as long as it was told to be, and its end is the sender's own",
+    ),
+    ("search.trial.sent_rate", "it is the count over the time, both of which are the sender's"),
+    ("search.trial.received_rate", "it is that of the trial's own test"),
+    ("search.trial.unsent", "what is due and never leaves is known to the sender alone"),
+    ("search.trial.socket_drops", KERNEL),
+    ("search.trial.send_lag_max", "single datagrams are in no file"),
     ("latency.corrected", "no cell has a closed loop at a rate"),
     ("latency.drift", "cells are too short to drift in"),
     ("latency.forward.jitter", "files of pings do not have the server's stamps"),
@@ -35,10 +48,6 @@ pub const WITHOUT: &[(&str, &str)] = &[
     ("loaded.reordered_forward", "no link overtakes beside a load"),
     ("loaded.reordered_return", "no link overtakes beside a load"),
     ("loaded.reordering.", "no link overtakes beside a load"),
-    (
-        "multipath.path.corrupt",
-        "no link damages, since that would damage the control connection, too",
-    ),
     ("multipath.radio.", "a lab has no radio"),
     ("end.stood_still", "no program of a cell is stopped"),
     ("end.cpu.", KERNEL),
@@ -53,6 +62,26 @@ pub const WITHOUT: &[(&str, &str)] = &[
     ("end.worker.off_cpu", "nobody else sees it"),
 ];
 
+/// Why whole figures have no row. Of the others of a group no cell of the run has any.
+pub fn reasons(without_row: &[String]) -> Vec<WithoutRow> {
+    let is_meant = |begin: &str, id: &str| {
+        let rest = id.strip_prefix(begin);
+        rest.is_some_and(|it| it.is_empty() || begin.ends_with('.') || it.starts_with('.'))
+    };
+    let known =
+        WITHOUT.iter().filter(|(begin, _)| without_row.iter().any(|id| is_meant(begin, id)));
+    let known = known.map(|(begin, reason)| ((*begin).to_owned(), *reason));
+    let is_bare = |id: &String| !WITHOUT.iter().any(|(begin, _)| is_meant(begin, id));
+    let has_bare = |group: &&Group| {
+        let mut ids = group.figures.iter().map(|figure| group.id(figure));
+        ids.any(|id| without_row.contains(&id) && is_bare(&id))
+    };
+    let bare = GROUPS.iter().filter(has_bare).map(|group| (format!("{}.", group.name), NO_CELL));
+    let all = known.chain(bare);
+    all.map(|(figures, reason)| WithoutRow { figures, reason: reason.to_owned() }).collect()
+}
+
+const NO_CELL: &str = "no cell of this run has any of the others";
 const FAILURES: &str = "no cell has failures";
 const CLOCKS: &str = "it is itself the bound of an error";
 const PROBES: &str = "single probes are in no file";
@@ -60,9 +89,7 @@ const KERNEL: &str = "it is the kernel's own count, read at the begin and the en
 
 #[cfg(test)]
 mod tests {
-    use pathscope_modes::figures::{GROUPS, Group};
-
-    use super::WITHOUT;
+    use super::*;
     use crate::rule::{Against, Rule};
     use crate::rules;
 

@@ -61,6 +61,13 @@ impl Durations {
         self.more += 1;
     }
 
+    /// Makes each longer by so much.
+    pub fn delay_by(&mut self, by_ns: f64) {
+        for duration in &mut self.sorted {
+            *duration += by_ns;
+        }
+    }
+
     /// A statistic by its name in figures' ids: `min`, `mean`, `p99.9`. Absent where there are no samples for it.
     pub fn statistic(&self, name: &str) -> Option<f64> {
         match name {

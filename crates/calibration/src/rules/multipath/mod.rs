@@ -5,8 +5,8 @@ use pathscope_lab::link::{Counts, Tally};
 use pathscope_modes::figures::Found;
 use serde_json::Value;
 
-use super::percentile;
-use crate::evidence::{Evidence, TAKEN, Way};
+use super::{none_where_sound, percentile};
+use crate::evidence::{CLIENT_STAMP, Evidence, SERVER_STAMPS, TAKEN, Way};
 use crate::rule::{Against, NONE, Of, Rule};
 use crate::samples::stamps::{Gaps, Had, Schedule, Together};
 
@@ -36,6 +36,15 @@ pub const RULES: &[Rule] = &[
     Rule::exact("multipath.path.lost", Against::Ledger, |it, found| {
         Some(lost(it, found, Way::Up)? + lost(it, found, Way::Down)?)
     }),
+    Rule::at_most(
+        "multipath.path.corrupt",
+        Against::Ledger,
+        "so many were damaged",
+        |it, found| {
+            let of = |way| counted(it, found.entry?, way, |counts| counts.corrupted);
+            Some(of(Way::Up)? + of(Way::Down)?)
+        },
+    ),
     Rule::exact("multipath.path.lost_forward", Against::Ledger, |it, found| {
         lost(it, found, Way::Up)
     }),
@@ -67,7 +76,14 @@ pub const RULES: &[Rule] = &[
             Some(of(0)?.min(of(1)?))
         })
     },
-    Rule::exact("multipath.foreign", Against::Asked, |_, _| Some(0.0)),
+    Rule::exact("multipath.foreign", Against::Asked, none_where_sound),
+    Rule::exact("multipath.foreign", Against::Ledger, |it, _| {
+        // On the second path echoes are damaged: what is no echo of ours any more is foreign.
+        let back = damaged(it, 1, Way::Down)?;
+        let altered = it.damages(0, Way::Up, CLIENT_STAMP);
+        let told = it.measurement.pointer("/summary/multipath/paths/1/corrupt")?.as_f64()?;
+        it.cell.is_damaged().then_some(back + altered - told)
+    }),
     Rule::exact("multipath.without_path", Against::Asked, |_, _| Some(0.0)),
     Rule::exact("multipath.prevented", Against::Figures, |it, _| {
         // Those that the primary lost, and the other did not.
@@ -414,7 +430,23 @@ fn policy_latency(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 }
 
 fn lost(it: &Evidence<'_>, found: &Found, way: Way) -> Option<f64> {
-    TAKEN.into_iter().map(|of| counted(it, found.entry?, way, of)).sum()
+    let taken: Option<f64> = TAKEN.into_iter().map(|of| counted(it, found.entry?, way, of)).sum();
+    // A damaged one counts as lost on its path: where that is seen, which for the client's stamp is at the client.
+    let altered = it.damages(found.entry?, Way::Up, CLIENT_STAMP);
+    let seen_back = if way == Way::Up { -altered } else { altered };
+    Some(taken? + damaged(it, found.entry?, way)? + seen_back)
+}
+
+/// Datagrams whose damage is seen, of one path's link. Within a round trip a server's stamps can be anything, so that damage there
+/// may be told as none.
+fn damaged(it: &Evidence<'_>, link: usize, way: Way) -> Option<f64> {
+    let all = counted(it, link, way, |counts| counts.corrupted)?;
+    if way == Way::Up || !it.cell.is_damaged() {
+        return Some(all);
+    }
+    let lost = it.measurement.pointer(&format!("/summary/multipath/paths/{link}/lost_return"));
+    let unseen = all + it.damages(link, Way::Up, CLIENT_STAMP) - lost?.as_f64()?;
+    Some(all - unseen.clamp(0.0, it.damages(link, way, SERVER_STAMPS)))
 }
 
 /// Datagrams of data that the ledger counts so, of one path's link.

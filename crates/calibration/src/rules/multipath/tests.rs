@@ -22,7 +22,7 @@ const HEAD: &str = "Sequence number, Primary Send timestamp (microsec), \
 /// A thousand datagrams a second, in groups of 30.
 fn cell() -> Cell {
     let cells = grid::cells(Extent::Quick);
-    let is_lossy = |cell: &Cell| cell.name == "multipath, 1 % lost, either way";
+    let is_lossy = |cell: &Cell| cell.name == "multipath, 10 % lost, either way";
     let cell = cells.into_iter().find(is_lossy).expect("a cell of this name");
     Cell { duration: Period::from_secs(1), ..cell }
 }
@@ -97,6 +97,7 @@ fn truths(text: &str) -> Vec<(String, Option<usize>, f64)> {
         ping_ns: None,
         samples,
         port: 5210,
+        witnesses: crate::relay::Witnesses::default(),
     };
     let found = found(&measurement);
     let rules = RULES.iter().chain(OUTAGES).filter(|rule| rule.against == SAMPLES);
@@ -191,6 +192,7 @@ fn what_is_stretched_is_another_truth() {
         ping_ns: None,
         samples: Some(stretched),
         port: 5210,
+        witnesses: crate::relay::Witnesses::default(),
     };
     let found = found(&measurement);
     let mut unnoticed = Vec::new();
