@@ -13,7 +13,9 @@ mod cargo;
 mod check;
 mod committed;
 mod dist;
+mod ends;
 mod figures;
+mod machine;
 mod purity;
 mod rooms;
 mod schema;
@@ -21,6 +23,7 @@ mod source;
 mod talk;
 mod tidy;
 mod tree;
+mod verdicts;
 mod violation;
 
 use std::path::PathBuf;
@@ -55,6 +58,8 @@ enum Task {
     Bench(bench::Arguments),
     /// Set strangers who mean harm upon a server, and a server upon its client, and hold both to their bounds
     Attack(attack::Arguments),
+    /// Bring known causes about on a lab, and hold what verdicts say to what they do to goodput
+    Verdicts(verdicts::Arguments),
     /// One end of a bare loop, for `bench`
     #[command(hide = true)]
     BareLoop {
@@ -86,6 +91,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&root, arguments),
         Task::Attack(arguments) => attack::run(&root, arguments),
+        Task::Verdicts(arguments) => verdicts::run(&root, arguments),
         Task::BareLoop { end } => bench::play(end).map(|()| true),
     }
 }

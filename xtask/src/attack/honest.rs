@@ -6,8 +6,8 @@ use std::time::Duration;
 use anyhow::{Context as _, Result};
 use serde_json::Value;
 
-use super::ends::End;
 use super::stage::Stage;
+use crate::ends::End;
 
 /// How long it measures while nobody attacks: long enough for a thousand pings.
 pub const ALONE_SECONDS: u64 = 3;

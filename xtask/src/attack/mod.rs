@@ -4,7 +4,6 @@
 //! Each case has a server of its own, in a namespace, with an honest machine and a hostile one beside it. Nothing
 //! here speaks the protocol: `crates/attack` does, in processes of its own.
 
-mod ends;
 mod figures;
 mod honest;
 mod judgement;

@@ -9,6 +9,7 @@ use pathscope_core::quantity;
 
 use super::figures::Figures;
 use super::strangers::ClientFigures;
+use crate::machine;
 
 const PAGE: &str = "docs/robustness.md";
 const BEGIN: &str = "<!-- attack: begin -->";
@@ -24,7 +25,7 @@ pub fn write(
 ) -> Result<()> {
     let path = root.join(PAGE);
     let page = fs::read_to_string(&path).with_context(|| format!("read {PAGE}"))?;
-    let tables = tables(&machine(root, pathscope), servers, clients, mutations);
+    let tables = tables(&machine::words(root, pathscope), servers, clients, mutations);
     let page = between(&page, &tables).with_context(|| format!("find `{BEGIN}` in {PAGE}"))?;
     fs::write(&path, page).with_context(|| format!("write {PAGE}"))
 }
@@ -33,30 +34,6 @@ fn between(page: &str, tables: &str) -> Option<String> {
     let (before, rest) = page.split_once(BEGIN)?;
     let (_, after) = rest.split_once(END)?;
     Some(format!("{before}{BEGIN}\n{tables}{END}{after}"))
-}
-
-fn machine(root: &Path, pathscope: &Path) -> String {
-    let read = |path: &str| fs::read_to_string(path).unwrap_or_default().trim().to_owned();
-    let facts = read("/proc/cpuinfo");
-    let model = facts.lines().find_map(|line| line.strip_prefix("model name"));
-    let model = model
-        .map_or("a processor without a name", |rest| rest.trim_start_matches([' ', '\t', ':']));
-    let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-    let memory = read("/proc/meminfo");
-    let memory = memory.lines().next().unwrap_or_default();
-    let memory = memory.trim_start_matches("MemTotal:").trim();
-    let mut git = std::process::Command::new("git");
-    let commit = git.args(["rev-parse", "--short", "HEAD"]).current_dir(root).output();
-    let commit = commit.map_or_else(
-        |_| "unknown".to_owned(),
-        |output| String::from_utf8_lossy(&output.stdout).trim().to_owned(),
-    );
-    let length = fs::metadata(pathscope).map_or(0, |file| file.len());
-    format!(
-        "{model}, {processors} processors, {memory}, Linux {}; commit {commit}, a binary of {}.",
-        read("/proc/sys/kernel/osrelease"),
-        quantity::bytes(length)
-    )
 }
 
 fn tables(

@@ -13,9 +13,9 @@ use pathscope_lab::harness::{Lab, Plan};
 use pathscope_lab::standing::{Registry, Shaper};
 use pathscope_lab::topology::{Family, Topology};
 
-use super::ends::{now, pause};
 use super::samples::{self, Sample};
 use super::strangers::Case;
+use crate::ends::{now, pause};
 
 const TOPOLOGY: &str = r#"
 hosts = ["server", "honest", "hostile"]

@@ -9,10 +9,10 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Arguments;
-use super::ends::End;
 use super::samples::Sample;
 use super::stage::Stage;
 use crate::cargo;
+use crate::ends::End;
 use crate::talk::say;
 
 /// An attack, as the hostile program lists it.

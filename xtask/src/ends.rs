@@ -1,4 +1,4 @@
-//! Processes that an attack starts: ended with the value that holds them, and heard through pipes or files.
+//! Processes that a task starts: ended with the value that holds them, and heard through pipes or files.
 
 use std::io::Read as _;
 use std::process::{Child, Command, Stdio};
