@@ -28,7 +28,7 @@ pub enum Program {
     Other,
 }
 
-/// Another program whose figures are known: a file of its own, and a place in [`KNOWN`].
+/// Another program whose figures are known: a file of its own, and a place in the list of them.
 #[derive(Debug)]
 pub struct Known {
     /// Its name, and what its figures' ids begin with.
