@@ -100,6 +100,9 @@ fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
     };
     named(&queued(busy(seen(0.0, 0.97, 0.0, 0.03)), 0.9), Limit::Network);
     named(&queued(busy(seen(0.0, 0.97, 0.0, 0.03)), 0.7), Limit::SendBuffer);
+    // Somewhat less than half of the looks, while the path had room in a quarter of them; and in a tenth.
+    named(&queued(busy(seen(0.0, 0.47, 0.0, 0.51)), 0.2), Limit::SendBuffer);
+    named(&queued(busy(seen(0.0, 0.47, 0.0, 0.51)), 0.37), Limit::Network);
     let window = Facts { receive_window: Some(0.9), ..seen(0.0, 0.0, 0.3, 0.7) };
     named(&queued(window, 0.3), Limit::Network);
     named(&busy(seen(0.3, 0.3, 0.0, 0.4)), Limit::Undetermined);
@@ -416,8 +419,13 @@ fn a_verdict_that_another_threshold_would_change_is_not_sure() {
             "the receiver's CPU was nearly used up",
         ),
         (
-            seen(Seen { send_buffer: 0.4, path: 0.6, ..Seen::default() }),
+            seen(Seen { send_buffer: 0.39, queued: 0.1, path: 0.61, ..Seen::default() }),
             "the send buffer held it at times; its figures are near their thresholds",
+        ),
+        // 200 Mbit/s, 4 ms, cubic: a larger buffer brought a third more.
+        (
+            seen(Seen { send_buffer: 0.47, queued: 0.2, path: 0.51, ..Seen::default() }),
+            "its figures are near their thresholds",
         ),
         // 20 Mbit/s, 4 ms: a larger buffer brought 8 %.
         (
