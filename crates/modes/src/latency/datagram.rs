@@ -55,11 +55,6 @@ pub(super) struct Header {
 }
 
 impl Header {
-    /// Whether the server's stamps can be.
-    fn is_plausible(&self, now: Tick) -> bool {
-        stamps::are_plausible([self.server_received, self.server_sent], self.sent, now)
-    }
-
     /// Whether what a client writes the same each time is so: its one lane, and nothing where the server's stamps will be.
     pub fn is_of_client(&self) -> bool {
         self.lane == LANE && self.server_received == Tick::ZERO && self.server_sent == Tick::ZERO
@@ -67,7 +62,8 @@ impl Header {
 
     /// Whether what a server leaves or writes can be: the lane, and its stamps.
     pub fn is_of_server(&self, now: Tick) -> bool {
-        self.lane == LANE && self.is_plausible(now)
+        self.lane == LANE
+            && stamps::are_plausible([self.server_received, self.server_sent], self.sent, now)
     }
 
     /// Writes the header to the start of `datagram`, which must have room for it.
