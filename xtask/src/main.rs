@@ -15,6 +15,7 @@ mod committed;
 mod dist;
 mod ends;
 mod figures;
+mod folder;
 mod machine;
 mod purity;
 mod rooms;

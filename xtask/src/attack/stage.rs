@@ -12,10 +12,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 use pathscope_lab::harness::{Lab, Plan};
 use pathscope_lab::standing::{Registry, Shaper};
 use pathscope_lab::topology::{Family, Topology};
+use tempfile::TempDir;
 
 use super::samples::{self, Sample};
 use super::strangers::Case;
 use crate::ends::{now, pause};
+use crate::folder;
 
 const TOPOLOGY: &str = r#"
 hosts = ["server", "honest", "hostile"]
@@ -43,7 +45,7 @@ const FEW_DESCRIPTORS: &str = "--nofile=256:256";
 /// The network.
 pub struct Stage {
     lab: Lab,
-    folder: Folder,
+    folder: TempDir,
     /// The binary that is attacked.
     pub pathscope: PathBuf,
 }
@@ -53,10 +55,10 @@ impl Stage {
     pub fn up(pathscope: &Path) -> Result<Self> {
         let network = Topology::read("attack", TOPOLOGY).network();
         let network = network.map_err(anyhow::Error::msg).context("read the topology")?;
-        let folder = Folder::new()?;
+        let folder = folder::temporary()?;
         let plan = Plan {
             binary: pathscope,
-            registry: &Registry::at(folder.0.join("lab")),
+            registry: &Registry::at(folder.path().join("lab")),
             name: "attack",
             network: &network,
             seed: Some(1),
@@ -151,7 +153,7 @@ impl Stage {
             command.args(["prlimit", FEW_DESCRIPTORS]);
         }
         command.arg(self.program_for(case)?).arg("server");
-        let log = self.folder.0.join("log");
+        let log = self.folder.path().join("log");
         let file = File::create(&log).with_context(|| format!("make {}", log.display()))?;
         let errors = file.try_clone().context("share the log")?;
         let mut child = Server {
@@ -179,7 +181,7 @@ impl Stage {
         if !case.without_root {
             return Ok(self.pathscope.clone());
         }
-        let copy = self.folder.0.join("pathscope");
+        let copy = self.folder.path().join("pathscope");
         if !copy.is_file() {
             fs::copy(&self.pathscope, &copy).context("copy the binary")?;
         }
@@ -310,22 +312,5 @@ impl Drop for Server {
         // Already gone is as good as ended.
         let _ = self.process.kill();
         let _ = self.process.wait();
-    }
-}
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("pathscope-attack-{}", std::process::id()));
-        fs::create_dir_all(&path).with_context(|| format!("make {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is a small folder among temporary ones.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }

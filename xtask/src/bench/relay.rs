@@ -21,6 +21,7 @@ use pathscope_os::cpus;
 use serde::Serialize;
 
 use super::conditions::Conditions;
+use crate::folder;
 use crate::talk::say;
 
 /// What `--case` calls it.
@@ -76,10 +77,10 @@ pub struct Repetition {
 pub fn run(conditions: &Conditions, repetitions: usize) -> Result<Vec<Repetition>> {
     let network = Topology::read("relay", TOPOLOGY).network();
     let network = network.map_err(anyhow::Error::msg).context("read the topology")?;
-    let folder = Folder::new()?;
+    let folder = folder::temporary()?;
     let plan = Plan {
         binary: &conditions.pathscope,
-        registry: &Registry::at(&folder.0),
+        registry: &Registry::at(folder.path()),
         name: "relay",
         network: &network,
         seed: Some(1),
@@ -200,24 +201,6 @@ fn relay_cpu_ns(keeper: u32) -> Option<u64> {
     let path = threads.flatten().map(|thread| thread.path()).find(is_relay)?;
     let counts = fs::read_to_string(path.join("schedstat")).ok()?;
     counts.split_whitespace().next()?.parse().ok()
-}
-
-/// A folder of our own for the registry, gone when dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("pathscope-bench-{}", std::process::id()));
-        fs::create_dir_all(&path).with_context(|| format!("make {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is an empty folder among temporary ones.
-        let _ = fs::remove_dir_all(&self.0);
-    }
 }
 
 #[expect(clippy::disallowed_methods, reason = "a loop of its own, outside of the instrument")]

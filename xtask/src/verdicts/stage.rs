@@ -14,12 +14,14 @@ use pathscope_lab::topology::Topology;
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_modes::registry::EndReport;
 use pathscope_os::cpus;
+use tempfile::TempDir;
 
 use super::cause::Setting;
 use super::cell::{Cell, End};
 use super::others::{BusyPrograms, Stopped};
 use super::quota::Quota;
 use crate::ends::{self, now, pause};
+use crate::folder;
 
 const TOPOLOGY: &str = "hosts = [\"a\", \"b\"]\n[links]\n\"a:b\" = { rate = \"20Mbit\" }\n";
 const LINK: &str = "a:b";
@@ -50,7 +52,7 @@ pub struct Stage {
     quotas: Result<Quotas, String>,
     server: Option<Child>,
     /// Gone with the lab.
-    folder: Folder,
+    folder: TempDir,
 }
 
 /// One for each end.
@@ -94,10 +96,10 @@ impl Stage {
     pub fn up(pathscope: &Path, seed: u64) -> Result<Self> {
         let network = Topology::read("verdicts", TOPOLOGY).network();
         let network = network.map_err(anyhow::Error::msg).context("read the topology")?;
-        let folder = Folder::new()?;
+        let folder = folder::temporary()?;
         let plan = Plan {
             binary: pathscope,
-            registry: &Registry::at(folder.0.join("lab")),
+            registry: &Registry::at(folder.path().join("lab")),
             name: "verdicts",
             network: &network,
             seed: Some(seed),
@@ -107,7 +109,7 @@ impl Stage {
         let quotas = Quota::new("client")
             .and_then(|client| Ok(Quotas { client, server: Quota::new("server")? }));
         let mut stage = Self { lab, pathscope: pathscope.to_owned(), quotas, server: None, folder };
-        let log = stage.folder.0.join("log");
+        let log = stage.folder.path().join("log");
         stage.server = Some(stage.start_server(&log)?);
         Ok(stage)
     }
@@ -302,22 +304,5 @@ impl Drop for Stage {
             let _ = server.kill();
             let _ = server.wait();
         }
-    }
-}
-
-struct Folder(PathBuf);
-
-impl Folder {
-    fn new() -> Result<Self> {
-        let path = std::env::temp_dir().join(format!("pathscope-verdicts-{}", std::process::id()));
-        fs::create_dir_all(&path).with_context(|| format!("make {}", path.display()))?;
-        Ok(Self(path))
-    }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What cannot be removed is a small folder among temporary ones.
-        let _ = fs::remove_dir_all(&self.0);
     }
 }
