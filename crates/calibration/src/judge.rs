@@ -116,23 +116,22 @@ pub fn conclude(document: &mut CalibrationDocument, unruled: &BTreeSet<String>) 
 pub fn unseen(cells: &[CellResult], extent: Extent, missing: &[Against]) -> Vec<String> {
     let counting = cells.iter().filter(|cell| cell.counts());
     let seen: BTreeSet<u32> = counting.flat_map(|it| &it.observations).map(|it| it.rule).collect();
-    // A quick run has no time to search, nor for other programs, which need not be there.
-    let is_others = |rule: &Rule| rule.below.is_none() && rule.above.is_none();
-    // What crossed a link is known by captures, whatever it is held to.
+    // Other programs need not be there, and have no bounds.
+    let is_bounded = |rule: &Rule| rule.below.is_some() || rule.above.is_some();
     let is_there = |rule: &Rule| {
-        !missing.contains(&Against::Captures) || !rule.figure.starts_with("relay.one_way.")
+        let known_by = relay::known_by(rule.figure);
+        !missing.contains(&rule.against) && known_by.is_none_or(|it| !missing.contains(&it))
     };
-    let is_tried = |rule: &Rule| {
-        // What holds on a quiet machine only may have nothing to be compared with on another.
-        rule.holds_when_busy
-            && is_there(rule)
-            && !is_others(rule)
-            && (extent != Extent::Quick || !rule.figure.starts_with("search."))
+    // What holds on a quiet machine only may have nothing to be compared with on another.
+    let is_tried = |rule: &Rule, least: Extent| {
+        rule.holds_when_busy && extent >= least && is_there(rule) && is_bounded(rule)
     };
-    let unseen = rules::all().enumerate().filter(|(index, rule)| {
-        !seen.contains(&(*index as u32)) && !missing.contains(&rule.against) && is_tried(rule)
+    let unseen = rules::with_extents().enumerate().filter(|(index, (rule, least))| {
+        !seen.contains(&(*index as u32)) && is_tried(rule, *least)
     });
-    unseen.map(|(_, rule)| format!("{} against {}", rule.figure, rule.against.words())).collect()
+    unseen
+        .map(|(_, (rule, _))| format!("{} against {}", rule.figure, rule.against.words()))
+        .collect()
 }
 
 /// A row for each rule and number that any cell has shown something of.

@@ -93,7 +93,10 @@ impl Moved {
                     samples.stretch(change.factor(SAMPLE_SHARE));
                 }
             }
-            Against::Figures => alter(&mut moved.measurement, change),
+            Against::Figures => {
+                alter(&mut moved.measurement, change);
+                moved.intervals(change);
+            }
             Against::Counters | Against::Captures | Against::Filter | Against::Shaper => {
                 moved.witnesses.change(against, change, STACKS_NS);
             }
@@ -123,6 +126,16 @@ impl Moved {
         }
         asked.rate_bps = asked.rate_bps.map(|rate| rate * change.factor(SHARE));
         self.cell.duration.0 = change.number(self.cell.duration.0, self.cell.duration.0 / 2);
+    }
+
+    /// One more or less of them.
+    fn intervals(&mut self, change: Change) {
+        let intervals = self.measurement.get_mut("intervals").and_then(Value::as_array_mut);
+        let Some(intervals) = intervals else { return };
+        match change {
+            Change::More => intervals.extend_from_within(..intervals.len().min(1)),
+            Change::Less => drop(intervals.pop()),
+        }
     }
 
     fn conditions(&mut self, change: Change) {
@@ -190,8 +203,9 @@ pub fn alter(value: &mut Value, change: Change) {
         }
         Value::Array(values) => values.iter_mut().for_each(|value| alter(value, change)),
         Value::Object(fields) => {
-            // Which percentile an entry is of is no measured number.
-            let others = fields.iter_mut().filter(|(name, _)| *name != "percent");
+            // Which percentile an entry is of, and when an interval was, is no measured number.
+            let is_measured = |name: &str| !matches!(name, "percent" | "start_ns" | "end_ns");
+            let others = fields.iter_mut().filter(|(name, _)| is_measured(name));
             others.for_each(|(_, value)| alter(value, change));
         }
         Value::Null | Value::Bool(_) | Value::String(_) => {}

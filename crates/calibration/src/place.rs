@@ -5,7 +5,7 @@ pub const NETWORK: &str = r#"
 name = "calibration"
 isolated = true
 hosts = ["near", "wire", "wire6", "wide", "link", "link6", "both", "beyond", "narrow"]
-routers = ["left", "right", "middle", "translator", "shrinker"]
+routers = ["left", "right", "middle", "translator", "shrinker", "widener"]
 
 [links]
 "near:wire" = {}
@@ -21,7 +21,8 @@ routers = ["left", "right", "middle", "translator", "shrinker"]
 "near:translator" = { delay = "2ms", subnet = "10.22.0.0/24" }
 "translator:beyond" = {}
 "near:shrinker" = { delay = "2ms" }
-"shrinker:narrow" = { mtu = 1400 }
+"shrinker:widener" = { mtu = 1400 }
+"widener:narrow" = {}
 "#;
 
 /// Of the second way: what the host that measures is called there, and the router.
@@ -58,7 +59,7 @@ pub enum Place {
     Both,
     /// Behind a router that writes its own address into what leaves.
     Translated,
-    /// Behind a link of known conditions and one for shorter packets.
+    /// Behind a link of known conditions and one further on for shorter packets, of which neither host knows.
     Shrinking,
     /// By the second of two ways, since the source says so.
     Routed,

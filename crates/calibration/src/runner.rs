@@ -28,6 +28,7 @@ use crate::judge;
 use crate::others;
 use crate::place::{NEAR, NETWORK};
 use crate::preparation::prepare;
+use crate::relay::shaped::ShapedError;
 use crate::relay::watch::{Missing, Watch};
 use crate::relay::{Witnesses, shaped, watch};
 use crate::rule::Against;
@@ -220,6 +221,10 @@ fn once(
         ..CellResult::default()
     };
     let by_kernel = by_kernel(request, ground, cell, &mut gathered.missing);
+    let by_kernel = by_kernel.unwrap_or_else(|why| {
+        result.fault = Some(format!("where the kernel shapes its link: {why}"));
+        None
+    });
     let (before, counted) = match set_links(ground.lab, cell, &mut gathered.account) {
         Ok(account) => account,
         Err(why) => {
@@ -228,6 +233,13 @@ fn once(
         }
     };
     let watch = Watch::begin(ground.lab, cell, request.folder, port, &mut gathered.missing);
+    let watch = match watch {
+        Ok(watch) => watch,
+        Err(why) => {
+            result.fault = Some(why);
+            return (result, None);
+        }
+    };
     let let_go = std::cell::Cell::new(None);
     let at_begin = || {
         let_go.set(Some(clock::now()));
@@ -242,7 +254,7 @@ fn once(
     }
     let ran = attempt.runs.last();
     result.command = ran.map(|run| run.command.clone()).unwrap_or_default();
-    result.fault = fault_of(cell, &attempt);
+    result.fault = result.fault.or_else(|| fault_of(cell, &attempt));
     let document = ran.and_then(|run| run.document.as_ref());
     let measurement = match document {
         Some(document) => measured(document),
@@ -258,11 +270,13 @@ fn once(
     };
     let names = cell.place.links(cell.family);
     let passed = |name: &&str| Some(counters.link(name)?.since(counted.link(name)?));
-    let witnesses = Witnesses {
-        counters: names.iter().filter_map(passed).collect(),
-        shaped: by_kernel,
-        ..watch.end(ground.lab, cell, port, &mut gathered.missing)
-    };
+    let seen = watch.end(ground.lab, cell, port, &mut gathered.missing);
+    let seen = seen.unwrap_or_else(|why| {
+        result.fault.get_or_insert(why);
+        Witnesses::default()
+    });
+    let counters = names.iter().filter_map(passed).collect();
+    let witnesses = Witnesses { counters, shaped: by_kernel, ..seen };
     let links: Vec<_> = names.iter().filter_map(|name| account.link(name).cloned()).collect();
     let of_links = RelayAccount { links: links.clone(), ..account };
     result.shortcomings = of_links.shortcomings().iter().map(request.sentence).collect();
@@ -285,15 +299,8 @@ fn once(
         port,
         witnesses,
     };
-    if cell.has_samples && is_whole && evidence.samples.is_none() {
-        result.fault.get_or_insert("its single samples cannot be read".to_owned());
-    }
-    if cell.ping_bytes.is_some() && evidence.ping_ns.is_none() {
-        result.fault.get_or_insert("the kernel's ping told nothing".to_owned());
-    }
-    if !cell.is_of_another() && !evidence.is_told_apart() {
-        result.fault.get_or_insert("the ledger's datagrams cannot be told apart".to_owned());
-    }
+    let lacks = lacks(&evidence, is_whole);
+    result.fault = result.fault.or_else(|| lacks.map(str::to_owned));
     result.observations = judge::cell(&evidence);
     gathered.unruled.extend(judge::unruled(&measurement));
     if result.fault.is_some() || judge::is_any_outside(&result.observations) {
@@ -301,6 +308,23 @@ fn once(
         result.measurement = Some(measurement);
     }
     (result, stopped)
+}
+
+/// What is missing of what a cell should show. `is_whole`: whether each sample of it was written down.
+fn lacks(evidence: &Evidence<'_>, is_whole: bool) -> Option<&'static str> {
+    let cell = evidence.cell;
+    let faults = [
+        (
+            cell.has_samples && is_whole && evidence.samples.is_none(),
+            "its single samples cannot be read",
+        ),
+        (cell.ping_bytes.is_some() && evidence.ping_ns.is_none(), "the kernel's ping told nothing"),
+        (
+            !cell.is_of_another() && !evidence.is_told_apart(),
+            "the ledger's datagrams cannot be told apart",
+        ),
+    ];
+    faults.into_iter().find_map(|(is_so, fault)| is_so.then_some(fault))
 }
 
 /// Why what was measured does not count.
@@ -332,13 +356,20 @@ fn by_kernel(
     ground: &Ground<'_>,
     cell: &Cell,
     missing: &mut Missing,
-) -> Option<Value> {
+) -> Result<Option<Value>, String> {
     if !watch::is_shaped_too(cell) || missing.sources().contains(&Against::Shaper) {
-        return None;
+        return Ok(None);
     }
     let samples = request.folder.join("samples.csv");
     let measured = shaped::measure(&request.lab, ground, &cell.step(&samples.to_string_lossy()));
-    measured.map_err(|why| missing.note(Against::Shaper, why)).ok()
+    match measured {
+        Ok(measured) => Ok(Some(measured)),
+        Err(ShapedError::Failed(why)) => Err(why),
+        Err(ShapedError::NoShaper(why)) => {
+            missing.note(Against::Shaper, why);
+            Ok(None)
+        }
+    }
 }
 
 /// Sets the links of a cell, and says what they and their interfaces have done so far.

@@ -10,6 +10,8 @@ use std::process::{Child, ChildStderr, ChildStdin, Command, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 
+use pathscope_core::error::Failure;
+
 use crate::keeper::{Brief, STAY, Word};
 use crate::relay::{Counters, RelayAccount};
 use crate::standing::{Answer, Registry, Request, SetOrder, Shaper, Standing, StandingError, ask};
@@ -157,6 +159,23 @@ pub struct Capturing {
     said: Option<BufReader<ChildStderr>>,
 }
 
+/// Why not all that passed is in a file.
+#[derive(Debug, thiserror::Error)]
+pub enum CapturingError {
+    /// It came faster than it was taken: the buffers that this user may have are too small for that.
+    #[error("{0}")]
+    Missed(String),
+    /// The capture failed.
+    #[error("{0}")]
+    Failed(String),
+}
+
+impl CapturingError {
+    fn failed(error: &io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}
+
 impl Lab {
     /// Begins to capture at the end of a link that its name says first: `a:b` at a. Packets are in the file once it
     /// [ended](Capturing::end); what passes before it [is ready](Capturing::await_ready) may not be.
@@ -184,14 +203,21 @@ impl Capturing {
     }
 
     /// Ends it. All that passed before is in the file; an error where that is not so.
-    pub fn end(mut self) -> io::Result<()> {
+    pub fn end(mut self) -> Result<(), CapturingError> {
         self.signal(Signal::INT);
         let mut complaint = String::new();
         if let Some(mut said) = self.said.take() {
-            said.read_to_string(&mut complaint)?;
+            said.read_to_string(&mut complaint).map_err(|error| CapturingError::failed(&error))?;
         }
-        let ended = self.child.wait()?;
-        if ended.success() { Ok(()) } else { Err(io::Error::other(complaint.trim().to_owned())) }
+        let ended = self.child.wait().map_err(|error| CapturingError::failed(&error))?;
+        let complaint = complaint.trim().to_owned();
+        match ended.code() {
+            Some(0) => Ok(()),
+            Some(code) if code == i32::from(Failure::Check.exit_code()) => {
+                Err(CapturingError::Missed(complaint))
+            }
+            _ => Err(CapturingError::Failed(complaint)),
+        }
     }
 
     fn signal(&self, signal: Signal) {

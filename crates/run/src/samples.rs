@@ -27,7 +27,7 @@ const BLOCKS: usize = 64;
 /// How long the end of a run waits for what is still to be written.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 /// The first row. `docs/method/latency.md` says what each column holds.
-const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns\n";
+const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns,server_received_ns\n";
 
 /// The name of the caveat where the file could not be written: a program's output has failed.
 pub const UNWRITTEN: &str = "samples_unwritten";
@@ -320,6 +320,15 @@ fn row(text: &mut Vec<u8>, sample: &Sample, start: Tick) {
         Outcome::Corrupt => b"corrupt,",
     });
     decimal(text, sample.from.nanos_since(start));
+    text.push(b',');
+    if let Some((received, _)) = sample.server {
+        // Another machine's clock has another zero, which may be later than ours.
+        let since = received.as_nanos().wrapping_sub(start.as_nanos()) as i64;
+        if since < 0 {
+            text.push(b'-');
+        }
+        decimal(text, since.unsigned_abs());
+    }
     text.push(b'\n');
 }
 
@@ -386,8 +395,8 @@ mod tests {
         drop(buffer);
         assert_eq!(writer.finish(), None);
         let text = std::fs::read_to_string(&path).expect("it was written");
-        let rows = "3,7,10,12,30,19,3,answered,11\n3,8,10,12,40,29,3,warm_up,11\n\
-            3,9,10,12,,,,corrupt,11\n3,18446744073709551615,10,12,,,,lost,11\n";
+        let rows = "3,7,10,12,30,19,3,answered,11,-923\n3,8,10,12,40,29,3,warm_up,11,-923\n\
+            3,9,10,12,,,,corrupt,11,\n3,18446744073709551615,10,12,,,,lost,11,\n";
         assert_eq!(text, format!("{HEAD}{rows}"));
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
@@ -415,7 +424,7 @@ mod tests {
             assert_eq!(writer.finish(), None);
         }
         let text = std::fs::read_to_string(&path).expect("it was written");
-        assert_eq!(text, format!("{HEAD}3,1,10,12,,,,lost,11\n3,2,10,12,,,,lost,11\n"));
+        assert_eq!(text, format!("{HEAD}3,1,10,12,,,,lost,11,\n3,2,10,12,,,,lost,11,\n"));
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 

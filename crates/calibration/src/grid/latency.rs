@@ -29,6 +29,9 @@ pub(super) const DESIGN: Design = Design {
 /// The most bytes and pings a second of all flows that a relay on a shared processor carries, and any other place.
 const MOST: [(f64, f64); 2] = [(4e6, 4_000.0), (60e6, 100_000.0)];
 
+/// Pings a second from which on a tenth of a run's time has enough of them for a median.
+const FOR_A_MEDIAN: f64 = 2_000.0;
+
 fn is_possible(chosen: &Chosen) -> bool {
     let is_tcp = chosen.is("protocol", "tcp");
     let (most_bytes, most_pings) = MOST[usize::from(!chosen.is("place", "link"))];
@@ -64,6 +67,11 @@ fn cell(chosen: &Chosen, extent: Extent) -> Cell {
     ));
     if let Some(rate) = rate(chosen) {
         words.extend(["--rate".to_owned(), format!("{rate}/s")]);
+        if rate >= FOR_A_MEDIAN {
+            // Intervals, from which it is told how the median moves.
+            let tenth = extent.duration().0 / 10_000_000;
+            words.extend(["--report-every".to_owned(), format!("{tenth}ms")]);
+        }
     }
     if chosen.is("protocol", "tcp") {
         words.extend(["--congestion", chosen.get("congestion")].map(str::to_owned));

@@ -6,6 +6,7 @@ use pathscope_modes::figures::{Better, FigureDefinition, Found, GROUPS, Group, U
 
 use crate::evidence::{Evidence, TCP, UDP, Way};
 use crate::others;
+use crate::rule::Against;
 
 const PAGE: &str = "method/relay.md#held-to-what-is-not-ours";
 
@@ -36,6 +37,12 @@ const LEAST_SAMPLES: [(&str, u64); 2] = [("p50", 20), ("p99", 1_000)];
 
 const fn figure(name: &'static str, unit: Unit, meaning: &'static str) -> FigureDefinition {
     FigureDefinition { name, place: "", unit, better: Better::Neither, meaning, page: PAGE }
+}
+
+/// By what it is known that is not the relay, where a figure cannot be without it, whatever truth it is held to.
+pub fn known_by(figure: &str) -> Option<Against> {
+    let name = figure.strip_prefix(GROUP.name)?.strip_prefix('.')?;
+    (name == "one_way" || name.starts_with("one_way.")).then_some(Against::Captures)
 }
 
 /// The groups of all figures that a calibration has rows of.

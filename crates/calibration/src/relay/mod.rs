@@ -18,7 +18,7 @@ use pathscope_lab::relay::LinkCounters;
 use serde_json::Value;
 
 pub use crossing::Crossing;
-pub use figures::{found, groups};
+pub use figures::{found, groups, known_by};
 pub use filters::Filtered;
 pub use round_trips::RoundTrips;
 pub use rules::RULES;

@@ -9,14 +9,23 @@ use serde_json::Value;
 
 use crate::place::SHAPED;
 
-/// What its last program measured. A sentence where that is nothing: the kernel may have no such shaper, or tc may be missing.
-pub fn measure(plan: &Plan<'_>, ground: &Ground<'_>, step: &Step) -> Result<Value, String> {
+/// Why there is nothing.
+#[derive(Debug)]
+pub enum ShapedError {
+    /// The kernel has no such shaper, or there is no tc.
+    NoShaper(String),
+    /// It was there, and the measurement failed.
+    Failed(String),
+}
+
+/// What its last program measured.
+pub fn measure(plan: &Plan<'_>, ground: &Ground<'_>, step: &Step) -> Result<Value, ShapedError> {
     let network = Topology::read("calibration", SHAPED).network();
-    let network = network.map_err(|faults| faults.to_string())?;
+    let network = network.map_err(|faults| ShapedError::Failed(faults.to_string()))?;
     let name = format!("{}-tbf", plan.name);
     let plan =
         Plan { network: &network, name: &name, shaper: Shaper::Tc, seed: None, ..plan.clone() };
-    let lab = Lab::up(&plan).map_err(|error| error.to_string())?;
+    let lab = Lab::up(&plan).map_err(|error| ShapedError::NoShaper(error.to_string()))?;
     let done = perform(&Ground { lab: &lab, at_begin: &|| Ok(()), ..*ground }, step);
     let runs = done.attempt.runs;
     let document = runs.last().and_then(|run| run.document.as_ref());
@@ -24,6 +33,7 @@ pub fn measure(plan: &Plan<'_>, ground: &Ground<'_>, step: &Step) -> Result<Valu
     let measurement = measurement.and_then(|it| serde_json::to_value(it).ok());
     let fault = || runs.last().and_then(|run| run.fault.clone());
     measurement.ok_or_else(|| {
-        done.attempt.failure.or_else(fault).unwrap_or_else(|| "it measured nothing".to_owned())
+        let why = done.attempt.failure.or_else(fault);
+        ShapedError::Failed(why.unwrap_or_else(|| "it measured nothing".to_owned()))
     })
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pathscope_core::record::Caveat;
-use pathscope_lab::harness::{Capturing, Lab};
+use pathscope_lab::harness::{Capturing, CapturingError, Lab};
 
 use super::filters::{TAKE_AWAY, TELL, table};
 use super::{Crossing, Filtered, RoundTrips, SHAPED_TOO, Witnesses, pcap};
@@ -16,6 +16,7 @@ use crate::rule::Against;
 
 /// Bytes that are kept of each frame: all headers, and what tells one datagram from another.
 const SNAP: u32 = 128;
+const NOT_CAPTURED: &str = "its packets were not captured";
 /// More pings than this are not captured.
 const MOST_PINGS: u64 = 20_000;
 
@@ -90,44 +91,57 @@ impl Missing {
 }
 
 impl Watch {
-    /// Begins to watch, as far as that is possible.
-    pub fn begin(lab: &Lab, cell: &Cell, folder: &Path, port: u16, missing: &mut Missing) -> Self {
+    /// Begins to watch; why it cannot, where it should. A machine may have no filter.
+    pub fn begin(
+        lab: &Lab,
+        cell: &Cell,
+        folder: &Path,
+        port: u16,
+        missing: &mut Missing,
+    ) -> Result<Self, String> {
         let has_filters = is_shaped_too(cell)
             && !missing.sources().contains(&Against::Filter)
             && of_both(lab, cell, &["-f", "-"], &table(port))
                 .map_err(|why| missing.note(Against::Filter, why))
                 .is_ok();
         let names = link(cell).filter(|_| is_captured(cell));
-        let captures = names.and_then(|names| {
-            let captures = captures(lab, &names, folder);
-            captures.map_err(|why| missing.note(Against::Captures, why.to_string())).ok()
-        });
-        Self { captures, has_filters }
+        let captures = names.map(|names| captures(lab, &names, folder)).transpose();
+        let captures = captures.map_err(|error| format!("{NOT_CAPTURED}: {error}"))?;
+        Ok(Self { captures, has_filters })
     }
 
     /// Ends it, and tells what was seen. To be called once nothing is on its way.
-    pub fn end(self, lab: &Lab, cell: &Cell, port: u16, missing: &mut Missing) -> Witnesses {
+    pub fn end(
+        self,
+        lab: &Lab,
+        cell: &Cell,
+        port: u16,
+        missing: &mut Missing,
+    ) -> Result<Witnesses, String> {
         let mut witnesses = Witnesses::default();
         if self.has_filters {
-            let said = of_both(lab, cell, &TELL, "")
-                .and_then(|said| of_both(lab, cell, &TAKE_AWAY, "").map(|_| said));
-            let filtered = said.and_then(|[near, far]| {
-                Filtered::read(&near, &far).ok_or_else(|| "its counts cannot be read".to_owned())
-            });
-            witnesses.filtered = filtered.map_err(|why| missing.note(Against::Filter, why)).ok();
+            let [near, far] = of_both(lab, cell, &TELL, "")?;
+            of_both(lab, cell, &TAKE_AWAY, "")?;
+            let filtered = Filtered::read(&near, &far);
+            witnesses.filtered = Some(filtered.ok_or("what nft counted cannot be read")?);
         }
-        let Some(captures) = self.captures else { return witnesses };
-        let files = captures.map(|(capture, path)| {
-            let file = capture.end().and_then(|()| fs::read(&path));
+        let Some(captures) = self.captures else { return Ok(witnesses) };
+        let mut files = Vec::new();
+        for (capture, path) in captures {
+            let ended = capture.end();
+            let file = fs::read(&path);
             // The next is written anew.
             let _ = fs::remove_file(&path);
-            file.map_err(|error| error.to_string())
-        });
-        match files {
-            [Ok(near), Ok(far)] => look(&mut witnesses, [&near, &far], lab, cell, port),
-            [Err(why), _] | [_, Err(why)] => missing.note(Against::Captures, why),
+            match ended {
+                Ok(()) => files.push(file.map_err(|error| format!("{NOT_CAPTURED}: {error}"))?),
+                Err(CapturingError::Missed(why)) => missing.note(Against::Captures, why),
+                Err(CapturingError::Failed(why)) => return Err(format!("{NOT_CAPTURED}: {why}")),
+            }
         }
-        witnesses
+        if let [near, far] = &files[..] {
+            look(&mut witnesses, [near, far], lab, cell, port)?;
+        }
+        Ok(witnesses)
     }
 }
 
@@ -148,10 +162,17 @@ fn captures(
     Ok(captures)
 }
 
-/// What captures at both ends show. A file that breaks off shows nothing.
-fn look(witnesses: &mut Witnesses, files: [&[u8]; 2], lab: &Lab, cell: &Cell, port: u16) {
-    let [near, far] = files.map(pcap::frames);
-    let (Some(near), Some(far)) = (near, far) else { return };
+/// What captures at both ends show.
+fn look(
+    witnesses: &mut Witnesses,
+    files: [&[u8]; 2],
+    lab: &Lab,
+    cell: &Cell,
+    port: u16,
+) -> Result<(), String> {
+    let [near, far] =
+        files.map(|file| pcap::frames(file).ok_or("a file of its packets breaks off"));
+    let (near, far) = (near?, far?);
     let name = format!("{NEAR}:{}", cell.place.host(cell.family));
     let network = &lab.standing().network;
     let interface = network.link(&name).and_then(|(_, link)| network.interface(link.ends[0]));
@@ -164,6 +185,7 @@ fn look(witnesses: &mut Witnesses, files: [&[u8]; 2], lab: &Lab, cell: &Cell, po
         // Absent where some were never sent.
         witnesses.round_trips = RoundTrips::of(&near, &far, port, (flows, number / flows, bytes));
     }
+    Ok(())
 }
 
 /// What nft says on both hosts of a cell.

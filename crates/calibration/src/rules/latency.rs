@@ -92,9 +92,11 @@ pub const PROBES: &[Rule] = &[
             Some(it.probes(0, Way::Up)?.offered.frames as f64)
         })
     },
-    Rule::exact("loaded.received", Against::Ledger, |it, _| probes(it, |counts| counts.delivered)),
+    Rule::exact("loaded.received", Against::Ledger, |it, _| {
+        it.echoes(0, |counts| counts.delivered)
+    }),
     Rule::exact("loaded.lost_return", Against::Ledger, |it, _| {
-        TAKEN.into_iter().map(|of| probes(it, of)).sum()
+        TAKEN.into_iter().map(|of| it.echoes(0, of)).sum()
     }),
     Rule {
         below: None,
@@ -109,7 +111,7 @@ pub const PROBES: &[Rule] = &[
         Some(it.sibling(found, "lost_forward")? + it.sibling(found, "lost_return")?)
     }),
     Rule::exact("loaded.duplicates", Against::Ledger, |it, _| {
-        probes(it, |counts| counts.duplicated)
+        it.echoes(0, |counts| counts.duplicated)
     }),
 ];
 
@@ -221,21 +223,6 @@ pub const RULES: &[Rule] = &[
     Rule::extremes("latency.server_residence", residence),
     Rule::sums("latency.server_residence", residence),
     Rule::percentiles("latency.server_residence", residence),
-    Rule::extremes("latency.ipdv", ipdv),
-    Rule::sums("latency.ipdv", ipdv),
-    Rule::percentiles("latency.ipdv", ipdv),
-    Rule::by_sums("latency.jitter", |it, _| {
-        let jitter = &it.pings()?.jitter;
-        (!jitter.is_empty()).then(|| jitter.iter().sum::<f64>() / jitter.len() as f64)
-    }),
-    Rule::by_sums("latency.jitter.max", |it, _| {
-        it.pings()?.jitter.iter().copied().max_by(f64::total_cmp)
-    }),
-    Rule::by_sums("latency.jitter.last", |it, _| {
-        let pings = it.pings()?;
-        // Of several flows it is that of whichever was added last.
-        (pings.flows == 1).then(|| pings.jitter.last().copied()).flatten()
-    }),
     // What is no time on the way is the server's.
     Rule::by_parts("latency.one_way.forward.mean", |it, found| {
         Some(
@@ -250,16 +237,6 @@ pub const RULES: &[Rule] = &[
                 - mean(it, found, "server_residence")?
                 - mean(it, found, "one_way/forward")?,
         )
-    }),
-    Rule::exact("latency.one_way.forward.count", Against::Samples, |it, _| {
-        Some(it.pings()?.answered)
-    }),
-    Rule::exact("latency.one_way.back.count", Against::Samples, |it, _| Some(it.pings()?.answered)),
-    Rule::exact("latency.forward.ipdv.count", Against::Samples, |it, _| {
-        it.pings()?.ipdv.statistic("count")
-    }),
-    Rule::exact("latency.back.ipdv.count", Against::Samples, |it, _| {
-        it.pings()?.ipdv.statistic("count")
     }),
     Rule::exact("latency.parts.of", Against::Samples, |it, _| Some(it.pings()?.answered)),
     Rule::exact("latency.parts.implausible", Against::Asked, |_, _| Some(0.0)),
@@ -324,10 +301,6 @@ fn service(it: &Evidence<'_>, found: &Found) -> Option<f64> {
     it.pings()?.service.statistic(found.statistic.as_deref()?)
 }
 
-fn ipdv(it: &Evidence<'_>, found: &Found) -> Option<f64> {
-    it.pings()?.ipdv.statistic(found.statistic.as_deref()?)
-}
-
 /// The mean of a distribution of the same group.
 fn mean(it: &Evidence<'_>, found: &Found, name: &str) -> Option<f64> {
     it.sibling(found, &format!("{name}/mean_ns"))
@@ -348,11 +321,6 @@ fn above_least(it: &Evidence<'_>, found: &Found) -> Option<f64> {
 /// Pings that are counted so in the ledger, where all are told apart.
 fn pings(it: &Evidence<'_>, way: Way, of: fn(&Counts) -> Tally) -> Option<f64> {
     it.datagrams(0, way, of, it.cell.asked.bytes?, &[way.opening_bytes()])
-}
-
-/// Answers of probes that are counted so.
-fn probes(it: &Evidence<'_>, of: fn(&Counts) -> Tally) -> Option<f64> {
-    it.echoes(0, of)
 }
 
 /// Pings that came to the server and that it did not answer, since their damage left nothing that could be known.

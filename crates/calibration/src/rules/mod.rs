@@ -6,34 +6,44 @@ mod latency;
 mod media;
 mod multipath;
 mod search;
+mod variation;
 pub mod without;
 
 use pathscope_modes::figures::Found;
 use serde_json::Value;
 
 use crate::evidence::Evidence;
+use crate::grid::Extent;
 use crate::others;
 use crate::relay;
 use crate::rule::{Against, Rule};
 
 /// All rules.
 pub fn all() -> impl Iterator<Item = &'static Rule> {
+    with_extents().map(|(rule, _)| rule)
+}
+
+/// The same, each with the least that has to be done for there to be something that it is about.
+pub fn with_extents() -> impl Iterator<Item = (&'static Rule, Extent)> {
     let rules = [
-        latency::OF_PINGS,
-        latency::RULES,
-        latency::OF_PROBES,
-        latency::PROBES,
-        goodput::RULES,
-        datagrams::RULES,
-        media::RULES,
-        multipath::RULES,
-        multipath::OUTAGES,
-        search::RULES,
-        others::RULES,
-        RANGES,
-        relay::RULES,
+        (latency::OF_PINGS, Extent::Quick),
+        (latency::RULES, Extent::Quick),
+        (latency::OF_PROBES, Extent::Quick),
+        (latency::PROBES, Extent::Quick),
+        (variation::OF_PROBES, Extent::Long),
+        (goodput::RULES, Extent::Quick),
+        (datagrams::RULES, Extent::Quick),
+        (media::RULES, Extent::Quick),
+        (multipath::RULES, Extent::Quick),
+        (multipath::OUTAGES, Extent::Quick),
+        (search::RULES, Extent::Usual),
+        (others::RULES, Extent::Usual),
+        (RANGES, Extent::Quick),
+        (relay::RULES, Extent::Quick),
     ];
-    rules.into_iter().flatten()
+    let of_pings = variation::RULES.map(|rules| (rules, Extent::Quick));
+    let all = rules.into_iter().chain(of_pings);
+    all.flat_map(|(rules, extent)| rules.iter().map(move |rule| (rule, extent)))
 }
 
 /// Nothing, where no link damages.

@@ -26,9 +26,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("search.trial.socket_drops", KERNEL),
     ("search.trial.send_lag_max", "single datagrams are in no file"),
     ("latency.corrected", "no cell has a closed loop at a rate"),
-    ("latency.drift", "cells are too short to drift in"),
-    ("latency.forward.jitter", "files of pings do not have the server's stamps"),
-    ("latency.back.jitter", "files of pings do not have the server's stamps"),
     ("latency.one_way.error", CLOCKS),
     ("latency.parts.pings", "which stamps a kernel gives is known to it alone"),
     ("latency.parts.client_error", CLOCKS),
@@ -36,7 +33,6 @@ const WITHOUT: &[(&str, &str)] = &[
     ("loaded.send_lag", PROBES),
     ("loaded.corrected", "probes are an open loop"),
     ("loaded.server_residence", PROBES),
-    ("loaded.drift", "cells are too short to drift in"),
     ("loaded.jitter", PROBES),
     ("loaded.ipdv", PROBES),
     ("loaded.forward.", PROBES),
@@ -64,10 +60,6 @@ const WITHOUT: &[(&str, &str)] = &[
 
 /// Why whole figures have no row. Of the others of a group no cell of the run has any.
 pub fn reasons(without_row: &[String]) -> Vec<WithoutRow> {
-    let is_meant = |begin: &str, id: &str| {
-        let rest = id.strip_prefix(begin);
-        rest.is_some_and(|it| it.is_empty() || begin.ends_with('.') || it.starts_with('.'))
-    };
     let known =
         WITHOUT.iter().filter(|(begin, _)| without_row.iter().any(|id| is_meant(begin, id)));
     let known = known.map(|(begin, reason)| ((*begin).to_owned(), *reason));
@@ -79,6 +71,12 @@ pub fn reasons(without_row: &[String]) -> Vec<WithoutRow> {
     let bare = GROUPS.iter().filter(has_bare).map(|group| (format!("{}.", group.name), NO_CELL));
     let all = known.chain(bare);
     all.map(|(figures, reason)| WithoutRow { figures, reason: reason.to_owned() }).collect()
+}
+
+/// Whether a figure is one of those whose ids begin so.
+fn is_meant(begin: &str, id: &str) -> bool {
+    let rest = id.strip_prefix(begin);
+    rest.is_some_and(|it| it.is_empty() || begin.ends_with('.') || it.starts_with('.'))
 }
 
 const NO_CELL: &str = "no cell of this run has any of the others";
@@ -110,11 +108,7 @@ mod tests {
                     && rule.figure != id
             };
             let has_rule = rules::all().any(|rule| is_its(rule.figure) && !is_range(rule));
-            let is_meant = |begin: &str| {
-                let rest = id.strip_prefix(begin);
-                rest.is_some_and(|it| it.is_empty() || begin.ends_with('.') || it.starts_with('.'))
-            };
-            let reason = WITHOUT.iter().position(|(begin, _)| is_meant(begin));
+            let reason = WITHOUT.iter().position(|(begin, _)| is_meant(begin, &id));
             match (has_rule, reason) {
                 (false, Some(reason)) => used[reason] += 1,
                 (false, None) => bare.push(id),

@@ -4,6 +4,7 @@
 pub mod frames;
 pub mod pings;
 pub mod stamps;
+pub mod trend;
 
 use frames::Frames;
 use pings::Pings;

@@ -31,12 +31,21 @@ pub struct Pings {
     pub send_lag: Durations,
     /// In the server's program.
     pub residence: Durations,
-    /// How much neighbours' round trips differ (RFC 3393).
+    /// There and back, by the clock that both ends read.
+    pub one_way: [Durations; 2],
+    /// How much round trips vary, ways there, and ways back.
+    pub variation: [Variation; 3],
+    /// Flows that have rows.
+    pub flows: usize,
+}
+
+/// How much what neighbouring pings took differs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Variation {
+    /// Of neighbours (RFC 3393).
     pub ipdv: Durations,
     /// The smoothed differences of RFC 3550, in the order in which they came; those of all flows.
     pub jitter: Vec<f64>,
-    /// Flows that have rows.
-    pub flows: usize,
 }
 
 /// One flow, row by row.
@@ -44,9 +53,9 @@ pub struct Pings {
 struct Flow {
     /// The numbers of those that were answered, in the order of their answers.
     order: Vec<f64>,
-    /// The last that counts: its number and its round trip.
-    last: Option<(f64, f64)>,
-    smoothed: f64,
+    /// The last that counts: its number, and what it took as a whole, there and back.
+    last: Option<(f64, [Option<f64>; 3])>,
+    smoothed: [f64; 3],
 }
 
 impl Pings {
@@ -59,6 +68,7 @@ impl Pings {
         let (scheduled, received) = (column("scheduled_ns")?, column("received_ns")?);
         let (residence, counted) = (column("server_residence_ns")?, column("counted_from_ns")?);
         let (flow, ping) = (column("flow")?, column("ping")?);
+        let there = column("server_received_ns")?;
         let mut pings = Self::default();
         let mut flows: BTreeMap<&str, Flow> = BTreeMap::new();
         for line in lines {
@@ -86,7 +96,13 @@ impl Pings {
                     pings.since_scheduled.sorted.push(number(received)? - number(scheduled)?);
                     pings.service.sorted.push(number(received)? - number(sent)?);
                     pings.residence.sorted.extend(number(residence));
-                    pings.vary(flow, number(ping)?, number(rtt)?);
+                    let forward = number(there).zip(number(counted)).map(|(a, b)| a - b);
+                    let back = number(rtt).zip(number(residence)).zip(forward);
+                    let back = back.map(|((rtt, residence), forward)| rtt - residence - forward);
+                    for (all, one) in pings.one_way.iter_mut().zip([forward, back]) {
+                        all.sorted.extend(one);
+                    }
+                    pings.vary(flow, number(ping)?, [number(rtt), forward, back]);
                 }
                 _ => return None,
             }
@@ -100,13 +116,16 @@ impl Pings {
     }
 
     /// An answer that counts.
-    fn vary(&mut self, flow: &mut Flow, number: f64, rtt: f64) {
-        if let Some((before, last)) = flow.last.replace((number, rtt)) {
-            let difference = (rtt - last).abs();
-            flow.smoothed += (difference - flow.smoothed) / 16.0;
-            self.jitter.push(flow.smoothed);
+    fn vary(&mut self, flow: &mut Flow, number: f64, took: [Option<f64>; 3]) {
+        let Some((before, last)) = flow.last.replace((number, took)) else { return };
+        let each = self.variation.iter_mut().zip(&mut flow.smoothed);
+        for ((variation, smoothed), pair) in each.zip(took.into_iter().zip(last)) {
+            let (Some(now), Some(last)) = pair else { continue };
+            let difference = (now - last).abs();
+            *smoothed += (difference - *smoothed) / 16.0;
+            variation.jitter.push(*smoothed);
             if (number - before - 1.0).abs() < 0.5 {
-                self.ipdv.sorted.push(difference);
+                variation.ipdv.sorted.push(difference);
             }
         }
     }
@@ -135,8 +154,10 @@ impl Pings {
 
     /// Makes every duration longer by this factor, and every count greater by one.
     pub fn stretch(&mut self, factor: f64) {
-        self.durations().into_iter().for_each(|durations| durations.stretch(factor));
-        self.jitter.iter_mut().for_each(|jitter| *jitter *= factor);
+        self.durations().for_each(|durations| durations.stretch(factor));
+        for variation in &mut self.variation {
+            variation.jitter.iter_mut().for_each(|jitter| *jitter *= factor);
+        }
         let counts = [
             &mut self.answered,
             &mut self.warm_up,
@@ -149,27 +170,28 @@ impl Pings {
         counts.into_iter().for_each(|count| *count += 1.0);
     }
 
-    fn durations(&mut self) -> [&mut Durations; 6] {
-        [
+    fn durations(&mut self) -> impl Iterator<Item = &mut Durations> {
+        let those = [
             &mut self.rtt,
             &mut self.since_scheduled,
             &mut self.service,
             &mut self.send_lag,
             &mut self.residence,
-            &mut self.ipdv,
-        ]
+        ];
+        let variations = self.variation.iter_mut().map(|variation| &mut variation.ipdv);
+        those.into_iter().chain(&mut self.one_way).chain(variations)
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Pings;
+    use super::{Pings, Variation};
     use crate::samples::Durations;
 
     #[test]
     fn rows_are_read_by_their_heads() {
-        let text = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns\n\
-            0,0,0,1,9,8,2,warm_up,1\n0,1,100,103,110,8,3,answered,102\n0,2,200,,,,,lost,200\n0,3,300,300,306,6,1,answered,300\n";
+        let text = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns,server_received_ns\n\
+            0,0,0,1,9,8,2,warm_up,1,3\n0,1,100,103,110,8,3,answered,102,103\n0,2,200,,,,,lost,200,\n0,3,300,300,306,6,1,answered,300,304\n";
         let pings = Pings::read(text).expect("samples");
         assert_eq!(
             (pings.answered, pings.warm_up, pings.lost, pings.corrupt, pings.sent()),
@@ -182,17 +204,20 @@ mod tests {
             (pings.send_lag, pings.residence),
             (Durations::new(vec![0.0, 0.0, 2.0]), Durations::new(vec![1.0, 3.0]))
         );
+        assert_eq!(pings.one_way, [Durations::new(vec![1.0, 4.0]), Durations::new(vec![1.0, 4.0])]);
         // Across a loss there are no neighbours.
-        assert_eq!((pings.ipdv, pings.jitter), (Durations::new(vec![]), vec![2.0 / 16.0]));
+        let of = |jitter: f64| Variation { ipdv: Durations::new(vec![]), jitter: vec![jitter] };
+        assert_eq!(pings.variation, [2.0, 3.0, 3.0].map(|difference| of(difference / 16.0)));
     }
 
     /// One row of an answer: number and round trip.
     fn answers(flow: u32, rows: &[(u32, u32)]) -> String {
-        let row = |(ping, rtt): &(u32, u32)| format!("{flow},{ping},0,0,{rtt},{rtt},,answered,0\n");
+        let row =
+            |(ping, rtt): &(u32, u32)| format!("{flow},{ping},0,0,{rtt},{rtt},,answered,0,\n");
         rows.iter().map(row).collect()
     }
 
-    const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns\n";
+    const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns,server_received_ns\n";
 
     #[test]
     fn variation_and_order_are_those_of_each_flow() {
@@ -201,8 +226,11 @@ mod tests {
         let other = answers(7, &[(0, 100), (1, 100)]);
         let pings = Pings::read(&format!("{HEAD}{one}{other}")).expect("samples");
         assert_eq!((pings.reordered, pings.extents, pings.longest_extent), (3.0, 6.0, 3.0));
-        assert_eq!((pings.ipdv, pings.flows), (Durations::new(vec![0.0, 0.0, 16.0]), 2));
-        assert_eq!(pings.jitter[..2], [1.0, 0.9375]);
+        let [round_trips, forward, _] = &pings.variation;
+        assert_eq!(round_trips.ipdv, Durations::new(vec![0.0, 0.0, 16.0]));
+        assert_eq!((&round_trips.jitter[..2], pings.flows), (&[1.0, 0.9375][..], 2));
+        // TCP's have no stamps of the server.
+        assert_eq!(*forward, Variation::default());
     }
 
     #[test]
@@ -210,6 +238,6 @@ mod tests {
         assert_eq!(Pings::read(""), None);
         assert_eq!(Pings::read("a,b\n1,2\n"), None);
         assert_eq!(Pings::read(&format!("{HEAD}0,1,2\n")), None);
-        assert_eq!(Pings::read(&format!("{HEAD}0,1,0,0,1e999,1e999,,answered,0\n")), None);
+        assert_eq!(Pings::read(&format!("{HEAD}0,1,0,0,1e999,1e999,,answered,0,\n")), None);
     }
 }

@@ -67,6 +67,13 @@ fn every_ping_has_a_row_and_a_place_in_the_frequencies() {
             assert!(time("sent_ns") < time("received_ns"), "{row:?}");
             assert_eq!(time("received_ns") - time("counted_from_ns"), time("rtt_ns"));
             assert_eq!(row["server_residence_ns"].is_empty(), protocol == "tcp");
+            assert_eq!(row["server_received_ns"].is_empty(), protocol == "tcp");
+            if protocol == "udp" {
+                // Both ends are on one machine, and read one clock.
+                assert!(time("counted_from_ns") <= time("server_received_ns"), "{row:?}");
+                let echoed = time("server_received_ns") + time("server_residence_ns");
+                assert!(echoed <= time("received_ns"), "{row:?}");
+            }
         }
 
         let text = std::fs::read_to_string(&frequencies).expect("it was written");
