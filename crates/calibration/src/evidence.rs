@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use pathscope_lab::link::{Counts, Flow, FlowCounts, Ports, Tally};
+use pathscope_lab::link::{Counts, DamagedFrame, Flow, FlowCounts, Ports, Tally};
 use pathscope_lab::relay::LinkAccount;
 use pathscope_modes::figures::Found;
 use serde_json::Value;
@@ -159,20 +159,25 @@ impl Evidence<'_> {
         Some(count as f64)
     }
 
-    /// Frames of the test over UDP that one link damaged at these bytes of their payload.
-    pub fn damages(&self, link: usize, way: Way, bytes: Range<usize>) -> f64 {
+    /// Frames of the test over UDP that one link damaged.
+    pub fn damaged(&self, link: usize, way: Way) -> impl Iterator<Item = &DamagedFrame> {
         let damages = self.links.get(link).map_or(&[][..], |link| match way {
             Way::Up => &link.forward.truth.damages,
             Way::Down => &link.backward.truth.damages,
         });
-        let server = |ports: Ports| match (ports, way) {
-            (Ports::Pair { destination, .. }, Way::Up) => destination == self.port,
-            (Ports::Pair { source, .. }, Way::Down) => source == self.port,
+        let port = self.port;
+        let server = move |ports: Ports| match (ports, way) {
+            (Ports::Pair { destination, .. }, Way::Up) => destination == port,
+            (Ports::Pair { source, .. }, Way::Down) => source == port,
             _ => false,
         };
-        let is_of_test =
-            |flow: &Flow| matches!(flow, Flow::Ip { protocol: UDP, ports, .. } if server(*ports));
-        let there = damages.iter().filter(|it| is_of_test(&it.flow));
+        let is_of_test = move |flow: &Flow| matches!(flow, Flow::Ip { protocol: UDP, ports, .. } if server(*ports));
+        damages.iter().filter(move |it| is_of_test(&it.flow))
+    }
+
+    /// How many of them at these bytes of their payload.
+    pub fn damages(&self, link: usize, way: Way, bytes: Range<usize>) -> f64 {
+        let there = self.damaged(link, way);
         there.filter(|it| bytes.contains(&it.damage.payload_offset)).count() as f64
     }
 

@@ -4,12 +4,12 @@
 
 use std::collections::BTreeSet;
 
-use pathscope_lab::link::{Counts, Flow, Ports, Tally};
+use pathscope_lab::link::{Counts, Damage, DamagedFrame, Flow, FlowCounts, Ports, Tally, Truth};
 use pathscope_lab::relay::LinkAccount;
 use serde_json::Value;
 
 use crate::cell::{Cell, UDP_BYTES};
-use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, UDP};
+use crate::evidence::{ETHERNET_BYTES, Evidence, PROBE_BYTES, SERVER_STAMPS, UDP};
 use crate::relay::Witnesses;
 use crate::rule::Against;
 use crate::samples::Samples;
@@ -152,6 +152,7 @@ impl Moved {
         let load_bytes = self.cell.asked.bytes.unwrap_or(PROBE_BYTES);
         for (link, probes) in self.links.iter_mut().zip(probes) {
             for direction in [&mut link.forward, &mut link.backward] {
+                damage(&mut direction.truth, change);
                 for row in &mut direction.truth.flows {
                     let is_udp = matches!(row.flow, Flow::Ip { protocol: UDP, .. });
                     let is_of_probes = matches!(
@@ -188,6 +189,28 @@ impl Moved {
                 }
             }
         }
+    }
+}
+
+/// A damaged datagram more or less: one more where a server's stamps are.
+fn damage(truth: &mut Truth, change: Change) {
+    let is_udp = |row: &&FlowCounts| matches!(row.flow, Flow::Ip { protocol: UDP, .. });
+    match change {
+        Change::More => {
+            let damaged = truth.flows.iter().find(is_udp).map(|row| DamagedFrame {
+                flow: row.flow,
+                at_ns: 0,
+                damage: Damage {
+                    ip_id: None,
+                    tcp_sequence: None,
+                    frame_offset: 0,
+                    payload_offset: SERVER_STAMPS.start,
+                    bit: 0,
+                },
+            });
+            truth.damages.extend(damaged);
+        }
+        Change::Less => drop(truth.damages.pop()),
     }
 }
 

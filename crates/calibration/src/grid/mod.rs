@@ -30,7 +30,7 @@ pub enum Extent {
     /// Five seconds a cell.
     #[default]
     Usual,
-    /// Twenty seconds a cell, and values that need them.
+    /// Ten seconds a cell, and values that need them.
     Long,
     /// One that this version does not know.
     #[serde(other)]
@@ -47,7 +47,7 @@ impl Extent {
         match self {
             Self::Quick => 500,
             Self::Usual | Self::Unknown => 5_000,
-            Self::Long => 20_000,
+            Self::Long => 10_000,
         }
     }
 

@@ -54,7 +54,7 @@ impl Crossing {
         let Some(first) = frames.first() else { return Durations::default() };
         let mut sent_ns = 0.0_f64;
         let excess = frames.iter().map(|it| {
-            let left_ns = (it.left_ns - first.left_ns) as f64;
+            let left_ns = difference_ns(it.left_ns, first.left_ns);
             sent_ns = sent_ns.max(left_ns) + transmission_ns(it, link);
             left_ns + it.took_ns - sent_ns - link.delay_ns as f64
         });
@@ -98,14 +98,16 @@ fn crossed(
     pairs.sort_unstable();
     let crossed = pairs.into_iter().map(|(left, came)| {
         let (left, came) = (&from[left], &to[came]);
-        // Below nothing where a clock was set in between.
-        let took_ns = match came.stamp_ns.checked_sub(left.stamp_ns) {
-            Some(took) => took as f64,
-            None => -((left.stamp_ns - came.stamp_ns) as f64),
-        };
+        let took_ns = difference_ns(came.stamp_ns, left.stamp_ns);
         Crossed { left_ns: left.stamp_ns, took_ns, bytes: left.length }
     });
     crossed.collect()
+}
+
+/// From one stamp to another; below nothing where a clock was set in between.
+fn difference_ns(later_ns: u64, earlier_ns: u64) -> f64 {
+    let magnitude = later_ns.abs_diff(earlier_ns) as f64;
+    if later_ns < earlier_ns { -magnitude } else { magnitude }
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub const RULES: &[Rule] = &[
         Some(found.number - above.statistic("min")?)
     }),
     late("relay.one_way.p50", 150_000.0),
-    late("relay.one_way.p99", 1_000_000.0),
+    late("relay.one_way.p99", 600_000.0),
     same("relay.lateness.p50", 50_000.0),
     same("relay.lateness.p99", 300_000.0),
     Rule::at_least("latency.rtt.min", Against::Captures, ON_THE_WIRE, |it, _| {
@@ -60,7 +60,7 @@ pub const RULES: &[Rule] = &[
         ..Rule::exact("latency.rtt.p50", Against::Ping, |it, found| {
             let path = it.witnesses.round_trips.as_ref()?.path.statistic("p50")?;
             // What the ends took is the rest.
-            Some(it.ping_ns?.1 + (found.number - path)).filter(|_| is_unhurried(it))
+            Some(it.ping_ns?.1 + (found.number - path)).filter(|_| is_alone_on_the_way(it))
         })
     },
     shaped("datagrams.rate", 0.01),
@@ -140,7 +140,7 @@ fn excess(it: &Evidence<'_>, found: &Found) -> Option<Durations> {
 }
 
 /// Whether no ping waits for another on its way.
-fn is_unhurried(it: &Evidence<'_>) -> bool {
+fn is_alone_on_the_way(it: &Evidence<'_>) -> bool {
     let is_few = matches!(it.cell.setting("schedule"), Some("2/s" | "50/s" | "2000/s"));
     is_few && it.cell.asked.flows <= 8
 }

@@ -1,6 +1,7 @@
 //! A cell once more, on a lab of its own whose one link is the kernel's to shape.
 
 use pathscope_experiments::plan::Step;
+use pathscope_experiments::programs::is_installed;
 use pathscope_experiments::runner::{Ground, perform};
 use pathscope_lab::harness::{Lab, Plan};
 use pathscope_lab::standing::Shaper;
@@ -25,7 +26,10 @@ pub fn measure(plan: &Plan<'_>, ground: &Ground<'_>, step: &Step) -> Result<Valu
     let name = format!("{}-tbf", plan.name);
     let plan =
         Plan { network: &network, name: &name, shaper: Shaper::Tc, seed: None, ..plan.clone() };
-    let lab = Lab::up(&plan).map_err(|error| ShapedError::NoShaper(error.to_string()))?;
+    let lab = Lab::up(&plan).map_err(|error| {
+        let why = error.to_string();
+        if lacks(&why) { ShapedError::NoShaper(why) } else { ShapedError::Failed(why) }
+    })?;
     let done = perform(&Ground { lab: &lab, at_begin: &|| Ok(()), ..*ground }, step);
     let runs = done.attempt.runs;
     let document = runs.last().and_then(|run| run.document.as_ref());
@@ -36,4 +40,9 @@ pub fn measure(plan: &Plan<'_>, ground: &Ground<'_>, step: &Step) -> Result<Valu
         let why = done.attempt.failure.or_else(fault);
         ShapedError::Failed(why.unwrap_or_else(|| "it measured nothing".to_owned()))
     })
+}
+
+/// Whether this is what is said where the kernel has no such discipline, or there is no tc.
+fn lacks(said: &str) -> bool {
+    said.contains("qdisc kind is unknown") || !is_installed("tc")
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use pathscope_core::record::Caveat;
+use pathscope_experiments::programs::is_installed;
 use pathscope_lab::harness::{Capturing, CapturingError, Lab};
 
 use super::filters::{TAKE_AWAY, TELL, table};
@@ -99,11 +100,14 @@ impl Watch {
         port: u16,
         missing: &mut Missing,
     ) -> Result<Self, String> {
-        let has_filters = is_shaped_too(cell)
-            && !missing.sources().contains(&Against::Filter)
-            && of_both(lab, cell, &["-f", "-"], &table(port))
-                .map_err(|why| missing.note(Against::Filter, why))
-                .is_ok();
+        let mut has_filters = is_shaped_too(cell) && !missing.sources().contains(&Against::Filter);
+        if has_filters && let Err(why) = of_both(lab, cell, &["-f", "-"], &table(port)) {
+            if !lacks_filter(&why) {
+                return Err(why);
+            }
+            missing.note(Against::Filter, why);
+            has_filters = false;
+        }
         let names = link(cell).filter(|_| is_captured(cell));
         let captures = names.map(|names| captures(lab, &names, folder)).transpose();
         let captures = captures.map_err(|error| format!("{NOT_CAPTURED}: {error}"))?;
@@ -192,6 +196,12 @@ fn look(
 fn of_both(lab: &Lab, cell: &Cell, words: &[&str], input: &str) -> Result<[String; 2], String> {
     let far = cell.place.host(cell.family);
     Ok([nft(lab, NEAR, words, input)?, nft(lab, far, words, input)?])
+}
+
+/// Whether this is what is said where the kernel has no such filter, or does not let this user, or there is no nft.
+fn lacks_filter(said: &str) -> bool {
+    let is_refused = ["not supported", "not permitted"].iter().any(|it| said.contains(it));
+    is_refused || !is_installed("nft")
 }
 
 /// What nft says on a host.

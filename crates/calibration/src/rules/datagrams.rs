@@ -383,14 +383,12 @@ fn counted(it: &Evidence<'_>, found: &Found, of: fn(&Counts) -> Tally) -> Option
 /// Of the damaged, those that are told at the very byte at which the link damaged one, and those of whose header it is told.
 fn told_at_their_places(it: &Evidence<'_>, found: &Found) -> Option<f64> {
     let told = receiver(it, found)?.get("corruptions")?.as_array()?;
-    let link = it.links.first()?;
-    let direction = if Way::of(found)? == Way::Up { &link.forward } else { &link.backward };
-    let damages = &direction.truth.damages;
+    let damages = it.damaged(0, Way::of(found)?);
     // Of many the first ones are told.
     if !it.cell.is_damaged() || told.len() as u64 != it.beside(found, "corrupt")?.as_u64()? {
         return None;
     }
-    let mut places: Vec<usize> = damages.iter().map(|it| it.damage.payload_offset).collect();
+    let mut places: Vec<usize> = damages.map(|it| it.damage.payload_offset).collect();
     let mut count = 0;
     let (headers, bytes): (Vec<&Value>, Vec<&Value>) =
         told.iter().partition(|told| told.pointer("/damage/kind") == Some(&"header".into()));

@@ -221,7 +221,7 @@ pub struct VerifyArgs {
     /// Half a second for each cell, and not five
     #[arg(long, conflicts_with = "long")]
     pub quick: bool,
-    /// Twenty seconds for each cell, and settings that need them
+    /// Ten seconds for each cell, and settings that need them
     #[arg(long)]
     pub long: bool,
     /// Only cells of this name, or whose names begin so: 'datagrams 7' or 'latency'
