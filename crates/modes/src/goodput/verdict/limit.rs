@@ -145,7 +145,7 @@ impl Facts {
     pub fn is_cost_unseen(&self, limit: Limit) -> bool {
         let by_wait = !self.is_thread_full() && self.is_kept_waiting();
         let is_named = limit == Limit::ReceiverStopped || limit == Limit::ReceiverCpu && by_wait;
-        is_named && self.stalled.is_some_and(|stalled| stalled < self.bounds.stood_still)
+        is_named && self.stalled.is_none_or(|stalled| stalled < self.bounds.stood_still)
     }
 
     /// Whether the machine that both ends share was full, and they may have lost by that.
@@ -236,7 +236,9 @@ impl Facts {
                 seen_so >= self.bounds.limited && at_least(limited, self.bounds.limited);
             let unfilled = seen.send_buffer + seen.receive_window - seen.queued;
             let gains = !self.fills_path() && unfilled >= self.bounds.unfilled;
-            let has_room = seen_so >= self.bounds.often && unfilled >= ROOM;
+            // Of the two, the one that is seen more often.
+            let is_first = seen_so >= seen.send_buffer.max(seen.receive_window);
+            let has_room = is_first && seen_so >= self.bounds.often && unfilled >= ROOM;
             gains && (seen_so >= self.bounds.mostly || is_confirmed || has_room)
         };
         self.seen.as_ref().map_or(at_least(limited, self.bounds.limited), is_seen)

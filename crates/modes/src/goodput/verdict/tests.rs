@@ -103,6 +103,8 @@ fn what_was_seen_at_the_sockets_goes_before_what_the_kernel_sums_up() {
     // Somewhat less than half of the looks, while the path had room in a quarter of them; and in a tenth.
     named(&queued(busy(seen(0.0, 0.47, 0.0, 0.51)), 0.2), Limit::SendBuffer);
     named(&queued(busy(seen(0.0, 0.47, 0.0, 0.51)), 0.37), Limit::Network);
+    // A buffer that is full more often than the window.
+    named(&busy(seen(0.04, 0.55, 0.41, 0.0)), Limit::SendBuffer);
     let window = Facts { receive_window: Some(0.9), ..seen(0.0, 0.0, 0.3, 0.7) };
     named(&queued(window, 0.3), Limit::Network);
     named(&busy(seen(0.3, 0.3, 0.0, 0.4)), Limit::Undetermined);
