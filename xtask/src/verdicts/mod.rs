@@ -19,6 +19,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 use pathscope_core::quantity::ratio;
+use pathscope_os::sockets;
 
 use crate::talk::say;
 use cause::{CAUSES, Line};
@@ -87,14 +88,25 @@ fn measure(pathscope: &Path, lines: &[&'static Line], arguments: &Arguments) -> 
         pathscope.display()
     );
     let stage = Stage::up(pathscope, arguments.seed)?;
+    let controls = sockets::congestion_controls();
     let mut grid = Grid::default();
     for (number, &line) in lines.iter().enumerate() {
-        if let Some(why) = stage.no_quota().filter(|_| line.cause.needs_use().is_some()) {
-            say(format!("{}: skipped, because there is no quota: {why}", line.name))?;
-            grid.skipped.push((line, format!("there is no quota: {why}")));
+        if let Some(why) = stage.lacks(line.cause) {
+            say(format!("{}: skipped, because {why}", line.name))?;
+            grid.skipped.push((line, why));
             continue;
         }
         for (index, cell) in Cell::all(arguments.full, number).into_iter().enumerate() {
+            if !controls
+                .as_ref()
+                .is_none_or(|it| it.split_whitespace().any(|it| it == cell.control))
+            {
+                say(format!(
+                    "{}, {cell}: skipped, because this kernel has it not at hand",
+                    line.name
+                ))?;
+                continue;
+            }
             // Whoever comes first finds another machine than who comes second.
             let is_reversed = (number + index / 2) % 2 == 1;
             let measured = || {

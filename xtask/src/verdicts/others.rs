@@ -4,7 +4,7 @@
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::ends::now;
@@ -16,17 +16,23 @@ const RANK: &str = "-20";
 /// Processor time, in seconds, after which a busy program ends by itself, whatever became of us.
 const AT_MOST_SECONDS: u32 = 20;
 
+/// Why no program can go before others, where none can. Who may not do this is told by `nice`, and the program runs all the same, at
+/// the rank of others.
+pub fn no_rank() -> Option<String> {
+    let said = Command::new("nice").args(["-n", RANK, "nice"]).output();
+    match said {
+        Ok(said) if String::from_utf8_lossy(&said.stdout).trim() == RANK => None,
+        Ok(_) => Some("no program can go before others: it takes root".to_owned()),
+        Err(error) => Some(format!("nice cannot be run: {error}")),
+    }
+}
+
 /// Programs that do nothing, as fast as they can, on one processor.
 #[derive(Debug)]
 pub struct BusyPrograms(Vec<Child>);
 
 impl BusyPrograms {
     pub fn on(processor: u32) -> Result<Self> {
-        // Who may not do this is told, and the program runs all the same, at the rank of others.
-        let rank = Command::new("nice").args(["-n", RANK, "nice"]).output();
-        let rank = rank.context("run nice")?.stdout;
-        let rank = String::from_utf8_lossy(&rank);
-        ensure!(rank.trim() == RANK, "let programs go before others: it takes root");
         let mut all = Self(Vec::new());
         let script = format!("ulimit -t {AT_MOST_SECONDS}; while :; do :; done");
         for _ in 0..LOOPS {

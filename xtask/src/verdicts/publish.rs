@@ -21,8 +21,7 @@ pub fn write(root: &Path, pathscope: &Path, grid: &Grid, arguments: &Arguments) 
     let date = Command::new("date").arg("+%F").output().context("ask for the date")?;
     let date = String::from_utf8_lossy(&date.stdout).trim().to_owned();
     let full = if arguments.full { " --full" } else { "" };
-    let again = if arguments.again.is_some() { " --again …" } else { "" };
-    let command = format!("cargo xtask verdicts{full} --publish --seed {}{again}", arguments.seed);
+    let command = format!("cargo xtask verdicts{full} --publish --seed {}", arguments.seed);
     let page = page(grid, &date, &command, &machine::words(root, pathscope));
     fs::write(root.join(PAGE), page).with_context(|| format!("write {PAGE}"))
 }
@@ -38,7 +37,7 @@ fn page(grid: &Grid, date: &str, command: &str, machine: &str) -> String {
          by a fifth or more; then its own verdict is expected, and else `{}`, since the link is the narrowest thing there is. Both stand \
          in a table of the program before anything is measured ([how a verdict is found](method/verdict.md)). `undetermined` is never \
          right.\n\n\
-         **{} of {} cells are right ({}); {} were said to be sure, and {} of those are wrong.** Cells that the lab or a hypervisor spoilt \
+         **{} of {} cells are right ({}); {} were said to be sure, and {} of those are wrong.** Cells that the lab, a hypervisor or other programs spoilt \
          twice: {}, which count for nothing.\n\n\
          ## By cause\n\n\
          | cause | brought about by | verdict where it is true | cells | true | right | sure | sure and wrong | spoilt | said |\n\

@@ -6,6 +6,7 @@ use std::process::Command;
 
 const ROOT: &str = "/sys/fs/cgroup";
 const PERIOD_US: u64 = 100_000;
+const PREFIX: &str = "pathscope-verdicts-";
 /// Kernels take no less.
 const LEAST_US: u64 = 1_000;
 
@@ -19,10 +20,12 @@ pub struct Quota {
 impl Quota {
     /// A group without a limit; or why there can be none.
     pub fn new(name: &str) -> Result<Self, String> {
-        let name = format!("pathscope-verdicts-{name}-{}", std::process::id());
+        let name = format!("{PREFIX}{name}-{}", std::process::id());
         let first = Path::new(ROOT).join("cpu");
         let is_first_version = first.is_dir();
-        let folder = if is_first_version { first.join(name) } else { Path::new(ROOT).join(name) };
+        let parent = if is_first_version { first } else { PathBuf::from(ROOT) };
+        clear(&parent);
+        let folder = parent.join(name);
         fs::create_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let quota = Self { folder, is_first_version };
         quota.limit(None)?;
@@ -53,6 +56,14 @@ impl Quota {
         let mut command = Command::new("sh");
         command.args(["-c", &enter]).arg(program.get_program()).args(program.get_args());
         command
+    }
+}
+
+/// Removes what tasks that were broken off have left. Groups with processes in them stay.
+fn clear(parent: &Path) {
+    let entries = fs::read_dir(parent).into_iter().flatten().flatten();
+    for entry in entries.filter(|it| it.file_name().to_string_lossy().starts_with(PREFIX)) {
+        let _ = fs::remove_dir(entry.path());
     }
 }
 

@@ -16,9 +16,9 @@ use pathscope_modes::registry::EndReport;
 use pathscope_os::cpus;
 use tempfile::TempDir;
 
-use super::cause::Setting;
+use super::cause::{Cause, Setting};
 use super::cell::{Cell, End};
-use super::others::{BusyPrograms, Stopped};
+use super::others::{BusyPrograms, Stopped, no_rank};
 use super::quota::Quota;
 use crate::ends::{self, now, pause};
 use crate::folder;
@@ -114,9 +114,15 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Why there can be no quota of processor time, where there can be none.
-    pub fn no_quota(&self) -> Option<&str> {
-        self.quotas.as_ref().err().map(String::as_str)
+    /// What this machine lacks for a cause, if it lacks anything.
+    pub fn lacks(&self, cause: Cause) -> Option<String> {
+        match cause {
+            Cause::SenderProcessor | Cause::ReceiverProcessor => {
+                self.quotas.as_ref().err().map(|why| format!("there is no quota: {why}"))
+            }
+            Cause::OthersAtSender | Cause::OthersAtReceiver => no_rank(),
+            _ => None,
+        }
     }
 
     fn command(&self, end: End) -> Command {
