@@ -32,8 +32,8 @@ pub struct SurveyOptions {
     pub congestion_control: Option<String>,
 }
 
-/// The tests of a survey with their names, in order. Idle and loaded latency are measured alike, by
-/// the same probes, so that they can be compared.
+/// The tests of a survey with their names, in order. Idle and loaded latency are measured by as many probes of the same size, so
+/// that they can be compared.
 pub fn tests(options: &SurveyOptions) -> Vec<(String, Test)> {
     let probe = LatencyPlan::probe(options.probe_rate);
     let idle =
