@@ -38,7 +38,7 @@ pub struct Arguments {
     #[arg(long)]
     pub full: bool,
     /// Write docs/verdicts.md, which takes all causes
-    #[arg(long, conflicts_with_all = ["only", "again"])]
+    #[arg(long, conflicts_with = "only")]
     pub publish: bool,
     /// What the link's chances are drawn from
     #[arg(long, default_value_t = 1)]

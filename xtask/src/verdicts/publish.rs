@@ -21,16 +21,20 @@ pub fn write(root: &Path, pathscope: &Path, grid: &Grid, arguments: &Arguments) 
     let date = Command::new("date").arg("+%F").output().context("ask for the date")?;
     let date = String::from_utf8_lossy(&date.stdout).trim().to_owned();
     let full = if arguments.full { " --full" } else { "" };
+    let again = match arguments.again {
+        Some(_) => " The cells were measured before, and are judged by the rules as they are now.",
+        None => "",
+    };
     let command = format!("cargo xtask verdicts{full} --publish --seed {}", arguments.seed);
-    let page = page(grid, &date, &command, &machine::words(root, pathscope));
+    let page = page(grid, &date, (&command, again), &machine::words(root, pathscope));
     fs::write(root.join(PAGE), page).with_context(|| format!("write {PAGE}"))
 }
 
-fn page(grid: &Grid, date: &str, command: &str, machine: &str) -> String {
+fn page(grid: &Grid, date: &str, (command, again): (&str, &str), machine: &str) -> String {
     let all = Tally::of(&grid.outcomes);
     let mut text = format!(
         "# Are verdicts right?\n\n\
-         Written by `{command}`, {date}. {machine}\n\n\
+         Written by `{command}`, {date}. {machine}{again}\n\n\
          Known causes are brought about on a [lab](guide/lab.md) of two hosts and one link, in cells of cubic, reno and bbr, 20, 60 and \
          200 Mbit/s, 2 and 20 ms one way, 1 and 8 connections, the client or the server sending. In each cell goodput is measured with \
          the cause and without it, next to each other and in alternating order. The cause is **true** where goodput without it is higher \

@@ -156,8 +156,15 @@ pub const RULES: &[Rule] = &[
         above: None,
         reason: "a test is not over before its time",
         ..Rule::exact("end.elapsed", Against::Asked, |it, found| {
+            // The end that sends has the time, counted from its own begin.
+            let senders: &[&str] = match it.cell.setting("pattern")? {
+                "push" => &["client"],
+                "pull" => &["server"],
+                "duplex" => &["client", "server"],
+                _ => &[],
+            };
             let is_timed = it.cell.setting("until") == Some("time");
-            (is_timed && found.side == Some("client")).then_some(it.cell.duration.0 as f64)
+            (is_timed && senders.contains(&found.side?)).then_some(it.cell.duration.0 as f64)
         })
     },
     Rule::exact("goodput.connections", Against::Asked, |it, _| Some(it.cell.asked.flows as f64)),

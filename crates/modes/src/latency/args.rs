@@ -212,7 +212,7 @@ fn ranges(typed: &str) -> Result<LinearRanges, String> {
 
 impl LatencyPlan {
     /// Probes beside a load: small datagrams on schedule, by threads that sleep in between and so
-    /// take little from the load. When each leaves within its period, see [`Schedule`](super::schedule::Schedule).
+    /// take little from the load. When each leaves within its period is its schedule's affair.
     pub fn probe(rate: Frequency) -> Self {
         Self {
             protocol: Protocol::Udp,
