@@ -52,7 +52,9 @@ pub const RULES: &[Rule] = &[
             let other = if Way::of(found)? == Way::Up { Way::Down } else { Way::Up };
             let is_whole = |counts: Counts| counts.dropped.frames == 0 && counts.lost.frames == 0;
             let is_once = is_whole(counts) && is_whole(it.counts(0, other, TCP)?);
-            is_once.then_some(it.stream_bytes(counts.delivered) as f64)
+            // Where nobody had a turn there is nothing but what opens connections and ends them.
+            let is_sent = it.sibling(found, "sent_bytes")? > 0.0;
+            (is_once && is_sent).then_some(it.stream_bytes(counts.delivered) as f64)
         })
     },
     Rule::at_most(
