@@ -25,26 +25,34 @@ fn results(version: &str) -> Vec<PathBuf> {
     results
 }
 
+/// Those of the document.
+const VERSIONS: [&str; 2] = ["1", "2"];
+
 #[test]
-fn results_of_version_1_are_read() {
-    let mut kinds: Vec<String> = results("1").iter().map(|path| document_in(path).kind).collect();
-    kinds.sort();
-    kinds.dedup();
-    assert_eq!(kinds, ["goodput", "latency", "media", "multipath", "survey"]);
+fn results_of_every_version_are_read() {
+    for version in VERSIONS {
+        let results = results(version);
+        let mut kinds: Vec<String> = results.iter().map(|path| document_in(path).kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        assert_eq!(kinds, ["goodput", "latency", "media", "multipath", "survey"], "{version}");
+    }
 }
 
 #[test]
-fn results_of_version_1_are_shown_as_before() {
-    let results = results("1");
-    assert_eq!(results.len(), 24, "{results:?}");
-    are_shown_as_before(&results);
+fn results_of_every_version_are_shown_as_before() {
+    for version in VERSIONS {
+        let results = results(version);
+        assert_eq!(results.len(), 24, "{results:?}");
+        are_shown_as_before(&results);
+    }
 }
 
 #[test]
 fn experiments_and_calibrations_of_version_1_are_shown_as_before() {
     for folder in ["experiments-1", "calibration-1"] {
         let results = results(folder);
-        assert_eq!(results.len(), 1, "{results:?}");
+        assert_eq!(results.len(), 2, "{results:?}");
         are_shown_as_before(&results);
     }
 }
