@@ -1,8 +1,9 @@
 //! Consent: a stream of datagrams goes on only while the address that it goes to keeps asking for it.
 //!
-//! The end that awaits a stream says every [`PERIOD_NS`] on the flow's own path that it does. The end that sends stops
+//! The end that awaits a stream says about every [`PERIOD_NS`] on the flow's own path that it does. The end that sends stops
 //! where it has heard no such word for [`FRESH_NS`], and soon where the other machine answers that nobody is there. The idea is
-//! that of RFC 7675. An end that sends a stream of its own asks by that as well: over a path that loses most of all
+//! that of RFC 7675. The waits are drawn from half the period to one and a half, as those of RTCP are (RFC 3550, section 6.3.1):
+//! flows that spoke in step would fill a short queue in step, and those at the end of it would never be heard. An end that sends a stream of its own asks by that as well: over a path that loses most of all
 //! datagrams, those are the ones that come.
 //!
 //! A consent is a datagram's header alone (`datagrams/header.rs`), which begins with `PSCN` and is numbered from 0 on. Older
@@ -15,6 +16,7 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{Batch, SendWant};
 
 use crate::datagrams::header::{HEADER_BYTES, Header, Identity, Reading};
+use crate::draw::Draws;
 use crate::pattern::SessionKey;
 
 /// Length of a consent.
@@ -24,7 +26,7 @@ const MAGIC: [u8; 4] = *b"PSCN";
 /// Bits of them that may differ in one that was damaged. From those of data they differ in five.
 const MAGIC_BITS: u32 = 2;
 
-/// How often an end says that it wants a stream: of those that are said while one is fresh, nineteen of twenty may be
+/// How often an end says that it wants a stream, in the mean: of those that are said while one is fresh, nineteen of twenty may be
 /// lost.
 pub(crate) const PERIOD_NS: u64 = 250_000_000;
 /// How long a stream goes on after the last such word.
@@ -52,6 +54,8 @@ pub(crate) struct Consent {
     /// It is to be said now.
     is_due: bool,
     said: u64,
+    /// What the waits between them are drawn from.
+    waits: Draws,
     /// Numbers below it have been heard, or are out of date.
     heard: u64,
     /// The last sign that the other end wants this one's stream, or the start.
@@ -79,6 +83,10 @@ impl Consent {
             say_at: Tick::NEVER,
             is_due: false,
             said: 0,
+            waits: Draws::new(
+                session.token(),
+                u64::from(flow.0) << 1 | u64::from(role == Role::Client),
+            ),
             heard: 0,
             since: Tick::ZERO,
             until: Tick::NEVER,
@@ -108,7 +116,7 @@ impl Consent {
     pub fn start(&mut self, now: Tick) {
         self.renew(now);
         if self.is_spoken {
-            self.say_at = now;
+            self.say_at = now.plus_nanos(self.waits.within(0, PERIOD_NS));
         }
     }
 
@@ -166,7 +174,8 @@ impl Consent {
     pub fn said(&mut self, at: Tick) {
         self.is_due = false;
         self.said += 1;
-        self.say_at = at.plus_nanos(PERIOD_NS);
+        self.waits.advance();
+        self.say_at = at.plus_nanos(self.waits.within(PERIOD_NS / 2, PERIOD_NS / 2 * 3));
     }
 
     /// A datagram came that begins like a consent. One that was damaged, or is none of this flow's, or older than
@@ -258,6 +267,7 @@ mod tests {
 
     /// What an end says next.
     fn said(consent: &mut Consent, now: Tick) -> Vec<u8> {
+        consent.say_at = now;
         assert!(consent.attend((false, true), now).is_ok());
         assert!(consent.offer(true).is_some());
         let mut buffer = [0; 64];
@@ -306,9 +316,39 @@ mod tests {
         // The example of docs/protocol.md.
         assert_eq!(datagram[36..], [0x2d, 0x8e, 0xd1, 0x41]);
         server.hear(&datagram, at(1_000));
-        assert_eq!(server.due(), at(0), "it has its own to say");
+        assert!(server.due() <= at(250), "it has its own to say");
         server.say_at = Tick::NEVER;
         assert_eq!(server.due(), at(6_000));
+    }
+
+    #[test]
+    fn flows_do_not_speak_in_step() {
+        let said_at = |flow| {
+            let mut consent = Consent::new(Role::Server, session(), FlowId(flow));
+            consent.speak();
+            consent.start(at(0));
+            let mut said_at = [at(0); 40];
+            for when in &mut said_at {
+                *when = consent.say_at;
+                assert!(consent.attend((false, true), *when).is_ok());
+                consent.said(*when);
+            }
+            said_at
+        };
+        let all: Vec<[Tick; 40]> = (0..50).map(said_at).collect();
+        for flow in &all {
+            assert!(flow[0] <= at(250), "{flow:?}");
+            let waits = flow.windows(2).map(|pair| pair[1].nanos_since(pair[0]));
+            assert!(waits.clone().all(|wait| (125 * MS..=375 * MS).contains(&wait)), "{flow:?}");
+            // The mean of 39 waits; five standard deviations are 58 ms.
+            let mean = waits.sum::<u64>() / 39;
+            assert!(mean.abs_diff(250 * MS) < 58 * MS, "{mean}");
+        }
+        // Fifty at once would fill a queue of twenty. No 25 ms of ten seconds hold more than a few: five on the average.
+        let mut times: Vec<Tick> = all.into_iter().flatten().collect();
+        times.sort_unstable();
+        let crowded = times.windows(20).find(|some| some[19].nanos_since(some[0]) < 25 * MS);
+        assert_eq!(crowded, None);
     }
 
     #[test]

@@ -487,8 +487,9 @@ fn a_sender_whose_receiver_asks_no_more_stops_and_says_who_asked_no_more() {
                  whether it still runs, and whether UDP passes both ways"
             )
         );
-        // The last word was said at 2 s, and heard 0.25 ms later: what was due at 7 s has left.
-        assert_eq!(flow.facts().sent, 7_001, "{pattern:?}");
+        // The last word was said 375 ms before the path was cut at the most: what was due 5 s later has left.
+        let sent = flow.facts().sent;
+        assert!((6_725..=7_101).contains(&sent), "{pattern:?}: {sent}");
     }
 }
 
