@@ -26,5 +26,5 @@ mod samples;
 pub mod sheet;
 
 pub use cell::Setting;
-pub use grid::Extent;
+pub use grid::{Extent, commands};
 pub use rule::Against;

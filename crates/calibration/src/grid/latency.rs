@@ -51,6 +51,14 @@ fn rate(chosen: &Chosen) -> Option<f64> {
     chosen.get("schedule").strip_suffix("/s").and_then(|rate| rate.parse().ok())
 }
 
+/// As it is typed: a rate is whole, and what is slower has a period.
+fn schedule(rate: f64) -> [String; 2] {
+    if rate < 1.0 {
+        return ["--period".to_owned(), format!("{}ms", 1_000.0 / rate)];
+    }
+    ["--rate".to_owned(), format!("{rate}/s")]
+}
+
 fn cell(chosen: &Chosen, extent: Extent) -> Cell {
     let (place, family) = (chosen.place(), chosen.family());
     let (flows, bytes) = (chosen.number("flows"), chosen.number("bytes"));
@@ -66,7 +74,7 @@ fn cell(chosen: &Chosen, extent: Extent) -> Cell {
         chosen.get("stamps"),
     ));
     if let Some(rate) = rate(chosen) {
-        words.extend(["--rate".to_owned(), format!("{rate}/s")]);
+        words.extend(schedule(rate));
         if rate >= FOR_A_MEDIAN {
             // Intervals, from which it is told how the median moves.
             let tenth = extent.duration().0 / 10_000_000;

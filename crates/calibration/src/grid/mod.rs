@@ -15,7 +15,7 @@ use pathscope_core::quantity::Period;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::cell::{Cell, Setting};
+use crate::cell::{Cell, SAMPLES, Setting};
 use crate::covering::cover;
 use crate::place::{Family, Place};
 
@@ -134,6 +134,13 @@ pub fn cells(extent: Extent) -> Vec<Cell> {
     let others = impairments::cells(extent).into_iter().chain(places::cells(extent));
     let others = others.chain(relay::cells(extent)).chain(search::cells(extent));
     grids.chain(others).collect()
+}
+
+/// The words behind `pathscope` of each cell of a run in which pathscope measures, and the cell's name. Samples go to this file.
+pub fn commands(extent: Extent, samples: &str) -> Vec<(String, Vec<String>)> {
+    let own = cells(extent).into_iter().filter(|cell| !cell.is_of_another());
+    let words = |cell: &Cell| cell.words.iter().map(|it| it.replace(SAMPLES, samples)).collect();
+    own.map(|cell| (cell.name.clone(), words(&cell))).collect()
 }
 
 fn of_design(design: &Design, extent: Extent) -> Vec<Cell> {

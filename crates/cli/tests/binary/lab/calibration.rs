@@ -1,11 +1,22 @@
 //! Calibration through the binary: what is counted must be exactly the truth in every setting; times are held by hand.
 
-use pathscope_calibration::Against;
 use pathscope_calibration::document::{Allowed, CalibrationDocument, RowResult};
+use pathscope_calibration::{Against, Extent, commands};
 use pathscope_core::record::Caveat;
 
 use super::Folder;
 use crate::common::run;
+
+#[test]
+fn every_cell_of_every_run_asks_for_what_can_be_asked_for() {
+    for extent in [Extent::Quick, Extent::Usual, Extent::Long] {
+        for (name, words) in commands(extent, "samples.csv") {
+            let words: Vec<&str> = words.iter().map(String::as_str).chain(["--dry-run"]).collect();
+            let ran = run(&words);
+            assert_eq!(ran.code, Some(0), "{name}: {words:?}: {}", ran.said());
+        }
+    }
+}
 
 #[test]
 fn what_is_counted_is_the_truth_in_every_setting_that_a_quick_run_has() {
