@@ -132,7 +132,9 @@ fn place<'cell>(it: &Evidence<'cell>, found: &Found) -> Option<(&'cell Condition
 fn excess(it: &Evidence<'_>, found: &Found) -> Option<Durations> {
     const MOST_AT_ONCE: u64 = 8;
     let (link, way) = place(it, found)?;
-    let at_once = it.cell.ping_bytes.unwrap_or(0) / it.cell.place.mtu();
+    // All flows of a cell keep one schedule.
+    let of_each = it.cell.ping_bytes.unwrap_or(0).div_ceil(it.cell.place.mtu());
+    let at_once = of_each.saturating_mul(it.cell.asked.flows);
     if link.rate_bps.is_none() && at_once > MOST_AT_ONCE {
         return None;
     }
@@ -142,5 +144,7 @@ fn excess(it: &Evidence<'_>, found: &Found) -> Option<Durations> {
 /// Whether no ping waits for another on its way.
 fn is_alone_on_the_way(it: &Evidence<'_>) -> bool {
     let is_few = matches!(it.cell.setting("schedule"), Some("2/s" | "50/s" | "2000/s"));
-    is_few && it.cell.asked.flows <= 8
+    // Segments of a long message wait for TCP's turns, which a ping of as many fragments does not.
+    let is_in_one = it.cell.ping_bytes.is_some_and(|bytes| it.cell.is_whole(bytes));
+    is_few && is_in_one && it.cell.asked.flows <= 8
 }

@@ -7,6 +7,9 @@ use pathscope_modes::figures::Found;
 use crate::evidence::{Evidence, TCP, Way};
 use crate::rule::{Against, NONE, Rule};
 
+/// Streams that share a line without waiting for timers.
+const FEW_STREAMS: u64 = 8;
+
 const OPENINGS: &str = "what connections say when they are opened is in the ledger, too";
 
 /// All of them.
@@ -20,12 +23,13 @@ pub const RULES: &[Rule] = &[
     Rule {
         below: Some(Relative(0.15)),
         above: None,
-        reason: "a hundred streams need most of a second to share a line, and one way alone is filled",
+        reason: "a few streams need most of a second to fill a line, and one way alone is filled; of a hundred some wait for a timer at the end, and the window with them",
         holds_when_busy: false,
         ..Rule::exact("goodput.rate", Against::Links, |it, found| {
             let is_one_way = matches!(it.cell.setting("pattern"), Some("push" | "pull"));
             let is_timed = it.cell.setting("until") == Some("time");
-            line(it, found).filter(|_| is_one_way && is_timed)
+            let are_few = it.cell.asked.flows <= FEW_STREAMS;
+            line(it, found).filter(|_| is_one_way && is_timed && are_few)
         })
     },
     Rule {
@@ -64,9 +68,9 @@ pub const RULES: &[Rule] = &[
         |it, found| Some(it.stream_bytes(it.counts(0, Way::of(found)?, TCP)?.delivered) as f64),
     ),
     Rule {
-        below: Some(Relative(0.05)),
+        below: Some(Relative(0.12)),
         above: None,
-        reason: "what the link took had to be sent again, but for what opens and ends connections; a sender may send more",
+        reason: "what the link took had to be sent again, but for what opens and ends connections and for copies of what had come; a sender may send more",
         holds_when_busy: false,
         ..Rule::exact("goodput.retransmits", Against::Ledger, |it, _| {
             // What the other way carries beside data are acknowledgements, which nobody sends again.
