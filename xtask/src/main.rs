@@ -12,6 +12,7 @@ mod bench;
 mod cargo;
 mod check;
 mod committed;
+mod console;
 mod dist;
 mod ends;
 mod figures;
@@ -21,7 +22,6 @@ mod purity;
 mod rooms;
 mod schema;
 mod source;
-mod talk;
 mod tidy;
 mod tree;
 mod verdicts;
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => {
-            talk::complain(&error);
+            console::complain(&error);
             ExitCode::FAILURE
         }
     }

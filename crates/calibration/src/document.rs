@@ -285,8 +285,8 @@ impl RowResult {
             format!(
                 ": {}{side}{entry} says {} where {} is true",
                 it.cell,
-                crate::sheet::number(self.unit, it.measured),
-                crate::sheet::number(self.unit, it.truth)
+                crate::presentation::number(self.unit, it.measured),
+                crate::presentation::number(self.unit, it.truth)
             )
         });
         format!(

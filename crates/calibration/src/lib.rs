@@ -1,7 +1,7 @@
 //! Calibration: every figure that pathscope prints beside a truth that it does not know, over the whole range of its settings.
 //!
 //! `covering` chooses few cells in which every pair of settings is met, `grid` says what those settings are, `rules` which
-//! truth each figure is held to and how far off it may be, `judge` compares, `document` keeps it, `sheet` shows it. All of these
+//! truth each figure is held to and how far off it may be, `judge` compares, `document` keeps it, `presentation` shows it. All of these
 //! are pure. `runner` and `preparation` alone start anything, by the runner of `experiments`.
 //!
 //! Not here: networks (`lab`), and what a figure means (docs/figures.md).
@@ -18,12 +18,12 @@ mod moved;
 mod others;
 mod place;
 mod preparation;
+pub mod presentation;
 mod relay;
 mod rule;
 mod rules;
 pub mod runner;
 mod samples;
-pub mod sheet;
 
 pub use cell::Setting;
 pub use grid::{Extent, commands};

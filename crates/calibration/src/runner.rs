@@ -14,7 +14,7 @@ use pathscope_experiments::runner::{Done, Ground, perform};
 use pathscope_lab::harness::{Lab, Plan as LabPlan, UpError};
 use pathscope_lab::link::Order;
 use pathscope_lab::relay::{Counters, RelayAccount, Shortcoming};
-use pathscope_lab::standing::SetOrder;
+use pathscope_lab::running::SetOrder;
 use pathscope_lab::topology::{Network, Topology};
 use pathscope_modes::document::{Document, Outcome, OutcomeState};
 use pathscope_os::clock;
@@ -98,7 +98,7 @@ pub fn run(
         started_at: request.started_at.clone(),
         host: request.host.clone(),
         extent: request.extent,
-        seed: lab.standing().seed,
+        seed: lab.running().seed,
         planned_cells: cells.len() as u64,
         // What a kill leaves says so.
         outcome: Outcome::cut_off_after(None),

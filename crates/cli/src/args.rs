@@ -15,7 +15,7 @@ use pathscope_views::Format;
 
 use crate::files::LOG_FILE;
 use crate::journal::JournalArgs;
-use crate::talk::{ColorArgs, TalkArgs};
+use crate::verbosity::{ColorArgs, VerbosityArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
 /// the last percentile, and what limited them.
@@ -112,7 +112,7 @@ pub struct ServerArgs {
     pub daemon: DaemonArgs,
     /// How much is said
     #[command(flatten)]
-    pub talk: TalkArgs,
+    pub verbosity: VerbosityArgs,
 }
 
 /// `pathscope survey`.
@@ -250,7 +250,7 @@ pub struct RunArgs {
     pub output: OutputArgs,
     /// How much is said
     #[command(flatten)]
-    pub talk: TalkArgs,
+    pub verbosity: VerbosityArgs,
     /// With which colors
     #[command(flatten)]
     pub color: ColorArgs,

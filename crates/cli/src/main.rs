@@ -14,8 +14,8 @@ mod measure;
 mod output;
 mod server;
 mod show;
-mod talk;
 mod terminal;
+mod verbosity;
 mod words;
 
 use std::process::ExitCode;

@@ -9,10 +9,10 @@ use pathscope_core::quantity::{self, Frequency};
 use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_modes::datagrams::search::Search;
 use pathscope_modes::document::Document;
+use pathscope_modes::follow_up::FollowUp;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::media;
 use pathscope_modes::registry::{Plan, Test};
-use pathscope_modes::sequel::Sequel;
 use pathscope_os::{OsError, host, routes};
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::client::{self, Request};
@@ -28,7 +28,7 @@ use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files::{self, Files, samples_trouble};
 use crate::frequencies::FrequencyFile;
-use crate::journal::{Of, Talk};
+use crate::journal::{Of, Verbosity};
 use crate::lab::Presence;
 use crate::output::{self, Outputs};
 use crate::{Trouble, terminal, words};
@@ -48,7 +48,7 @@ pub fn survey(args: SurveyArgs) -> Result<(), Trouble> {
         congestion_control: args.congestion,
     };
     let tests = survey::tests(&options);
-    if !args.run.talk.quiet && !args.run.dry_run {
+    if !args.run.verbosity.quiet && !args.run.dry_run {
         terminal::say(&survey::announcement(&options, &tests));
     }
     let output = &args.run.output;
@@ -84,12 +84,12 @@ pub fn goodput(args: GoodputCommand) -> Result<(), Trouble> {
     let test = Test { plan, probe, report_every_ns: args.run.report_every };
     let files = Files {
         journal: args.journal,
-        usual: Talk::Connections,
+        usual: Verbosity::Connections,
         ..Files::result(args.run.output.output.clone())
     };
     let tests = if find_rate {
         let (search, first) = Search::begin(&test).map_err(Trouble::usage)?;
-        Tests { list: vec![first], sequel: Some(Box::new(search)) }
+        Tests { list: vec![first], follow_up: Some(Box::new(search)) }
     } else {
         Tests::list(vec![("goodput".to_owned(), test)])
     };
@@ -121,8 +121,8 @@ pub fn media(args: MediaCommand) -> Result<(), Trouble> {
                     receives none; leave one of them out";
         return Err(Trouble::usage(text));
     }
-    if !args.run.talk.quiet && !args.run.dry_run {
-        terminal::say(&format!("media: {}", media::sheet::subtitle(&plan)));
+    if !args.run.verbosity.quiet && !args.run.dry_run {
+        terminal::say(&format!("media: {}", media::presentation::subtitle(&plan)));
     }
     let test =
         Test { plan: Plan::Media(plan), probe: None, report_every_ns: args.run.report_every };
@@ -134,7 +134,7 @@ pub fn media(args: MediaCommand) -> Result<(), Trouble> {
     let files = Files {
         journal: args.journal,
         of: Of::Streams,
-        usual: Talk::Connections,
+        usual: Verbosity::Connections,
         jitter: args.jitter_file,
         ..Files::result(args.run.output.output.clone())
     };
@@ -164,13 +164,13 @@ fn random_seed() -> Result<u64, Trouble> {
 /// What is measured: the tests that are known when it begins, and what follows from them.
 struct Tests {
     list: Vec<(String, Test)>,
-    sequel: Option<Box<dyn Sequel>>,
+    follow_up: Option<Box<dyn FollowUp>>,
 }
 
 impl Tests {
     /// Nothing follows.
     fn list(list: Vec<(String, Test)>) -> Self {
-        Self { list, sequel: None }
+        Self { list, follow_up: None }
     }
 }
 
@@ -181,13 +181,13 @@ fn measure(
     args: &RunArgs,
     files: &Files,
 ) -> Result<(), Trouble> {
-    let Tests { list: tests, sequel } = tests;
+    let Tests { list: tests, follow_up } = tests;
     let hosts: Vec<String> = hosts.into_iter().collect();
     let checked = hosts.iter().try_for_each(|host| target::check(host, args.port));
     checked.map_err(Trouble::usage)?;
     tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
-        return show_plan(&tests, sequel.map(|sequel| sequel.ahead()));
+        return show_plan(&tests, follow_up.map(|follow_up| follow_up.ahead()));
     }
     files.must_hold_a_result(&args.daemon)?;
     let named = files.named();
@@ -199,10 +199,10 @@ fn measure(
     let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
     let frequency_file = files.frequencies.as_deref().map(FrequencyFile::create).transpose()?;
     let samples = files.open_samples()?;
-    let kept = files.journal.keep(Talk::of(args.talk, files.usual), None, files.of)?;
+    let kept = files.journal.keep(Verbosity::of(args.verbosity, files.usual), None, files.of)?;
     daemon::ready();
     let stop = Stop::default();
-    let is_quiet = args.talk.quiet;
+    let is_quiet = args.verbosity.quiet;
     let tell = move |line: &str| {
         if !is_quiet {
             terminal::say(line);
@@ -222,14 +222,14 @@ fn measure(
         hosts,
         port: args.port.unwrap_or(DEFAULT_PORT),
         tests,
-        sequel,
+        follow_up,
         afterwards,
         journal: kept.journal(),
         samples,
         wall_unix_ns: pathscope_os::clock::wall_unix_ns,
     };
     let format = args.output.form.format();
-    let options = terminal::options(args.color.color, args.talk.quiet, args.talk.verbose);
+    let options = terminal::options(args.color.color, args.verbosity.quiet, args.verbosity.verbose);
     let mut stdout = Background::new(io::stdout()).map_err(Trouble::no_thread)?;
     let mut outputs = Outputs::new(format, options, &mut stdout, result_file);
     let (document, trouble) = client::run(request, &stop, &mut |event| outputs.event(event));
@@ -239,7 +239,7 @@ fn measure(
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let output_trouble = output_trouble.or(kept.finish());
-    if let (Some(file), None, false) = (result_name, &output_trouble, args.talk.quiet) {
+    if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {
         terminal::say(&what_became_of(&file, &document));
     }
     let output_trouble =
@@ -282,7 +282,7 @@ fn show_plan(tests: &[(String, Test)], ahead: Option<String>) -> Result<(), Trou
         writeln!(
             stdout,
             "{name}: {}\n{}",
-            pathscope_modes::sheet::subtitle(test),
+            pathscope_modes::presentation::subtitle(test),
             test.to_json(Layout::Indented)?
         )
     });
@@ -321,5 +321,5 @@ pub fn here(presence: Option<&Presence>) -> Host {
 
 /// A survey leaves its result behind, in a file of its own, whose name begins so.
 fn default_stem() -> String {
-    format!("pathscope-survey-{}", pathscope_run::wall::file_stamp())
+    format!("pathscope-survey-{}", pathscope_run::timestamp::file_stamp())
 }

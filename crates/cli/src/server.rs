@@ -6,14 +6,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pathscope_core::quantity::{Bytes, Period, shown};
 use pathscope_os::memory;
 use pathscope_peers::limits::{Limits, Withheld};
-use pathscope_run::server::{Descriptors, Restraint, Server, Settings, Threads};
+use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Threads};
 use pathscope_run::stop::Stop;
 
 use crate::args::ServerArgs;
 use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files;
-use crate::journal::{Of, Talk};
+use crate::journal::{Of, Verbosity};
 use crate::lab::Presence;
 use crate::measure::here;
 use crate::{Trouble, terminal};
@@ -29,11 +29,15 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     }
     memory::keep_little();
     // Before signals are heard: opening a pipe may wait for its reader.
-    let restraint = Arc::new(Restraint::new(args.talk.verbose > 0));
-    let lines = Some(Arc::clone(&restraint));
-    let kept = args.journal.keep(Talk::of(args.talk, Talk::Connections), lines, Of::Connections)?;
+    let log_limit = Arc::new(LogLimit::new(args.verbosity.verbose > 0));
+    let lines = Some(Arc::clone(&log_limit));
+    let kept = args.journal.keep(
+        Verbosity::of(args.verbosity, Verbosity::Connections),
+        lines,
+        Of::Connections,
+    )?;
     let stop = Stop::default();
-    let is_quiet = args.talk.quiet;
+    let is_quiet = args.verbosity.quiet;
     let tell = move |line: &str| {
         if !is_quiet {
             terminal::say(line);
@@ -52,26 +56,26 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
         here: here(Presence::find().as_ref()),
         journal: kept.journal(),
         exit_after: args.exit_after,
-        restraint: Arc::clone(&restraint),
+        log_limit: Arc::clone(&log_limit),
     };
     let server = Server::bind(settings).map_err(trouble)?;
-    let quiet = args.talk.quiet;
+    let quiet = args.verbosity.quiet;
     // Whoever does not read what is said keeps no client waiting. The first line is where it listens.
     let log = daemon::TellsReady(io::stderr());
-    let talk = Mutex::new(Background::new(log).map_err(Trouble::no_thread)?);
+    let log_output = Mutex::new(Background::new(log).map_err(Trouble::no_thread)?);
     let served = server.serve(&stop, &|line: &str| {
         if quiet {
             return daemon::ready();
         }
-        let mut talk = talk.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut log_output = log_output.lock().unwrap_or_else(PoisonError::into_inner);
         // Nobody listens any more: that is no reason to stop serving.
-        let _ = talk.write_all(format!("{}\n", terminal::shown(line)).as_bytes());
+        let _ = log_output.write_all(format!("{}\n", terminal::shown(line)).as_bytes());
     });
     stop.end_at_once();
-    drop(talk);
+    drop(log_output);
     // What a file lacks was told when it was given up.
     let incomplete = kept.finish();
-    restraint.tell_rest(&mut |line| tell(line));
+    log_limit.tell_rest(&mut |line| tell(line));
     served.map_err(trouble)?;
     incomplete.map_or(Ok(()), Err)
 }

@@ -7,11 +7,11 @@ use std::path::Path;
 use pathscope_calibration::document::CalibrationDocument;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
+use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::{self, named};
-use pathscope_core::sheet::Sheet;
 use pathscope_experiments::document::ExperimentsDocument;
 use pathscope_modes::document::{Document, OutcomeState};
-use pathscope_modes::sheet;
+use pathscope_modes::presentation;
 
 use crate::args::ShowArgs;
 use crate::output::Outputs;
@@ -43,23 +43,26 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
         let document = ExperimentsDocument::from_json(&text).map_err(|error| refused(&error))?;
         let trouble = lab::verdict(&document);
         let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
-        let sheet = pathscope_experiments::sheet::sheet(&document);
-        outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
+        let presentation = pathscope_experiments::presentation::presentation(&document);
+        outputs.event(Event::Finished { presentation: &presentation, record: &document, failure });
         return outputs.into_trouble().map_or(Ok(()), Err);
     }
     if CalibrationDocument::is_one(&text) {
         let document = CalibrationDocument::from_json(&text).map_err(|error| refused(&error))?;
         let trouble = lab::calibration_verdict(&document);
         let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
-        let sheet = pathscope_calibration::sheet::sheet(&document);
-        outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
+        let presentation = pathscope_calibration::presentation::presentation(&document);
+        outputs.event(Event::Finished { presentation: &presentation, record: &document, failure });
         return outputs.into_trouble().map_or(Ok(()), Err);
     }
     let document = Document::from_json(&text).map_err(|error| refused(&error))?;
-    let sheet = sheet::sheet(&document);
-    let failure =
-        document.outcome.reason.as_deref().map(|reason| (failure(&document, &sheet), reason));
-    outputs.event(Event::Finished { sheet: &sheet, record: &document, failure });
+    let presentation = presentation::presentation(&document);
+    let failure = document
+        .outcome
+        .reason
+        .as_deref()
+        .map(|reason| (failure(&document, &presentation), reason));
+    outputs.event(Event::Finished { presentation: &presentation, record: &document, failure });
     outputs.into_trouble().map_or(Ok(()), Err)
 }
 
@@ -100,8 +103,8 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
 }
 
 /// Why a run did not end as it should, as far as its result tells.
-fn failure(document: &Document, sheet: &Sheet) -> Failure {
-    let mut checks = sheet.sections.iter().flat_map(|section| &section.checks);
+fn failure(document: &Document, presentation: &Presentation) -> Failure {
+    let mut checks = presentation.sections.iter().flat_map(|section| &section.checks);
     match document.outcome.state {
         OutcomeState::Interrupted | OutcomeState::CutOff | OutcomeState::Unknown => {
             Failure::Interrupted

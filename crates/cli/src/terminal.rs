@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use pathscope_views as views;
 
-use crate::talk::Color;
+use crate::verbosity::Color;
 
 /// Columns where nothing says how many there are: a classic terminal's, and a file's.
 const COLUMNS: usize = 80;

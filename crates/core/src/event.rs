@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use crate::error::Failure;
+use crate::presentation::{Presentation, Row};
 use crate::record::Caveat;
-use crate::sheet::{Row, Sheet};
 
 /// Something happened. Views show it; they are told everything in the order it happened.
 #[derive(Clone, Copy)]
@@ -12,7 +12,7 @@ pub enum Event<'event> {
     /// The run begins: what will be measured.
     Started {
         /// Title and context.
-        sheet: &'event Sheet,
+        presentation: &'event Presentation,
         /// The same as data.
         record: &'event dyn Record,
     },
@@ -42,7 +42,7 @@ pub enum Event<'event> {
     /// The run has ended, well or not.
     Finished {
         /// All that was measured.
-        sheet: &'event Sheet,
+        presentation: &'event Presentation,
         /// The document.
         record: &'event dyn Record,
         /// What went wrong, if anything, as a sentence.

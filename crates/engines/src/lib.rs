@@ -1,7 +1,7 @@
 //! How bytes move: engines that carry out what machines want, and never read a payload.
 //!
 //! An engine runs one [`Worker`]: flows of one machine type on one thread, until all are over. What
-//! every engine does alike stands in `shift`: asking for wants, sending and receiving, timers, reports,
+//! every engine does alike stands in `event_loop`: asking for wants, sending and receiving, timers, reports,
 //! commands. What tells engines apart is how they find out which socket to turn to next, a folder each:
 //!
 //! - [`plain`] tries each socket, or blocks in the call itself: for one flow, or few;
@@ -15,15 +15,15 @@
 
 mod calls;
 pub mod epoll;
-mod mailbox;
+mod event_loop;
+mod inbox;
 pub mod plain;
 pub mod registry;
-mod shift;
 mod timers;
 mod worker;
 
 pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
-pub use mailbox::{Command, Inbox, LaneChange, Notice, Outbox, Remote, mailbox};
+pub use inbox::{Command, Inbox, LaneChange, Notice, Outbox, Remote, worker_inbox};
 pub use registry::EngineKind;
 pub use worker::{
     Batches, Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker,

@@ -100,9 +100,9 @@ impl Batches {
     pub const fn room_bytes(self) -> usize {
         match self {
             Self::One => JOINED_BYTES,
-            Self::Several { longest } => slot_bytes(longest) * MOST,
+            Self::Several { longest } => stride_bytes(longest) * MOST,
             Self::Joined { longest } => {
-                let several = slot_bytes(longest) * MOST;
+                let several = stride_bytes(longest) * MOST;
                 let joined = JOINED_BYTES * JOINED_AT_ONCE;
                 if several > joined { several } else { joined }
             }
@@ -116,7 +116,7 @@ pub(crate) const JOINED_BYTES: usize = 1 << 16;
 const JOINED_AT_ONCE: usize = 4;
 
 /// Room for a datagram that may be longer than it should be.
-pub(crate) const fn slot_bytes(longest: usize) -> usize {
+pub(crate) const fn stride_bytes(longest: usize) -> usize {
     (longest + 1).next_multiple_of(64)
 }
 

@@ -12,9 +12,11 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use pathscope_core::error::Failure;
 
-use crate::keeper::{Brief, STAY, Word};
+use crate::keeper::{Brief, KeeperMessage, STAY};
 use crate::relay::{Counters, RelayAccount};
-use crate::standing::{Answer, Registry, Request, SetOrder, Shaper, Standing, StandingError, ask};
+use crate::running::{
+    Answer, Registry, Request, RunningLab, RunningLabError, SetOrder, Shaper, ask,
+};
 use crate::topology::Network;
 
 /// A lab that is up.
@@ -22,7 +24,7 @@ use crate::topology::Network;
 pub struct Lab {
     binary: PathBuf,
     registry: Registry,
-    standing: Standing,
+    running: RunningLab,
     keeper: Child,
     /// Its end is the keeper's, unless it was told to stay.
     leash: Option<ChildStdin>,
@@ -42,7 +44,7 @@ pub enum UpError {
     Failed(String),
     /// About labs that are up.
     #[error(transparent)]
-    Standing(#[from] StandingError),
+    RunningLab(#[from] RunningLabError),
 }
 
 /// What to put up, and how.
@@ -91,18 +93,18 @@ impl Lab {
             }
         };
         match word {
-            Word::Ready(standing) => Ok(Self {
+            KeeperMessage::Ready(running) => Ok(Self {
                 binary: binary.to_owned(),
                 registry: registry.clone(),
-                standing: *standing,
+                running: *running,
                 keeper,
                 leash: Some(leash),
             }),
-            Word::NameInUse(name) => {
+            KeeperMessage::NameInUse(name) => {
                 see_off(keeper, leash);
-                Err(StandingError::NameInUse { name }.into())
+                Err(RunningLabError::NameInUse { name }.into())
             }
-            Word::Failed(why) => {
+            KeeperMessage::Failed(why) => {
                 see_off(keeper, leash);
                 Err(UpError::Failed(why))
             }
@@ -110,45 +112,47 @@ impl Lab {
     }
 
     /// Lets the lab stand when this process ends.
-    pub fn stay(mut self) -> Result<Standing, UpError> {
+    pub fn stay(mut self) -> Result<RunningLab, UpError> {
         let mut leash = self.leash.take();
         if let Some(leash) = &mut leash {
             writeln!(leash, "{STAY}").map_err(UpError::Start)?;
         }
-        Ok(self.standing.clone())
+        Ok(self.running.clone())
     }
 
     /// What has to be known to use it.
-    pub fn standing(&self) -> &Standing {
-        &self.standing
+    pub fn running(&self) -> &RunningLab {
+        &self.running
     }
 
     /// A program that is to run on a node, as a process of its own.
     pub fn command(&self, node: &str, program: impl AsRef<OsStr>) -> Command {
         let mut command = Command::new(&self.binary);
         command.args(["lab", "--registry"]).arg(self.registry.root());
-        command.args(["exec", "--lab", &self.standing.name, node, "--"]).arg(program);
+        command.args(["exec", "--lab", &self.running.name, node, "--"]).arg(program);
         command
     }
 
     /// What the relay did to every frame so far.
-    pub fn account(&self) -> Result<RelayAccount, StandingError> {
-        account(&self.registry, &self.standing)
+    pub fn account(&self) -> Result<RelayAccount, RunningLabError> {
+        account(&self.registry, &self.running)
     }
 
     /// What the interfaces at the ends of relayed links have counted so far, and what the relay has.
-    pub fn counters(&self) -> Result<Counters, StandingError> {
-        match ask(&self.registry, &self.standing, &Request::Counters)? {
+    pub fn counters(&self) -> Result<Counters, RunningLabError> {
+        match ask(&self.registry, &self.running, &Request::Counters)? {
             Answer::Counters(counters) => Ok(*counters),
-            Answer::Done | Answer::Account(_) | Answer::Refused(_) => Err(StandingError::Refused(
-                "the keeper answered something else than the counters".to_owned(),
-            )),
+            Answer::Done | Answer::Account(_) | Answer::Refused(_) => {
+                Err(RunningLabError::Refused(
+                    "the keeper answered something else than the counters".to_owned(),
+                ))
+            }
         }
     }
 
     /// Has links do something.
-    pub fn set(&self, orders: Vec<SetOrder>) -> Result<(), StandingError> {
-        ask(&self.registry, &self.standing, &Request::Set(orders)).map(drop)
+    pub fn set(&self, orders: Vec<SetOrder>) -> Result<(), RunningLabError> {
+        ask(&self.registry, &self.running, &Request::Set(orders)).map(drop)
     }
 }
 
@@ -182,7 +186,7 @@ impl Lab {
     pub fn capture(&self, link: &str, snap: u32, file: &Path) -> io::Result<Capturing> {
         let mut command = Command::new(&self.binary);
         command.args(["lab", "--registry"]).arg(self.registry.root());
-        command.args(["capture", link, "--lab", &self.standing.name]);
+        command.args(["capture", link, "--lab", &self.running.name]);
         command.args(["--snap", &snap.to_string(), "-o"]).arg(file);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         let mut child = command.spawn()?;
@@ -242,7 +246,7 @@ impl Drop for Lab {
         // A lab that was told to stay has no leash any more.
         if self.leash.is_some() {
             // One that cannot be asked ends when its input does.
-            let _ = ask(&self.registry, &self.standing, &Request::Down);
+            let _ = ask(&self.registry, &self.running, &Request::Down);
             self.leash = None;
             let _ = self.keeper.wait();
         }
@@ -250,10 +254,10 @@ impl Drop for Lab {
 }
 
 /// What the relay of a lab did to every frame so far.
-pub fn account(registry: &Registry, standing: &Standing) -> Result<RelayAccount, StandingError> {
-    match ask(registry, standing, &Request::Account)? {
+pub fn account(registry: &Registry, running: &RunningLab) -> Result<RelayAccount, RunningLabError> {
+    match ask(registry, running, &Request::Account)? {
         Answer::Account(account) => Ok(*account),
-        Answer::Done | Answer::Counters(_) | Answer::Refused(_) => Err(StandingError::Refused(
+        Answer::Done | Answer::Counters(_) | Answer::Refused(_) => Err(RunningLabError::Refused(
             "the keeper answered something else than the account".to_owned(),
         )),
     }
@@ -265,7 +269,7 @@ fn see_off(mut keeper: Child, leash: ChildStdin) {
     let _ = keeper.wait();
 }
 
-fn converse(keeper: &mut Child, brief: &Brief) -> io::Result<(ChildStdin, Word)> {
+fn converse(keeper: &mut Child, brief: &Brief) -> io::Result<(ChildStdin, KeeperMessage)> {
     let missing = || io::Error::other("it has no pipes");
     let mut leash = keeper.stdin.take().ok_or_else(missing)?;
     let output = keeper.stdout.take().ok_or_else(missing)?;

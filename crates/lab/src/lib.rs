@@ -13,6 +13,6 @@ pub mod kernel;
 pub mod link;
 pub mod picture;
 pub mod relay;
-pub mod standing;
+pub mod running;
 pub mod tc;
 pub mod topology;

@@ -1,7 +1,7 @@
 //! What is measured: a folder for each thing, and the document that holds the results.
 //!
 //! A mode's folder holds `args.rs` (words), `plan.rs` (valid by construction, goes on the wire and into
-//! the results), `machine.rs` (the flows), `summary.rs` (typed results) and `sheet.rs` (all that a view
+//! the results), `machine.rs` (the flows), `summary.rs` (typed results) and `presentation.rs` (all that a view
 //! needs). [`registry`] is the one place that lists them.
 //! [`arrivals`], `consent`, [`pattern`] and [`sockets`] are what several of them have in common.
 //!
@@ -15,6 +15,7 @@ pub mod datagrams;
 pub mod document;
 pub mod draw;
 pub mod figures;
+pub mod follow_up;
 pub mod goodput;
 pub mod latency;
 pub mod limits;
@@ -23,9 +24,8 @@ pub mod memory;
 pub mod multipath;
 pub mod offered;
 pub mod pattern;
+pub mod presentation;
 pub mod registry;
-pub mod sequel;
-pub mod sheet;
 pub mod sockets;
 pub mod span;
 mod stamps;

@@ -165,7 +165,7 @@ impl PeerError {
     }
 }
 
-/// Where in the talk something happened. Reads after "the server closed the connection".
+/// Where in the dialogue something happened. Reads after "the server closed the connection".
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Moment {
     /// Hello is said, welcome is not.

@@ -10,32 +10,34 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role};
+use pathscope_core::presentation::Row;
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
-use pathscope_core::sheet::Row;
 use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
+use pathscope_modes::follow_up::{FollowUp, Step};
 use pathscope_modes::goodput::disagreements;
 use pathscope_modes::latency::Protocol;
+use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
-use pathscope_modes::sequel::{Sequel, Step};
-use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native;
 
-use crate::assemble::{self, Findings};
-use crate::destinations::{Destinations, Silent};
-use crate::driver::{Driver, End, Left, stopping_takes};
+use crate::connect::destinations::{Destinations, Silent};
+use crate::connect::{attach, destinations};
 use crate::error::RunError;
-use crate::intervals::Pairs;
-use crate::journal::Journal;
-use crate::mail::Mailbox;
-use crate::placement::GroupWorkers;
-use crate::samples::SampleFile;
+use crate::records::assemble::{self, Findings};
+use crate::records::journal::Journal;
+use crate::records::samples::SampleFile;
+use crate::records::still::StillRows;
 use crate::server::Embedded;
-use crate::still::StillRows;
+use crate::session::driver::{Driver, End, Left, stopping_takes};
+use crate::session::inbox::Inbox;
+use crate::session::intervals::Pairs;
+use crate::session::{renewed, running};
 use crate::stop::{Stage, Stop};
-use crate::{attach, destinations, renewed, target, test};
+use crate::target;
+use crate::workers::placement::GroupWorkers;
 
 /// A connection that is not there by then is not there.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -61,7 +63,7 @@ pub struct Request {
     /// The tests with their names, in order, as far as they are known when it begins.
     pub tests: Vec<(String, Test)>,
     /// Asked after each of them what follows from it; none: nothing does.
-    pub sequel: Option<Box<dyn Sequel>>,
+    pub follow_up: Option<Box<dyn FollowUp>>,
     /// Asked once everything was measured: what else there is to mind.
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
     /// What is written down while it runs.
@@ -87,16 +89,16 @@ pub fn run(
         command: request.command,
         kind: request.kind,
         target: (!request.hosts.is_empty()).then(|| request.hosts.join(", ")),
-        started_at: crate::wall::rfc3339((request.wall_unix_ns)()),
+        started_at: crate::timestamp::rfc3339((request.wall_unix_ns)()),
         // Only a run that comes to an end says another.
         outcome: Outcome::cut_off_after(None),
         ..Document::default()
     };
-    let Request { sequel, journal, samples, .. } = request;
+    let Request { follow_up, journal, samples, .. } = request;
     let tests = request.tests.into();
     let destinations = None;
     let mut run =
-        ClientRun { document, began, sink, tests, sequel, journal, samples, destinations };
+        ClientRun { document, began, sink, tests, follow_up, journal, samples, destinations };
     run.document.hosts.client = request.here;
     stop.at(Stage::Before);
     let result = run.everything(&request.hosts, request.port, stop);
@@ -112,7 +114,7 @@ struct ClientRun<'sink> {
     sink: &'sink mut dyn FnMut(Event<'_>),
     /// Those that are left, in order.
     tests: VecDeque<(String, Test)>,
-    sequel: Option<Box<dyn Sequel>>,
+    follow_up: Option<Box<dyn FollowUp>>,
     journal: Journal,
     samples: Option<SampleFile>,
     /// Where data connections go, once that is known.
@@ -122,12 +124,12 @@ struct ClientRun<'sink> {
 impl ClientRun<'_> {
     /// All tests, from finding the server to taking leave of it.
     fn everything(&mut self, hosts: &[String], port: u16, stop: &Stop) -> Result<(), RunError> {
-        let title = pathscope_core::sheet::Sheet {
-            title: sheet::title(&self.document.kind, self.document.target.as_deref()),
-            ..pathscope_core::sheet::Sheet::default()
+        let title = pathscope_core::presentation::Presentation {
+            title: presentation::title(&self.document.kind, self.document.target.as_deref()),
+            ..pathscope_core::presentation::Presentation::default()
         };
-        (self.sink)(Event::Started { sheet: &title, record: &self.document });
-        self.tests.iter().try_for_each(|(_, test)| test::check(test))?;
+        (self.sink)(Event::Started { presentation: &title, record: &self.document });
+        self.tests.iter().try_for_each(|(_, test)| running::check(test))?;
         // Fewer files than there could be are enough for most tests; those that lack say so.
         let _ = limits::raise_open_files();
         let embedded = if hosts.is_empty() {
@@ -160,7 +162,7 @@ impl ClientRun<'_> {
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
         driver.samples.clone_from(&self.samples);
-        let _hearing = stop.tell(driver.mailbox());
+        let _hearing = stop.tell(driver.inbox());
         let result = self.tests(&mut driver, server, stop);
         if result.is_ok() {
             self.take_leave(&mut driver, server);
@@ -271,7 +273,7 @@ impl ClientRun<'_> {
 
     /// What follows from the measurement that has just come to its planned end: word of it, and the next test.
     fn follow(&mut self) -> Option<(String, Test)> {
-        let Step { row, record, next } = self.sequel.as_mut()?.follow(&mut self.document);
+        let Step { row, record, next } = self.follow_up.as_mut()?.follow(&mut self.document);
         (self.sink)(Event::Trial { row: &row, record: &*record });
         next
     }
@@ -312,8 +314,12 @@ impl ClientRun<'_> {
             Some((_, reason)) => Outcome::ended(OutcomeState::Failed, reason),
         };
         let told = failure.as_ref().map(|(failure, text)| (*failure, text.as_str()));
-        let sheet = sheet::sheet(&self.document);
-        (self.sink)(Event::Finished { sheet: &sheet, record: &self.document, failure: told });
+        let presentation = presentation::presentation(&self.document);
+        (self.sink)(Event::Finished {
+            presentation: &presentation,
+            record: &self.document,
+            failure: told,
+        });
         (self.document, failure)
     }
 
@@ -472,13 +478,13 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Told {
     Intervals,
-    /// Of a run with a sequel.
+    /// Of a run with a follow-up.
     Measurements,
 }
 
 impl Told {
     fn by(run: &ClientRun<'_>) -> Self {
-        if run.sequel.is_some() { Self::Measurements } else { Self::Intervals }
+        if run.follow_up.is_some() { Self::Measurements } else { Self::Intervals }
     }
 }
 
@@ -489,7 +495,7 @@ fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Int
     let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
     let is_splinter = interval.index > 0 && length_ns < test.report_every_ns.0 / 10;
     let has_row = told == Told::Intervals && !is_splinter;
-    let row = if has_row { sheet::row(name, test, interval) } else { Row::default() };
+    let row = if has_row { presentation::row(name, test, interval) } else { Row::default() };
     sink(Event::Interval { measurement: name, row: &row, record: interval });
 }
 
@@ -498,13 +504,13 @@ impl End for ClientEnd<'_, '_> {
         &mut self,
         (credentials, _): (Credentials, Option<Resumed>),
         (test, _): (&Test, &[GroupWorkers]),
-        mailbox: &Mailbox,
+        inbox: &Inbox,
     ) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.
         self.test = Some(test.clone());
         let one = Destinations::one(self.server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
-        attach::open_flows((self.server, destinations), credentials, test, mailbox);
+        attach::open_flows((self.server, destinations), credentials, test, inbox);
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::error::RunError;
-use crate::mail::{Mailbox, Word};
+use crate::session::inbox::{Inbox, SessionMessage};
 
 /// A wish to stop that anyone may utter and every session hears. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -82,20 +82,20 @@ struct State {
 /// Who is told of a wish.
 #[derive(Debug)]
 enum Hearer {
-    Mailbox(Mailbox),
+    Inbox(Inbox),
     Waker(Waker),
 }
 
 impl Hearer {
     fn tell(&self, reason: &'static str) {
         match self {
-            Self::Mailbox(mailbox) => mailbox.post(Word::Stop(reason)),
+            Self::Inbox(inbox) => inbox.post(SessionMessage::Stop(reason)),
             Self::Waker(waker) => waker.wake(),
         }
     }
 }
 
-/// Somebody hears of a wish for as long as this value is there. What a mailbox or a waker holds, a descriptor among it,
+/// Somebody hears of a wish for as long as this value is there. What an inbox or a waker holds, a descriptor among it,
 /// goes with it: a server that runs for years must not remember every session it had.
 #[derive(Debug)]
 #[must_use = "nobody hears of anything once it is dropped"]
@@ -146,8 +146,8 @@ impl Stop {
     }
 
     /// Tells `listener` of a wish, uttered already or to come.
-    pub(crate) fn tell(&self, listener: &Mailbox) -> Hearing {
-        self.hear(Hearer::Mailbox(listener.clone()))
+    pub(crate) fn tell(&self, listener: &Inbox) -> Hearing {
+        self.hear(Hearer::Inbox(listener.clone()))
     }
 
     /// Wakes a thread that looks at [`reason`](Self::reason) when it is awake.
@@ -246,18 +246,18 @@ mod tests {
     #[test]
     fn who_is_gone_is_remembered_by_nobody() {
         let (stop, waker) = (Stop::default(), Waker::new().expect("a waker"));
-        let (mailbox, letters) = Mailbox::new(waker.clone());
-        let hearings = (stop.tell(&mailbox), stop.wake(&waker));
-        let (gone, of_gone) = Mailbox::new(Waker::new().expect("a waker"));
+        let (inbox, reader) = Inbox::new(waker.clone());
+        let hearings = (stop.tell(&inbox), stop.wake(&waker));
+        let (gone, of_gone) = Inbox::new(Waker::new().expect("a waker"));
         drop((stop.tell(&gone), stop.wake(&waker)));
         assert_eq!(stop.state().hearers.len(), 2);
         stop.request("a test");
-        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop("a test"))));
+        assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Stop("a test"))));
         assert!(of_gone.receiver.try_recv().is_err() && waker.is_raised());
         drop(hearings);
         assert_eq!(stop.state().hearers.len(), 0);
         // Who comes later hears of it, too.
-        let _late = stop.tell(&mailbox);
-        assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop("a test"))));
+        let _late = stop.tell(&inbox);
+        assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Stop("a test"))));
     }
 }

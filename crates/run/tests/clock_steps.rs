@@ -11,7 +11,7 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
-    mailbox, registry,
+    registry, worker_inbox,
 };
 use pathscope_flow::{Machine, Transport};
 use pathscope_modes::latency::{
@@ -129,8 +129,8 @@ fn ping(plan: &LatencyPlan, calls: Jumping) -> LatencyReport {
         let socket = Socket::from(there.try_clone().expect("a file"));
         stamps::enable(&socket).expect("Linux stamps");
     }
-    let (server_remote, server_inbox) = mailbox().expect("a mailbox");
-    let (_remote, inbox) = mailbox().expect("a mailbox");
+    let (server_remote, server_inbox) = worker_inbox().expect("a worker_inbox");
+    let (_remote, inbox) = worker_inbox().expect("a worker_inbox");
     let server_plan = plan.clone();
     let server = std::thread::spawn(move || {
         let flow = EchoFlow::new(&server_plan, key, FlowId(0));

@@ -11,7 +11,7 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Batches, Blocking, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
-    mailbox, registry,
+    registry, worker_inbox,
 };
 use pathscope_flow::Transport;
 use pathscope_modes::latency::{
@@ -143,7 +143,7 @@ fn ping(
     let (coming, refuses) = (VecDeque::new(), 0..0);
     let mut calls = Scripted { now_ns: 0, there, coming, taken_ns: 0, refuses };
     script(&mut calls);
-    let (_remote, inbox) = mailbox().expect("a mailbox");
+    let (_remote, inbox) = worker_inbox().expect("a worker_inbox");
     let (sender, reports) = std::sync::mpsc::channel();
     let flow = PingFlow::new(plan, SessionKey::from(Token([5; 16])), FlowId(0));
     let worker = Worker {

@@ -8,7 +8,7 @@ use pathscope_core::quantity;
 use super::honest::{Measured, is_refused};
 use super::stage::Observed;
 use super::strangers::{Case, Told};
-use crate::talk::say;
+use crate::console::say;
 
 /// One attack.
 pub struct Figures {

@@ -19,7 +19,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use clap::Args;
 
 use crate::cargo;
-use crate::talk::say;
+use crate::console::say;
 use figures::Figures;
 use stage::Stage;
 use strangers::{Case, Strangers};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail, ensure};
 use pathscope_lab::harness::{Lab, Plan};
-use pathscope_lab::standing::{Registry, Shaper};
+use pathscope_lab::running::{Registry, Shaper};
 use pathscope_lab::topology::{Family, Topology};
 use tempfile::TempDir;
 
@@ -97,7 +97,7 @@ impl Stage {
     }
 
     fn address_of(&self, node: &str, family: Family) -> Result<IpAddr> {
-        let nodes = self.lab.standing().network.nodes();
+        let nodes = self.lab.running().network.nodes();
         let found = nodes
             .iter()
             .find(|other| other.name == node)

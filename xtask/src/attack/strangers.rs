@@ -12,8 +12,8 @@ use super::Arguments;
 use super::samples::Sample;
 use super::stage::Stage;
 use crate::cargo;
+use crate::console::say;
 use crate::ends::End;
-use crate::talk::say;
 
 /// An attack, as the hostile program lists it.
 #[derive(Clone, Debug, Default, Deserialize)]

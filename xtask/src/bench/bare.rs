@@ -15,7 +15,7 @@ use socket2::SockRef;
 
 use super::case::PING_BYTES;
 use super::relay::{self, Paced};
-use crate::talk::say;
+use crate::console::say;
 
 mod datagrams;
 

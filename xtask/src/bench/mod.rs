@@ -20,7 +20,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result, ensure};
 use clap::Args;
 
-use crate::talk::say;
+use crate::console::say;
 pub use bare::{Loop, run as play};
 use case::Case;
 use conditions::Conditions;

@@ -15,14 +15,14 @@ use clap::Args;
 use pathscope_core::quantity;
 use pathscope_lab::harness::{Lab, Plan};
 use pathscope_lab::relay::Shortcoming;
-use pathscope_lab::standing::{Registry, Shaper};
+use pathscope_lab::running::{Registry, Shaper};
 use pathscope_lab::topology::{Family, Topology};
 use pathscope_os::cpus;
 use serde::Serialize;
 
 use super::conditions::Conditions;
+use crate::console::say;
 use crate::folder;
-use crate::talk::say;
 
 /// What `--case` calls it.
 pub const NAME: &str = "relay-100Mbit";
@@ -102,7 +102,7 @@ pub fn run(conditions: &Conditions, repetitions: usize) -> Result<Vec<Repetition
 }
 
 fn once(lab: &Lab, seconds: u64) -> Result<Repetition> {
-    let address = lab.standing().network.nodes().get(1).and_then(|node| {
+    let address = lab.running().network.nodes().get(1).and_then(|node| {
         node.interfaces.first().and_then(|interface| interface.address(Family::V4))
     });
     let to = SocketAddr::new(address.context("find the address of b")?, PORT);
@@ -117,11 +117,11 @@ fn once(lab: &Lab, seconds: u64) -> Result<Repetition> {
     let output = sink.stdout.take().context("hear the sink")?;
     BufReader::new(output).read_line(&mut line).context("hear the sink")?;
     let before = lab.account().context("ask the relay")?;
-    let cpu_before = relay_cpu_ns(lab.standing().keeper);
+    let cpu_before = relay_cpu_ns(lab.running().keeper);
     let mut sender = lab.command("a", &us);
     sender.args(["bare-loop", "paced", "--to", &to.to_string()]);
     let status = sender.args(["--seconds", &seconds.to_string()]).status();
-    let cpu_after = relay_cpu_ns(lab.standing().keeper);
+    let cpu_after = relay_cpu_ns(lab.running().keeper);
     let account = lab.account().context("ask the relay")?.since(&before);
     drop(sink.stdin.take());
     sink.wait().context("end the sink")?;

@@ -21,7 +21,7 @@ use clap::Args;
 use pathscope_core::quantity::ratio;
 use pathscope_os::sockets;
 
-use crate::talk::say;
+use crate::console::say;
 use cause::{CAUSES, Line};
 use cell::Cell;
 use outcome::Outcome;

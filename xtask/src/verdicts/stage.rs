@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail, ensure};
 use pathscope_lab::harness::{Lab, Plan};
 use pathscope_lab::relay::Shortcoming;
-use pathscope_lab::standing::{Registry, SetOrder, Shaper};
+use pathscope_lab::running::{Registry, SetOrder, Shaper};
 use pathscope_lab::topology::Topology;
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_modes::registry::EndReport;

@@ -4,7 +4,7 @@ use pathscope_experiments::plan::Step;
 use pathscope_experiments::programs::is_installed;
 use pathscope_experiments::runner::{Ground, perform};
 use pathscope_lab::harness::{Lab, Plan};
-use pathscope_lab::standing::Shaper;
+use pathscope_lab::running::Shaper;
 use pathscope_lab::topology::Topology;
 use serde_json::Value;
 

@@ -178,7 +178,7 @@ fn look(
         files.map(|file| pcap::frames(file).ok_or("a file of its packets breaks off"));
     let (near, far) = (near?, far?);
     let name = format!("{NEAR}:{}", cell.place.host(cell.family));
-    let network = &lab.standing().network;
+    let network = &lab.running().network;
     let interface = network.link(&name).and_then(|(_, link)| network.interface(link.ends[0]));
     if let Some(interface) = interface.filter(|_| is_even(cell)) {
         witnesses.crossing = Some(Crossing::of(&near, &far, interface.mac.0));

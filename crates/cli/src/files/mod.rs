@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_modes::document::Document;
-use pathscope_run::samples::{self, SampleFile};
+use pathscope_run::records::samples::{self, SampleFile};
 
 use crate::args::DaemonArgs;
-use crate::journal::{JournalArgs, Of, Talk};
+use crate::journal::{JournalArgs, Of, Verbosity};
 use crate::{Trouble, terminal};
 pub use names::must_differ;
 pub use open::{open, refused};
@@ -40,7 +40,7 @@ pub struct Files {
     /// What that is about.
     pub of: Of,
     /// What is said unless more or less is asked for.
-    pub usual: Talk,
+    pub usual: Verbosity,
 }
 
 impl Files {
@@ -54,7 +54,7 @@ impl Files {
             frequencies: None,
             journal: JournalArgs::default(),
             of: Of::Connections,
-            usual: Talk::Failures,
+            usual: Verbosity::Failures,
         }
     }
 

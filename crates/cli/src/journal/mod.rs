@@ -1,4 +1,4 @@
-//! What is written while a run goes on: files of status, connections and errors, and talk on standard error.
+//! What is written while a run goes on: files of status, connections and errors, and verbosity on standard error.
 //!
 //! Here: which words ask for what. [`writer`] is the thread that writes.
 
@@ -9,13 +9,13 @@ use std::sync::Arc;
 
 use clap::Args;
 use pathscope_core::error::Failure;
-use pathscope_run::journal::Journal;
-use pathscope_run::server::Restraint;
+use pathscope_run::records::journal::Journal;
+use pathscope_run::server::LogLimit;
 use pathscope_views::journal::{Form, Table};
 
 use crate::Trouble;
 use crate::files;
-use crate::talk::TalkArgs;
+use crate::verbosity::VerbosityArgs;
 use writer::{Console, Target, Writer};
 
 /// The files that a run writes while it goes on.
@@ -35,7 +35,7 @@ pub struct JournalArgs {
 
 /// How much is said on standard error while a run goes on. Each says what those before it say.
 #[derive(Clone, Copy, Debug, Eq, Ord, PartialEq, PartialOrd)]
-pub enum Talk {
+pub enum Verbosity {
     /// Nothing.
     Nothing,
     /// Connections that failed.
@@ -48,9 +48,9 @@ pub enum Talk {
     Steps,
 }
 
-impl Talk {
+impl Verbosity {
     /// What `args` ask for, where `usual` is said unless they do.
-    pub fn of(args: TalkArgs, usual: Self) -> Self {
+    pub fn of(args: VerbosityArgs, usual: Self) -> Self {
         match (args.quiet, args.verbose) {
             (true, _) => Self::Nothing,
             (_, 0) => usual,
@@ -94,8 +94,8 @@ impl JournalArgs {
     /// is held back with all else that strangers cause.
     pub fn keep(
         &self,
-        talk: Talk,
-        restraint: Option<Arc<Restraint>>,
+        verbosity: Verbosity,
+        log_limit: Option<Arc<LogLimit>>,
         of: Of,
     ) -> Result<Kept, Trouble> {
         let (status, ends) = match of {
@@ -117,7 +117,9 @@ impl JournalArgs {
         };
         let targets = asked.iter().map(open).collect::<Result<Vec<_>, Trouble>>()?;
         targets.iter().try_for_each(Target::empty)?;
-        let console = (talk > Talk::Nothing).then(|| Console::new(talk, restraint)).transpose();
+        let console = (verbosity > Verbosity::Nothing)
+            .then(|| Console::new(verbosity, log_limit))
+            .transpose();
         let console = console.map_err(Trouble::no_thread)?;
         let writer = Writer::start(targets, console).map_err(Trouble::no_thread)?;
         Ok(Kept { writer })

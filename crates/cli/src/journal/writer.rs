@@ -17,11 +17,11 @@ use pathscope_core::quantity::{count, counted, were};
 use pathscope_core::record::Caveat;
 use pathscope_os::clock;
 use pathscope_os::outlets::{Outlet, explain};
-use pathscope_run::journal::{Sink, Wants};
-use pathscope_run::server::Restraint;
+use pathscope_run::records::journal::{Sink, Wants};
+use pathscope_run::server::LogLimit;
 use pathscope_views::journal::{self as rows, Form, Table};
 
-use super::Talk;
+use super::Verbosity;
 use crate::background::Background;
 use crate::{Trouble, files, terminal};
 
@@ -33,7 +33,7 @@ const SETTLE_WITHIN: Duration = Duration::from_secs(10);
 const ROWS_PER_HEADER: u64 = 40;
 
 /// What the thread is told.
-enum Word {
+enum WriterMessage {
     Entry(Entry),
     Settle(Sender<()>),
     End,
@@ -49,7 +49,7 @@ pub struct Writer {
 /// Where entries are left.
 #[derive(Debug)]
 struct Desk {
-    queue: Sender<Word>,
+    queue: Sender<WriterMessage>,
     waiting: AtomicUsize,
     lost: AtomicU64,
     /// Files that were given up, which was said at once.
@@ -81,9 +81,9 @@ pub struct Target {
 #[derive(Debug)]
 pub struct Console {
     out: Background,
-    talk: Talk,
+    verbosity: Verbosity,
     /// What holds back lines where there are too many; none at a client, whose connections are its own.
-    restraint: Option<Arc<Restraint>>,
+    log_limit: Option<Arc<LogLimit>>,
     status_rows: u64,
     /// Which table the last row of status was of.
     status_table: Option<Table>,
@@ -102,8 +102,12 @@ impl Writer {
                 status: targets
                     .iter()
                     .any(|target| matches!(target.table, Table::Status | Table::StreamStatus))
-                    || console.as_ref().is_some_and(|console| console.talk >= Talk::Status),
-                steps: console.as_ref().is_some_and(|console| console.talk >= Talk::Steps),
+                    || console
+                        .as_ref()
+                        .is_some_and(|console| console.verbosity >= Verbosity::Status),
+                steps: console
+                    .as_ref()
+                    .is_some_and(|console| console.verbosity >= Verbosity::Steps),
             },
         });
         let shared = Arc::clone(&desk);
@@ -130,7 +134,7 @@ impl Writer {
     fn end(&mut self) {
         if let Some(thread) = self.thread.take() {
             // A thread that is gone has nothing left to do.
-            let _ = self.desk.queue.send(Word::End);
+            let _ = self.desk.queue.send(WriterMessage::End);
             let _ = thread.join();
         }
     }
@@ -173,12 +177,12 @@ impl Sink for Desk {
             return;
         }
         // It fails only after the end, when nobody asks for more rows.
-        let _ = self.queue.send(Word::Entry(entry));
+        let _ = self.queue.send(WriterMessage::Entry(entry));
     }
 
     fn settle(&self) -> Vec<Caveat> {
         let (done, settled) = mpsc::channel();
-        let _ = self.queue.send(Word::Settle(done));
+        let _ = self.queue.send(WriterMessage::Settle(done));
         let is_late = settled.recv_timeout(SETTLE_WITHIN).is_err();
         let mut caveats = self.caveats();
         if is_late && self.waiting.load(Ordering::Relaxed) > 0 {
@@ -225,26 +229,26 @@ impl Target {
 }
 
 impl Console {
-    /// Standard error, for so much talk.
-    pub fn new(talk: Talk, restraint: Option<Arc<Restraint>>) -> io::Result<Self> {
+    /// Standard error, for so much verbosity.
+    pub fn new(verbosity: Verbosity, log_limit: Option<Arc<LogLimit>>) -> io::Result<Self> {
         let out = Background::new(io::stderr())?;
-        Ok(Self { out, talk, restraint, status_rows: 0, status_table: None })
+        Ok(Self { out, verbosity, log_limit, status_rows: 0, status_table: None })
     }
 
     fn hear(&mut self, entry: &Entry) {
         let least = match entry {
-            Entry::Closed(connection) if connection.facts.error.is_some() => Talk::Failures,
-            Entry::StreamClosed(stream) if stream.facts.error.is_some() => Talk::Failures,
-            Entry::Closed(_) | Entry::StreamClosed(_) => Talk::Connections,
+            Entry::Closed(connection) if connection.facts.error.is_some() => Verbosity::Failures,
+            Entry::StreamClosed(stream) if stream.facts.error.is_some() => Verbosity::Failures,
+            Entry::Closed(_) | Entry::StreamClosed(_) => Verbosity::Connections,
             Entry::Opened(_)
             | Entry::Status(_)
             | Entry::StreamOpened(_)
-            | Entry::StreamStatus(_) => Talk::Status,
-            Entry::Step(_) => Talk::Steps,
+            | Entry::StreamStatus(_) => Verbosity::Status,
+            Entry::Step(_) => Verbosity::Steps,
             // Told by whoever found it.
             Entry::Trouble(_) => return,
         };
-        if self.talk < least {
+        if self.verbosity < least {
             return;
         }
         let mut text = String::new();
@@ -266,10 +270,10 @@ impl Console {
         let out = &mut self.out;
         // Nobody listens any more: that is no reason to stop measuring.
         let mut say = |text: &str| drop(out.write_all(terminal::shown(text).as_bytes()));
-        match &self.restraint {
+        match &self.log_limit {
             // A row ends its line by itself, and the number of those that were left out does not.
-            Some(restraint) => {
-                restraint.say(clock::now(), text.trim_end_matches('\n'), &mut |line| {
+            Some(log_limit) => {
+                log_limit.say(clock::now(), text.trim_end_matches('\n'), &mut |line| {
                     say(&format!("{line}\n"));
                 });
             }
@@ -280,7 +284,7 @@ impl Console {
 
 /// Writes what comes until the end.
 fn write_all(
-    words: &Receiver<Word>,
+    words: &Receiver<WriterMessage>,
     mut targets: Vec<Target>,
     mut console: Option<Console>,
     desk: &Desk,
@@ -297,15 +301,15 @@ fn write_all(
         // What waits goes in one call for each file.
         while let Some(word) = next {
             match word {
-                Word::Entry(entry) => {
+                WriterMessage::Entry(entry) => {
                     taken += 1;
                     for (target, text) in targets.iter().zip(&mut texts) {
                         text.extend(rows::row(target.table, target.form, &entry));
                     }
                     console.iter_mut().for_each(|console| console.hear(&entry));
                 }
-                Word::Settle(done) => settled.push(done),
-                Word::End => is_end = true,
+                WriterMessage::Settle(done) => settled.push(done),
+                WriterMessage::End => is_end = true,
             }
             next = if is_end || taken >= 1_000 { None } else { words.try_recv().ok() };
         }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
-use pathscope_lab::standing::Shaper;
+use pathscope_lab::running::Shaper;
 
 /// `pathscope lab`.
 #[derive(Args, Debug)]
@@ -209,7 +209,7 @@ pub struct RunArgs {
     pub form: crate::args::FormArgs,
     /// When escape sequences for color are written
     #[command(flatten)]
-    pub color: crate::talk::ColorArgs,
+    pub color: crate::verbosity::ColorArgs,
     /// Show only the result
     #[arg(short, long)]
     pub quiet: bool,
@@ -238,7 +238,7 @@ pub struct VerifyArgs {
     pub form: crate::args::FormArgs,
     /// When escape sequences for color are written
     #[command(flatten)]
-    pub color: crate::talk::ColorArgs,
+    pub color: crate::verbosity::ColorArgs,
     /// Show only the result
     #[arg(short, long)]
     pub quiet: bool,

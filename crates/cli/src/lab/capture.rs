@@ -9,7 +9,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::quantity::counted;
 use pathscope_lab::capture::{self, Bounds, CaptureError};
 use pathscope_lab::kernel::Kernel;
-use pathscope_lab::standing::{Registry, Standing, enter};
+use pathscope_lab::running::{Registry, RunningLab, enter};
 use pathscope_os::namespaces::Network as Namespace;
 use pathscope_os::packets::{PacketSocket, Scope};
 use pathscope_os::{OsError, Waker, clock};
@@ -25,8 +25,8 @@ const BUFFER: usize = 32 << 20;
 
 /// Captures until a signal, or a bound.
 pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
-    let standing = super::find(registry, &args.which)?;
-    let (node, interface) = place(&standing, &args.link)?;
+    let running = super::find(registry, &args.which)?;
+    let (node, interface) = place(&running, &args.link)?;
     refuse_standard_output("capture", &args.output)?;
     // The file is ours to make as the user sees files, so before the node is entered. What it held stays
     // until it is certain that there is something to replace it.
@@ -40,7 +40,7 @@ pub fn capture(registry: &Registry, args: &CaptureArgs) -> Result<(), Trouble> {
         .open(&args.output)
         .map_err(unwritten)?;
     let is_regular = file.metadata().map_err(unwritten)?.is_file();
-    enter(registry, &standing, &node).map_err(|error| super::trouble(&error))?;
+    enter(registry, &running, &node).map_err(|error| super::trouble(&error))?;
     let failed = |error: &dyn std::fmt::Display| {
         Trouble::new(Failure::Unsupported, format!("cannot capture on {node}: {error}"))
     };
@@ -93,10 +93,10 @@ fn open(node: &str, interface: &str) -> Result<PacketSocket, String> {
 }
 
 /// The node and interface where a link ends. Its name may name the ends in the other order.
-fn place(standing: &Standing, link: &str) -> Result<(String, String), Trouble> {
-    let network = &standing.network;
+fn place(running: &RunningLab, link: &str) -> Result<(String, String), Trouble> {
+    let network = &running.network;
     let Some((_, end)) = network.link_by_ends(link) else {
-        let (lab, known) = (&standing.name, network.link_names());
+        let (lab, known) = (&running.name, network.link_names());
         return Err(Trouble::usage(format!("lab {lab} has no link {link}; it has {known}")));
     };
     let node = &network.nodes()[end.node];

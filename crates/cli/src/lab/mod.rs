@@ -19,7 +19,7 @@ use pathscope_core::error::Failure;
 use pathscope_lab::harness::{Lab, Plan, UpError};
 use pathscope_lab::keeper;
 use pathscope_lab::picture;
-use pathscope_lab::standing::{self, Down, Registry, Standing, StandingError};
+use pathscope_lab::running::{self, Down, Registry, RunningLab, RunningLabError};
 use pathscope_lab::topology::{Network, Passage, Topology};
 
 pub use self::args::LabArgs;
@@ -58,23 +58,23 @@ fn up(registry: &Registry, args: &UpArgs) -> Result<(), Trouble> {
     check_name(name)?;
     let (network, shaper) = (&network, args.shaper.into());
     let plan = Plan { binary: &binary, registry, name, network, seed: args.seed, shaper };
-    let standing = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
+    let running = Lab::up(&plan).and_then(Lab::stay).map_err(|error| not_up(name, &error))?;
     terminal::say(&format!(
         "lab {name} is up: {}; {}\ntry: pathscope lab exec {} -- ip address",
-        picture::summary(&standing.network),
-        shaping(&standing),
-        standing.nodes.first().map_or("NODE", |node| node.name.as_str()),
+        picture::summary(&running.network),
+        shaping(&running),
+        running.nodes.first().map_or("NODE", |node| node.name.as_str()),
     ));
     Ok(())
 }
 
 /// Who applies the conditions of a lab's links, and what their chances are drawn from, where any link has conditions.
-fn shaping(standing: &Standing) -> String {
-    let mut links = standing.network.links().iter();
+fn shaping(running: &RunningLab) -> String {
+    let mut links = running.network.links().iter();
     if links.all(|link| link.passage == Passage::Plain) {
         return "no link is shaped".to_owned();
     }
-    format!("shaped by {}, seed {}", standing.shaper, standing.seed)
+    format!("shaped by {}, seed {}", running.shaper, running.seed)
 }
 
 /// What a lab is called where nobody says: a title may have blanks, a name that people type has none.
@@ -100,7 +100,7 @@ fn check_name(name: &str) -> Result<(), Trouble> {
 
 fn not_up(name: &str, error: &UpError) -> Trouble {
     match error {
-        UpError::Standing(error) => trouble(error),
+        UpError::RunningLab(error) => trouble(error),
         _ => Trouble::new(Failure::Unsupported, format!("lab {name} is not up: {error}")),
     }
 }
@@ -116,7 +116,7 @@ fn down(registry: &Registry, args: &DownArgs) -> Result<(), Trouble> {
         given => given.map(str::to_owned),
     };
     let name = registry.find_name(name.as_deref()).map_err(|error| trouble(&error))?;
-    let down = standing::down(registry, &name).map_err(|error| trouble(&error))?;
+    let down = running::down(registry, &name).map_err(|error| trouble(&error))?;
     terminal::say(&match down {
         Down::ByKeeper => format!("lab {name} is down"),
         Down::Lingers => format!(
@@ -163,24 +163,24 @@ fn read(file: &Path) -> Result<Network, Trouble> {
 }
 
 /// The lab that is meant.
-fn find(registry: &Registry, which: &args::WhichArgs) -> Result<Standing, Trouble> {
+fn find(registry: &Registry, which: &args::WhichArgs) -> Result<RunningLab, Trouble> {
     registry.find(which.lab.as_deref()).map_err(|error| trouble(&error))
 }
 
-fn trouble(error: &StandingError) -> Trouble {
+fn trouble(error: &RunningLabError) -> Trouble {
     let failure = match error {
-        StandingError::NoSuchLab { .. }
-        | StandingError::WhichLab { .. }
-        | StandingError::NoLab
-        | StandingError::NameInUse { .. }
-        | StandingError::Unfinished { .. }
-        | StandingError::BeingBuilt { .. }
-        | StandingError::NoSuchNode { .. }
-        | StandingError::Refused(_) => Failure::Usage,
-        StandingError::Keeper { .. }
-        | StandingError::Stubborn { .. }
-        | StandingError::File { .. }
-        | StandingError::Os(_) => Failure::Unsupported,
+        RunningLabError::NoSuchLab { .. }
+        | RunningLabError::WhichLab { .. }
+        | RunningLabError::NoLab
+        | RunningLabError::NameInUse { .. }
+        | RunningLabError::Unfinished { .. }
+        | RunningLabError::BeingBuilt { .. }
+        | RunningLabError::NoSuchNode { .. }
+        | RunningLabError::Refused(_) => Failure::Usage,
+        RunningLabError::Keeper { .. }
+        | RunningLabError::Stubborn { .. }
+        | RunningLabError::File { .. }
+        | RunningLabError::Os(_) => Failure::Unsupported,
     };
     Trouble::new(failure, error.to_string())
 }

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::Command;
 
 use pathscope_core::error::Failure;
-use pathscope_lab::standing::{Registry, enter};
+use pathscope_lab::running::{Registry, enter};
 
 use super::args::{ExecArgs, ShellArgs, WhichArgs};
 use crate::Trouble;
@@ -30,8 +30,8 @@ fn become_program(
     node: &str,
     program: &[OsString],
 ) -> Result<(), Trouble> {
-    let standing = super::find(registry, which)?;
-    let environment = enter(registry, &standing, node).map_err(|error| super::trouble(&error))?;
+    let running = super::find(registry, which)?;
+    let environment = enter(registry, &running, node).map_err(|error| super::trouble(&error))?;
     let Some((program, arguments)) = program.split_first() else {
         return Err(Trouble::usage("name the program to run, behind --"));
     };

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use pathscope_core::record::{Caveat, LabNode};
 use pathscope_lab::harness;
 use pathscope_lab::relay::RelayAccount;
-use pathscope_lab::standing::{
-    LAB_VARIABLE, NODE_VARIABLE, REGISTRY_VARIABLE, Registry, Standing, TOKEN_VARIABLE,
+use pathscope_lab::running::{
+    LAB_VARIABLE, NODE_VARIABLE, REGISTRY_VARIABLE, Registry, RunningLab, TOKEN_VARIABLE,
 };
 
 use super::counts;
@@ -19,7 +19,7 @@ use super::counts;
 /// A lab that this program is in.
 pub struct Presence {
     registry: Registry,
-    standing: Standing,
+    running: RunningLab,
     node: String,
 }
 
@@ -28,21 +28,21 @@ impl Presence {
     pub fn find() -> Option<Self> {
         let word = |name| env::var(name).ok();
         let registry = Registry::at(PathBuf::from(env::var_os(REGISTRY_VARIABLE)?));
-        let standing = registry.find(Some(&word(LAB_VARIABLE)?)).ok()?;
+        let running = registry.find(Some(&word(LAB_VARIABLE)?)).ok()?;
         // Another lab may have taken the name since.
-        if word(TOKEN_VARIABLE)? != standing.token {
+        if word(TOKEN_VARIABLE)? != running.token {
             return None;
         }
-        Some(Self { node: word(NODE_VARIABLE)?, registry, standing })
+        Some(Self { node: word(NODE_VARIABLE)?, registry, running })
     }
 
     /// As results name it.
     pub fn node(&self) -> LabNode {
         LabNode {
-            lab: self.standing.name.clone(),
+            lab: self.running.name.clone(),
             node: self.node.clone(),
-            shaper: self.standing.shaper.to_string(),
-            seed: self.standing.seed,
+            shaper: self.running.shaper.to_string(),
+            seed: self.running.seed,
         }
     }
 
@@ -65,6 +65,6 @@ impl Presence {
     }
 
     fn account(&self) -> Result<RelayAccount, String> {
-        harness::account(&self.registry, &self.standing).map_err(|error| error.to_string())
+        harness::account(&self.registry, &self.running).map_err(|error| error.to_string())
     }
 }

@@ -5,18 +5,18 @@ use std::io;
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
+use pathscope_core::presentation::{Figure, Row, Value};
 use pathscope_core::quantity::{Period, named};
-use pathscope_core::sheet::{Figure, Row, Value};
 use pathscope_experiments::document::{ExperimentsDocument, StepResult};
 use pathscope_experiments::plan::Plan;
+use pathscope_experiments::presentation;
 use pathscope_experiments::programs::is_installed;
 use pathscope_experiments::runner::{self, Request, Told};
-use pathscope_experiments::sheet;
 use pathscope_lab::harness;
-use pathscope_lab::standing::{Registry, Shaper};
+use pathscope_lab::running::{Registry, Shaper};
 use pathscope_modes::document::OutcomeState;
 use pathscope_run::stop::Stop;
-use pathscope_run::wall;
+use pathscope_run::timestamp;
 
 use super::args::RunArgs;
 use super::counts;
@@ -55,7 +55,7 @@ pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
         lab,
         host: measure::here(None),
         command: words::as_typed(std::env::args_os()),
-        started_at: wall::rfc3339(pathscope_os::clock::wall_unix_ns()),
+        started_at: timestamp::rfc3339(pathscope_os::clock::wall_unix_ns()),
         stop: &|| stop.reason(),
         sentence: counts::sentence,
     };
@@ -66,8 +66,8 @@ pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
     let mut progress = Progress { all, done: 0 };
     let document = runner::run(&request, &mut |told| match told {
         Told::Began(document) => {
-            let sheet = sheet::announcement(document);
-            outputs.event(Event::Started { sheet: &sheet, record: document });
+            let presentation = presentation::announcement(document);
+            outputs.event(Event::Started { presentation: &presentation, record: document });
         }
         Told::Step(document) => {
             outputs.event(Event::Checkpoint { record: document });
@@ -152,10 +152,10 @@ fn finish(
     mut outputs: Outputs<'_>,
     args: &RunArgs,
 ) -> Result<(), Trouble> {
-    let sheet = sheet::sheet(document);
+    let presentation = presentation::presentation(document);
     let trouble = verdict(document);
     let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
-    outputs.event(Event::Finished { sheet: &sheet, record: document, failure });
+    outputs.event(Event::Finished { presentation: &presentation, record: document, failure });
     let writing = outputs.into_trouble();
     let has_result = document.experiments.iter().any(|experiment| !experiment.steps.is_empty());
     if let (Some(file), None, true, false) = (&args.output, &writing, has_result, args.quiet) {

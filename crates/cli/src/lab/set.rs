@@ -2,14 +2,14 @@
 
 use pathscope_core::quantity::Period;
 use pathscope_lab::link::Order;
-use pathscope_lab::standing::{Registry, Request, SetOrder, ask};
+use pathscope_lab::running::{Registry, Request, SetOrder, ask};
 
 use super::args::SetArgs;
 use crate::Trouble;
 
 /// Tells a link what to do, now and later.
 pub fn set(registry: &Registry, args: &SetArgs) -> Result<(), Trouble> {
-    let standing = super::find(registry, &args.which)?;
+    let running = super::find(registry, &args.which)?;
     let orders = steps(&args.words)?
         .into_iter()
         .map(|(after, order)| SetOrder {
@@ -19,9 +19,7 @@ pub fn set(registry: &Registry, args: &SetArgs) -> Result<(), Trouble> {
             after_ns: after.0,
         })
         .collect();
-    ask(registry, &standing, &Request::Set(orders))
-        .map(drop)
-        .map_err(|error| super::trouble(&error))
+    ask(registry, &running, &Request::Set(orders)).map(drop).map_err(|error| super::trouble(&error))
 }
 
 /// `loss=1% at 5s cut at 10s restore`: three steps. Words may stand before their time, too, as in

@@ -8,7 +8,7 @@ use pathscope_core::error::Failure;
 use pathscope_lab::harness;
 use pathscope_lab::picture;
 use pathscope_lab::relay::RelayAccount;
-use pathscope_lab::standing::{Registry, Shaper, Standing};
+use pathscope_lab::running::{Registry, RunningLab, Shaper};
 use pathscope_lab::topology::Network;
 
 use super::args::ShowArgs;
@@ -37,15 +37,15 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
         let text = if args.json { json(&network, None)? } else { picture::text(&network) };
         (network, text)
     } else {
-        let standing = super::find(registry, &args.which)?;
+        let running = super::find(registry, &args.which)?;
         let account =
-            harness::account(registry, &standing).map_err(|error| super::trouble(&error))?;
+            harness::account(registry, &running).map_err(|error| super::trouble(&error))?;
         let text = if args.json {
-            json(&standing.network, Some(&account))?
+            json(&running.network, Some(&account))?
         } else {
-            lab(&standing, &account, args.verbose)
+            lab(&running, &account, args.verbose)
         };
-        (standing.network, text)
+        (running.network, text)
     };
     if let Some(path) = &args.svg {
         fs::write(path, picture::svg(&network)).map_err(|error| {
@@ -64,16 +64,16 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
 
 /// What people look for in a lab that is up comes first: its links as they are now, and what they did.
 /// Addresses and routes follow where they are asked for.
-fn lab(standing: &Standing, account: &RelayAccount, verbose: bool) -> String {
-    let network = &standing.network;
+fn lab(running: &RunningLab, account: &RelayAccount, verbose: bool) -> String {
+    let network = &running.network;
     let mut text = format!(
         "{}: {}\nup, {}, keeper process {}\n",
-        standing.name,
+        running.name,
         picture::summary(network),
-        super::shaping(standing),
-        standing.keeper
+        super::shaping(running),
+        running.keeper
     );
-    text.push_str(&match standing.shaper {
+    text.push_str(&match running.shaper {
         Shaper::Relay => counts::text(account),
         Shaper::Tc => NO_LEDGER.to_owned(),
     });

@@ -4,18 +4,18 @@ use std::io;
 
 use pathscope_calibration::document::{CalibrationDocument, CellResult};
 use pathscope_calibration::runner::{self, Request, Told};
-use pathscope_calibration::{Extent, sheet};
+use pathscope_calibration::{Extent, presentation};
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
+use pathscope_core::presentation::{Figure, Row, Value};
 use pathscope_core::quantity::named;
-use pathscope_core::sheet::{Figure, Row, Value};
 use pathscope_experiments::runner::LAST_WORDS;
 use pathscope_lab::harness;
-use pathscope_lab::standing::{Registry, Shaper};
+use pathscope_lab::running::{Registry, Shaper};
 use pathscope_modes::document::OutcomeState;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::stop::Stop;
-use pathscope_run::wall;
+use pathscope_run::timestamp;
 
 use super::args::VerifyArgs;
 use super::counts;
@@ -66,7 +66,7 @@ pub fn verify(registry: &Registry, args: &VerifyArgs) -> Result<(), Trouble> {
         port: DEFAULT_PORT,
         host: measure::here(None),
         command: words::as_typed(std::env::args_os()),
-        started_at: wall::rfc3339(pathscope_os::clock::wall_unix_ns()),
+        started_at: timestamp::rfc3339(pathscope_os::clock::wall_unix_ns()),
         stop: &|| stop.reason(),
         sentence: counts::sentence,
     };
@@ -75,8 +75,8 @@ pub fn verify(registry: &Registry, args: &VerifyArgs) -> Result<(), Trouble> {
     let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, file);
     let document = runner::run(&request, &mut |told| match told {
         Told::Began(document) => {
-            let sheet = sheet::announcement(document);
-            outputs.event(Event::Started { sheet: &sheet, record: document });
+            let presentation = presentation::announcement(document);
+            outputs.event(Event::Started { presentation: &presentation, record: document });
         }
         Told::Cell(document) => {
             if let Some(cell) = document.cells.last() {
@@ -129,10 +129,10 @@ fn finish(
     mut outputs: Outputs<'_>,
     args: &VerifyArgs,
 ) -> Result<(), Trouble> {
-    let sheet = sheet::sheet(document);
+    let presentation = presentation::presentation(document);
     let trouble = verdict(document);
     let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
-    outputs.event(Event::Finished { sheet: &sheet, record: document, failure });
+    outputs.event(Event::Finished { presentation: &presentation, record: document, failure });
     let writing = outputs.into_trouble();
     let has_result = !document.cells.is_empty();
     if let (Some(file), None, true, false) = (&args.output, &writing, has_result, args.quiet) {

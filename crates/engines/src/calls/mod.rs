@@ -112,17 +112,17 @@ pub trait SystemCalls {
         Ok(batches::join(socket)?)
     }
 
-    /// Receives datagrams into slots of so many bytes of `room`; returns how many slots are filled.
+    /// Receives datagrams into strides of so many bytes of `room`; returns how many strides are filled.
     #[inline]
     fn receive_datagrams(
         &mut self,
         socket: &Socket,
-        (room, slot_bytes): (&mut [u8], usize),
+        (room, stride_bytes): (&mut [u8], usize),
         arrived: &mut [Arrived; MOST],
         blocking: Blocking,
     ) -> Result<usize, Trouble> {
         let waits = blocking == Blocking::UntilTimeout;
-        Ok(batches::receive(socket, room, slot_bytes, arrived, waits)?)
+        Ok(batches::receive(socket, room, stride_bytes, arrived, waits)?)
     }
 
     /// Makes a call that waits for sockets, for so long; `None`: until one is ready.

@@ -11,7 +11,7 @@ use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::calls::{Called, timespec};
-use crate::shift::{Awaited, Lingering, Pause, Shift, Visit, Wire};
+use crate::event_loop::{Awaited, EventLoop, Lingering, Pause, Visit, Wire};
 use crate::{EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
 
 /// Ready sockets that one wait tells of.
@@ -31,32 +31,32 @@ pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
-    let mut shift = Shift::open(worker, calls, EngineKind::Epoll, Lingering::Allowed)?;
-    let mut roster = Roster::new(shift.waker(), shift.seats.len())?;
-    while shift.is_open() {
-        shift.tick();
-        let began = shift.now;
-        shift.attend();
-        roster.serve(&mut shift);
-        if shift.is_open() {
-            roster.wait(&mut shift)?;
-            if roster.queue.is_empty() {
-                shift.approach(began);
+    let mut event_loop = EventLoop::open(worker, calls, EngineKind::Epoll, Lingering::Allowed)?;
+    let mut registrations = Registrations::new(event_loop.waker(), event_loop.slots.len())?;
+    while event_loop.is_open() {
+        event_loop.tick();
+        let began = event_loop.now;
+        event_loop.attend();
+        registrations.serve(&mut event_loop);
+        if event_loop.is_open() {
+            registrations.wait(&mut event_loop)?;
+            if registrations.queue.is_empty() {
+                event_loop.approach(began);
             }
         }
     }
-    Ok(shift.close())
+    Ok(event_loop.close())
 }
 
 /// Who is to be visited, and who is ready.
-struct Roster {
+struct Registrations {
     epoll: OwnedFd,
     events: Vec<Event>,
     queue: VecDeque<u32>,
 }
 
-impl Roster {
-    fn new(waker: &Waker, seats: usize) -> Result<Self, EngineError> {
+impl Registrations {
+    fn new(waker: &Waker, slots: usize) -> Result<Self, EngineError> {
         let failed = |errno: rustix::io::Errno| OsError::Call {
             what: "open an epoll instance",
             source: errno.into(),
@@ -64,56 +64,64 @@ impl Roster {
         let epoll = epoll::create(CreateFlags::CLOEXEC).map_err(failed)?;
         epoll::add(&epoll, waker, EventData::new_u64(WAKER), EventFlags::IN).map_err(failed)?;
         let none = Event { flags: EventFlags::empty(), data: EventData::new_u64(0) };
-        Ok(Self { epoll, events: vec![none; EVENTS], queue: VecDeque::with_capacity(seats) })
+        Ok(Self { epoll, events: vec![none; EVENTS], queue: VecDeque::with_capacity(slots) })
     }
 
     /// Visits once everyone to whom something happened.
-    fn serve<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>) {
-        self.enqueue_roused(shift);
+    fn serve<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
+        self.enqueue_roused(event_loop);
         for _ in 0..self.queue.len() {
             let Some(place) = self.queue.pop_front() else { return };
             let place = place as usize;
-            shift.seats[place].is_queued = false;
-            match shift.visit(place) {
+            event_loop.slots[place].is_queued = false;
+            match event_loop.visit(place) {
                 Visit::Unfinished => {
-                    shift.rest.moved();
+                    event_loop.rest.moved();
                     // A flow that can always send is never idle, and has to hear what came all the same.
-                    self.register(shift, place);
-                    self.enqueue(shift, place);
+                    self.register(event_loop, place);
+                    self.enqueue(event_loop, place);
                 }
                 Visit::Moved => {
-                    shift.rest.moved();
-                    self.register(shift, place);
+                    event_loop.rest.moved();
+                    self.register(event_loop, place);
                 }
-                Visit::Idle => self.register(shift, place),
+                Visit::Idle => self.register(event_loop, place),
             }
             if !self.queue.is_empty() {
-                shift.tick();
-                shift.attend();
+                event_loop.tick();
+                event_loop.attend();
             }
-            if !shift.is_open() {
+            if !event_loop.is_open() {
                 return;
             }
         }
-        self.enqueue_roused(shift);
+        self.enqueue_roused(event_loop);
     }
 
-    fn enqueue_roused<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>) {
-        self.queue.extend(shift.roused.drain(..));
+    fn enqueue_roused<M: Machine, S: SystemCalls>(&mut self, event_loop: &mut EventLoop<M, S>) {
+        self.queue.extend(event_loop.roused.drain(..));
     }
 
-    fn enqueue<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>, place: usize) {
-        if !shift.seats[place].is_queued {
-            shift.seats[place].is_queued = true;
+    fn enqueue<M: Machine, S: SystemCalls>(
+        &mut self,
+        event_loop: &mut EventLoop<M, S>,
+        place: usize,
+    ) {
+        if !event_loop.slots[place].is_queued {
+            event_loop.slots[place].is_queued = true;
             self.queue.push_back(place as u32);
         }
     }
 
     /// Has the kernel tell of what a flow waits for, where it does not already.
-    fn register<M: Machine, S: SystemCalls>(&mut self, shift: &mut Shift<M, S>, place: usize) {
-        for lane in 0..shift.seats[place].wires.len() {
-            let Awaited { to_receive, to_send } = shift.awaited(place, lane);
-            let wire = &mut shift.seats[place].wires[lane];
+    fn register<M: Machine, S: SystemCalls>(
+        &mut self,
+        event_loop: &mut EventLoop<M, S>,
+        place: usize,
+    ) {
+        for lane in 0..event_loop.slots[place].wires.len() {
+            let Awaited { to_receive, to_send } = event_loop.awaited(place, lane);
+            let wire = &mut event_loop.slots[place].wires[lane];
             let mut missing = 0;
             if to_receive && !wire.readable {
                 missing |= TO_RECEIVE;
@@ -123,8 +131,8 @@ impl Roster {
             }
             let wanted = wire.registered | missing;
             if let Err(errno) = self.change(wire, place, lane, wanted) {
-                shift.failed(place, Lane(lane as u8), errno);
-                self.enqueue(shift, place);
+                event_loop.failed(place, Lane(lane as u8), errno);
+                self.enqueue(event_loop, place);
             }
         }
     }
@@ -146,12 +154,12 @@ impl Roster {
 
     fn wait<M: Machine, S: SystemCalls>(
         &mut self,
-        shift: &mut Shift<M, S>,
+        event_loop: &mut EventLoop<M, S>,
     ) -> Result<(), EngineError> {
-        let pause = if self.queue.is_empty() { shift.pause() } else { Pause::Spin };
+        let pause = if self.queue.is_empty() { event_loop.pause() } else { Pause::Spin };
         let mut ready = 0;
         let Self { epoll, events, .. } = self;
-        shift.wait(pause, |_, _, timeout| {
+        event_loop.wait(pause, |_, _, timeout| {
             let timeout = doze(epoll, timeout)?;
             ready = epoll::wait(&*epoll, &mut events[..], timeout.map(timespec).as_ref())?;
             let is_called = events[..ready].iter().any(|event| event.data.u64() == WAKER);
@@ -160,7 +168,7 @@ impl Roster {
         for index in 0..ready {
             let Event { flags, data } = self.events[index];
             if data.u64() != WAKER {
-                self.note(shift, data.u64(), flags);
+                self.note(event_loop, data.u64(), flags);
             }
         }
         Ok(())
@@ -169,19 +177,19 @@ impl Roster {
     /// A socket is ready. Where nobody waits for that any more, the kernel need not tell again.
     fn note<M: Machine, S: SystemCalls>(
         &mut self,
-        shift: &mut Shift<M, S>,
+        event_loop: &mut EventLoop<M, S>,
         data: u64,
         flags: EventFlags,
     ) {
         let (place, lane) = ((data >> 8) as usize, (data & 0xff) as usize);
-        if lane >= shift.seats[place].wires.len() {
+        if lane >= event_loop.slots[place].wires.len() {
             // The flow has departed since the kernel told of it.
             return;
         }
-        let Awaited { to_receive, to_send } = shift.awaited(place, lane);
+        let Awaited { to_receive, to_send } = event_loop.awaited(place, lane);
         // An error is found by trying, whichever way.
         let trouble = flags.intersects(EventFlags::ERR | EventFlags::HUP);
-        let wire = &mut shift.seats[place].wires[lane];
+        let wire = &mut event_loop.slots[place].wires[lane];
         let mut wanted = wire.registered;
         if trouble || flags.contains(EventFlags::IN) {
             wire.readable = true;
@@ -194,7 +202,7 @@ impl Roster {
         // Cutting down a registration cannot reach a limit.
         let _ = self.change(wire, place, lane, wanted);
         if to_receive || to_send {
-            self.enqueue(shift, place);
+            self.enqueue(event_loop, place);
         }
     }
 }

@@ -17,7 +17,7 @@ use pathscope_flow::{ClockNeed, Machine, Transport};
 use pathscope_os::{OsError, Socket, Waker};
 
 use crate::calls::{Called, Watch, poll};
-use crate::shift::{Awaited, Lingering, Medium, Pause, Seat, Shift, Step, Visit, Wire};
+use crate::event_loop::{Awaited, EventLoop, Lingering, Medium, Pause, Slot, Step, Visit, Wire};
 use crate::{Blocking, EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
 
 pub use split::run_split;
@@ -57,66 +57,66 @@ fn work<M: Machine, S: SystemCalls>(
     lingering: Lingering,
 ) -> Result<Finished<M>, EngineError> {
     let sleeps = worker.terms.wait == Wait::Sleep;
-    let mut shift = Shift::open(worker, calls, EngineKind::Plain, lingering)?;
+    let mut event_loop = EventLoop::open(worker, calls, EngineKind::Plain, lingering)?;
     let mut blocks = Blocks::Again;
-    while shift.is_open() {
-        shift.tick();
-        let began = shift.now;
-        shift.attend();
-        let has_moved =
-            (sleeps && block(&mut shift, &mut blocks) == Slept::Moved) || visit_all(&mut shift);
+    while event_loop.is_open() {
+        event_loop.tick();
+        let began = event_loop.now;
+        event_loop.attend();
+        let has_moved = (sleeps && block(&mut event_loop, &mut blocks) == Slept::Moved)
+            || visit_all(&mut event_loop);
         if has_moved {
             blocks = Blocks::Again;
         } else {
-            rest(&mut shift, &mut blocks, began)?;
+            rest(&mut event_loop, &mut blocks, began)?;
         }
     }
-    Ok(shift.close())
+    Ok(event_loop.close())
 }
 
 /// Lets every flow move what it can; whether any did.
-fn visit_all<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
-    forget_roused(shift);
+fn visit_all<M: Machine, S: SystemCalls>(event_loop: &mut EventLoop<M, S>) -> bool {
+    forget_roused(event_loop);
     let mut moved = false;
-    for place in 0..shift.seats.len() {
-        for wire in &mut shift.seats[place].wires {
+    for place in 0..event_loop.slots.len() {
+        for wire in &mut event_loop.slots[place].wires {
             (wire.readable, wire.writable) = (true, true);
         }
-        moved |= shift.visit(place) != Visit::Idle;
+        moved |= event_loop.visit(place) != Visit::Idle;
         if place > 0 {
-            shift.tick();
+            event_loop.tick();
         }
-        shift.attend();
+        event_loop.attend();
     }
     if moved {
-        shift.rest.moved();
+        event_loop.rest.moved();
     }
     moved
 }
 
-/// Every seat is visited in every turn: whom something happened to does not matter here.
-fn forget_roused<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) {
-    while let Some(place) = shift.roused.pop() {
-        shift.seats[place as usize].is_queued = false;
+/// Every slot is visited in every turn: whom something happened to does not matter here.
+fn forget_roused<M: Machine, S: SystemCalls>(event_loop: &mut EventLoop<M, S>) {
+    while let Some(place) = event_loop.roused.pop() {
+        event_loop.slots[place as usize].is_queued = false;
     }
 }
 
 fn rest<M: Machine, S: SystemCalls>(
-    shift: &mut Shift<M, S>,
+    event_loop: &mut EventLoop<M, S>,
     blocks: &mut Blocks,
     began: Tick,
 ) -> Result<(), EngineError> {
-    match shift.pause() {
-        _ if !shift.is_open() || !shift.roused.is_empty() => Ok(()),
+    match event_loop.pause() {
+        _ if !event_loop.is_open() || !event_loop.roused.is_empty() => Ok(()),
         // No hint to the processor: the next turn is a system call, and the hint would delay it.
         Pause::Spin => {
-            shift.approach(began);
+            event_loop.approach(began);
             Ok(())
         }
         // Be it in vain, it took time: what is due now is known in the next turn.
-        Pause::Sleep if block(shift, blocks) != Slept::No => Ok(()),
-        Pause::Sleep => shift.wait(Pause::Sleep, |seats, (waker, medium), timeout| {
-            watch(seats, waker, medium, timeout)
+        Pause::Sleep if block(event_loop, blocks) != Slept::No => Ok(()),
+        Pause::Sleep => event_loop.wait(Pause::Sleep, |slots, (waker, medium), timeout| {
+            watch(slots, waker, medium, timeout)
         }),
     }
 }
@@ -141,61 +141,64 @@ enum Slept {
 
 /// Where a single flow wants to move one way only and nothing else is due soon: moves it with a call
 /// that may sleep.
-fn block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>, blocks: &mut Blocks) -> Slept {
-    if *blocks == Blocks::NotYet || !can_block(shift) {
+fn block<M: Machine, S: SystemCalls>(
+    event_loop: &mut EventLoop<M, S>,
+    blocks: &mut Blocks,
+) -> Slept {
+    if *blocks == Blocks::NotYet || !can_block(event_loop) {
         return Slept::No;
     }
-    let wire = &mut shift.seats[0].wires[0];
+    let wire = &mut event_loop.slots[0].wires[0];
     (wire.readable, wire.writable) = (true, true);
-    shift.visited(0);
-    if shift.step(0, Blocking::UntilTimeout) == Step::Idle {
+    event_loop.visited(0);
+    if event_loop.step(0, Blocking::UntilTimeout) == Step::Idle {
         *blocks = Blocks::NotYet;
         return Slept::InVain;
     }
-    shift.rest.moved();
+    event_loop.rest.moved();
     Slept::Moved
 }
 
-fn can_block<M: Machine, S: SystemCalls>(shift: &mut Shift<M, S>) -> bool {
-    let [seat] = &shift.seats[..] else { return false };
+fn can_block<M: Machine, S: SystemCalls>(event_loop: &mut EventLoop<M, S>) -> bool {
+    let [slot] = &event_loop.slots[..] else { return false };
     // One that comes must not wait, and its sockets have no timeouts.
-    if shift.has_succession() {
+    if event_loop.has_succession() {
         return false;
     }
     // Nor does a lane that joined later, and another may join at any time.
-    if seat.wires.len() != 1 || seat.roams {
+    if slot.wires.len() != 1 || slot.roams {
         return false;
     }
     // What happened last may have set another timer.
-    shift.refresh(0);
-    if shift.due().nanos_since(shift.now) < least_time_ns::<M>() {
+    event_loop.refresh(0);
+    if event_loop.due().nanos_since(event_loop.now) < least_time_ns::<M>() {
         return false;
     }
-    let Awaited { to_receive, to_send } = shift.awaited(0, 0);
+    let Awaited { to_receive, to_send } = event_loop.awaited(0, 0);
     // Datagrams are stamped before they are sent, and the timeout is of each and not of the call; and who times each send
     // has to hear that one was refused, and when.
     let is_timed =
-        shift.transport() == Transport::Datagram || M::CLOCK == ClockNeed::EveryOperation;
+        event_loop.transport() == Transport::Datagram || M::CLOCK == ClockNeed::EveryOperation;
     if to_send && is_timed {
         return false;
     }
-    let wire = &shift.seats[0].wires[0];
+    let wire = &event_loop.slots[0].wires[0];
     let has_rest = !wire.unread.is_empty() && !wire.starved;
-    to_receive != to_send && !has_rest && shift.is_open()
+    to_receive != to_send && !has_rest && event_loop.is_open()
 }
 
 /// Sleeps until a lane that is waited for is ready.
 fn watch<M: Machine>(
-    seats: &mut [Seat<M>],
+    slots: &mut [Slot<M>],
     waker: &Waker,
     medium: Medium,
     timeout: Option<Duration>,
 ) -> Result<Called, Trouble> {
-    let watches = seats.iter().flat_map(|seat| {
-        seat.wires
+    let watches = slots.iter().flat_map(|slot| {
+        slot.wires
             .iter()
             .enumerate()
-            .filter_map(move |(lane, wire)| watch_for(wire, seat.awaited(lane, medium)))
+            .filter_map(move |(lane, wire)| watch_for(wire, slot.awaited(lane, medium)))
     });
     if watches.clone().nth(WATCHES_ON_STACK).is_none() {
         let mut watches: ArrayVec<Watch<'_>, WATCHES_ON_STACK> = watches.collect();

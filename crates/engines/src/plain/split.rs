@@ -12,8 +12,8 @@ use pathscope_os::{OsError, Socket, Waker};
 use super::whole::{Half, Whole};
 use super::{Timeouts, work};
 use crate::calls::poll;
-use crate::mailbox::{Command, Inbox, Letter, Remote, mailbox};
-use crate::shift::Lingering;
+use crate::event_loop::Lingering;
+use crate::inbox::{Command, Inbox, Letter, Remote, worker_inbox};
 use crate::{Ended, EngineError, Finished, SystemCalls, Trouble, Worker};
 
 /// Runs the sending and the receiving half of each flow on threads of their own until all are over.
@@ -52,8 +52,8 @@ struct Cut<M: Split> {
 type Flows<M> = Vec<(M, Vec<Arc<Socket>>)>;
 
 fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
-    let (send_remote, send_inbox) = mailbox()?;
-    let (receive_remote, receive_inbox) = mailbox()?;
+    let (send_remote, send_inbox) = worker_inbox()?;
+    let (receive_remote, receive_inbox) = worker_inbox()?;
     let halves = worker.flows.into_iter().map(|(flow, sockets)| {
         let (sender, receiver) = flow.split();
         ((sender, sockets.clone()), (receiver, sockets))

@@ -8,7 +8,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowError;
 use pathscope_flow::{Phase, Totals};
 
-use crate::mailbox::{Notice, Outbox};
+use crate::inbox::{Notice, Outbox};
 
 /// Which half.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

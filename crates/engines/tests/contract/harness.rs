@@ -7,7 +7,7 @@ use std::time::Duration;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Batches, EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
-    SystemCalls, Terms, Worker, mailbox, registry,
+    SystemCalls, Terms, Worker, registry, worker_inbox,
 };
 use pathscope_flow::{Machine, Phase, Transport};
 use pathscope_os::sockets::{self, Settings};
@@ -112,7 +112,7 @@ where
     M: Machine + 'static,
     M::Shared: 'static,
 {
-    let (remote, inbox): (Remote, Inbox) = mailbox().expect("a mailbox");
+    let (remote, inbox): (Remote, Inbox) = worker_inbox().expect("an inbox");
     let (sender, notices) = channel();
     let (done, outcome) = channel();
     let outbox = Outbox::new(sender, None);

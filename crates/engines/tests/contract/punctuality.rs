@@ -13,7 +13,7 @@ use pathscope_core::record::FlowError;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Blocking, Command, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
-    mailbox, registry,
+    registry, worker_inbox,
 };
 use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Shared, Totals,
@@ -220,7 +220,7 @@ fn leaves_first(engine: EngineKind, later_ns: u64, flows: u32) {
     let alarms = ours.into_iter().zip(0..);
     let alarms = alarms.map(|(socket, flow)| (Alarm::new(flow, due), vec![socket]));
     let sent = Arc::new(AtomicU64::new(0));
-    let (remote, inbox) = mailbox().expect("a mailbox");
+    let (remote, inbox) = worker_inbox().expect("an inbox");
     let (told, reports) = channel();
     let seen = Arc::clone(&sent);
     let outbox = Outbox::into_sink(move |notice| {

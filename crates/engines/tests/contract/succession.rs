@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use pathscope_core::Wait;
 use pathscope_core::id::FlowId;
 use pathscope_engines::{
-    Command, Ended, EngineKind, Finished, Kernel, Outbox, Remote, Succession, Worker, mailbox,
-    registry,
+    Command, Ended, EngineKind, Finished, Kernel, Outbox, Remote, Succession, Worker, registry,
+    worker_inbox,
 };
 use pathscope_flow::{Close, Machine, Phase, Transport};
 use pathscope_os::Socket;
@@ -31,7 +31,7 @@ struct Place {
 
 impl Place {
     fn open(engine: EngineKind, wait: Wait, flows: Vec<(Stream, Vec<Arc<Socket>>)>) -> Self {
-        let (remote, inbox) = mailbox().expect("a mailbox");
+        let (remote, inbox) = worker_inbox().expect("an inbox");
         let (entrance, successors) = channel();
         let (tell, departures) = channel();
         let (done, outcome) = channel();
@@ -86,7 +86,7 @@ fn flows_that_come_are_run_and_told_of_once() {
             let (here, there) = pair(Transport::Stream, &Settings::default());
             other.enter(Stream::new(flow, 0, BYTES), there);
             place.enter(sender(flow, Close::Graceful), here);
-            // At most four at once: seats are taken over.
+            // At most four at once: slots are taken over.
             if flow >= 3 {
                 place.departure();
                 other.departure();
@@ -100,7 +100,7 @@ fn flows_that_come_are_run_and_told_of_once() {
         for finished in [place.finish(), other.finish()] {
             assert_eq!(finished.ended, Ended::AllOver);
             assert_eq!(finished.usage[0].flows, 40);
-            assert!(finished.flows.len() <= 8, "{} seats", finished.flows.len());
+            assert!(finished.flows.len() <= 8, "{} slots", finished.flows.len());
         }
     });
 }

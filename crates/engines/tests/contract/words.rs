@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Command, Ended, EngineError, Kernel, Notice, Outbox, Worker, mailbox, registry,
+    Command, Ended, EngineError, Kernel, Notice, Outbox, Worker, registry, worker_inbox,
 };
 use pathscope_flow::{Event, Phase, Transport};
 use pathscope_os::clock;
@@ -59,7 +59,7 @@ fn an_abandoned_worker_gives_its_flows_back() {
 fn a_worker_whose_session_is_gone_ends() {
     everywhere(|engine, wait| {
         let (here, _there) = pair(STREAM, &Settings::default());
-        let (remote, inbox) = mailbox().expect("a mailbox");
+        let (remote, inbox) = worker_inbox().expect("an inbox");
         let (sender, _notices) = std::sync::mpsc::channel();
         let flows = vec![(Stream::new(0, 0, 1), vec![here])];
         let terms = terms(wait, STREAM);
@@ -164,7 +164,7 @@ fn a_stop_before_the_start_starts_first() {
 
 #[test]
 fn a_worker_has_to_be_told_how_to_wait() {
-    let (_remote, inbox) = mailbox().expect("a mailbox");
+    let (_remote, inbox) = worker_inbox().expect("an inbox");
     let (sender, _notices) = std::sync::mpsc::channel();
     let worker: Worker<Stream> = Worker {
         flows: Vec::new(),

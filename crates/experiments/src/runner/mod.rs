@@ -9,7 +9,7 @@ use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_lab::harness::{Lab, Plan as LabPlan, UpError};
 use pathscope_lab::picture;
 use pathscope_lab::relay::Shortcoming;
-use pathscope_lab::standing::{Shaper, Standing};
+use pathscope_lab::running::{RunningLab, Shaper};
 use pathscope_lab::topology::Passage;
 use pathscope_modes::document::{Outcome, OutcomeState};
 use pathscope_os::clock;
@@ -61,7 +61,7 @@ pub fn run(
         command: request.command.clone(),
         started_at: request.started_at.clone(),
         host: request.host.clone(),
-        lab: facts(lab.standing()),
+        lab: facts(lab.running()),
         // What a kill leaves says so.
         outcome: Outcome::cut_off_after(None),
         ..ExperimentsDocument::default()
@@ -75,7 +75,7 @@ pub fn run(
         Some(reason) => Outcome::ended(OutcomeState::Interrupted, reason),
     };
     document.duration_ns = clock::now().nanos_since(began);
-    if lab.standing().shaper == Shaper::Tc {
+    if lab.running().shaper == Shaper::Tc {
         let text = "tc keeps no ledger: whether the network kept up is not known";
         document.caveats.push(Caveat::new("lab_unknown", text));
     }
@@ -162,14 +162,14 @@ fn once(
     attempt.shortcomings = match since {
         Ok(account) => account.shortcomings().iter().map(request.sentence).collect(),
         // tc keeps no account, which is told once.
-        Err(_) if ground.lab.standing().shaper == Shaper::Tc => Vec::new(),
+        Err(_) if ground.lab.running().shaper == Shaper::Tc => Vec::new(),
         Err(error) => vec![format!("whether the lab kept up is not known: {error}")],
     };
     (attempt, said, stopped)
 }
 
-fn facts(standing: &Standing) -> LabFacts {
-    let network = &standing.network;
+fn facts(running: &RunningLab) -> LabFacts {
+    let network = &running.network;
     let links = network.links().iter().filter_map(|link| match link.passage {
         Passage::Plain => None,
         Passage::Relayed { forward, backward } if forward == backward => {
@@ -186,7 +186,7 @@ fn facts(standing: &Standing) -> LabFacts {
         name: network.name().to_owned(),
         summary: picture::summary(network),
         links: links.collect(),
-        shaper: standing.shaper.to_string(),
-        seed: standing.seed,
+        shaper: running.shaper.to_string(),
+        seed: running.seed,
     }
 }

@@ -9,7 +9,7 @@ use super::end::End;
 use super::outcome::{Ended, Outcome, Traffic};
 use super::pipe::Pipe;
 use super::script::{Action, Edit, Fate, Passing};
-use super::site::{Seat, Site};
+use super::site::{AnySite, Site};
 use super::world::{EndKey, Happening, PipeKey, World};
 use super::{Conditions, Ends, Link};
 use crate::{Event, Machine, Transport};
@@ -148,7 +148,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
     }
 
     fn turn(&mut self, end: EndKey) -> Option<Ended> {
-        match self.at_end(end, |seat| seat.step()) {
+        match self.at_end(end, |site| site.step()) {
             Ok(true) => self.world.make_ready(end),
             Ok(false) => {}
             Err(breach) => {
@@ -173,7 +173,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
 
     fn happen(&mut self, at: Tick, happening: Happening) {
         if let Happening::Wake(end) = happening
-            && !self.at_end(end, |seat| seat.awaits(at))
+            && !self.at_end(end, |site| site.awaits(at))
         {
             // A timer that no longer counts must not move time: a run would end later for it.
             return;
@@ -194,10 +194,10 @@ impl<A: Machine, B: Machine> Sim<A, B> {
                 pipe.link_free(key, world);
             }
             Happening::Break { end, lane, errno } => {
-                self.at_end(end, |seat| seat.break_lane(lane, errno));
+                self.at_end(end, |site| site.break_lane(lane, errno));
             }
-            Happening::Tell { end, event } => self.at_end(end, |seat| seat.tell(event)),
-            Happening::Wake(end) => self.at_end(end, |seat| seat.disarm()),
+            Happening::Tell { end, event } => self.at_end(end, |site| site.tell(event)),
+            Happening::Wake(end) => self.at_end(end, |site| site.disarm()),
             Happening::Resume => {}
             Happening::Script(action) => self.act(action),
         }
@@ -206,7 +206,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
     fn act(&mut self, action: Action) {
         match action {
             Action::Reset { flow, errno } => self.reset(flow, errno),
-            Action::Kill { flow, role } => self.at_end(EndKey { flow, role }, |seat| seat.kill()),
+            Action::Kill { flow, role } => self.at_end(EndKey { flow, role }, |site| site.kill()),
             Action::Cut { flow, from } => {
                 self.wires[flow.0 as usize].iter_mut().for_each(|lane| {
                     lane[from].transit().cut = true;
@@ -221,11 +221,11 @@ impl<A: Machine, B: Machine> Sim<A, B> {
             Action::Pause { role, for_ns } => self.world.pause(role, for_ns),
             Action::Stop { role } => {
                 for flow in (0..self.wires.len()).map(|flow| FlowId(flow as u32)) {
-                    self.at_end(EndKey { flow, role }, |seat| seat.tell(Event::Stop));
+                    self.at_end(EndKey { flow, role }, |site| site.tell(Event::Stop));
                 }
             }
             Action::Tell { flow, role, event } => {
-                self.at_end(EndKey { flow, role }, |seat| seat.tell(event));
+                self.at_end(EndKey { flow, role }, |site| site.tell(event));
             }
         }
     }
@@ -234,7 +234,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
         for lane in 0..self.wires[flow.0 as usize].len() {
             for role in [Role::Client, Role::Server] {
                 let end = EndKey { flow, role };
-                self.at_end(end, |seat| seat.break_lane(Lane(lane as u8), errno));
+                self.at_end(end, |site| site.break_lane(Lane(lane as u8), errno));
             }
         }
     }
@@ -247,7 +247,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
             ended,
             at: self.world.now,
             operations: self.world.operations,
-            waiting: ends.filter_map(|end| self.at_end(end, |seat| seat.waiting())).collect(),
+            waiting: ends.filter_map(|end| self.at_end(end, |site| site.waiting())).collect(),
         }
     }
 }
@@ -286,7 +286,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
 
     /// When a machine was over or its process died, since the simulation began.
     pub fn over_at(&mut self, flow: FlowId, role: Role) -> Option<Tick> {
-        self.at_end(EndKey { flow, role }, |seat| seat.over_at())
+        self.at_end(EndKey { flow, role }, |site| site.over_at())
     }
 
     /// The truth about what one end sent on a lane.
@@ -306,7 +306,7 @@ impl<A: Machine, B: Machine> Sim<A, B> {
         (pipe, &mut self.world)
     }
 
-    fn at_end<R>(&mut self, key: EndKey, act: impl FnOnce(&mut dyn Seat) -> R) -> R {
+    fn at_end<R>(&mut self, key: EndKey, act: impl FnOnce(&mut dyn AnySite) -> R) -> R {
         let flow = key.flow.0 as usize;
         let (lanes, world) = (&mut self.wires[flow][..], &mut self.world);
         match key.role {

@@ -24,7 +24,7 @@ pub(super) struct Site<'sim, M: Machine> {
 }
 
 /// What the simulator does with a machine of either type.
-pub(super) trait Seat {
+pub(super) trait AnySite {
     /// Does the next thing; `false` when there is nothing to do until something happens.
     fn step(&mut self) -> Result<bool, Breach>;
 
@@ -50,7 +50,7 @@ pub(super) trait Seat {
     fn over_at(&self) -> Option<Tick>;
 }
 
-impl<M: Machine> Seat for Site<'_, M> {
+impl<M: Machine> AnySite for Site<'_, M> {
     fn step(&mut self) -> Result<bool, Breach> {
         if self.end.closing == Some(Close::Graceful) && self.receive_limit().is_none() {
             self.drain();

@@ -12,7 +12,7 @@ use super::KeeperError;
 use crate::kernel::{End as CableEnd, Kernel, Route, Settings, apply};
 use crate::link::{Conditions, Seed, Way};
 use crate::relay::Wire;
-use crate::standing::Shaper;
+use crate::running::Shaper;
 use crate::tc;
 use crate::topology::{End, Family, Interface, Kind, Link, Mac, Network, Node, Passage, Prefix};
 

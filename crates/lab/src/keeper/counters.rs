@@ -13,7 +13,7 @@ const QUESTIONS: usize = 3;
 pub(super) fn counters(held: &Held) -> Result<Counters, KeeperError> {
     let before = held.relay.totals()?;
     let links = held.relayed.iter().map(|&link| {
-        let name = held.standing.network.links()[link].name.clone();
+        let name = held.running.network.links()[link].name.clone();
         Ok((name, of_link(held, link)?))
     });
     let links: Vec<_> = links.collect::<Result<_, KeeperError>>()?;
@@ -25,7 +25,7 @@ pub(super) fn counters(held: &Held) -> Result<Counters, KeeperError> {
 }
 
 fn of_link(held: &Held, link: usize) -> Result<[Statistics; 2], KeeperError> {
-    let network = &held.standing.network;
+    let network = &held.running.network;
     let of_end = |end: End| {
         let node = &network.nodes()[end.node];
         let mut kernel = Kernel::of(&held.namespaces[end.node], &*node.name)?;

@@ -3,7 +3,7 @@
 //!
 //! Nodes are network namespaces that nothing but the keeper's descriptors and the programs on them hold.
 //! When the keeper ends, however it ends, the kernel takes the rest down. Not here: finding a keeper
-//! that runs (`standing`).
+//! that runs (`running`).
 
 mod build;
 mod counters;
@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use self::build::Built;
 use crate::kernel::KernelError;
 use crate::relay::{Relay, RelayError};
-use crate::standing::{
-    Hold, NodePlace, Registry, Shaper, Standing, StandingError, clear_for_another, fresh_token,
+use crate::running::{
+    Hold, NodePlace, Registry, RunningLab, RunningLabError, Shaper, clear_for_another, fresh_token,
     mark,
 };
 use crate::tc::ShapeError;
@@ -46,9 +46,9 @@ pub struct Brief {
 /// What a keeper says when it has built the lab, or not, as a line of JSON on its standard output.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Word {
+pub enum KeeperMessage {
     /// The lab stands.
-    Ready(Box<Standing>),
+    Ready(Box<RunningLab>),
     /// It does not, since a lab has this name.
     NameInUse(String),
     /// It does not, and why. Nothing is left of it.
@@ -83,7 +83,7 @@ pub enum KeeperError {
     Shape(#[from] ShapeError),
     /// The lab could not be written down.
     #[error(transparent)]
-    Standing(#[from] StandingError),
+    RunningLab(#[from] RunningLabError),
     /// The keeper was told something it does not understand.
     #[error("the keeper cannot read what it is to build: {0}")]
     Brief(#[from] serde_json::Error),
@@ -121,7 +121,7 @@ fn remedy(remedy: Option<&str>) -> String {
 #[derive(Debug)]
 struct Held {
     hold: Hold,
-    standing: Standing,
+    running: RunningLab,
     relay: Relay,
     /// The relayed links' places in the topology, in the order of the relay.
     relayed: Vec<usize>,
@@ -131,7 +131,7 @@ struct Held {
     wires: Namespace,
 }
 
-/// The keeper's life: reads its [`Brief`], builds, says a [`Word`], serves until it is told to end or
+/// The keeper's life: reads its [`Brief`], builds, says a [`KeeperMessage`], serves until it is told to end or
 /// whoever started it is gone, and leaves nothing. To be called while the process has one thread.
 pub fn keep(
     input: impl BufRead + Send + 'static,
@@ -145,10 +145,10 @@ pub fn keep(
         Ok(raised) => raised,
         Err(error) => {
             let word = match &error {
-                KeeperError::Standing(StandingError::NameInUse { name }) => {
-                    Word::NameInUse(name.clone())
+                KeeperError::RunningLab(RunningLabError::NameInUse { name }) => {
+                    KeeperMessage::NameInUse(name.clone())
                 }
-                error => Word::Failed(error.to_string()),
+                error => KeeperMessage::Failed(error.to_string()),
             };
             // Whoever started it may be gone; then nobody needs to know.
             let _ = say(&mut output, &word);
@@ -156,7 +156,7 @@ pub fn keep(
             return if matches!(error, KeeperError::Interrupted) { Ok(()) } else { Err(error) };
         }
     };
-    if let Err(source) = say(&mut output, &Word::Ready(Box::new(held.standing.clone()))) {
+    if let Err(source) = say(&mut output, &KeeperMessage::Ready(Box::new(held.running.clone()))) {
         held.hold.remove()?;
         return Err(KeeperError::Stream { what: "standard output", source });
     }
@@ -187,10 +187,10 @@ fn raise(
         .map_err(KeeperError::from)
         .and_then(|()| build_and_listen(brief, &registry, &door, in_user_namespace));
     match built {
-        Ok((standing, built, relay, listener)) => {
+        Ok((running, built, relay, listener)) => {
             let held = Held {
                 hold,
-                standing,
+                running,
                 relay,
                 relayed: built.relayed,
                 namespaces: built.namespaces,
@@ -205,7 +205,7 @@ fn raise(
     }
 }
 
-fn say(output: &mut impl Write, word: &Word) -> io::Result<()> {
+fn say(output: &mut impl Write, word: &KeeperMessage) -> io::Result<()> {
     let mut line = serde_json::to_vec(word)?;
     line.push(b'\n');
     output.write_all(&line)?;
@@ -217,7 +217,7 @@ fn build_and_listen(
     registry: &Registry,
     door: &serve::Door,
     in_user_namespace: bool,
-) -> Result<(Standing, Built, Relay, UnixListener), KeeperError> {
+) -> Result<(RunningLab, Built, Relay, UnixListener), KeeperError> {
     let Brief { name, network, seed, shaper, .. } = brief;
     let seed = match seed.or(network.seed()) {
         Some(seed) => seed,
@@ -228,7 +228,7 @@ fn build_and_listen(
     let mut built = build::build(&network, &mark(&name, &token), seed, shaper, &goes_on)?;
     let relay = Relay::start(std::mem::take(&mut built.wires))?;
     let path = registry.control(&name);
-    let listener = UnixListener::bind(&path).map_err(StandingError::file("listen on", &path))?;
+    let listener = UnixListener::bind(&path).map_err(RunningLabError::file("listen on", &path))?;
     let mut nodes = Vec::new();
     for (node, namespace) in network.nodes().iter().zip(&built.namespaces) {
         let identity = namespace.identity()?;
@@ -240,8 +240,8 @@ fn build_and_listen(
         });
     }
     let keeper = std::process::id();
-    let standing =
-        Standing { name, token, keeper, in_user_namespace, nodes, network, seed, shaper };
-    registry.write(&standing)?;
-    Ok((standing, built, relay, listener))
+    let running =
+        RunningLab { name, token, keeper, in_user_namespace, nodes, network, seed, shaper };
+    registry.write(&running)?;
+    Ok((running, built, relay, listener))
 }

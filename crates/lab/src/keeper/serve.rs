@@ -18,7 +18,7 @@ use super::{Held, KeeperError, STAY};
 use crate::kernel::Kernel;
 use crate::link::Way;
 use crate::relay::{RelayAccount, TimedOrder};
-use crate::standing::{Answer, GOING, Request, SetOrder, Shaper, end_programs, forget, reply};
+use crate::running::{Answer, GOING, Request, SetOrder, Shaper, end_programs, forget, reply};
 
 /// Where signals come in, and the end of whoever started the keeper. Open before the lab is built, so that
 /// none ends the keeper out of order.
@@ -151,10 +151,10 @@ fn take_down(held: &Held, listener: &UnixListener) -> Result<(), KeeperError> {
     let left = thread::scope(|scope| {
         let end = || {
             let _last = Last(&ended);
-            end_programs(&held.standing, true)
+            end_programs(&held.running, true)
         };
         let ending = thread::Builder::new().name("ending".to_owned()).spawn_scoped(scope, end);
-        let Ok(ending) = ending else { return Ok(end_programs(&held.standing, true)) };
+        let Ok(ending) = ending else { return Ok(end_programs(&held.running, true)) };
         // Programs are ended all the same where nobody can be answered.
         let answered = answer_until(held, listener, &ended);
         let left = ending.join();
@@ -164,7 +164,7 @@ fn take_down(held: &Held, listener: &UnixListener) -> Result<(), KeeperError> {
             source: std::io::Error::other("it broke off by a fault of pathscope"),
         })
     })?;
-    Ok(forget(&held.hold, &held.standing, left)?)
+    Ok(forget(&held.hold, &held.running, left)?)
 }
 
 /// Raised when whoever has it is over, also by a panic.
@@ -219,7 +219,7 @@ fn account(held: &Held) -> Result<RelayAccount, KeeperError> {
 }
 
 fn set(held: &Held, orders: &[SetOrder]) -> Answer {
-    if held.standing.shaper == Shaper::Tc {
+    if held.running.shaper == Shaper::Tc {
         return Answer::Refused(SHAPED_BY_TC.to_owned());
     }
     let now = clock::now();
@@ -242,7 +242,7 @@ const SHAPED_BY_TC: &str = "this lab is shaped by tc, which 'lab set' does not c
 
 /// Which relayed link is meant, and which of its directions.
 fn place(held: &Held, order: &SetOrder) -> Result<(usize, Option<Way>), String> {
-    let network = &held.standing.network;
+    let network = &held.running.network;
     let links = network.links();
     let found = network.link_by_ends(&order.link).map(|(index, _)| index);
     let wire = held.relayed.iter().position(|&index| Some(index) == found);

@@ -2,7 +2,7 @@
 //! is better, what it means and where that is defined. `docs/figures.md` is written from this, and experiments,
 //! assertions and comparisons name figures by it.
 //!
-//! Not here: figures' values, and what sheets call them.
+//! Not here: figures' values, and what presentations call them.
 
 mod ends;
 mod found;

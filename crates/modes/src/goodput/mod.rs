@@ -12,11 +12,11 @@ pub(crate) mod figures;
 mod flow;
 mod pace;
 mod plan;
+pub mod presentation;
 mod receive;
 mod remotes;
 mod send;
 mod shape;
-pub mod sheet;
 mod summary;
 mod verdict;
 

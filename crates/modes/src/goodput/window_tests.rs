@@ -104,7 +104,7 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
     let up = summary.up.expect("it pushes");
     let told = (up.fairness, up.no_fairness, up.median_bps, up.starved);
     assert_eq!(told, (None, Some(NoFairness::TooShort), None, 0));
-    let figures = sheet::figures(&summary);
+    let figures = presentation::figures(&summary);
     let figure = figures.iter().find(|figure| figure.label == "fairness").expect("it is told");
     assert_eq!(
         figure.note.as_deref(),

@@ -29,7 +29,7 @@ const CHECK_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 
 /// How far a path is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Standing {
+enum PathState {
     /// There is no socket.
     Absent,
     /// There is one, and the server has not answered on it yet.
@@ -56,7 +56,7 @@ struct Offer {
 pub struct MultipathFlow {
     flow: FlowId,
     content: Content,
-    standings: [Standing; MOST_PATHS as usize],
+    standings: [PathState; MOST_PATHS as usize],
     /// Paths that were there at the start and have not come up yet: the schedule begins when they have.
     awaited: u8,
     started: bool,
@@ -93,7 +93,7 @@ impl MultipathFlow {
         Self {
             flow,
             content: Content::of(plan, session, flow),
-            standings: [Standing::Absent; MOST_PATHS as usize],
+            standings: [PathState::Absent; MOST_PATHS as usize],
             awaited: present.into_iter().fold(0, |set, lane| set | 1 << lane.0),
             started: false,
             begun: None,
@@ -115,7 +115,7 @@ impl MultipathFlow {
     }
 
     fn is_usable(&self, lane: Lane) -> bool {
-        matches!(self.standings[lane.index()], Standing::Usable | Standing::Resting { .. })
+        matches!(self.standings[lane.index()], PathState::Usable | PathState::Resting { .. })
     }
 
     fn came_up(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
@@ -125,9 +125,9 @@ impl MultipathFlow {
         shared.came_up(lane, now);
         self.standings[lane.index()] = if was_awaited {
             // The server has its socket, too: that was agreed on before the start.
-            Standing::Usable
+            PathState::Usable
         } else {
-            Standing::Checking { at: now, wait_ns: *CHECK_NS.start() }
+            PathState::Checking { at: now, wait_ns: *CHECK_NS.start() }
         };
         self.begin_if_complete(shared, now);
     }
@@ -143,7 +143,7 @@ impl MultipathFlow {
 
     fn went_down(&mut self, lane: Lane) {
         self.awaited &= !(1 << lane.0);
-        self.standings[lane.index()] = Standing::Absent;
+        self.standings[lane.index()] = PathState::Absent;
         self.offer.take_if(|offer| offer.lane == lane);
     }
 
@@ -157,7 +157,7 @@ impl MultipathFlow {
     /// What was offered on this path does not leave there.
     fn leave_out(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
         let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
-        if let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
+        if let PathState::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
             // Data do not wait for a check that cannot leave.
             *at = now.plus_nanos(*wait_ns);
         }
@@ -180,9 +180,9 @@ impl MultipathFlow {
         if self.waits_since(offer).is_some_and(|since| now.nanos_since(since) >= PATIENCE_NS) {
             self.leave_out(shared, lane, now);
             self.blocked |= 1 << lane.0;
-            let standing = &mut self.standings[lane.index()];
-            if *standing == Standing::Usable {
-                *standing = Standing::Resting { until: now.plus_nanos(REST_NS) };
+            let state = &mut self.standings[lane.index()];
+            if *state == PathState::Usable {
+                *state = PathState::Resting { until: now.plus_nanos(REST_NS) };
             }
         }
     }
@@ -190,11 +190,11 @@ impl MultipathFlow {
     /// A check that is due on a path that is new; when the next will be.
     fn next_check(&mut self, now: Tick) -> Result<Lane, Tick> {
         let mut next = Tick::NEVER;
-        for (lane, standing) in (0..).map(Lane).zip(&mut self.standings) {
-            match *standing {
-                Standing::Checking { at, .. } if at <= now => return Ok(lane),
-                Standing::Checking { at, .. } => next = next.min(at),
-                Standing::Resting { until } if until <= now => *standing = Standing::Usable,
+        for (lane, state) in (0..).map(Lane).zip(&mut self.standings) {
+            match *state {
+                PathState::Checking { at, .. } if at <= now => return Ok(lane),
+                PathState::Checking { at, .. } => next = next.min(at),
+                PathState::Resting { until } if until <= now => *state = PathState::Usable,
                 _ => {}
             }
         }
@@ -209,7 +209,7 @@ impl MultipathFlow {
         }
         let lanes = shared.plan.lanes;
         let mut after = (1..=lanes).map(|step| Lane((self.first.0 + step) % lanes));
-        after.find(|lane| self.standings[lane.index()] == Standing::Usable).unwrap_or(self.first)
+        after.find(|lane| self.standings[lane.index()] == PathState::Usable).unwrap_or(self.first)
     }
 
     /// The path that the number which is leaving is offered to next; `None` when it has left.
@@ -218,9 +218,9 @@ impl MultipathFlow {
         while let Some(turn) = self.turn.filter(|&turn| turn < lanes) {
             let lane = Lane((self.first.0 + turn) % lanes);
             match self.standings[lane.index()] {
-                Standing::Usable => return Some(lane),
-                Standing::Resting { .. } => shared.ledger.paths[lane.index()].refused += 1,
-                Standing::Absent | Standing::Checking { .. } => {}
+                PathState::Usable => return Some(lane),
+                PathState::Resting { .. } => shared.ledger.paths[lane.index()].refused += 1,
+                PathState::Absent | PathState::Checking { .. } => {}
             }
             self.turn = Some(turn + 1);
         }
@@ -297,8 +297,8 @@ impl MultipathFlow {
                     self.longest_ns.max(now.nanos_since(header.sent).min(ANSWER_WITHIN_NS));
             }
             Kind::CheckEcho => {
-                if let Standing::Checking { .. } = self.standings[lane.index()] {
-                    self.standings[lane.index()] = Standing::Usable;
+                if let PathState::Checking { .. } = self.standings[lane.index()] {
+                    self.standings[lane.index()] = PathState::Usable;
                     shared.came_into_use(lane, now);
                 }
             }
@@ -364,7 +364,7 @@ impl Machine for MultipathFlow {
         let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
         self.blocked &= !(1 << lane.0);
         if offer.is_check {
-            if let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
+            if let PathState::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
                 *at = self.stamp.plus_nanos(*wait_ns);
                 *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
             }
@@ -413,7 +413,7 @@ impl Machine for MultipathFlow {
                 if let Some(offer) = self.offer
                     && offer.is_check
                     && offer.lane == lane
-                    && let Standing::Checking { at, wait_ns } = &mut self.standings[lane.index()]
+                    && let PathState::Checking { at, wait_ns } = &mut self.standings[lane.index()]
                 {
                     *at = now.plus_nanos(*wait_ns);
                     *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());

@@ -1,8 +1,8 @@
-//! The client's side of the talk: it states every test, and speaks first in all things. What is said is
-//! in `message`; what happens within one test in `trial`.
+//! The client's side of the dialogue: it states every test, and speaks first in all things. What is said is
+//! in `message`; what happens within one test in `active_test`.
 //!
 //! ```text
-//!  Greeting --welcome--> Idle --propose--> Agreeing --accept--> Trial --both reports--> Idle ...
+//!  Greeting --welcome--> Idle --propose--> Agreeing --accept--> Testing --both reports--> Idle ...
 //!                          |                                      |
 //!                        finish --> End(Ok)                     lost, and the test outlives that
 //!                                                                 v
@@ -24,14 +24,14 @@ use pathscope_core::record::Host;
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
+use super::active_test::ActiveTest;
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::{Greeting, HelloCheck, Opening};
 use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::renewal::Renewals;
-use super::resumption::{Resumption, Shift};
-use super::trial::Trial;
+use super::resumption::{IntervalOffset, Resumption};
 use super::{
     OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
 };
@@ -75,7 +75,7 @@ enum Stage {
         test: Box<Test>,
         deadline: Tick,
     },
-    Trial(Box<Trial>),
+    Testing(Box<ActiveTest>),
     /// All is said, and the server has not confirmed it yet.
     Leaving {
         deadline: Tick,
@@ -83,7 +83,7 @@ enum Stage {
 }
 
 impl Client {
-    /// A talk on a connection that has just been made; `host` is told to the server.
+    /// A dialogue on a connection that has just been made; `host` is told to the server.
     pub fn new(host: Host, now: Tick) -> Self {
         Self::asking(host, false, now)
     }
@@ -203,8 +203,8 @@ impl Client {
         }
         let Err(error) = self.greet_again(error, now) else { return };
         let Err(error) = self.resume(error, now) else { return };
-        if let Stage::Trial(trial) = &self.stage {
-            trial.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
+        if let Stage::Testing(active) = &self.stage {
+            active.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
         }
         self.line.fail(error);
     }
@@ -216,7 +216,7 @@ impl Client {
             Stage::Greeting { .. } => Moment::Greeting,
             Stage::Idle | Stage::Leaving { .. } => Moment::BetweenTests,
             Stage::Agreeing { .. } => Moment::Agreeing,
-            Stage::Trial(trial) => trial.moment(),
+            Stage::Testing(active) => active.moment(),
         }
     }
 
@@ -242,12 +242,12 @@ impl Client {
                 Err(PeerError::Refused(refusal))
             }
             (Message::Accept(accept), Stage::Agreeing { .. }) => self.accept(*accept, now),
-            (Message::Started, Stage::Trial(trial)) if trial.moment() == Moment::Starting => {
-                let most = trial.longest_run();
-                trial.run(most, "the test has run a minute beyond its duration".to_owned(), now);
+            (Message::Started, Stage::Testing(active)) if active.moment() == Moment::Starting => {
+                let most = active.longest_run();
+                active.run(most, "the test has run a minute beyond its duration".to_owned(), now);
                 if self.resumption.take().is_some() {
                     let start_ns = now.nanos_since(self.started);
-                    trial.number_from(Shift { index: self.next_interval, start_ns });
+                    active.number_from(IntervalOffset { index: self.next_interval, start_ns });
                     self.line.put(Output::Resumed);
                 } else {
                     (self.started, self.next_interval) = (now, 0);
@@ -261,8 +261,8 @@ impl Client {
                 }
                 self.peer_stopped(&stop.reason, now)
             }
-            (message, Stage::Trial(trial)) => {
-                trial.hear(&mut self.line, message, now)?;
+            (message, Stage::Testing(active)) => {
+                active.hear(&mut self.line, message, now)?;
                 self.close_test(now)
             }
             (message, _) => Err(self.line.unexpected(self.moment(), &message)),
@@ -307,7 +307,8 @@ impl Client {
             return Err(PeerError::OtherTest);
         }
         self.line.bear_silence(deadlines::patience(&accept.test));
-        let mut trial = Trial::new(accept.test.clone(), ends_wanted(self.server.as_ref()), now);
+        let mut active =
+            ActiveTest::new(accept.test.clone(), ends_wanted(self.server.as_ref()), now);
         let Accept { token, test: plan, substitutions } = accept;
         let credentials = Credentials { token, session: self.line.session() };
         match &mut self.resumption {
@@ -322,20 +323,20 @@ impl Client {
                     return Err(self.line.breach(Moment::Agreeing, &what));
                 }
                 if let Some((total, phase)) = resumption.ended() {
-                    trial.phase(&mut self.line, total, phase, now)?;
+                    active.phase(&mut self.line, total, phase, now)?;
                 }
                 self.line.put(Output::Rejoin(credentials));
             }
         }
-        self.stage = Stage::Trial(Box::new(trial));
+        self.stage = Stage::Testing(Box::new(active));
         Ok(())
     }
 
     fn peer_stopped(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
         match &mut self.stage {
-            Stage::Trial(trial) if trial.is_running() => {
+            Stage::Testing(active) if active.is_running() => {
                 self.line.note_reason(reason);
-                trial.stop(&mut self.line, now);
+                active.stop(&mut self.line, now);
                 Ok(())
             }
             _ => Err(self.line.stopped(Role::Server, self.moment(), reason)),
@@ -348,8 +349,8 @@ impl Client {
         self.finishing = true;
         match &mut self.stage {
             Stage::Idle => self.go_on(now),
-            Stage::Trial(trial) if trial.is_running() => {
-                trial.stop_from_here(&mut self.line, reason, now)
+            Stage::Testing(active) if active.is_running() => {
+                active.stop_from_here(&mut self.line, reason, now)
             }
             _ => Err(self.line.stopped(Role::Client, self.moment(), reason)),
         }
@@ -357,7 +358,7 @@ impl Client {
 
     /// When both reports are said: the sockets are closed, then the server is told.
     fn close_test(&mut self, now: Tick) -> Result<(), PeerError> {
-        if matches!(&self.stage, Stage::Trial(trial) if trial.is_over()) {
+        if matches!(&self.stage, Stage::Testing(active) if active.is_over()) {
             self.line.put(Output::TestOver);
             self.line.say(&Message::End)?;
             self.stage = Stage::Idle;
@@ -375,7 +376,7 @@ impl Client {
             Stage::Agreeing { deadline, .. } if now >= *deadline => {
                 ("answer the proposal of a test", deadlines::ACCEPT)
             }
-            Stage::Trial(trial) => return trial.expire(&mut self.line, now),
+            Stage::Testing(active) => return active.expire(&mut self.line, now),
             Stage::Away if self.resumption.as_ref().is_some_and(|it| now >= it.until()) => {
                 return Err(self.line.closed(Moment::Running));
             }
@@ -392,10 +393,10 @@ impl Client {
     }
 
     fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
-        let Stage::Trial(trial) = &mut self.stage else { return Ok(()) };
-        trial.attach(group, flow, now);
-        if trial.is_complete() && trial.moment() == Moment::Attaching {
-            trial.await_start(now);
+        let Stage::Testing(active) = &mut self.stage else { return Ok(()) };
+        active.attach(group, flow, now);
+        if active.is_complete() && active.moment() == Moment::Attaching {
+            active.await_start(now);
             self.line.say(&Message::Start)?;
         }
         Ok(())
@@ -429,22 +430,22 @@ impl Client {
                     resumption.note(total, phase);
                 }
                 match stage {
-                    Stage::Trial(trial) => trial.phase(&mut self.line, total, phase, now),
+                    Stage::Testing(active) => active.phase(&mut self.line, total, phase, now),
                     _ => Ok(()),
                 }
             }
-            (Input::Ended { group, flow, totals, failure }, Stage::Trial(trial)) => {
-                trial.ended(&mut self.line, end_of((group, flow), totals, failure), now)
+            (Input::Ended { group, flow, totals, failure }, Stage::Testing(active)) => {
+                active.ended(&mut self.line, end_of((group, flow), totals, failure), now)
             }
             (Input::Interval(interval), stage) => {
                 self.next_interval = interval.index.saturating_add(1);
                 match stage {
-                    Stage::Trial(trial) => trial.interval(&mut self.line, interval, now),
+                    Stage::Testing(active) => active.interval(&mut self.line, interval, now),
                     _ => Ok(()),
                 }
             }
-            (Input::Over(report), Stage::Trial(trial)) => {
-                trial.report(&mut self.line, report, now)?;
+            (Input::Over(report), Stage::Testing(active)) => {
+                active.report(&mut self.line, report, now)?;
                 self.close_test(now)
             }
             (Input::Stop(reason), _) => self.stop(reason, now),
@@ -503,7 +504,7 @@ impl Dialogue for Client {
                 let again = self.greets_again.as_ref().map(|&(_, until)| until);
                 self.resumption.as_ref().map(Resumption::until).or(again)
             }
-            Stage::Trial(trial) => trial.deadline(),
+            Stage::Testing(active) => active.deadline(),
         };
         [self.line.deadline(), stage].into_iter().flatten().min()
     }

@@ -28,7 +28,7 @@
 //! A request that was damaged is challenged for what it is not, and its confirmation challenged anew, as is one whose proof
 //! was damaged; an answer that was damaged is found by its check, the two halves of a CRC-32C xored (0: of an older server,
 //! which says none).
-//! Each step may be lost, repeated or overtaken; the client says its last word again until it is answered.
+//! Each step may be lost, repeated or overtaken; the client says its last message again until it is answered.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -74,7 +74,7 @@ pub fn is_attach(datagram: &[u8]) -> bool {
 
 /// What a client says.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-struct Word {
+struct AttachMessage {
     kind: u8,
     seat: Seat,
     nonce: u64,
@@ -82,7 +82,7 @@ struct Word {
     proof: Proof,
 }
 
-impl Word {
+impl AttachMessage {
     fn encode(&self) -> [u8; REQUEST_BYTES] {
         let mut bytes = [0; REQUEST_BYTES];
         bytes[..4].copy_from_slice(&MAGIC);
@@ -230,11 +230,18 @@ impl Attaching {
         }
         self.send_at = now.plus_nanos(self.wait_ns);
         self.wait_ns = (2 * self.wait_ns).min(RESEND_MOST_NS);
-        let word =
-            Word { kind, seat: self.seat, nonce: self.nonce, cookie, proof: Proof::default() };
+        let request = AttachMessage {
+            kind,
+            seat: self.seat,
+            nonce: self.nonce,
+            cookie,
+            proof: Proof::default(),
+        };
         match self.session.filter(|_| kind == CONFIRM) {
-            Some(session) => Some(Word { proof: word.proof(session), ..word }.sealed()),
-            None => Some(word.encode()),
+            Some(session) => {
+                Some(AttachMessage { proof: request.proof(session), ..request }.sealed())
+            }
+            None => Some(request.encode()),
         }
     }
 
@@ -304,18 +311,18 @@ pub enum Heard {
 pub struct Claim {
     /// What it asks for.
     pub seat: Seat,
-    word: Word,
+    request: AttachMessage,
 }
 
 impl Claim {
     /// Whether it proves that it is of the session of this name.
     pub(super) fn is_of(&self, session: Token) -> bool {
-        self.word.proof == self.word.proof(session)
+        self.request.proof == self.request.proof(session)
     }
 
     /// The datagram that tells the decision.
     pub fn answer(&self, code: AttachCode) -> [u8; ANSWER_BYTES] {
-        Answer { kind: ANSWER, code, nonce: self.word.nonce, cookie: [0; 16] }.encode()
+        Answer { kind: ANSWER, code, nonce: self.request.nonce, cookie: [0; 16] }.encode()
     }
 }
 
@@ -327,27 +334,34 @@ impl Challenger {
 
     /// Judges a datagram that came from `from`.
     pub fn received(&self, from: SocketAddr, datagram: &[u8], now: Tick) -> Heard {
-        let Some(word) = Word::decode(datagram) else { return Heard::Nothing };
+        let Some(request) = AttachMessage::decode(datagram) else { return Heard::Nothing };
         let period = now.as_nanos() / COOKIE_NS;
-        let cookie = self.cookie(from, &word, period);
-        let is_last = |given: [u8; 16]| period > 0 && given == self.cookie(from, &word, period - 1);
-        match word.kind {
+        let cookie = self.cookie(from, &request, period);
+        let is_last =
+            |given: [u8; 16]| period > 0 && given == self.cookie(from, &request, period - 1);
+        match request.kind {
             CONFIRM
-                if (word.cookie == cookie || is_last(word.cookie)) && Word::is_whole(datagram) =>
+                if (request.cookie == cookie || is_last(request.cookie))
+                    && AttachMessage::is_whole(datagram) =>
             {
-                Heard::Confirmed(Claim { seat: word.seat, word })
+                Heard::Confirmed(Claim { seat: request.seat, request })
             }
             // A wrong cookie is of another address: a translator on the way has changed its mind. Or it is too old, or what
             // came is not what was said: the same cookie again changes nothing for its client, who repeats what it said.
             REQUEST | CONFIRM => Heard::Challenge(
-                Answer { kind: CHALLENGE, code: AttachCode::ATTACHED, nonce: word.nonce, cookie }
-                    .encode(),
+                Answer {
+                    kind: CHALLENGE,
+                    code: AttachCode::ATTACHED,
+                    nonce: request.nonce,
+                    cookie,
+                }
+                .encode(),
             ),
             _ => Heard::Nothing,
         }
     }
 
-    fn cookie(&self, from: SocketAddr, word: &Word, period: u64) -> [u8; 16] {
+    fn cookie(&self, from: SocketAddr, request: &AttachMessage, period: u64) -> [u8; 16] {
         let address = match from.ip() {
             IpAddr::V4(address) => address.to_ipv6_mapped(),
             IpAddr::V6(address) => address,
@@ -356,7 +370,7 @@ impl Challenger {
         message[..16].copy_from_slice(&address.octets());
         message[16..18].copy_from_slice(&from.port().to_be_bytes());
         // Seat and nonce as they stand in the datagram, without its kind.
-        message[18..58].copy_from_slice(&Word { kind: 0, ..*word }.encode()[..40]);
+        message[18..58].copy_from_slice(&AttachMessage { kind: 0, ..*request }.encode()[..40]);
         message[58..].copy_from_slice(&period.to_be_bytes());
         keyed_hash(&self.secret, &message)
     }

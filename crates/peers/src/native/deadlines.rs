@@ -1,4 +1,4 @@
-//! How long each step of the talk may take. Every wait has an end.
+//! How long each step of the dialogue may take. Every wait has an end.
 
 use pathscope_core::quantity::Period;
 use pathscope_modes::registry::Test;

@@ -96,7 +96,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         }
     }
 
-    /// Another connection takes the place of one that is lost: what was said on that is no part of this talk.
+    /// Another connection takes the place of one that is lost: what was said on that is no part of this dialogue.
     pub fn begin_anew(&mut self) {
         let (outputs, renewals) = (std::mem::take(&mut self.outputs), self.renewals);
         *self = Self { renewals, outputs, ..Self::new(self.role) };
@@ -149,7 +149,7 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.outputs.push_back(Output::End(outcome));
     }
 
-    /// The talk has failed. The other end is told why, unless it knows or is gone.
+    /// The dialogue has failed. The other end is told why, unless it knows or is gone.
     pub fn fail(&mut self, error: PeerError) {
         if let Some(reason) = error.farewell() {
             // A reason is cut to a length that can be sent.

@@ -1,11 +1,12 @@
 //! pathscope's own protocol: one TCP port for control and data connections, and the UDP port of the
 //! same number.
 //!
-//! [`Opening`] begins every TCP connection; [`Client`] and [`Server`] are the two ends of the talk on a
+//! [`Opening`] begins every TCP connection; [`Client`] and [`Server`] are the two ends of the dialogue on a
 //! control connection, whose messages are in [`message`] and whose bytes in [`frame`] (version 1) and `numbered`
 //! (version 2, which `link` keeps so that a lost connection can be made anew); [`Attaching`] and
 //! [`Challenger`] bring a UDP flow in. The wire format for implementers is `docs/protocol.md`.
 
+mod active_test;
 mod body;
 mod checksum;
 mod client;
@@ -29,7 +30,6 @@ mod resumption;
 mod seats;
 mod server;
 mod shorten;
-mod trial;
 
 #[cfg(test)]
 pub(crate) mod fixtures;

@@ -1,6 +1,6 @@
 //! A test that outlives its session: what the client keeps of it while the server is gone, and for how long it asks.
 //!
-//! Not here: the talk itself, which begins anew in `client`.
+//! Not here: the dialogue itself, which begins anew in `client`.
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
@@ -82,14 +82,14 @@ impl Resumption {
 
 /// How the other end's intervals are numbered here: from the first of its session on, which may be later than this end's.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(super) struct Shift {
+pub(super) struct IntervalOffset {
     /// Of this end, the interval in which the other's first began.
     pub index: u64,
     /// When that was, in time since the start of the test.
     pub start_ns: u64,
 }
 
-impl Shift {
+impl IntervalOffset {
     /// As this end numbers it.
     pub const fn apply(self, interval: &mut EndInterval) {
         interval.index = interval.index.saturating_add(self.index);

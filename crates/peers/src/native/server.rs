@@ -1,8 +1,8 @@
-//! The server's side of the talk: it judges what strangers propose, and never closes first on success.
-//! What is said is in `message`; what happens within one test in `trial`.
+//! The server's side of the dialogue: it judges what strangers propose, and never closes first on success.
+//! What is said is in `message`; what happens within one test in `active_test`.
 //!
 //! ```text
-//!  Greeting --hello--> Idle --propose--> Preparing --prepared--> Trial --both reports--> Ending
+//!  Greeting --hello--> Idle --propose--> Preparing --prepared--> Testing --both reports--> Ending
 //!     |                 ^  \--client closes--> End(Ok)                                     |
 //!     v                 +-----------------------------end----------------------------------+
 //!  Refused --client closes--> End
@@ -14,6 +14,7 @@ use pathscope_core::record::{Host, Substitution};
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output, Resumed};
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 
+use super::active_test::ActiveTest;
 use super::keyed_hash::keyed_hash;
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
@@ -21,7 +22,6 @@ use super::opening::Greeting;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::renewal::Renewals;
-use super::trial::Trial;
 use super::{
     OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
 };
@@ -78,7 +78,7 @@ enum Stage {
         /// When the next proposal is due, should this one be refused.
         idle_until: Tick,
     },
-    Trial(Box<Trial>),
+    Testing(Box<ActiveTest>),
     Ending {
         deadline: Tick,
     },
@@ -89,7 +89,7 @@ enum Stage {
 }
 
 impl Server {
-    /// A talk with a client that opened it by `greeting`. `admission` is what the census said of it;
+    /// A dialogue with a client that opened it by `greeting`. `admission` is what the census said of it;
     /// `entropy` is unpredictable and drawn anew for each session: its tokens come of it.
     pub fn new(
         settings: ServerSettings,
@@ -156,8 +156,8 @@ impl Server {
         }
         let was_away = self.line.is_away();
         let Err(error) = self.line.lose(error, now) else { return };
-        if let Stage::Trial(trial) = &self.stage {
-            trial.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
+        if let Stage::Testing(active) = &self.stage {
+            active.abandon(&mut self.line, was_away || !matches!(error, PeerError::Stopped { .. }));
         }
         self.line.fail(error);
     }
@@ -167,7 +167,7 @@ impl Server {
             Stage::Greeting { .. } | Stage::Refused { .. } => Moment::Greeting,
             Stage::Idle { .. } | Stage::Left { .. } => Moment::BetweenTests,
             Stage::Preparing { .. } => Moment::Agreeing,
-            Stage::Trial(trial) => trial.moment(),
+            Stage::Testing(active) => active.moment(),
             Stage::Ending { .. } => Moment::Ending,
         }
     }
@@ -187,8 +187,8 @@ impl Server {
         match (message, &mut self.stage) {
             (Message::Hello(hello), Stage::Greeting { .. }) => self.greet(*hello, now),
             (Message::Propose(propose), Stage::Idle { .. }) => self.judge(&propose),
-            (Message::Start, Stage::Trial(trial)) if trial.moment() == Moment::Attaching => {
-                trial.await_start(now);
+            (Message::Start, Stage::Testing(active)) if active.moment() == Moment::Attaching => {
+                active.await_start(now);
                 self.start_if_complete(now)
             }
             (Message::Stop(stop), stage) if !matches!(stage, Stage::Greeting { .. }) => {
@@ -202,8 +202,8 @@ impl Server {
                 self.stage = Stage::Left { deadline: now.plus_nanos(deadlines::FAREWELL.0) };
                 self.line.confirm()
             }
-            (message, Stage::Trial(trial)) => {
-                trial.hear(&mut self.line, message, now)?;
+            (message, Stage::Testing(active)) => {
+                active.hear(&mut self.line, message, now)?;
                 self.end_if_over(now);
                 Ok(())
             }
@@ -293,7 +293,7 @@ impl Server {
         let accept = Accept { token: *token, test: test.clone(), substitutions };
         self.line.bear_silence(deadlines::patience(&test));
         self.stage =
-            Stage::Trial(Box::new(Trial::new(test, ends_wanted(self.client.as_ref()), now)));
+            Stage::Testing(Box::new(ActiveTest::new(test, ends_wanted(self.client.as_ref()), now)));
         self.line.say(&Message::Accept(Box::new(accept)))
     }
 
@@ -305,32 +305,32 @@ impl Server {
     }
 
     fn attached(&mut self, group: GroupId, flow: FlowId, now: Tick) -> Result<(), PeerError> {
-        let Stage::Trial(trial) = &mut self.stage else { return Ok(()) };
-        trial.attach(group, flow, now);
+        let Stage::Testing(active) = &mut self.stage else { return Ok(()) };
+        active.attach(group, flow, now);
         self.start_if_complete(now)
     }
 
     /// The client's start may overtake the word of this end's last flows, so both are waited for.
     fn start_if_complete(&mut self, now: Tick) -> Result<(), PeerError> {
-        let Stage::Trial(trial) = &mut self.stage else { return Ok(()) };
-        if trial.moment() != Moment::Starting || !trial.is_complete() {
+        let Stage::Testing(active) = &mut self.stage else { return Ok(()) };
+        if active.moment() != Moment::Starting || !active.is_complete() {
             return Ok(());
         }
         let limit = self.settings.limits.duration_ns;
         let reason = match limit {
-            Some(limit) if trial.longest_run().is_none() => format!(
+            Some(limit) if active.longest_run().is_none() => format!(
                 "the server's limit of {limit} a run is reached; it can be raised by --limit-duration"
             ),
             _ => "the test has run a minute beyond its duration".to_owned(),
         };
-        trial.run(trial.longest_run().or(limit), reason, now);
+        active.run(active.longest_run().or(limit), reason, now);
         self.refused = 0;
         self.line.put(Output::Start);
         self.line.say(&Message::Started)
     }
 
     fn end_if_over(&mut self, now: Tick) {
-        if matches!(&self.stage, Stage::Trial(trial) if trial.is_over()) {
+        if matches!(&self.stage, Stage::Testing(active) if active.is_over()) {
             self.stage = Stage::Ending { deadline: now.plus_nanos(deadlines::REPORT.0) };
         }
     }
@@ -347,9 +347,9 @@ impl Server {
 
     fn peer_stopped(&mut self, reason: &str, now: Tick) -> Result<(), PeerError> {
         match &mut self.stage {
-            Stage::Trial(trial) if trial.is_running() => {
+            Stage::Testing(active) if active.is_running() => {
                 self.line.note_reason(reason);
-                trial.stop(&mut self.line, now);
+                active.stop(&mut self.line, now);
                 Ok(())
             }
             // It is about to close; or it stopped a test that has meanwhile ended by itself.
@@ -373,11 +373,11 @@ impl Server {
             Stage::Ending { .. } if self.stopping.is_some() => self.line.end(Ok(())),
             Stage::Ending { .. } => self.stopping = Some(reason.to_owned()),
             // Its client is away, and may be gone: nobody is waited for.
-            Stage::Trial(trial) if trial.is_running() && !self.line.is_deaf() => {
+            Stage::Testing(active) if active.is_running() && !self.line.is_deaf() => {
                 self.stopping = Some(reason.to_owned());
-                return trial.stop_from_here(&mut self.line, reason, now);
+                return active.stop_from_here(&mut self.line, reason, now);
             }
-            Stage::Preparing { .. } | Stage::Trial(_) => {
+            Stage::Preparing { .. } | Stage::Testing(_) => {
                 return Err(self.line.stopped(Role::Server, self.moment(), reason));
             }
         }
@@ -409,7 +409,7 @@ impl Server {
             Stage::Refused { refusal, deadline } if now >= *deadline => {
                 return Err(PeerError::Refused(refusal.clone()));
             }
-            Stage::Trial(trial) => return trial.expire(&mut self.line, now),
+            Stage::Testing(active) => return active.expire(&mut self.line, now),
             Stage::Left { deadline } if now >= *deadline => {
                 self.line.end(Ok(()));
                 return Ok(());
@@ -430,17 +430,17 @@ impl Server {
             (Input::Prepared(substitutions), _) => self.prepared(substitutions, now),
             (Input::Unable { code, sentence }, _) => self.unable(code, sentence),
             (Input::Attached { group, flow }, _) => self.attached(group, flow, now),
-            (Input::Phase { group, flow, phase, totals }, Stage::Trial(trial)) => {
-                trial.phase(&mut self.line, total_of(group, flow, totals), phase, now)
+            (Input::Phase { group, flow, phase, totals }, Stage::Testing(active)) => {
+                active.phase(&mut self.line, total_of(group, flow, totals), phase, now)
             }
-            (Input::Ended { group, flow, totals, failure }, Stage::Trial(trial)) => {
-                trial.ended(&mut self.line, end_of((group, flow), totals, failure), now)
+            (Input::Ended { group, flow, totals, failure }, Stage::Testing(active)) => {
+                active.ended(&mut self.line, end_of((group, flow), totals, failure), now)
             }
-            (Input::Interval(interval), Stage::Trial(trial)) => {
-                trial.interval(&mut self.line, interval, now)
+            (Input::Interval(interval), Stage::Testing(active)) => {
+                active.interval(&mut self.line, interval, now)
             }
-            (Input::Over(report), Stage::Trial(trial)) => {
-                trial.report(&mut self.line, report, now)?;
+            (Input::Over(report), Stage::Testing(active)) => {
+                active.report(&mut self.line, report, now)?;
                 self.end_if_over(now);
                 Ok(())
             }
@@ -500,7 +500,7 @@ impl Dialogue for Server {
             | Stage::Ending { deadline }
             | Stage::Left { deadline } => Some(*deadline),
             Stage::Preparing { .. } => None,
-            Stage::Trial(trial) => trial.deadline(),
+            Stage::Testing(active) => active.deadline(),
         };
         [self.line.deadline(), stage].into_iter().flatten().min()
     }

@@ -1,4 +1,4 @@
-//! What happened to the paths of a test, and the hand that its session holds on their keeper. It keeps nothing itself.
+//! What happened to the paths of a test, and the hand that its session holds on their monitor. It keeps nothing itself.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,24 +15,24 @@ use super::radio::Radio;
 /// Transitions that are told one by one.
 const TOLD: usize = 1_000;
 
-/// The keeper of the paths, as its session sees it.
+/// The monitor of the paths, as its session sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct PathsRemote {
     log: Arc<Mutex<Log>>,
     waker: Waker,
-    word: Arc<WordToKeeper>,
+    word: Arc<MonitorMessage>,
 }
 
-/// What the session tells the keeper of its paths.
+/// What the session tells the monitor of its paths.
 #[derive(Debug, Default)]
-pub(super) struct WordToKeeper {
+pub(super) struct MonitorMessage {
     /// Nothing more is kept.
     pub is_stopped: AtomicBool,
     /// The server expects every lane anew, presenting this.
     rejoins: Mutex<Option<Credentials>>,
 }
 
-impl WordToKeeper {
+impl MonitorMessage {
     /// What lanes are to present that come in anew; nothing where none is to.
     pub fn rejoins(&self) -> MutexGuard<'_, Option<Credentials>> {
         self.rejoins.lock().unwrap_or_else(PoisonError::into_inner)
@@ -101,8 +101,8 @@ impl Log {
 }
 
 impl PathsRemote {
-    /// For a keeper that writes this log, is woken so, and is told so.
-    pub(super) fn new(log: Arc<Mutex<Log>>, waker: Waker, word: Arc<WordToKeeper>) -> Self {
+    /// For a monitor that writes this log, is woken so, and is told so.
+    pub(super) fn new(log: Arc<Mutex<Log>>, waker: Waker, word: Arc<MonitorMessage>) -> Self {
         Self { log, waker, word }
     }
 

@@ -4,8 +4,8 @@
 //! A path is an interface. It comes up as a lane when the server has answered on the very socket that the lane will
 //! use, and goes down when its link, its address or its route is gone.
 
-mod keeper;
 pub(crate) mod log;
+mod monitor;
 mod open;
 mod radio;
 mod stamps;
@@ -16,9 +16,9 @@ use pathscope_flow::{Credentials, Group};
 use pathscope_modes::multipath::MultipathPlan;
 
 use crate::error::RunError;
-use crate::mail::Mailbox;
+use crate::session::inbox::Inbox;
 
-pub(crate) use keeper::start;
+pub(crate) use monitor::start;
 pub(crate) use stamps::StampsRow;
 
 /// What is to be kept.
@@ -28,7 +28,7 @@ pub(crate) struct Orders {
     pub credentials: Credentials,
     pub group: Group,
     pub plan: MultipathPlan,
-    pub mailbox: Mailbox,
+    pub inbox: Inbox,
 }
 
 /// Why there is no path at all.

@@ -11,7 +11,7 @@ use pathscope_os::{OsError, clock, random};
 use pathscope_peers::native::{AttachError, Attaching, Seat};
 
 use super::Orders;
-use crate::attach::receive;
+use crate::connect::attach::receive;
 use crate::error::RunError;
 
 /// For how long the server is asked on one socket; then another is tried.

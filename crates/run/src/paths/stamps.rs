@@ -5,7 +5,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_modes::multipath::MultipathSample;
 
-use crate::samples::decimal;
+use crate::records::samples::decimal;
 
 /// A row that is put together from what became of one datagram on each path.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use std::thread::JoinHandle;
 use pathscope_core::record::Host;
 use pathscope_peers::limits::Limits;
 
-use super::{Restraint, Server, listening};
+use super::{LogLimit, Server, listening};
 use crate::error::RunError;
-use crate::journal::Journal;
+use crate::records::journal::Journal;
 use crate::stop::Stop;
 
 /// A server that lives as long as this value.
@@ -32,7 +32,7 @@ impl Embedded {
             host,
             files: 2 * super::shares::FILES_KEPT,
             journal: Journal::default(),
-            restraint: Arc::new(Restraint::new(false)),
+            log_limit: Arc::new(LogLimit::new(false)),
         };
         let stop = Stop::default();
         let hears = stop.clone();

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 
-use super::lobby::SeatRequest;
+use super::pending::SeatRequest;
 use super::sessions::Sessions;
 
 /// At once, of all tests; of a server with few files, fewer.

@@ -5,9 +5,9 @@ mod embedded;
 mod farewell;
 mod followers;
 mod listening;
-mod lobby;
+mod log_limit;
 mod needs;
-mod restraint;
+mod pending;
 mod session;
 mod sessions;
 mod shares;
@@ -30,17 +30,17 @@ use pathscope_peers::limits::Limits;
 use pathscope_peers::native::{self, AttachCode, Challenger, Greeting, Heard};
 
 pub use embedded::Embedded;
-pub use restraint::Restraint;
+pub use log_limit::LogLimit;
 pub use shares::{Descriptors, Threads};
 
 use crate::error::RunError;
-use crate::journal::Journal;
+use crate::records::journal::Journal;
 use crate::stop::{Hearing, Stage, Stop};
 use farewell::Farewells;
 use followers::Followers;
 use listening::Listening;
-use lobby::{Arrival, Lobby};
-use restraint::Talk;
+use log_limit::ServerLog;
+use pending::{Arrival, PendingConnections};
 use sessions::{Admission, Sessions, Stay};
 use shares::{FILES_KEPT, Waiting, files_of_tests};
 
@@ -70,7 +70,7 @@ pub struct Settings {
     /// Data connections to serve before it ends; absent: any number.
     pub exit_after: Option<u64>,
     /// Shared with whoever else writes lines that strangers cause.
-    pub restraint: Arc<Restraint>,
+    pub log_limit: Arc<LogLimit>,
 }
 
 /// A server that listens, and does not answer yet.
@@ -82,7 +82,7 @@ pub struct Server {
     host: Host,
     files: u64,
     journal: Journal,
-    restraint: Arc<Restraint>,
+    log_limit: Arc<LogLimit>,
 }
 
 impl Server {
@@ -92,9 +92,9 @@ impl Server {
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
         let Settings { limits, descriptors, threads, here: host, .. } = settings;
-        let Settings { journal, exit_after, restraint, .. } = settings;
+        let Settings { journal, exit_after, log_limit, .. } = settings;
         let limits = threads.among(descriptors.among(limits, files), cpus::allowed().len().max(1));
-        Ok(Self { listening, limits, exit_after, host, files, journal, restraint })
+        Ok(Self { listening, limits, exit_after, host, files, journal, log_limit })
     }
 
     /// The addresses it listens on.
@@ -106,12 +106,12 @@ impl Server {
     /// server wants to know.
     pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
         let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
-        let restraint = Arc::clone(&self.restraint);
-        let talk = Talk { say, restraint: &restraint };
-        talk.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
-        talk.own(&format!("limits: {}", self.limits));
+        let log_limit = Arc::clone(&self.log_limit);
+        let log = ServerLog { say, log_limit: &log_limit };
+        log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
+        log.own(&format!("limits: {}", self.limits));
         let mut serving = Serving::new(self, stop)?;
-        std::thread::scope(|scope| serving.until_stopped(scope, stop, talk))
+        std::thread::scope(|scope| serving.until_stopped(scope, stop, log))
     }
 }
 
@@ -133,7 +133,7 @@ struct Serving {
     poller: Poller,
     waker: Waker,
     sockets: HashMap<u64, Source>,
-    lobby: Lobby,
+    pending: PendingConnections,
     farewells: Farewells,
     followers: Followers,
     sessions: Arc<Sessions>,
@@ -158,7 +158,7 @@ impl Serving {
         let (poller, waker) = (Poller::new()?, Waker::new()?);
         poller.add(&waker, WORD, Interest::INPUT)?;
         let hearing = stop.wake(&waker);
-        server.restraint.wake(waker.clone());
+        server.log_limit.wake(waker.clone());
         let mut sockets = HashMap::new();
         for Listening { connections, datagrams, .. } in server.listening {
             for source in
@@ -174,7 +174,7 @@ impl Serving {
             poller,
             waker: waker.clone(),
             sockets,
-            lobby: Lobby::new(FIRST_GUEST, waiting.guests),
+            pending: PendingConnections::new(FIRST_GUEST, waiting.guests),
             farewells: Farewells::new(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
             sessions: Arc::new(Sessions::new(
@@ -195,7 +195,7 @@ impl Serving {
         &mut self,
         scope: &'scope std::thread::Scope<'scope, '_>,
         stop: &'scope Stop,
-        talk: Talk<'scope>,
+        log: ServerLog<'scope>,
     ) -> Result<(), RunError> {
         let mut ready: Vec<Ready> = Vec::new();
         stop.at(Stage::Serving);
@@ -203,8 +203,8 @@ impl Serving {
             let now = clock::now();
             let left = |until: Tick| until.since(now);
             let waits = [
-                talk.keep_up(now),
-                self.lobby.next_deadline().map(left),
+                log.keep_up(now),
+                self.pending.next_deadline().map(left),
                 self.farewells.next_deadline().map(left),
                 self.full_until.map(left),
                 self.followers.next_look(),
@@ -217,34 +217,32 @@ impl Serving {
                 if key >= FIRST_REFUSED {
                     self.farewells.hear(key);
                 } else {
-                    self.hear_guest(key, scope, stop, talk);
+                    self.hear_guest(key, scope, stop, log);
                 }
             }
-            if self.is_crowded && self.lobby.next_place().is_none() {
+            if self.is_crowded && self.pending.next_place().is_none() {
                 self.full_until = self.full_until.map(|_| Tick::ZERO);
                 self.listen_again(clock::now())?;
             }
             for &Ready { key, .. } in ready.iter().filter(|ready| ready.key < FIRST_GUEST) {
                 match self.sockets.get(&key).cloned() {
                     Some(Source::Connections(listener)) => {
-                        self.accept(&listener, scope, stop, talk)?;
+                        self.accept(&listener, scope, stop, log)?;
                     }
                     Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
                     None => self.waker.drain(),
                 }
             }
-            self.lobby.dismiss_silent(clock::now());
+            self.pending.dismiss_silent(clock::now());
             self.farewells.dismiss_late(clock::now());
             self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
-                talk.own(
-                    "all connections that were to be served are served (--exit-after): ending",
-                );
+                log.own("all connections that were to be served are served (--exit-after): ending");
                 return Ok(());
             }
         }
         let reason = stop.reason().unwrap_or("stopped");
-        talk.own(&match self.sessions.count() {
+        log.own(&match self.sessions.count() {
             0 => format!("{reason}: no session is there; ending"),
             sessions => format!(
                 "{reason}: ending {}: flows that run finish and clients' reports are awaited, for {} at most; a second \
@@ -266,23 +264,23 @@ impl Serving {
         listener: &Socket,
         scope: &'scope std::thread::Scope<'scope, '_>,
         stop: &'scope Stop,
-        talk: Talk<'scope>,
+        log: ServerLog<'scope>,
     ) -> Result<(), RunError> {
         for _ in 0..TURN {
-            let place = self.lobby.next_place();
+            let place = self.pending.next_place();
             if let Some(until) = place.filter(|&place| place > clock::now()) {
                 self.is_crowded = true;
                 return self.stop_listening(until.max(clock::now() + CROWDED));
             }
             match sockets::accept_tcp(listener) {
                 Ok(Some((socket, from))) => {
-                    self.receive_guest(socket.into_tcp_stream(), from, scope, (stop, talk));
+                    self.receive_guest(socket.into_tcp_stream(), from, scope, (stop, log));
                 }
                 Ok(None) => break,
                 // No files left: those who have been told why they have no session make room, and those who have said
                 // nothing for longest.
                 Err(_) => {
-                    if !self.farewells.dismiss_oldest() && !self.lobby.dismiss_oldest() {
+                    if !self.farewells.dismiss_oldest() && !self.pending.dismiss_oldest() {
                         self.stop_listening(clock::now() + FULL)?;
                     }
                     break;
@@ -317,17 +315,17 @@ impl Serving {
         stream: TcpStream,
         from: SocketAddr,
         scope: &'scope std::thread::Scope<'scope, '_>,
-        (stop, talk): (&'scope Stop, Talk<'scope>),
+        (stop, log): (&'scope Stop, ServerLog<'scope>),
     ) {
-        let key = self.lobby.enter(stream, from, clock::now());
-        let arrival = self.lobby.hear(key);
+        let key = self.pending.enter(stream, from, clock::now());
+        let arrival = self.pending.hear(key);
         if !matches!(arrival, Arrival::Unfinished) {
-            return self.serve(key, arrival, scope, (stop, talk));
+            return self.serve(key, arrival, scope, (stop, log));
         }
         let added =
-            self.lobby.stream(key).map(|stream| self.poller.add(stream, key, Interest::INPUT));
+            self.pending.stream(key).map(|stream| self.poller.add(stream, key, Interest::INPUT));
         if !matches!(added, Some(Ok(()))) {
-            self.lobby.leave(key);
+            self.pending.leave(key);
         }
     }
 
@@ -337,16 +335,16 @@ impl Serving {
         key: u64,
         scope: &'scope std::thread::Scope<'scope, '_>,
         stop: &'scope Stop,
-        talk: Talk<'scope>,
+        log: ServerLog<'scope>,
     ) {
-        let arrival = self.lobby.hear(key);
+        let arrival = self.pending.hear(key);
         if !matches!(arrival, Arrival::Unfinished)
-            && let Some(stream) = self.lobby.stream(key)
+            && let Some(stream) = self.pending.stream(key)
         {
             // What is closed or handed on is no longer waited for here.
             let _ = self.poller.remove(stream);
         }
-        self.serve(key, arrival, scope, (stop, talk));
+        self.serve(key, arrival, scope, (stop, log));
     }
 
     /// Does what a connection is for.
@@ -355,32 +353,32 @@ impl Serving {
         key: u64,
         arrival: Arrival,
         scope: &'scope std::thread::Scope<'scope, '_>,
-        (stop, talk): (&'scope Stop, Talk<'scope>),
+        (stop, log): (&'scope Stop, ServerLog<'scope>),
     ) {
         match arrival {
             Arrival::Unfinished => {}
-            Arrival::Gone => drop(self.lobby.leave(key)),
+            Arrival::Gone => drop(self.pending.leave(key)),
             Arrival::Stranger(who) => {
-                if let Some((_, from)) = self.lobby.leave(key) {
-                    talk.on_stranger(&format!("{from}: turned away, since it is {who}"));
+                if let Some((_, from)) = self.pending.leave(key) {
+                    log.on_stranger(&format!("{from}: turned away, since it is {who}"));
                 }
             }
             Arrival::Data(request) => {
-                if let Some((stream, _)) = self.lobby.leave(key) {
+                if let Some((stream, _)) = self.pending.leave(key) {
                     self.followers.attach(&self.sessions, request, stream, clock::now());
                 }
             }
             Arrival::Return(back) => {
-                if let Some((stream, _)) = self.lobby.leave(key) {
+                if let Some((stream, _)) = self.pending.leave(key) {
                     self.sessions.take_back(back, stream);
                 }
             }
             Arrival::Control(greeting) => {
-                let Some((stream, from)) = self.lobby.leave(key) else { return };
+                let Some((stream, from)) = self.pending.leave(key) else { return };
                 // Admitted before anything is spent on it: strangers who are refused are many.
                 match Sessions::admit(&self.sessions, from) {
-                    Ok(admission) => self.begin(admission, (greeting, stream), scope, (stop, talk)),
-                    Err(refusal) => self.refuse(&refusal, (greeting, stream), from, talk),
+                    Ok(admission) => self.begin(admission, (greeting, stream), scope, (stop, log)),
+                    Err(refusal) => self.refuse(&refusal, (greeting, stream), from, log),
                 }
             }
         }
@@ -392,7 +390,7 @@ impl Serving {
         admission: Admission,
         (greeting, stream): (Greeting, TcpStream),
         scope: &'scope std::thread::Scope<'scope, '_>,
-        (stop, talk): (&'scope Stop, Talk<'scope>),
+        (stop, log): (&'scope Stop, ServerLog<'scope>),
     ) {
         let from = admission.from;
         let spare = stream.try_clone();
@@ -400,11 +398,11 @@ impl Serving {
         let session = move || {
             // Ends when all else is freed.
             let _stay = stay;
-            let run = || session::run(admission, greeting, stream, stop, talk);
+            let run = || session::run(admission, greeting, stream, stop, log);
             // A bug of ours in one session must not be the end of all.
             if catch_unwind(AssertUnwindSafe(run)).is_err() {
                 let line = format!("{from}: its session broke off by a fault of pathscope");
-                talk.on_stranger(&line);
+                log.on_stranger(&line);
             }
         };
         let thread = std::thread::Builder::new().name("session".to_owned());
@@ -412,8 +410,8 @@ impl Serving {
         let sentence = format!("its system has no thread for another session: {error}");
         let refusal = Refusal::new("threads", sentence).with_hint("try again later");
         match spare {
-            Ok(stream) => self.refuse(&refusal, (greeting, stream), from, talk),
-            Err(_) => talk.on_stranger(&format!("{from}: refused, since {refusal}")),
+            Ok(stream) => self.refuse(&refusal, (greeting, stream), from, log),
+            Err(_) => log.on_stranger(&format!("{from}: refused, since {refusal}")),
         }
     }
 
@@ -423,10 +421,10 @@ impl Serving {
         refusal: &Refusal,
         (greeting, stream): (Greeting, TcpStream),
         from: SocketAddr,
-        talk: Talk<'_>,
+        log: ServerLog<'_>,
     ) {
         let line = format!("refused, since {refusal}");
-        talk.on_stranger(&format!("{from}: {line}"));
+        log.on_stranger(&format!("{from}: {line}"));
         self.sessions.journal.trouble(Some(from.to_string()), line);
         let now = clock::now();
         let Some(key) = self.farewells.tell(stream, &native::refused(greeting, refusal), now)

@@ -8,21 +8,21 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Resumed};
+use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
-use pathscope_modes::sheet;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
 
+use super::log_limit::ServerLog;
 use super::needs::Needs;
-use super::restraint::Talk;
 use super::sessions::Admission;
-use crate::attach::interface_of;
-use crate::driver::{Driver, End, Left, Spinning};
+use crate::connect::attach::interface_of;
 use crate::error::RunError;
-use crate::mail::Mailbox;
-use crate::placement::GroupWorkers;
+use crate::session::driver::{Driver, End, Left, Spinning};
+use crate::session::inbox::Inbox;
 use crate::stop::Stop;
+use crate::workers::placement::GroupWorkers;
 
 /// Runs a session to its end.
 pub(super) fn run(
@@ -30,11 +30,11 @@ pub(super) fn run(
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    words: Talk<'_>,
+    words: ServerLog<'_>,
 ) {
     let from = admission.from;
     let journal = admission.sessions().journal.clone();
-    match talk(admission, greeting, control, stop, words) {
+    match log(admission, greeting, control, stop, words) {
         Ok(()) => words.on_stranger(&format!("{from}: session over")),
         Err(error) => {
             journal.trouble(Some(from.to_string()), error.to_string());
@@ -43,12 +43,12 @@ pub(super) fn run(
     }
 }
 
-fn talk(
+fn log(
     admission: Admission,
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    words: Talk<'_>,
+    words: ServerLog<'_>,
 ) -> Result<(), RunError> {
     let mut host = admission.sessions().host.clone();
     host.network.interface = interface_of(&control);
@@ -62,10 +62,10 @@ fn talk(
         driver.spinning = Spinning::Withheld;
     }
     driver.keep(&admission.sessions().journal);
-    let _hearing = stop.tell(driver.mailbox());
+    let _hearing = stop.tell(driver.inbox());
     let sessions = admission.share();
     let name = driver.dialogue.session();
-    name.iter().for_each(|&name| sessions.live(name, driver.mailbox().clone()));
+    name.iter().for_each(|&name| sessions.live(name, driver.inbox().clone()));
     let mut end = ServerEnd {
         admission,
         words,
@@ -97,7 +97,7 @@ fn talk(
 /// The server's end of one session.
 struct ServerEnd<'server> {
     admission: Admission,
-    words: Talk<'server>,
+    words: ServerLog<'server>,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
     /// Those of its test.
@@ -140,13 +140,13 @@ impl End for ServerEnd<'_> {
         &mut self,
         (credentials, resumed): (Credentials, Option<Resumed>),
         (test, workers): (&Test, &[GroupWorkers]),
-        mailbox: &Mailbox,
+        inbox: &Inbox,
     ) -> Result<(), RunError> {
         self.admission.sessions().check_served()?;
         // Whether it is his to ask for is decided before anything is taken for it.
         let access = Access::new(credentials.session, self.admission.from, test);
         let sessions = self.admission.sessions();
-        sessions.expect((credentials, resumed), (test, access), mailbox.clone())?;
+        sessions.expect((credentials, resumed), (test, access), inbox.clone())?;
         // Those of the last test are long closed at the client.
         self.lingering = Vec::new();
         self.needs = Needs::of(test, workers);
@@ -158,7 +158,11 @@ impl End for ServerEnd<'_> {
         }
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         self.expected = Some(credentials);
-        self.words.on_stranger(&format!("{}: {}", self.admission.from, sheet::subtitle(test)));
+        self.words.on_stranger(&format!(
+            "{}: {}",
+            self.admission.from,
+            presentation::subtitle(test)
+        ));
         Ok(())
     }
 

@@ -24,13 +24,13 @@ use pathscope_peers::native::{
 
 pub(super) use admission::Admission;
 
-use super::lobby::SeatRequest;
 use super::needs::FILES_OF_SESSION;
-use crate::attendance::{Attendance, Attended};
+use super::pending::SeatRequest;
+use crate::connect::attendance::{Attendance, Attended};
 use crate::error::RunError;
-use crate::journal::Journal;
-use crate::mail::{FlowSocket, Mailbox, Word};
-use crate::settings;
+use crate::records::journal::Journal;
+use crate::session::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::session::settings;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
@@ -68,12 +68,12 @@ struct State {
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
-    /// Threads that talk to a client, and have not freed everything yet.
+    /// Threads that serve a client, and have not freed everything yet.
     stays: usize,
     /// Of those that ended, how many left memory behind that was not given back yet.
     freed: usize,
     /// Where word is left for sessions that outlive their connections, by what only their clients are told.
-    living: HashMap<Token, Mailbox>,
+    living: HashMap<Token, Inbox>,
 }
 
 impl State {
@@ -89,8 +89,8 @@ impl State {
             _ => {}
         }
         let Some(name) = named else { return Ok(()) };
-        if let Some(mailbox) = self.living.get(&name) {
-            mailbox.post(Word::Stop("its client asks for the session anew"));
+        if let Some(inbox) = self.living.get(&name) {
+            inbox.post(SessionMessage::Stop("its client asks for the session anew"));
             self.tests.retain(|_, expected| expected.session != Some(name));
         }
         Ok(())
@@ -146,7 +146,7 @@ struct Expected {
     access: Access,
     test: Test,
     settings: Settings,
-    mailbox: Mailbox,
+    inbox: Inbox,
     datagrams: HashSet<SocketAddr>,
     /// Whether lanes may come late, and again from other addresses.
     roams: bool,
@@ -160,7 +160,7 @@ struct Expected {
 #[derive(Debug)]
 struct Claimed {
     /// Of its session.
-    mailbox: Mailbox,
+    inbox: Inbox,
     settings: Settings,
     attended: Option<Attended>,
 }
@@ -214,8 +214,8 @@ impl Sessions {
     }
 
     /// A session begins that is found by this name.
-    pub fn live(&self, name: Token, mailbox: Mailbox) {
-        self.state().living.insert(name, mailbox);
+    pub fn live(&self, name: Token, inbox: Inbox) {
+        self.state().living.insert(name, inbox);
     }
 
     /// It is over.
@@ -227,9 +227,9 @@ impl Sessions {
     pub fn take_back(&self, back: Return, mut stream: TcpStream) {
         let living = self.state().living.get(&back.session).cloned();
         match living {
-            Some(mailbox) => {
+            Some(inbox) => {
                 let Return { attempt, received, .. } = back;
-                mailbox.post(Word::Returned { stream, attempt, received });
+                inbox.post(SessionMessage::Returned { stream, attempt, received });
             }
             // A few bytes on a connection that has sent nothing yet always fit.
             None => drop(stream.write_all(&turned_away())),
@@ -253,7 +253,7 @@ impl Sessions {
         &self,
         (Credentials { token, session }, resumed): (Credentials, Option<Resumed>),
         (test, access): (&Test, Access),
-        mailbox: Mailbox,
+        inbox: Inbox,
     ) -> Result<(), RunError> {
         let expected = Expected {
             seats: Seats::new(test.groups()),
@@ -261,7 +261,7 @@ impl Sessions {
             access,
             settings: settings::settings(test),
             test: test.clone(),
-            mailbox,
+            inbox,
             datagrams: HashSet::new(),
             roams: test.roams(),
             attendance: attendance_of(test),
@@ -301,21 +301,21 @@ impl Sessions {
         let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
-        let (Some(Claimed { mailbox, settings, attended }), Ok(())) = (claimed, told) else {
+        let (Some(Claimed { inbox, settings, attended }), Ok(())) = (claimed, told) else {
             return None;
         };
         let socket = Socket::from(stream);
         // Probes beside a load go as the system sends them.
         let set = if seat.group == GroupId(0) { socket.apply(&settings) } else { Ok(()) };
-        mailbox.post(match set {
-            Ok(()) => Word::Attached {
+        inbox.post(match set {
+            Ok(()) => SessionMessage::Attached {
                 group: seat.group,
                 flow: seat.flow,
                 socket: FlowSocket::Open(Arc::new(socket)),
                 connect_ns: None,
                 attended,
             },
-            Err(error) => Word::AttachFailed(error.into()),
+            Err(error) => SessionMessage::AttachFailed(error.into()),
         });
         None
     }
@@ -346,8 +346,8 @@ impl Sessions {
         *served += u64::from(is_seated);
         let pacing = settings::pacing(&expected.test, Role::Server, seat.flow);
         let settings = Settings { pacing_bytes_per_second: pacing, ..expected.settings.clone() };
-        let mailbox = expected.mailbox.clone();
-        (code, is_seated.then_some(Claimed { mailbox, settings, attended }))
+        let inbox = expected.inbox.clone();
+        (code, is_seated.then_some(Claimed { inbox, settings, attended }))
     }
 
     /// A proven address asks for a seat. What it is to be told.
@@ -378,10 +378,10 @@ impl Sessions {
         if is_new {
             let Seat { group, flow, lane, .. } = seat;
             let socket = FlowSocket::Promised { local, remote };
-            expected.mailbox.post(if expected.roams {
-                Word::Lane { group, flow, lane, socket: Some(socket) }
+            expected.inbox.post(if expected.roams {
+                SessionMessage::Lane { group, flow, lane, socket: Some(socket) }
             } else {
-                Word::Attached { group, flow, socket, connect_ns: None, attended: None }
+                SessionMessage::Attached { group, flow, socket, connect_ns: None, attended: None }
             });
         }
         code

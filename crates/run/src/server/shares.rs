@@ -4,7 +4,7 @@
 use pathscope_peers::limits::Limits;
 
 use super::followers;
-use crate::placement::FURTHER_WORKERS_PER_CPU;
+use crate::workers::placement::FURTHER_WORKERS_PER_CPU;
 
 /// Files that are kept for everything but tests and connections that have not said yet what they are for.
 pub(super) const FILES_KEPT: u64 = 1_024;

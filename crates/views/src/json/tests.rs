@@ -2,8 +2,8 @@
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::{Event, Record};
+use pathscope_core::presentation::{Presentation, Row};
 use pathscope_core::record::Caveat;
-use pathscope_core::sheet::{Row, Sheet};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -21,18 +21,18 @@ struct Empty {}
 const INTERVAL: Interval = Interval { goodput_bps: 72.15e9, host: "a\nb\u{1b}[31m\"" };
 
 fn run(format: Format, record: &dyn Record) -> String {
-    let sheet = Sheet::default();
+    let presentation = Presentation::default();
     let row = Row::default();
     let mut out = Vec::new();
     let mut view = format.view(Options::default(), &mut out);
     let note = Caveat::new("loopback", "no network was crossed");
     let failure = Some((Failure::Check, "a byte was wrong"));
     for event in [
-        Event::Started { sheet: &sheet, record: &Empty {} },
+        Event::Started { presentation: &presentation, record: &Empty {} },
         Event::Interval { measurement: "idle", row: &row, record: &INTERVAL },
         Event::Trial { row: &row, record: &Empty {} },
         Event::Note(&note),
-        Event::Finished { sheet: &sheet, record, failure },
+        Event::Finished { presentation: &presentation, record, failure },
     ] {
         view.event(event).expect("a vector takes every byte");
     }

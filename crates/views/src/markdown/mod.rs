@@ -9,7 +9,7 @@ use std::io::{self, Write};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::sheet::{Figure, Section, Sheet, Table, Value};
+use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
 
 use crate::registry::View;
 use crate::text::{common_scales, shown_alone, shown_beside};
@@ -28,23 +28,24 @@ impl<'out> Markdown<'out> {
 
 impl View for Markdown<'_> {
     fn event(&mut self, event: Event<'_>) -> io::Result<()> {
-        let Event::Finished { sheet, failure, .. } = event else { return Ok(()) };
-        self.out.write_all(page(sheet, failure).as_bytes())?;
+        let Event::Finished { presentation, failure, .. } = event else { return Ok(()) };
+        self.out.write_all(page(presentation, failure).as_bytes())?;
         self.out.flush()
     }
 }
 
-fn page(sheet: &Sheet, failure: Option<(Failure, &str)>) -> String {
-    let mut blocks = vec![format!("# {}", words(&sheet.title))];
+fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> String {
+    let mut blocks = vec![format!("# {}", words(&presentation.title))];
     if let Some((_, sentence)) = failure {
         blocks.push(format!("**{}**", words(sentence)));
     }
-    let context = sheet.context.iter().map(|it| format!("- {}: {}", words(&it.label), figure(it)));
+    let context =
+        presentation.context.iter().map(|it| format!("- {}: {}", words(&it.label), figure(it)));
     blocks.push(context.collect::<Vec<_>>().join("\n"));
-    for section in &sheet.sections {
+    for section in &presentation.sections {
         self::section(&mut blocks, section);
     }
-    blocks.extend(sheet.caveats.iter().map(|caveat| format!("> {}", words(&caveat.text))));
+    blocks.extend(presentation.caveats.iter().map(|caveat| format!("> {}", words(&caveat.text))));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n\n") + "\n"
 }

@@ -4,9 +4,9 @@ use pathscope_core::record::Check;
 
 use super::*;
 
-fn sheet() -> Sheet {
+fn presentation() -> Presentation {
     let value = |rate: f64| Value::BitRate(rate);
-    Sheet {
+    Presentation {
         title: "experiments on two_hosts".to_owned(),
         context: vec![Figure::new("link", Value::Text("a:b".to_owned())).with_note("<b>")],
         sections: vec![Section {
@@ -31,13 +31,13 @@ fn sheet() -> Sheet {
             ],
             ..Section::default()
         }],
-        ..Sheet::default()
+        ..Presentation::default()
     }
 }
 
 #[test]
 fn a_result_is_a_page() {
-    let text = page(&sheet(), Some((Failure::Check, "1 thing is wrong")));
+    let text = page(&presentation(), Some((Failure::Check, "1 thing is wrong")));
     assert_eq!(
         text,
         "# experiments on two\\_hosts\n\n**1 thing is wrong**\n\n- link: a:b (&lt;b>)\n\n## 1: rates\n\n\
@@ -59,11 +59,11 @@ fn what_a_stranger_named_is_obeyed_by_nobody() {
 #[test]
 fn nothing_is_written_before_the_end() {
     let mut out = Vec::new();
-    let sheet = sheet();
-    let started = Event::Started { sheet: &sheet, record: &1 };
+    let presentation = presentation();
+    let started = Event::Started { presentation: &presentation, record: &1 };
     Markdown::new(&mut out).event(started).expect("a vector takes every byte");
     assert!(out.is_empty());
-    let ended = Event::Finished { sheet: &sheet, record: &1, failure: None };
+    let ended = Event::Finished { presentation: &presentation, record: &1, failure: None };
     Markdown::new(&mut out).event(ended).expect("a vector takes every byte");
     assert!(out.starts_with(b"# experiments"));
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::iter;
 
+use pathscope_core::presentation::{Figure, Value};
 use pathscope_core::quantity::{Scale, duration_ns};
-use pathscope_core::sheet::{Figure, Value};
 use pathscope_core::stats::Percentile;
 
 use super::line::{Line, Style};

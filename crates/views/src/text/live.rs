@@ -4,8 +4,8 @@
 //! Every cell states its unit, so that a line can be read alone. A column keeps the unit of its first
 //! figure while that suits, so that lines compare.
 
+use pathscope_core::presentation::{Figure, Row, Value};
 use pathscope_core::quantity::Scale;
-use pathscope_core::sheet::{Figure, Row, Value};
 
 use super::line::{Line, Style};
 use super::page::Page;

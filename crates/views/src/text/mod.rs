@@ -22,8 +22,8 @@ pub(crate) use table::scales as common_scales;
 pub use view::Text;
 pub use words::{ascii, clean};
 
+use pathscope_core::presentation::Value;
 use pathscope_core::quantity::Scale;
-use pathscope_core::sheet::Value;
 
 /// A value in the unit that suits it alone.
 pub(crate) fn shown_alone(value: &Value) -> String {

@@ -1,6 +1,6 @@
 //! The result as a whole: title, what was measured on what, the sections, what to mind.
 
-use pathscope_core::sheet::{Figure, Section, Sheet};
+use pathscope_core::presentation::{Figure, Presentation, Section};
 
 use super::line::{Line, Style};
 use super::page::Page;
@@ -10,14 +10,14 @@ use crate::registry::Detail;
 /// A shorter rule is none.
 const LEAST_RULE: usize = 4;
 
-/// Adds all that a sheet says, but for the part of its context that the reader has seen before.
-pub fn result(page: &mut Page, sheet: &Sheet, seen: &[Figure], detail: Detail) {
+/// Adds all that a presentation says, but for the part of its context that the reader has seen before.
+pub fn result(page: &mut Page, presentation: &Presentation, seen: &[Figure], detail: Detail) {
     let new: Vec<_> =
-        sheet.context.iter().filter(|figure| !seen.contains(figure)).cloned().collect();
+        presentation.context.iter().filter(|figure| !seen.contains(figure)).cloned().collect();
     figures::context(page, &new);
-    sheet.sections.iter().for_each(|section| self::section(page, section, detail));
+    presentation.sections.iter().for_each(|section| self::section(page, section, detail));
     page.gap();
-    findings::caveats(page, &sheet.caveats);
+    findings::caveats(page, &presentation.caveats);
 }
 
 /// Adds the title with a rule beside it: what came before is the run, what follows is its result.

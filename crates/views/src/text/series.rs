@@ -1,7 +1,7 @@
 //! A figure over time as one row of blocks.
 
+use pathscope_core::presentation::{Series, Unit};
 use pathscope_core::quantity::{count, duration_range, rate_range};
-use pathscope_core::sheet::{Series, Unit};
 
 use super::line::{Line, Style};
 use super::page::Page;

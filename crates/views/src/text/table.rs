@@ -5,8 +5,8 @@
 
 use std::iter;
 
+use pathscope_core::presentation::{Table, Value};
 use pathscope_core::quantity::Scale;
-use pathscope_core::sheet::{Table, Value};
 
 use super::line::{Line, Style};
 use super::page::Page;

@@ -1,7 +1,7 @@
 //! A value as people read it: a number and its unit, or words.
 
+use pathscope_core::presentation::Value;
 use pathscope_core::quantity::{self, Dimension, Scale};
-use pathscope_core::sheet::Value;
 
 /// What is shown for what was not measured. Also for a number that is none: in a document it is null.
 pub const ABSENT: &str = "–";

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
-use pathscope_core::sheet::{Figure, Sheet, Value};
+use pathscope_core::presentation::{Figure, Presentation, Value};
 
 use super::live::LiveTable;
 use super::page::Page;
@@ -28,27 +28,27 @@ impl<'out> Text<'out> {
         Self { out, options, page, live: LiveTable::default(), seen: Vec::new() }
     }
 
-    fn started(&mut self, sheet: &Sheet) {
-        result::title(&mut self.page, &sheet.title);
-        figures::context(&mut self.page, &sheet.context);
-        self.seen.clone_from(&sheet.context);
+    fn started(&mut self, presentation: &Presentation) {
+        result::title(&mut self.page, &presentation.title);
+        figures::context(&mut self.page, &presentation.context);
+        self.seen.clone_from(&presentation.context);
     }
 
-    fn finished(&mut self, sheet: &Sheet, failure: Option<(Failure, &str)>) {
+    fn finished(&mut self, presentation: &Presentation, failure: Option<(Failure, &str)>) {
         let is_told = |figure: &&Figure| match (&figure.value, failure) {
             (Value::Text(text), Some((_, sentence))) => text == sentence,
             _ => false,
         };
         // What stopped the run is said below.
-        self.seen.extend(sheet.context.iter().filter(is_told).cloned());
-        let has_result = !sheet.sections.is_empty();
-        let came_to_nothing = !has_result && sheet.caveats.is_empty() && failure.is_some();
+        self.seen.extend(presentation.context.iter().filter(is_told).cloned());
+        let has_result = !presentation.sections.is_empty();
+        let came_to_nothing = !has_result && presentation.caveats.is_empty() && failure.is_some();
         // Live, its title stands above already.
         if !came_to_nothing || self.options.live == Live::Hidden {
             self.page.gap();
-            result::title(&mut self.page, &sheet.title);
+            result::title(&mut self.page, &presentation.title);
         }
-        result::result(&mut self.page, sheet, &self.seen, self.options.detail);
+        result::result(&mut self.page, presentation, &self.seen, self.options.detail);
         if let Some((failure, sentence)) = failure {
             self.page.gap();
             findings::failure(&mut self.page, failure, sentence, has_result);
@@ -60,7 +60,7 @@ impl View for Text<'_> {
     fn event(&mut self, event: Event<'_>) -> io::Result<()> {
         let is_live = self.options.live == Live::Shown;
         match event {
-            Event::Started { sheet, .. } if is_live => self.started(sheet),
+            Event::Started { presentation, .. } if is_live => self.started(presentation),
             Event::Interval { row, .. } | Event::Trial { row, .. }
                 if is_live && !row.cells.is_empty() =>
             {
@@ -72,8 +72,8 @@ impl View for Text<'_> {
             | Event::Trial { .. }
             | Event::Note(_)
             | Event::Checkpoint { .. } => {}
-            Event::Finished { sheet, failure, .. } => {
-                self.finished(sheet, failure);
+            Event::Finished { presentation, failure, .. } => {
+                self.finished(presentation, failure);
             }
         }
         self.page.write_to(self.out)

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::super::case::DATAGRAM_BYTES;
 use super::now;
-use crate::talk::say;
+use crate::console::say;
 
 /// Datagrams that are handed over as one.
 const BATCH: usize = 46;

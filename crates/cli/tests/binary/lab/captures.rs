@@ -95,7 +95,7 @@ fn a_capture_that_does_not_begin_leaves_the_file_as_it_was() {
     let path = stand.folder.file("old.pcap", "dear");
     let words = ["capture", "a:b", "-o", &path];
     // A keeper that is gone cannot be entered.
-    let keeper = stand.lab.standing().keeper;
+    let keeper = stand.lab.running().keeper;
     super::ends::signal(keeper, "KILL");
     super::wait_until("it is dead", || super::ends::has_ended(keeper));
     stand.folder.run(&words).exits(4).complains(&["is gone"]);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use pathscope_lab::keeper::Word;
+use pathscope_lab::keeper::KeeperMessage;
 use rustix::fs::{FlockOperation, flock};
 
 use super::ends::{Keeper, a_large_star, has_ended, signal};
@@ -56,7 +56,7 @@ fn a_lab_that_is_being_built_is_not_taken_down_by_another() {
         ran.complains(&["lab pair is not up yet"]);
     }
     keeper.signal("CONT");
-    keeper.standing();
+    keeper.running();
     if is_built {
         eprintln!("skipped, because this test had to wait until the lab was built");
     }
@@ -68,14 +68,14 @@ fn a_name_is_waited_for_while_its_keeper_ends() {
     let Some(folder) = Folder::new() else { return };
     let file = folder.file("pair.toml", PAIR);
     let mut old = Keeper::start(&folder, &a_large_star());
-    let standing = old.standing();
+    let running = old.running();
     // It does not end when it is asked to, so that the keeper takes its two seconds.
     let script = "trap '' TERM; echo ready; while :; do sleep 1000; done";
     let mut program = Running::start(folder.command(&["exec", "h1", "--", "sh", "-c", script]));
     program.await_stdout("ready");
     old.signal("TERM");
     folder.run(&["up", &file]).exits(0).complains(&["lab pair is up: 2 hosts"]);
-    assert!(folder.registry.read("pair").expect("it is up").token != standing.token);
+    assert!(folder.registry.read("pair").expect("it is up").token != running.token);
     folder.run(&["down"]).exits(0);
 }
 
@@ -85,7 +85,7 @@ fn a_keeper_that_is_told_to_end_while_it_builds_says_so_and_does_not_build_on() 
     let mut keeper = Keeper::start(&folder, &a_large_star());
     wait_until("the lab is begun", || !folder.names().is_empty());
     keeper.signal("INT");
-    let Word::Failed(why) = keeper.word() else {
+    let KeeperMessage::Failed(why) = keeper.word() else {
         eprintln!("skipped, because this test had to wait until the lab was built");
         return;
     };
@@ -153,10 +153,10 @@ fn a_file_among_the_labs_is_no_lab() {
 fn a_keeper_that_is_killed_and_not_yet_buried_is_gone() {
     let Some(folder) = Folder::new() else { return };
     let mut keeper = Keeper::start(&folder, PAIR);
-    let standing = keeper.standing();
-    signal(standing.keeper, "KILL");
+    let running = keeper.running();
+    signal(running.keeper, "KILL");
     // Our child, whose exit code nobody asks for yet.
-    wait_until("it is dead", || has_ended(standing.keeper));
+    wait_until("it is dead", || has_ended(running.keeper));
     let ran = folder.run(&["exec", "a", "--", "true"]).exits(4);
     ran.complains(&["the keeper of lab pair", "is gone; 'pathscope lab down pair' clears"]);
     folder.run(&["down"]).exits(0).complains(&["had lost its keeper"]);

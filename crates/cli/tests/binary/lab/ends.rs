@@ -3,8 +3,8 @@
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 
-use pathscope_lab::keeper::{Brief, Word};
-use pathscope_lab::standing::{Shaper, Standing};
+use pathscope_lab::keeper::{Brief, KeeperMessage};
+use pathscope_lab::running::{RunningLab, Shaper};
 use pathscope_modes::document::OutcomeState;
 use pathscope_os::clock;
 
@@ -41,15 +41,15 @@ impl Keeper {
         Self { child, leash: Some(leash) }
     }
 
-    pub(super) fn standing(&mut self) -> Standing {
+    pub(super) fn running(&mut self) -> RunningLab {
         match self.word() {
-            Word::Ready(standing) => *standing,
+            KeeperMessage::Ready(running) => *running,
             word => panic!("{word:?}"),
         }
     }
 
     /// The first that it says.
-    pub(super) fn word(&mut self) -> Word {
+    pub(super) fn word(&mut self) -> KeeperMessage {
         let mut said = String::new();
         let output = self.child.stdout.take().expect("piped");
         BufReader::new(output).read_line(&mut said).expect("it speaks");
@@ -93,7 +93,7 @@ pub(super) fn nothing_is_left(folder: &Folder, token: &str) {
 fn a_lab_that_is_dropped_leaves_nothing() {
     let Some(Stand { lab, folder }) = Stand::up(PAIR) else { return };
     let program = program(&folder);
-    let Standing { token, keeper, .. } = lab.standing().clone();
+    let RunningLab { token, keeper, .. } = lab.running().clone();
     assert_eq!(processes_with(&token), [program.id()]);
     drop(lab);
     assert_eq!(program.finish().code, None, "it was ended by a signal");
@@ -113,12 +113,12 @@ fn a_keeper_that_is_terminated_or_let_go_takes_all_with_it() {
     for end in endings {
         let Some(folder) = Folder::new() else { return };
         let mut keeper = Keeper::start(&folder, PAIR);
-        let standing = keeper.standing();
+        let running = keeper.running();
         let program = program(&folder);
         end(&mut keeper);
         assert!(keeper.child.wait().expect("our child").success());
         assert_eq!(program.finish().code, None, "it was ended by a signal");
-        nothing_is_left(&folder, &standing.token);
+        nothing_is_left(&folder, &running.token);
     }
 }
 
@@ -145,22 +145,22 @@ fn a_keeper_that_is_killed_leaves_what_down_or_the_next_up_clears() {
     let file = folder.file("pair.toml", PAIR);
     for next in [&["down", "pair"][..], &["up", &file]] {
         let mut keeper = Keeper::start(&folder, PAIR);
-        let standing = keeper.standing();
+        let running = keeper.running();
         let program = program(&folder);
         keeper.signal("KILL");
         assert!(!keeper.child.wait().expect("our child").success());
-        assert_eq!(processes_with(&standing.token), [program.id()], "nobody has ended it yet");
+        assert_eq!(processes_with(&running.token), [program.id()], "nobody has ended it yet");
         let orphaned = folder.run(&["show"]).exits(4);
         orphaned.complains(&["the keeper of lab pair", "'pathscope lab down pair' clears"]);
         let ran = folder.run(next).exits(0);
         assert_eq!(program.finish().code, None, "it was ended by a signal: {}", ran.said());
-        assert_eq!(processes_with(&standing.token), [0; 0]);
+        assert_eq!(processes_with(&running.token), [0; 0]);
         if next[0] == "down" {
             ran.complains(&["had lost its keeper; what was left of it is cleared"]);
         } else {
             folder.run(&["down"]).exits(0).complains(&["lab pair is down"]);
         }
-        nothing_is_left(&folder, &standing.token);
+        nothing_is_left(&folder, &running.token);
     }
 }
 
@@ -191,7 +191,7 @@ fn a_program_that_does_not_want_to_end_is_ended() {
     let words = ["exec", "a", "--", "sh", "-c", script];
     let mut program = Running::start(folder.command(&words));
     program.await_stdout("ready");
-    let token = lab.standing().token.clone();
+    let token = lab.running().token.clone();
     let began = clock::now();
     folder.run(&["down"]).exits(0).complains(&["lab pair is down"]);
     // Two seconds of courtesy, then it is killed; five more are the kernel's.

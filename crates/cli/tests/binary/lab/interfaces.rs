@@ -23,9 +23,9 @@ fn what_leaves_with_an_address_takes_its_interface() {
         return;
     }
     let Some(stand) = Stand::up(WIFI_AND_WIRE) else { return };
-    let standing = stand.lab.standing();
-    let place = standing.nodes.iter().find(|node| node.name == "laptop").expect("it is a node");
-    let laptop = Network::held_by(standing.keeper, place.descriptor).expect("it is up");
+    let running = stand.lab.running();
+    let place = running.nodes.iter().find(|node| node.name == "laptop").expect("it is a node");
+    let laptop = Network::held_by(running.keeper, place.descriptor).expect("it is up");
     let send = |from: &str, port: u16| {
         let socket = UdpSocket::bind((from, 0)).expect("it is the laptop's");
         (0..20).for_each(|_| {

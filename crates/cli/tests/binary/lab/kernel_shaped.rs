@@ -2,7 +2,7 @@
 
 use std::process::Command;
 
-use pathscope_lab::standing::Shaper;
+use pathscope_lab::running::Shaper;
 use pathscope_os::clock;
 
 use super::{Folder, Stand, only};

@@ -18,7 +18,7 @@ const SLEEP: &str = "echo ready; exec sleep 1000";
 fn one_that_has_moved_to_another_network_is_ended_with_its_lab() {
     let Some(folder) = Folder::new() else { return };
     let mut keeper = Keeper::start(&folder, PAIR);
-    keeper.standing();
+    keeper.running();
     let moved = program(&folder, &["unshare", "--net", "sh", "-c", SLEEP]);
     folder.run(&["down"]).exits(0).complains(&["lab pair is down"]);
     assert_eq!(moved.finish().code, None, "it was ended by a signal");
@@ -31,7 +31,7 @@ fn one_without_our_environment_is_ended_where_the_keeper_was_killed() {
         return println!("skipped, because another user cannot see whose network it is");
     }
     let mut keeper = Keeper::start(&folder, PAIR);
-    keeper.standing();
+    keeper.running();
     let bare = program(&folder, &["env", "-i", "sh", "-c", SLEEP]);
     keeper.signal("KILL");
     keeper.child.wait().expect("our child");

@@ -40,7 +40,7 @@ use std::process::{Command, Stdio};
 use pathscope_lab::harness::{Lab, Plan, UpError};
 use pathscope_lab::link::{Counts, FlowCounts, Order, Tally};
 use pathscope_lab::relay::{DirectionAccount, RelayAccount};
-use pathscope_lab::standing::{Registry, SetOrder, Shaper, TOKEN_VARIABLE};
+use pathscope_lab::running::{Registry, SetOrder, Shaper, TOKEN_VARIABLE};
 use pathscope_lab::topology::{Network, Topology};
 use pathscope_modes::document::{Document, Measurement};
 use pathscope_os::{clock, namespaces};

@@ -17,7 +17,7 @@ fn a_result_names_the_lab_and_a_relay_that_stood_still() {
     let words = [&words[..], &["--report-every", "100ms", "-o", file]].concat();
     let mut client = stand.pathscope("a", &words);
     client.await_stdout("ms");
-    let keeper = stand.lab.standing().keeper.to_string();
+    let keeper = stand.lab.running().keeper.to_string();
     let signal = |name: &str| {
         let sent = Command::new("kill").args([name, &keeper]).status();
         assert!(sent.is_ok_and(|status| status.success()), "kill {name} {keeper}");
@@ -48,7 +48,7 @@ fn a_result_names_the_lab_and_a_relay_that_stood_still() {
 fn outside_of_a_lab_nothing_is_said_of_one() {
     let Some(stand) = Stand::up(super::PAIR) else { return };
     // The words of a lab that is not up any more, or never was.
-    let token = &stand.lab.standing().token;
+    let token = &stand.lab.running().token;
     for (lab, token) in [("gone", token.as_str()), ("pair", "another")] {
         let mut command = crate::common::pathscope(&["survey", "-t", "600ms", "--json"]);
         command

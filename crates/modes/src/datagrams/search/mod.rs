@@ -3,8 +3,8 @@
 
 mod decide;
 pub(crate) mod figures;
+pub mod presentation;
 mod record;
-pub mod sheet;
 
 #[cfg(test)]
 mod tests;
@@ -16,10 +16,10 @@ pub use self::record::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict
 use self::decide::{Bounds, MOST_TRIALS, Next, RESOLUTION};
 use super::{DatagramDirection, DatagramsPlan};
 use crate::document::{Document, Measurement};
+use crate::follow_up::{FollowUp, Step};
 use crate::goodput::{Extent, Pattern};
 use crate::limits::{self, PlanError};
 use crate::registry::{EndReport, Plan, Test};
-use crate::sequel::{Sequel, Step};
 
 /// A trial that searches lasts this part of the duration, and no less than so long.
 const TRIAL_PART: u64 = 5;
@@ -143,7 +143,7 @@ impl Search {
     }
 }
 
-impl Sequel for Search {
+impl FollowUp for Search {
     fn ahead(&self) -> String {
         let (short, whole) = (trial_length(self.duration), self.duration);
         format!(
@@ -156,7 +156,7 @@ impl Sequel for Search {
         let next = self.next();
         document.rate_search = Some(self.record());
         let trial = self.trials.last().copied().unwrap_or_default();
-        Step { row: sheet::row(&trial), record: Box::new(trial), next }
+        Step { row: presentation::row(&trial), record: Box::new(trial), next }
     }
 }
 

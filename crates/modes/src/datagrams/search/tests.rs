@@ -1,8 +1,8 @@
 //! Searches over paths that are formulas: what is found is what they carry.
 
 use pathscope_core::Wait;
+use pathscope_core::presentation::Value;
 use pathscope_core::record::Limit;
-use pathscope_core::sheet::Value;
 use proptest::prelude::*;
 
 use super::*;
@@ -147,7 +147,7 @@ fn assert_told_is_what_the_trials_show(search: &RateSearch) {
     for trial in &search.trials {
         assert!(trial.received_bps <= Some(trial.sent_bps as f64), "{trial:?}");
     }
-    let section = sheet::section(search);
+    let section = presentation::section(search);
     let figure = |label: &str| section.figures.iter().find(|it| it.label == label);
     let is_told = |name: &str| section.caveats.iter().any(|caveat| caveat.name == name);
     let Some(found) = search.found else {
@@ -267,7 +267,7 @@ fn what_was_lost_while_a_program_stood_still_is_tried_once_more_and_no_more_than
     let again = search.next().expect("once more");
     let mut passed = search.clone();
     passed.judge(Some({ IDEAL }.carry(&again.1)));
-    let section = sheet::section(&passed.record());
+    let section = presentation::section(&passed.record());
     let caveat = section.caveats.iter().find(|caveat| caveat.name == "trials_disturbed");
     let text = &caveat.expect("it is told").text;
     assert!(text.contains("while the program of an end stood still for 1 s: later"), "{text}");
@@ -295,7 +295,7 @@ fn what_was_lost_while_the_sender_was_late_is_tried_once_more_and_no_more_than_o
     let found = record.found.expect("it passed the second time");
     assert_eq!((found.rate_bps, found.trials, found.not_received), (20_000_000, 2, 5));
     assert_told_is_what_the_trials_show(&record);
-    let section = sheet::section(&record);
+    let section = presentation::section(&record);
     let caveat = section.caveats.iter().find(|caveat| caveat.name == "trials_disturbed");
     assert_eq!(
         caveat.expect("it is told").text,

@@ -5,9 +5,9 @@ use pathscope_core::Tick;
 use pathscope_flow::{Output, Resumed};
 
 use super::{Client, Stage};
+use crate::native::active_test::tell_stop;
 use crate::native::deadlines;
 use crate::native::resumption::Resumption;
-use crate::native::trial::tell_stop;
 use crate::{Moment, PeerError};
 
 /// A greeting that is damaged or cut off is said again so often.
@@ -41,7 +41,7 @@ impl Client {
         Ok(())
     }
 
-    /// Has the session made anew where its test outlives it; if not, hands back why the talk fails.
+    /// Has the session made anew where its test outlives it; if not, hands back why the dialogue fails.
     pub(super) fn resume(&mut self, error: PeerError, now: Tick) -> Result<(), PeerError> {
         let is_stopped = matches!(error, PeerError::Stopped { by_this_end: true, .. });
         if let Some(mut resumption) = self.resumption.take() {
@@ -65,14 +65,14 @@ impl Client {
                 PeerError::NotResumed { .. } => true,
                 error => error.is_loss(),
             };
-            let (true, Stage::Trial(trial), Some(token)) = (is_lost, &self.stage, self.token)
+            let (true, Stage::Testing(active), Some(token)) = (is_lost, &self.stage, self.token)
             else {
                 return Err(error);
             };
-            if !trial.outlives_its_session() {
+            if !active.outlives_its_session() {
                 return Err(error);
             }
-            let test = trial.test().clone();
+            let test = active.test().clone();
             let resumed = Resumed { token, session: self.line.session() };
             self.resumption = Some(Resumption::new(test, resumed, error, now));
             self.line.put(Output::SessionLost);

@@ -82,14 +82,17 @@ fn a_confirmation_proves_its_session_from_its_address_and_nothing_else() {
     // with his own.
     let elsewhere = "198.51.100.7:4242".parse().expect("an address");
     assert_eq!(is_of(&confirm, elsewhere, session), None);
-    let word = Word::decode(&confirm).expect("a confirmation");
-    let cookie = challenger.cookie(elsewhere, &word, 0);
-    let stolen = Word { cookie, ..word };
+    let request = AttachMessage::decode(&confirm).expect("a confirmation");
+    let cookie = challenger.cookie(elsewhere, &request, 0);
+    let stolen = AttachMessage { cookie, ..request };
     assert_eq!(is_of(&stolen.sealed(), elsewhere, session), Some(false));
     // And for another lane.
-    let lane = Word { seat: Seat { lane: Lane(0), ..SEAT }, ..word };
+    let lane = AttachMessage { seat: Seat { lane: Lane(0), ..SEAT }, ..request };
     let cookie = challenger.cookie(client_address(), &lane, 0);
-    assert_eq!(is_of(&Word { cookie, ..lane }.sealed(), client_address(), session), Some(false));
+    assert_eq!(
+        is_of(&AttachMessage { cookie, ..lane }.sealed(), client_address(), session),
+        Some(false)
+    );
 }
 
 #[test]
@@ -126,12 +129,17 @@ fn an_answer_that_was_damaged_is_none() {
 #[test]
 fn a_cookie_proves_one_address_and_one_seat() {
     let challenger = Challenger::new([7; 16]);
-    let word =
-        Word { kind: REQUEST, seat: SEAT, nonce: NONCE, cookie: [0; 16], proof: Proof::default() };
-    let cookie = challenger.cookie(client_address(), &word, 0);
-    let confirm = Word { kind: CONFIRM, cookie, ..word };
-    let confirmed = |challenger: &Challenger, from, word: Word| {
-        matches!(challenger.received(from, &word.encode(), Tick::ZERO), Heard::Confirmed(_))
+    let request = AttachMessage {
+        kind: REQUEST,
+        seat: SEAT,
+        nonce: NONCE,
+        cookie: [0; 16],
+        proof: Proof::default(),
+    };
+    let cookie = challenger.cookie(client_address(), &request, 0);
+    let confirm = AttachMessage { kind: CONFIRM, cookie, ..request };
+    let confirmed = |challenger: &Challenger, from, request: AttachMessage| {
+        matches!(challenger.received(from, &request.encode(), Tick::ZERO), Heard::Confirmed(_))
     };
     assert!(confirmed(&challenger, client_address(), confirm));
     for other in ["192.0.2.7:4243", "192.0.2.8:4242", "[2001:db8::1]:4242"] {
@@ -143,9 +151,12 @@ fn a_cookie_proves_one_address_and_one_seat() {
         Seat { lane: Lane(0), ..SEAT },
         Seat { token: Token([0; 16]), ..SEAT },
     ] {
-        assert!(!confirmed(&challenger, client_address(), Word { seat, ..confirm }), "{seat:?}");
+        assert!(
+            !confirmed(&challenger, client_address(), AttachMessage { seat, ..confirm }),
+            "{seat:?}"
+        );
     }
-    assert!(!confirmed(&challenger, client_address(), Word { nonce: 0, ..confirm }));
+    assert!(!confirmed(&challenger, client_address(), AttachMessage { nonce: 0, ..confirm }));
     assert!(!confirmed(&Challenger::new([8; 16]), client_address(), confirm));
 }
 
@@ -155,19 +166,19 @@ fn a_cookie_is_good_for_as_long_as_clients_ask_and_not_much_longer() {
     let from = client_address();
     let at = |seconds: u64| Tick::from_nanos(seconds * 1_000_000_000);
     for asked in [0, 14, 15, 1_000_003] {
-        let word = Word {
+        let request = AttachMessage {
             kind: REQUEST,
             seat: SEAT,
             nonce: NONCE,
             cookie: [0; 16],
             proof: Proof::default(),
         };
-        let Heard::Challenge(challenge) = challenger.received(from, &word.encode(), at(asked))
+        let Heard::Challenge(challenge) = challenger.received(from, &request.encode(), at(asked))
         else {
             panic!("a request is challenged")
         };
         let cookie = Answer::decode(&challenge).expect("a challenge").cookie;
-        let confirm = Word { kind: CONFIRM, cookie, ..word }.encode();
+        let confirm = AttachMessage { kind: CONFIRM, cookie, ..request }.encode();
         let holds = |after| match challenger.received(from, &confirm, at(asked + after)) {
             Heard::Confirmed(_) => true,
             Heard::Challenge(_) => false,
@@ -196,8 +207,8 @@ fn a_changed_address_is_proven_anew() {
     let mut outcome = None;
     for port in [1, 2, 2, 2] {
         let from = SocketAddr::new(client_address().ip(), port);
-        let Some(word) = attaching.datagram(Tick::ZERO) else { break };
-        match challenger.received(from, &word, Tick::ZERO) {
+        let Some(request) = attaching.datagram(Tick::ZERO) else { break };
+        match challenger.received(from, &request, Tick::ZERO) {
             Heard::Challenge(challenge) => attaching.received(&challenge, Tick::ZERO),
             Heard::Confirmed(claim) => {
                 attaching.received(&claim.answer(AttachCode::ATTACHED), Tick::ZERO);
@@ -240,8 +251,8 @@ fn exchange(
     let (mut sent, mut claims) = (0, 0);
     let mut now = Tick::ZERO;
     loop {
-        let word = attaching.datagram(now).map(|word| (true, word.to_vec()));
-        send(&mut network, &mut sent, word, &fate, now);
+        let request = attaching.datagram(now).map(|request| (true, request.to_vec()));
+        send(&mut network, &mut sent, request, &fate, now);
         if let Some(outcome) = attaching.outcome().filter(|_| network.is_empty()) {
             return (outcome.clone(), claims);
         }

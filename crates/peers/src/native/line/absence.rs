@@ -51,8 +51,8 @@ impl<D: Dialogue<Error = PeerError>> Line<D> {
         self.absence.as_ref().is_some_and(|absence| absence.asked.is_none())
     }
 
-    /// The talk has come upon this. Where it means no more than another connection, that is asked for; if not, or if that
-    /// has been in vain, what the talk fails with.
+    /// The dialogue has come upon this. Where it means no more than another connection, that is asked for; if not, or if that
+    /// has been in vain, what the dialogue fails with.
     pub fn lose(&mut self, error: PeerError, now: Tick) -> Result<(), PeerError> {
         if matches!(error, PeerError::Damaged { .. }) {
             self.renewals.damaged_here = self.renewals.damaged_here.saturating_add(1);

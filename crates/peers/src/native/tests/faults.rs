@@ -6,7 +6,7 @@ use pathscope_flow::{Dialogue as _, Input};
 use pathscope_modes::goodput::GoodputInterval;
 use pathscope_modes::registry::EndInterval;
 
-use super::pair::{End, Fault, Pair, RUN_NS, Seen, Talk};
+use super::pair::{AnyDialogue, End, Fault, Pair, RUN_NS, Seen};
 use crate::PeerError;
 use crate::limits::Limits;
 use crate::native::{VersionRange, fixtures};
@@ -33,7 +33,7 @@ fn run_with(from_client: bool, after: usize, fault: Fault) -> Pair {
 }
 
 /// No flow runs on when its end has given up: these flows end when they are told to stop.
-fn assert_flows_are_over<D: Talk>(end: &End<D>, case: &str) {
+fn assert_flows_are_over<D: AnyDialogue>(end: &End<D>, case: &str) {
     assert!(!end.is_running, "{case}: {:?}", end.seen);
 }
 

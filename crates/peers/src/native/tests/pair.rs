@@ -22,13 +22,13 @@ const ONE_WAY_NS: u64 = 1_000_000;
 pub(super) const RUN_NS: u64 = 3_000_000_000;
 
 /// A dialogue about tests.
-pub(super) trait Talk:
+pub(super) trait AnyDialogue:
     Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport, Error = PeerError>
 {
 }
 
-impl Talk for Client {}
-impl Talk for Server {}
+impl AnyDialogue for Client {}
+impl AnyDialogue for Server {}
 
 /// What a dialogue asked of its end.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -75,7 +75,7 @@ struct Packet {
 }
 
 /// One end with its flows.
-pub(super) struct End<D: Talk> {
+pub(super) struct End<D: AnyDialogue> {
     pub dialogue: D,
     pub seen: Vec<Seen>,
     pub ended: Option<(Tick, Result<(), PeerError>)>,
@@ -104,7 +104,7 @@ enum Step {
     Over,
 }
 
-impl<D: Talk> End<D> {
+impl<D: AnyDialogue> End<D> {
     fn new(dialogue: D) -> Self {
         Self {
             dialogue,
@@ -306,7 +306,7 @@ pub(super) fn substitution() -> Substitution {
     Substitution { what, asked, ran, why }
 }
 
-fn feed<D: Talk>(
+fn feed<D: AnyDialogue>(
     to: &mut End<D>,
     (connection, bytes): (u64, &[u8]),
     (chunks, next): (&[usize], &mut usize),

@@ -7,7 +7,7 @@ use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue as _, Input, Output};
 use pathscope_modes::registry::Test;
 
-use super::pair::{End, Fault, Pair, RUN_NS, Seen, Talk};
+use super::pair::{AnyDialogue, End, Fault, Pair, RUN_NS, Seen};
 use crate::limits::Limits;
 use crate::native::{VersionRange, fixtures};
 use crate::{Moment, PeerError};
@@ -23,12 +23,12 @@ fn pair(tests: &[Test]) -> Pair {
 }
 
 /// What an end has seen, but for what it did about its connection.
-fn heard<D: Talk>(end: &End<D>) -> Vec<Seen> {
+fn heard<D: AnyDialogue>(end: &End<D>) -> Vec<Seen> {
     end.seen.iter().filter(|seen| **seen != Seen::Reconnect).cloned().collect()
 }
 
 /// The same, where a session that was begun anew has another token.
-fn heard_of_tests<D: Talk>(end: &End<D>) -> Vec<Seen> {
+fn heard_of_tests<D: AnyDialogue>(end: &End<D>) -> Vec<Seen> {
     let without_token = |seen: Seen| match seen {
         Seen::Open(_, substitutions) => Seen::Open(Token([0; 16]), substitutions),
         Seen::Prepare(_) => Seen::Prepare(Token([0; 16])),

@@ -10,7 +10,7 @@ use pathscope_modes::latency::LatencyPlan;
 use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;
-use crate::mail::Letters;
+use crate::session::inbox::InboxReader;
 use crate::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
@@ -43,10 +43,10 @@ fn expect(
     sessions: &Sessions,
     known: (Credentials, Option<Resumed>),
     test: &Test,
-    mailbox: Mailbox,
+    inbox: Inbox,
 ) -> Result<(), RunError> {
     let access = Access::new(known.0.session, HOME, test);
-    sessions.expect(known, (test, access), mailbox)
+    sessions.expect(known, (test, access), inbox)
 }
 
 /// What somebody says at this address who has been challenged there.
@@ -81,8 +81,8 @@ fn who_is_refused_a_seat_is_not_remembered() {
     let local = SocketAddr::from(([127, 0, 0, 1], 5210));
     for (test, wrong) in [(pings(), (0, 0)), (paths(), (0, 2)), (paths(), (1, 0))] {
         let sessions = sessions();
-        let (mailbox, letters) = Mailbox::new(waker());
-        expect(&sessions, (OF_VERSION_1, None), &test, mailbox).expect("nobody else has the token");
+        let (inbox, reader) = Inbox::new(waker());
+        expect(&sessions, (OF_VERSION_1, None), &test, inbox).expect("nobody else has the token");
         let claim = |(flow, lane), port| {
             let (flow, lane) = (FlowId(flow), Lane(lane));
             let seat = Seat { token: Token([1; 16]), group: GroupId(0), flow, lane };
@@ -96,7 +96,7 @@ fn who_is_refused_a_seat_is_not_remembered() {
         let state = sessions.state();
         let expected = &state.tests[&Token([1; 16])];
         let remembered = expected.datagrams.len() + expected.lanes.len();
-        assert_eq!((remembered, letters.receiver.try_iter().count()), (1, 1));
+        assert_eq!((remembered, reader.receiver.try_iter().count()), (1, 1));
     }
 }
 
@@ -252,16 +252,16 @@ fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     Some(told)
 }
 
-fn take_one(letters: &Letters) {
-    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Attached { .. })));
+fn take_one(reader: &InboxReader) {
+    assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Attached { .. })));
 }
 
 #[test]
 fn connections_that_follow_one_another_are_no_more_at_once_than_was_agreed() {
     let sessions = sessions();
-    let (mailbox, letters) = Mailbox::new(waker());
+    let (inbox, reader) = Inbox::new(waker());
     let test = one_after_the_other(2);
-    expect(&sessions, (OF_VERSION_1, None), &test, mailbox).expect("it is the only one");
+    expect(&sessions, (OF_VERSION_1, None), &test, inbox).expect("it is the only one");
     let attached = Some(encode_ack(AttachCode::ATTACHED));
     for flow in 0..3 {
         assert_eq!(asks(&sessions, flow, true), attached, "{flow}");
@@ -269,7 +269,7 @@ fn connections_that_follow_one_another_are_no_more_at_once_than_was_agreed() {
     assert_eq!(asks(&sessions, 3, true), None);
     assert_eq!(asks(&sessions, 3, false), Some(encode_ack(AttachCode::NO_ROOM)));
     // One of them is over, and its number was not lost meanwhile.
-    take_one(&letters);
+    take_one(&reader);
     assert_eq!(asks(&sessions, 3, false), attached);
     assert_eq!(asks(&sessions, 4, false), Some(encode_ack(AttachCode::NO_ROOM)));
 }
@@ -309,10 +309,10 @@ fn an_absent_client_keeps_its_session_and_no_place() {
 }
 
 /// A session of this name, and where word for it is left.
-fn live(sessions: &Sessions, name: u8) -> (Option<Token>, Letters, Mailbox) {
-    let (mailbox, letters) = Mailbox::new(waker());
-    sessions.live(Token([name; 16]), mailbox.clone());
-    (Some(Token([name; 16])), letters, mailbox)
+fn live(sessions: &Sessions, name: u8) -> (Option<Token>, InboxReader, Inbox) {
+    let (inbox, reader) = Inbox::new(waker());
+    sessions.live(Token([name; 16]), inbox.clone());
+    (Some(Token([name; 16])), reader, inbox)
 }
 
 /// A lane that presents this asks for its seat.
@@ -329,18 +329,18 @@ fn claims(
 #[test]
 fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_else() {
     let (sessions, test) = (sessions(), paths());
-    let (session, letters, mailbox) = live(&sessions, 9);
+    let (session, reader, inbox) = live(&sessions, 9);
     let (drawn, taken) = (Token([1; 16]), Token([2; 16]));
     let victim = Credentials { token: drawn, session };
-    expect(&sessions, (victim, None), &test, mailbox).expect("it is the only one");
+    expect(&sessions, (victim, None), &test, inbox).expect("it is the only one");
     assert_eq!(claims(&sessions, victim, 0), AttachCode::ATTACHED);
-    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Lane { .. })));
+    assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Lane { .. })));
     // Who knows the token alone: in version 2 with no name, a wrong one or his own, and in version 1.
-    let (own, _letters, mailbox) = live(&sessions, 8);
+    let (own, _reader, inbox) = live(&sessions, 8);
     let thief = Credentials { token: taken, session: own };
     let ask = |credentials, named| {
         let resumed = Some(Resumed { token: drawn, session: named });
-        expect(&sessions, (credentials, resumed), &test, mailbox.clone())
+        expect(&sessions, (credentials, resumed), &test, inbox.clone())
     };
     let of_version_1 = Credentials { token: drawn, session: None };
     let cases = [(thief, None), (thief, Some(drawn)), (thief, own), (of_version_1, None)];
@@ -348,23 +348,26 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
         let refused = ask(credentials, named);
         assert!(matches!(refused, Err(RunError::OtherSession)), "{named:?}: {refused:?}");
         // Nothing was stopped, no lane moved, and the test goes on taking its own.
-        assert!(letters.receiver.try_recv().is_err(), "{named:?}");
+        assert!(reader.receiver.try_recv().is_err(), "{named:?}");
         assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION, "{named:?}");
         assert_eq!(claims(&sessions, victim, 1), AttachCode::ATTACHED, "{named:?}");
-        let lane = letters.receiver.try_recv();
-        assert_eq!(matches!(lane, Ok(Word::Lane { .. })), named.is_none() && credentials == thief);
+        let lane = reader.receiver.try_recv();
+        assert_eq!(
+            matches!(lane, Ok(SessionMessage::Lane { .. })),
+            named.is_none() && credentials == thief
+        );
     }
     // Its client.
     ask(thief, session).expect("it knows the name");
-    assert!(matches!(letters.receiver.try_recv(), Ok(Word::Stop(_))));
+    assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Stop(_))));
     assert_eq!(claims(&sessions, victim, 0), AttachCode::UNKNOWN_SESSION);
     assert_eq!(claims(&sessions, thief, 0), AttachCode::ATTACHED);
     // And once more, from a third session. What the first forgets as it ends is none of theirs.
     sessions.bury(Token([9; 16]));
-    let (third, _letters, mailbox) = live(&sessions, 7);
+    let (third, _reader, inbox) = live(&sessions, 7);
     let credentials = Credentials { token: Token([3; 16]), session: third };
     let resumed = Some(Resumed { token: drawn, session: own });
-    expect(&sessions, (credentials, resumed), &test, mailbox).expect("it knows the name");
+    expect(&sessions, (credentials, resumed), &test, inbox).expect("it knows the name");
     sessions.forget(victim);
     assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION);
     assert_eq!(claims(&sessions, credentials, 0), AttachCode::ATTACHED);
@@ -373,20 +376,20 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
 #[test]
 fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
     let (sessions, test) = (sessions(), paths());
-    let (mailbox, letters) = Mailbox::new(waker());
+    let (inbox, reader) = Inbox::new(waker());
     let resumed = Some(Resumed { token: Token([1; 16]), session: None });
     // Where nobody has the token, it may be one that an earlier server has drawn.
-    expect(&sessions, (OF_VERSION_1, resumed), &test, mailbox).expect("it is the only one");
-    let other = || Mailbox::new(waker()).0;
+    expect(&sessions, (OF_VERSION_1, resumed), &test, inbox).expect("it is the only one");
+    let other = || Inbox::new(waker()).0;
     let again = expect(&sessions, (OF_VERSION_1, resumed), &test, other());
     assert!(matches!(again, Err(RunError::StillThere)), "{again:?}");
-    assert!(letters.receiver.try_recv().is_err());
+    assert!(reader.receiver.try_recv().is_err());
     assert_eq!(claims(&sessions, OF_VERSION_1, 0), AttachCode::ATTACHED);
     // Who has chosen a token keeps nobody of version 2 from it: that test gets one of its own.
-    let (session, _letters, mailbox) = live(&sessions, 9);
+    let (session, _reader, inbox) = live(&sessions, 9);
     let credentials = Credentials { token: Token([2; 16]), session };
     let resumed = Some(Resumed { token: Token([1; 16]), session: Some(Token([5; 16])) });
-    expect(&sessions, (credentials, resumed), &test, mailbox).expect("it is another test");
+    expect(&sessions, (credentials, resumed), &test, inbox).expect("it is another test");
     // And nobody forgets another's.
     sessions.forget(Credentials { token: Token([1; 16]), session });
     assert_eq!(claims(&sessions, OF_VERSION_1, 1), AttachCode::ATTACHED);
@@ -409,12 +412,12 @@ fn connects(sessions: &Sessions, seat: Seat, proof: Option<Proof>, from: SocketA
 #[test]
 fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
     let sessions = sessions();
-    let (session, letters, mailbox) = live(&sessions, 9);
+    let (session, reader, inbox) = live(&sessions, 9);
     let name = Token([9; 16]);
     let credentials = Credentials { token: Token([1; 16]), session };
     // One connection after the other: so many and no more at once.
     let test = one_after_the_other(2);
-    expect(&sessions, (credentials, None), &test, mailbox).expect("it is the only one");
+    expect(&sessions, (credentials, None), &test, inbox).expect("it is the only one");
     let seat = |flow| {
         let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
         Seat { token, group, flow: FlowId(flow), lane }
@@ -427,7 +430,7 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
             assert_eq!(connects(&sessions, seat(0), proof, from), refused, "{from} {proof:?}");
         }
     }
-    assert!(letters.receiver.try_recv().is_err());
+    assert!(reader.receiver.try_recv().is_err());
     assert_eq!(sessions.state().served, 0);
     // Every seat is there, and as many places as there were.
     for flow in 0..3 {
@@ -435,16 +438,16 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
         assert_eq!(connects(&sessions, seat(flow), proof, elsewhere), 0, "{flow}");
         assert_eq!(connects(&sessions, seat(flow), None, HOME), refused, "{flow}");
     }
-    assert_eq!(letters.receiver.try_iter().count(), 3);
+    assert_eq!(reader.receiver.try_iter().count(), 3);
 }
 
 #[test]
 fn a_lane_moves_with_who_proves_that_it_is_his_and_with_nobody_else() {
     for test in [paths(), pings()] {
         let sessions = sessions();
-        let (session, letters, mailbox) = live(&sessions, 9);
+        let (session, reader, inbox) = live(&sessions, 9);
         let victim = Credentials { token: Token([1; 16]), session };
-        expect(&sessions, (victim, None), &test, mailbox).expect("it is the only one");
+        expect(&sessions, (victim, None), &test, inbox).expect("it is the only one");
         let (local, token) = (SocketAddr::from(([127, 0, 0, 1], 5_210)), victim.token);
         let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(0) };
         let ask = |session, from| {
@@ -464,7 +467,7 @@ fn a_lane_moves_with_who_proves_that_it_is_his_and_with_nobody_else() {
         anybody("before its client has come");
         assert_eq!(ask(session, ([192, 0, 2, 1], 4)), AttachCode::ATTACHED);
         anybody("after it has");
-        assert_eq!(letters.receiver.try_iter().count(), 1);
+        assert_eq!(reader.receiver.try_iter().count(), 1);
         // Its client comes from another address, where lanes come and go.
         let moved = ask(session, ([198, 51, 100, 7], 4));
         let expected = if test.roams() { AttachCode::ATTACHED } else { AttachCode::TAKEN };
@@ -481,14 +484,14 @@ fn in_version_1_a_seat_is_of_who_comes_from_its_session_s_address() {
     };
     for (test, expected) in [(pings(), AttachCode::NOT_PROVEN), (paths(), AttachCode::ATTACHED)] {
         let sessions = sessions();
-        let (mailbox, _letters) = Mailbox::new(waker());
-        expect(&sessions, (OF_VERSION_1, None), &test, mailbox).expect("it is the only one");
+        let (inbox, _reader) = Inbox::new(waker());
+        expect(&sessions, (OF_VERSION_1, None), &test, inbox).expect("it is the only one");
         assert_eq!(ask(&sessions, elsewhere), expected);
         assert_eq!(ask(&sessions, HOME), AttachCode::ATTACHED);
     }
     let sessions = sessions();
-    let (mailbox, _letters) = Mailbox::new(waker());
-    expect(&sessions, (OF_VERSION_1, None), &one_after_the_other(2), mailbox).expect("it is");
+    let (inbox, _reader) = Inbox::new(waker());
+    expect(&sessions, (OF_VERSION_1, None), &one_after_the_other(2), inbox).expect("it is");
     assert_eq!(connects(&sessions, seat, None, elsewhere), AttachCode::NOT_PROVEN.0);
     assert_eq!(connects(&sessions, seat, None, HOME), 0);
 }

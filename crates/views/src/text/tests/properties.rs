@@ -2,8 +2,10 @@
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
+use pathscope_core::presentation::{
+    Figure, Presentation, Row, Section, Series, Table, Unit, Value,
+};
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
-use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
 use pathscope_core::stats::{Bucket, Distribution, Percentile};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -123,18 +125,15 @@ fn any_section() -> impl Strategy<Value = Section> {
         })
 }
 
-fn any_sheet() -> impl Strategy<Value = Sheet> {
+fn any_presentation() -> impl Strategy<Value = Presentation> {
     let context = vec(figure(any_text(), value(any_text(), any_number())), 0..3);
-    (any_text(), context, vec(any_section(), 0..3)).prop_map(|(title, context, sections)| Sheet {
-        title,
-        context,
-        sections,
-        caveats: Vec::new(),
+    (any_text(), context, vec(any_section(), 0..3)).prop_map(|(title, context, sections)| {
+        Presentation { title, context, sections, caveats: Vec::new() }
     })
 }
 
-/// A sheet of short labels, as modes make them, and sentences of any length.
-fn sober_sheet() -> impl Strategy<Value = Sheet> {
+/// A presentation of short labels, as modes make them, and sentences of any length.
+fn sober_presentation() -> impl Strategy<Value = Presentation> {
     let label = || "[a-z]{1,8}( [a-z0-9]{1,6})?";
     let value = || value("[a-z]{1,30}".boxed(), sober_number());
     let figure = (label(), value(), prop::option::of(sober_text()), "[a-c]?")
@@ -149,7 +148,7 @@ fn sober_sheet() -> impl Strategy<Value = Sheet> {
     });
     let parts = (label(), sober_text(), vec(figure, 0..8), vec(table, 0..2));
     (parts, findings(sober_text())).prop_map(
-        |((title, subtitle, figures, tables), (checks, verdict, caveats))| Sheet {
+        |((title, subtitle, figures, tables), (checks, verdict, caveats))| Presentation {
             title: title.clone(),
             context: figures.clone(),
             sections: vec![Section {
@@ -172,20 +171,26 @@ fn any_row() -> impl Strategy<Value = Row> {
         .prop_map(|(section, cells)| Row { section, cells })
 }
 
-fn show(columns: usize, sheet: &Sheet, rows: &[Row], failure: &str) -> String {
-    show_in(Charset::Unicode, columns, sheet, rows, failure)
+fn show(columns: usize, presentation: &Presentation, rows: &[Row], failure: &str) -> String {
+    show_in(Charset::Unicode, columns, presentation, rows, failure)
 }
 
-fn show_in(charset: Charset, columns: usize, sheet: &Sheet, rows: &[Row], failure: &str) -> String {
+fn show_in(
+    charset: Charset,
+    columns: usize,
+    presentation: &Presentation,
+    rows: &[Row],
+    failure: &str,
+) -> String {
     let (color, live, detail) = (Color::Never, Live::Shown, Detail::Full);
     let options = Options { columns, color, charset, live, detail };
     let mut out = Vec::new();
     let mut view = Format::Text.view(options, &mut out);
     let note = Caveat::new(failure, failure);
-    let mut events = vec![Event::Started { sheet, record: &() }, Event::Note(&note)];
+    let mut events = vec![Event::Started { presentation, record: &() }, Event::Note(&note)];
     events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     let failure = Some((Failure::Peer, failure));
-    events.push(Event::Finished { sheet, record: &(), failure });
+    events.push(Event::Finished { presentation, record: &(), failure });
     for event in events {
         view.event(event).expect("a vector takes every byte");
     }
@@ -199,11 +204,11 @@ proptest! {
     #[test]
     fn no_input_panics_or_reaches_the_terminal(
         columns in prop_oneof![Just(0), 1_usize..200, Just(usize::MAX)],
-        sheet in any_sheet(),
+        presentation in any_presentation(),
         rows in vec(any_row(), 0..4),
         failure in any_text(),
     ) {
-        let shown = show(columns, &sheet, &rows, &failure);
+        let shown = show(columns, &presentation, &rows, &failure);
         for line in shown.split('\n') {
             prop_assert_eq!(line, words::clean(line), "not clean");
             prop_assert_eq!(line, line.trim_end_matches(' '), "ends in spaces");
@@ -214,14 +219,14 @@ proptest! {
     #[test]
     fn what_shows_ascii_alone_gets_ascii_alone_laid_out_alike(
         columns in 40_usize..200,
-        sheet in any_sheet(),
+        presentation in any_presentation(),
         rows in vec(any_row(), 0..4),
         failure in any_text(),
     ) {
-        let plain = show_in(Charset::Ascii, columns, &sheet, &rows, &failure);
+        let plain = show_in(Charset::Ascii, columns, &presentation, &rows, &failure);
         prop_assert!(plain.is_ascii(), "{}", plain);
         let lines = |text: &str| text.lines().count();
-        prop_assert_eq!(lines(&plain), lines(&show(columns, &sheet, &rows, &failure)));
+        prop_assert_eq!(lines(&plain), lines(&show(columns, &presentation, &rows, &failure)));
     }
 
     #[test]
@@ -240,11 +245,11 @@ proptest! {
             .map(|&time| figure("RTT", time.max(least)))
             .chain(others.iter().map(|&time| figure("", time)))
             .collect();
-        let sheet = Sheet {
+        let presentation = Presentation {
             sections: vec![Section { figures, ..Section::default() }],
-            ..Sheet::default()
+            ..Presentation::default()
         };
-        let shown = show(columns, &sheet, &[], "");
+        let shown = show(columns, &presentation, &[], "");
         let units: Vec<_> = shown
             .lines()
             .filter(|line| line.trim_start().starts_with("time"))
@@ -258,10 +263,10 @@ proptest! {
     #[test]
     fn lines_fit_the_width(
         columns in 66_usize..200,
-        sheet in sober_sheet(),
+        presentation in sober_presentation(),
         failure in sober_text(),
     ) {
-        for line in show(columns, &sheet, &[], &failure).lines() {
+        for line in show(columns, &presentation, &[], &failure).lines() {
             prop_assert!(words::width(line) <= columns, "{} columns: {}", words::width(line), line);
         }
     }

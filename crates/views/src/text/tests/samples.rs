@@ -1,7 +1,9 @@
 //! Results as modes state them.
 
+use pathscope_core::presentation::{
+    Figure, Presentation, Row, Section, Series, Table, Unit, Value,
+};
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
-use pathscope_core::sheet::{Figure, Row, Section, Series, Sheet, Table, Unit, Value};
 use pathscope_core::stats::{Bucket, Distribution, Percentile, samples_needed};
 
 pub fn text(text: &str) -> Value {
@@ -127,7 +129,7 @@ fn step(name: &str, up: Option<f64>, down: Option<f64>, rtt: [Value; 3], lost: u
     vec![text(name), rate(up), rate(down), p50, p99, p999, Value::Count(lost)]
 }
 
-pub fn survey() -> Sheet {
+pub fn survey() -> Presentation {
     let heads = ["step", "goodput up", "goodput down", "RTT p50", "RTT p99", "RTT p99.9", "lost"];
     let rtt =
         |p50, p99, p999| [percentile(50.0, p50), percentile(99.0, p99), percentile(99.9, p999)];
@@ -147,7 +149,7 @@ pub fn survey() -> Sheet {
             ),
         ],
     };
-    Sheet {
+    Presentation {
         title: "survey of 10.0.0.2".to_owned(),
         context: context(),
         sections: vec![
@@ -169,8 +171,8 @@ pub fn survey() -> Sheet {
     }
 }
 
-pub fn of(section: Section) -> Sheet {
-    Sheet {
+pub fn of(section: Section) -> Presentation {
+    Presentation {
         title: format!("{} to 10.0.0.2", section.title),
         context: context(),
         sections: vec![section],
@@ -179,7 +181,7 @@ pub fn of(section: Section) -> Sheet {
 }
 
 /// One connection a row, the last one with an error if there is one.
-pub fn connections(error: &str) -> Sheet {
+pub fn connections(error: &str) -> Presentation {
     let heads = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];
     let row = |flow: u64, rate: f64, error: &str| {
         vec![
@@ -196,13 +198,13 @@ pub fn connections(error: &str) -> Sheet {
     let rows = vec![row(0, 9.134, ""), row(1, 8.912, ""), row(2, 0.8, error)];
     let columns = heads.map(str::to_owned).to_vec();
     let table = Table { title: "connections".to_owned(), columns, rows };
-    Sheet {
+    Presentation {
         sections: vec![Section { tables: vec![table], ..Section::default() }],
-        ..Sheet::default()
+        ..Presentation::default()
     }
 }
 
-pub fn corrupted() -> Sheet {
+pub fn corrupted() -> Presentation {
     let mut section = goodput();
     section.checks = vec![
         check(

@@ -3,8 +3,8 @@
 use insta::assert_snapshot;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
+use pathscope_core::presentation::{Figure, Presentation, Section};
 use pathscope_core::record::{Caveat, Verdict};
-use pathscope_core::sheet::{Figure, Section, Sheet};
 
 use super::samples;
 use crate::registry::{Charset, Color, Detail, Format, Live, Options};
@@ -19,10 +19,10 @@ const RESULT_ONLY: Options = Options {
 };
 
 fn finished<'event>(
-    sheet: &'event Sheet,
+    presentation: &'event Presentation,
     failure: Option<(Failure, &'event str)>,
 ) -> Event<'event> {
-    Event::Finished { sheet, record: &(), failure }
+    Event::Finished { presentation, record: &(), failure }
 }
 
 fn show(options: Options, events: &[Event<'_>]) -> String {
@@ -37,8 +37,8 @@ fn show(options: Options, events: &[Event<'_>]) -> String {
 
 #[test]
 fn goodput() {
-    let sheet = samples::of(samples::goodput());
-    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    let presentation = samples::of(samples::goodput());
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&presentation, None)]), @r"
     goodput up to 10.0.0.2 ─────────────────────────────────────────────────────────
       server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
       client  10.0.0.1 (pathscope 0.1.0, 2 processors)
@@ -68,9 +68,9 @@ fn goodput() {
 
 #[test]
 fn latency_with_and_without_enough_samples() {
-    let sheet = samples::of(samples::latency());
+    let presentation = samples::of(samples::latency());
     let options = Options { detail: Detail::Full, ..RESULT_ONLY };
-    assert_snapshot!(show(options, &[finished(&sheet, None)]), @r"
+    assert_snapshot!(show(options, &[finished(&presentation, None)]), @r"
     latency to 10.0.0.2 ────────────────────────────────────────────────────────────
       server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
       client  10.0.0.1 (pathscope 0.1.0, 2 processors)
@@ -103,8 +103,8 @@ fn latency_with_and_without_enough_samples() {
 
 #[test]
 fn survey() {
-    let sheet = samples::survey();
-    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    let presentation = samples::survey();
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&presentation, None)]), @r"
     survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
       server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
       client  10.0.0.1 (pathscope 0.1.0, 2 processors)
@@ -161,9 +161,12 @@ fn survey() {
 
 #[test]
 fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
-    let sheet = Sheet { sections: samples::survey().sections[..1].to_vec(), ..Sheet::default() };
+    let presentation = Presentation {
+        sections: samples::survey().sections[..1].to_vec(),
+        ..Presentation::default()
+    };
     let options = Options { columns: 60, ..RESULT_ONLY };
-    assert_snapshot!(show(options, &[finished(&sheet, None)]), @r"
+    assert_snapshot!(show(options, &[finished(&presentation, None)]), @r"
     at a glance  goodput of 8 TCP connections; RTT of UDP probes
                  beside each load
               goodput  goodput
@@ -185,7 +188,7 @@ fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
         1 % of the time stopped by the window
     ");
     let options = Options { columns: 30, ..RESULT_ONLY };
-    assert_snapshot!(show(options, &[finished(&sheet, None)]), @r"
+    assert_snapshot!(show(options, &[finished(&presentation, None)]), @r"
     at a glance
           goodput of 8 TCP
           connections; RTT of UDP
@@ -223,8 +226,8 @@ fn a_table_too_wide_is_stacked_then_cut_into_blocks() {
 
 #[test]
 fn connections_one_by_one() {
-    let sheet = samples::connections("");
-    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    let presentation = samples::connections("");
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&presentation, None)]), @r"
     connections
     flow    sent  received       up  down     RTT  retransmits
              GiB       GiB   Mbit/s            µs
@@ -232,8 +235,8 @@ fn connections_one_by_one() {
        1  10.37          0  8,912       –  802.1         1,100
        2   0.931         0    800.0     –   72.00        2,200
     ");
-    let sheet = samples::connections("connection reset by peer after 1.2 s");
-    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, None)]), @r"
+    let presentation = samples::connections("connection reset by peer after 1.2 s");
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&presentation, None)]), @r"
     connections
     flow    sent  received       up  down     RTT  retransmits
              GiB       GiB   Mbit/s            µs
@@ -250,9 +253,9 @@ fn connections_one_by_one() {
 
 #[test]
 fn corruption() {
-    let sheet = samples::corrupted();
+    let presentation = samples::corrupted();
     let failure = Some((Failure::Check, "1 byte of 90,213,124,096 was wrong"));
-    assert_snapshot!(show(RESULT_ONLY, &[finished(&sheet, failure)]), @r"
+    assert_snapshot!(show(RESULT_ONLY, &[finished(&presentation, failure)]), @r"
     goodput up to 10.0.0.2 ─────────────────────────────────────────────────────────
       server  10.0.0.2:5210 (pathscope 0.1.0, 8 processors)
       client  10.0.0.1 (pathscope 0.1.0, 2 processors)
@@ -272,13 +275,13 @@ fn corruption() {
 
 #[test]
 fn rows_as_they_pass() {
-    let sheet = Sheet { sections: Vec::new(), ..samples::survey() };
+    let presentation = Presentation { sections: Vec::new(), ..samples::survey() };
     let rows = samples::rows();
     let note = Caveat::new("loopback", "no network was crossed: both ends are one machine");
-    let mut events = vec![Event::Started { sheet: &sheet, record: &() }];
+    let mut events = vec![Event::Started { presentation: &presentation, record: &() }];
     events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     events.insert(3, Event::Note(&note));
-    events.push(finished(&sheet, Some((Failure::Interrupted, "the first 10 s were saved"))));
+    events.push(finished(&presentation, Some((Failure::Interrupted, "the first 10 s were saved"))));
     let options = Options { live: Live::Shown, ..RESULT_ONLY };
     assert_snapshot!(show(options, &events), @r"
     survey of 10.0.0.2 ─────────────────────────────────────────────────────────────
@@ -312,11 +315,11 @@ fn rows_as_they_pass() {
 #[test]
 fn a_run_that_came_to_nothing_says_why_once() {
     let sentence = "cannot find the address of 10.0.0.2: it has none";
-    let mut after = Sheet { sections: Vec::new(), caveats: Vec::new(), ..samples::survey() };
-    let before = Sheet { title: after.title.clone(), ..Sheet::default() };
+    let mut after = Presentation { sections: Vec::new(), caveats: Vec::new(), ..samples::survey() };
+    let before = Presentation { title: after.title.clone(), ..Presentation::default() };
     after.context.push(Figure::new("ended early", samples::text(sentence)));
     let events = [
-        Event::Started { sheet: &before, record: &() },
+        Event::Started { presentation: &before, record: &() },
         finished(&after, Some((Failure::Peer, sentence))),
     ];
     let options = Options { live: Live::Shown, ..RESULT_ONLY };
@@ -357,13 +360,13 @@ fn trials_as_they_are_judged() {
 #[test]
 fn of_the_evidence_only_what_decided_is_shown_unless_all_is_wanted() {
     let verdict = samples::goodput().verdict.expect("it has one");
-    let sheet = |verdict: Verdict| Sheet {
+    let presentation = |verdict: Verdict| Presentation {
         sections: vec![Section { verdict: Some(verdict), ..Section::default() }],
-        ..Sheet::default()
+        ..Presentation::default()
     };
     let (unmarked, marked) = (
-        sheet(verdict.clone()),
-        sheet(verdict.decided_by(&["sender_cpu_share", "receive_window_share"])),
+        presentation(verdict.clone()),
+        presentation(verdict.decided_by(&["sender_cpu_share", "receive_window_share"])),
     );
     assert_snapshot!(show(RESULT_ONLY, &[finished(&marked, None)]), @r"
       → The sender's processor held it back.
@@ -382,10 +385,10 @@ fn of_the_evidence_only_what_decided_is_shown_unless_all_is_wanted() {
 
 #[test]
 fn color_marks_what_must_not_be_missed() {
-    let sheet = samples::corrupted();
-    let plain = show(RESULT_ONLY, &[finished(&sheet, None)]);
+    let presentation = samples::corrupted();
+    let plain = show(RESULT_ONLY, &[finished(&presentation, None)]);
     let options = Options { color: Color::Always, ..RESULT_ONLY };
-    let colored = show(options, &[finished(&sheet, None)]);
+    let colored = show(options, &[finished(&presentation, None)]);
     assert!(colored.contains("\u{1b}[1;31m✗ FAILED\u{1b}[0m"), "{colored}");
     let mut stripped = colored;
     for parameters in ["0", "1", "2", "32", "33", "1;31"] {
@@ -396,9 +399,9 @@ fn color_marks_what_must_not_be_missed() {
 
 #[test]
 fn ascii_stands_where_the_locale_has_no_more() {
-    let sheet = samples::of(samples::goodput());
+    let presentation = samples::of(samples::goodput());
     let options = Options { charset: Charset::Ascii, ..RESULT_ONLY };
-    let shown = show(options, &[finished(&sheet, None)]);
+    let shown = show(options, &[finished(&presentation, None)]);
     let from = shown.find("  RTT p50").expect("the percentiles are shown");
     assert!(shown.is_ascii(), "{shown}");
     assert_snapshot!(shown[from..], @r"
@@ -418,11 +421,11 @@ fn ascii_stands_where_the_locale_has_no_more() {
 
 #[test]
 fn hidden_rows_leave_the_result_alone() {
-    let sheet = samples::survey();
+    let presentation = samples::survey();
     let rows = samples::rows();
     let note = Caveat::new("loopback", "no network was crossed");
     let events = [
-        Event::Started { sheet: &sheet, record: &() },
+        Event::Started { presentation: &presentation, record: &() },
         Event::Interval { measurement: "", row: &rows[0], record: &() },
         Event::Note(&note),
     ];

@@ -5,7 +5,7 @@ use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue as _, Input};
 use pathscope_modes::registry::Test;
 
-use super::{End, Fault, ONE_WAY_NS, Packet, Talk};
+use super::{AnyDialogue, End, Fault, ONE_WAY_NS, Packet};
 use crate::limits::Limits;
 use crate::native::{
     Client, Greeting, Opening, Return, Server, ServerSettings, VERSIONS, VersionRange, turned_away,
@@ -272,7 +272,7 @@ fn server(limits: Limits, greeting: Greeting, entropy: u8, now: Tick) -> Server 
     Server::new(settings, greeting, Ok(()), [entropy; 16], now)
 }
 
-fn expire<D: Talk>(end: &mut End<D>, now: Tick) {
+fn expire<D: AnyDialogue>(end: &mut End<D>, now: Tick) {
     if end.ended.is_some() {
         return;
     }
@@ -285,7 +285,7 @@ fn expire<D: Talk>(end: &mut End<D>, now: Tick) {
     end.settle(now);
 }
 
-fn arrival<D: Talk>(from: &mut End<D>, now: Tick) -> Option<Packet> {
+fn arrival<D: AnyDialogue>(from: &mut End<D>, now: Tick) -> Option<Packet> {
     let has_come = from.on_the_way.front().is_some_and(|packet| packet.at <= now);
     has_come.then(|| from.on_the_way.pop_front()).flatten()
 }

@@ -1,0 +1,89 @@
+//! Lanes that join flows and leave them while they run.
+
+use std::sync::Arc;
+
+use pathscope_core::id::Lane;
+use pathscope_flow::{Event, Machine};
+use pathscope_os::Socket;
+
+use super::{EventLoop, Slot, Wire, WireState};
+use crate::SystemCalls;
+use crate::inbox::LaneChange;
+
+impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
+    /// Has every lane join or leave that waits to.
+    pub(super) fn change_lanes(&mut self) {
+        while let Some(LaneChange { flow, lane, socket }) = self.inbox.take_lane() {
+            let Some(&place) = self.places.get(&flow) else { continue };
+            let joins = socket.is_some();
+            self.slots[place].change_lane(lane, socket);
+            let event = if joins { Event::LaneUp(lane) } else { Event::LaneDown(lane) };
+            self.notify(place, event);
+        }
+    }
+}
+
+impl<M: Machine> Slot<M> {
+    fn change_lane(&mut self, lane: Lane, socket: Option<Arc<Socket>>) {
+        self.roams = true;
+        let Some(socket) = socket else {
+            if let Some(wire) = self.wires.get_mut(lane.index()) {
+                wire.state = WireState::Dead;
+                wire.unread.clear();
+            }
+            return;
+        };
+        open(&mut self.wires, lane, socket);
+    }
+}
+
+fn open(wires: &mut Vec<Wire>, lane: Lane, socket: Arc<Socket>) {
+    while wires.len() < lane.index() {
+        // Lanes before it that have not come yet: places, and no more.
+        wires.push(Wire::place(Arc::clone(&socket)));
+    }
+    match wires.get_mut(lane.index()) {
+        // The old socket is closed where nobody else holds it, and is no longer waited for then.
+        Some(wire) => wire.replaced_by(socket),
+        None => wires.push(Wire::new(socket)),
+    }
+}
+
+#[cfg(test)]
+#[cfg(not(pathscope_other))]
+mod tests {
+    use std::net::UdpSocket;
+
+    use super::*;
+
+    /// A socket that has dropped what it had no room for, and how much that was.
+    fn overrun() -> (Arc<Socket>, u64) {
+        let near = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
+        let far = UdpSocket::bind(("127.0.0.1", 0)).expect("loopback");
+        far.connect(near.local_addr().expect("bound")).expect("loopback");
+        let socket = Arc::new(Socket::from(near));
+        let drops = || u64::from(socket.receive_drops().expect("this kernel tells"));
+        while drops() < 3 {
+            far.send(&[0; 4_096]).expect("loopback");
+        }
+        let drops = drops();
+        (socket, drops)
+    }
+
+    #[test]
+    fn what_a_replaced_socket_dropped_stays_with_its_lane() {
+        let mut wires = Vec::new();
+        let mut sums = [0; 3];
+        // The second lane comes first, and the first has a place until it comes; the third never had another.
+        for lane in [1, 0, 1, 1, 2, 0] {
+            let (socket, drops) = overrun();
+            sums[usize::from(lane)] += drops;
+            open(&mut wires, Lane(lane), socket);
+        }
+        assert_eq!(wires.iter_mut().map(Wire::all_drops).collect::<Vec<_>>(), sums);
+        let mut wires = Vec::new();
+        let (socket, drops) = overrun();
+        open(&mut wires, Lane(2), socket);
+        assert_eq!(wires.iter_mut().map(Wire::all_drops).collect::<Vec<_>>(), [0, 0, drops]);
+    }
+}

@@ -1,0 +1,321 @@
+//! One flow at its engine: its machine, its sockets, and what it wanted when it was last asked.
+
+use std::sync::Arc;
+
+use pathscope_core::Tick;
+use pathscope_core::id::Lane;
+use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want};
+use pathscope_os::Socket;
+
+use super::stamps::Numbers;
+
+use super::batches::Batching;
+
+/// One flow and its sockets.
+#[derive(Debug)]
+pub(crate) struct Slot<M> {
+    pub machine: M,
+    pub wires: Vec<Wire>,
+    pub want: Want,
+    pub state: SlotState,
+    /// For an engine's list of slots to visit: whether this one is on it.
+    pub is_queued: bool,
+    /// Bytes sent beyond those received, lately: of sending and receiving, the one behind goes first.
+    pub sent_ahead: i64,
+    /// Whether a lane joined it or left it while it ran: its sockets are not those it began with.
+    pub roams: bool,
+    /// Which lane to receive from first: they take turns as well.
+    pub next_lane: u8,
+    /// Something happened since the want was asked for.
+    is_stale: bool,
+    phase: Phase,
+    closed: Option<Close>,
+    /// When the timer is set for.
+    armed: Tick,
+}
+
+/// How far the engine is with a flow.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum SlotState {
+    /// Its machine is asked.
+    Live,
+    /// Its machine is over; what still comes is thrown away until the other end closes.
+    Lingering,
+    /// Nothing more is done for it.
+    Over,
+}
+
+/// A lane's socket and what is known about it.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    pub socket: Arc<Socket>,
+    /// Whether a receive may bring something, as far as is known.
+    pub readable: bool,
+    /// Whether a send may take something, as far as is known.
+    pub writable: bool,
+    pub state: WireState,
+    /// Bytes of a stream received so far.
+    pub position: u64,
+    /// What was presented and not consumed.
+    pub unread: Vec<u8>,
+    /// Where several datagrams may move at once: how far that goes.
+    pub batching: Option<Box<Batching>>,
+    /// Nothing of it was consumed: it needs more bytes, or another event.
+    pub starved: bool,
+    /// Datagrams dropped for want of room, when last asked.
+    pub drops: u64,
+    /// The same of the sockets that this lane had before; `None` where it stands for a lane that has not come yet, with
+    /// the socket of another.
+    drops_before: Option<u64>,
+    /// When the kernel got what was received last, where it says so.
+    pub stamp: Option<Tick>,
+    /// Where what leaves is stamped: how it is numbered.
+    pub numbers: Option<Numbers>,
+    /// For an engine that registers sockets: what for.
+    #[cfg_attr(pathscope_other, expect(dead_code, reason = "for the epoll engine alone"))]
+    pub registered: u8,
+}
+
+/// How far a lane is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum WireState {
+    /// It sends and receives.
+    Open,
+    /// The other end will send no more.
+    Ended,
+    /// It neither sends nor receives any more.
+    Dead,
+}
+
+/// What the sockets of a worker have in common.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Medium {
+    pub transport: Transport,
+    /// The most that one receive brings.
+    pub room_bytes: usize,
+}
+
+/// What a flow waits for on one lane.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) struct Awaited {
+    pub to_receive: bool,
+    pub to_send: bool,
+}
+
+impl Wire {
+    pub fn new(socket: Arc<Socket>) -> Self {
+        Self {
+            socket,
+            readable: true,
+            writable: true,
+            state: WireState::Open,
+            position: 0,
+            unread: Vec::new(),
+            batching: None,
+            starved: false,
+            drops: 0,
+            drops_before: Some(0),
+            stamp: None,
+            numbers: None,
+            registered: 0,
+        }
+    }
+
+    /// A lane that has not come yet; a socket it has to have.
+    pub fn place(socket: Arc<Socket>) -> Self {
+        Self { state: WireState::Dead, drops_before: None, ..Self::new(socket) }
+    }
+
+    /// The same lane with another socket.
+    pub fn replaced_by(&mut self, socket: Arc<Socket>) {
+        let drops_before = Some(self.all_drops());
+        *self = Self { drops_before, ..Self::new(socket) };
+    }
+
+    /// Asks the kernel what the socket dropped.
+    pub fn count_drops(&mut self) {
+        if let Some(drops) = self.socket.receive_drops() {
+            // The kernel counts in 32 bits.
+            self.drops += u64::from(drops.wrapping_sub(self.drops as u32));
+        }
+    }
+
+    /// What all sockets dropped that this lane ever had.
+    pub fn all_drops(&mut self) -> u64 {
+        let Some(before) = self.drops_before else { return 0 };
+        self.count_drops();
+        before + self.drops
+    }
+
+    /// Whether the kernel may be asked for more.
+    pub fn is_open_to_receive(&self) -> bool {
+        self.state == WireState::Open
+    }
+}
+
+impl<M: Machine> Slot<M> {
+    pub fn new(machine: M, sockets: Vec<Arc<Socket>>) -> Self {
+        Self {
+            machine,
+            wires: sockets.into_iter().map(Wire::new).collect(),
+            want: Want::NOTHING,
+            state: SlotState::Live,
+            is_queued: false,
+            sent_ahead: 0,
+            roams: false,
+            next_lane: 0,
+            is_stale: false,
+            phase: Phase::Running,
+            closed: None,
+            armed: Tick::NEVER,
+        }
+    }
+
+    /// Where lanes came and went: what the sockets of each dropped.
+    pub fn lane_drops(&mut self) -> Vec<u64> {
+        if self.roams { self.wires.iter_mut().map(Wire::all_drops).collect() } else { Vec::new() }
+    }
+
+    /// The flow and its sockets again.
+    pub fn leave(self) -> (M, Vec<Arc<Socket>>) {
+        (self.machine, self.wires.into_iter().map(|wire| wire.socket).collect())
+    }
+
+    /// Something happened: the want is no longer what it was, and what was left unread may be now.
+    pub fn touch(&mut self) {
+        self.is_stale = true;
+        for wire in &mut self.wires {
+            wire.starved = false;
+        }
+    }
+
+    /// Bytes were presented: the want is no longer what it was.
+    pub fn presented(&mut self) {
+        self.is_stale = true;
+    }
+
+    pub fn is_stale(&self) -> bool {
+        self.is_stale && self.state == SlotState::Live
+    }
+
+    /// Asks what the flow wants, and closes as it says.
+    pub fn ask(&mut self, shared: &mut M::Shared, transport: Transport, now: Tick) {
+        self.is_stale = false;
+        self.want = self.machine.want(shared, now);
+        if self.want.weigh {
+            self.weigh(shared, now);
+        }
+        if let Some(close) = self.want.close {
+            self.close(close, transport);
+        }
+    }
+
+    /// Tells the flow what has come and was not received yet.
+    #[cold]
+    fn weigh(&mut self, shared: &mut M::Shared, now: Tick) {
+        let held = |wire: &Wire| wire.socket.held_bytes().unwrap_or(0) + wire.unread.len() as u64;
+        let bytes = self.wires.iter().map(held).sum();
+        self.machine.event(shared, Event::Held { bytes }, now);
+        self.want = self.machine.want(shared, now);
+    }
+
+    /// When the timer has to be set anew: for when.
+    pub fn timer_change(&mut self) -> Option<Tick> {
+        let due = self.want.wake.unwrap_or(Tick::NEVER);
+        (due != self.armed).then(|| {
+            self.armed = due;
+            due
+        })
+    }
+
+    /// The timer fired.
+    pub fn disarm(&mut self) {
+        self.armed = Tick::NEVER;
+    }
+
+    /// The phase, if it is not the one last seen.
+    pub fn phase_change(&mut self) -> Option<Phase> {
+        let phase = self.machine.phase();
+        (phase != self.phase).then(|| {
+            self.phase = phase;
+            phase
+        })
+    }
+
+    /// What to send on which lane; nothing after a close.
+    pub fn offer(&self) -> Option<(Lane, SendWant)> {
+        let sends = self.state == SlotState::Live && self.closed.is_none();
+        let wire = self.wires.get(self.want.send_lane.index())?;
+        let none = match self.want.send {
+            SendWant::Nothing => true,
+            SendWant::Stream { max } | SendWant::Datagrams { max, .. } => max == 0,
+        };
+        (sends && !none && wire.state != WireState::Dead)
+            .then_some((self.want.send_lane, self.want.send))
+    }
+
+    /// How many bytes to receive at most; `None`: leave them in the kernel.
+    pub fn appetite(&self) -> Option<usize> {
+        match self.want.recv {
+            _ if self.state != SlotState::Live => None,
+            RecvWant::Nothing | RecvWant::UpTo(0) => None,
+            RecvWant::UpTo(most) => Some(most),
+            RecvWant::Any => Some(usize::MAX),
+        }
+    }
+
+    /// Whether what comes is thrown away: after a graceful close, unless the machine wants it.
+    pub fn discards(&self) -> bool {
+        match self.state {
+            SlotState::Live => self.closed == Some(Close::Graceful) && self.appetite().is_none(),
+            SlotState::Lingering => true,
+            SlotState::Over => false,
+        }
+    }
+
+    /// What the flow waits for on a lane. Not for what it could not take: a socket that is ready and
+    /// not served would keep the engine from ever sleeping.
+    pub fn awaited(&self, lane: usize, medium: Medium) -> Awaited {
+        let wire = &self.wires[lane];
+        let has_room = match (self.appetite(), medium.transport) {
+            (None, _) => self.discards(),
+            (Some(limit), Transport::Stream) => wire.unread.len() < limit.min(medium.room_bytes),
+            (Some(_), Transport::Datagram) => wire.unread.is_empty(),
+        };
+        Awaited {
+            to_receive: has_room && wire.is_open_to_receive(),
+            to_send: self.offer().is_some_and(|(offered, _)| offered.index() == lane),
+        }
+    }
+
+    /// Whether there is a wire whose end has not been seen, after a graceful close.
+    pub fn may_linger(&self) -> bool {
+        self.closed == Some(Close::Graceful) && self.wires.iter().any(Wire::is_open_to_receive)
+    }
+
+    /// Closes once for each way of closing, and never less than before.
+    fn close(&mut self, close: Close, transport: Transport) {
+        if self.closed.is_some_and(|done| rank(done) >= rank(close)) {
+            return;
+        }
+        let is_stream = transport == Transport::Stream;
+        for wire in self.wires.iter_mut().filter(|wire| wire.state != WireState::Dead) {
+            // A failure means that the connection is gone already, which is what was asked for.
+            if close == Close::Reset {
+                let _ = if is_stream { wire.socket.reset() } else { Ok(()) };
+                wire.state = WireState::Dead;
+            } else if is_stream && self.closed.is_none() {
+                let _ = wire.socket.shutdown_send();
+            }
+        }
+        self.closed = Some(close);
+    }
+}
+
+const fn rank(close: Close) -> u8 {
+    match close {
+        Close::HalfWrite => 0,
+        Close::Graceful => 1,
+        Close::Reset => 2,
+    }
+}

@@ -1,0 +1,224 @@
+//! Words between a session and its workers: commands in, notices out. Never on the path of a byte.
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver, Sender};
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::FlowError;
+use pathscope_flow::{Event, Phase, Totals};
+use pathscope_os::{OsError, Socket, Waker};
+
+/// What a session tells a worker.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Command {
+    /// Something happened.
+    Tell {
+        /// To this flow; `None`: to all.
+        flow: Option<FlowId>,
+        /// What.
+        event: Event,
+    },
+    /// Flows wait to be taken in, or none will come any more.
+    Admit,
+    /// Lanes wait to join flows, or to leave them.
+    Lanes,
+    /// End now, whatever flows still want.
+    Abandon,
+}
+
+/// What a worker tells its session.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Notice<R> {
+    /// A flow changed its phase.
+    Phase {
+        /// Which.
+        flow: FlowId,
+        /// What it changed to.
+        phase: Phase,
+        /// What went through it so far.
+        totals: Totals,
+        /// When.
+        at: Tick,
+        /// Why it failed, where that is what it changed to.
+        error: Option<Box<FlowError>>,
+    },
+    /// A report interval has passed.
+    Report {
+        /// Its number: it begins this many intervals after the session did.
+        index: u64,
+        /// Its begin.
+        start: Tick,
+        /// Its end; the last one ends with the worker.
+        end: Tick,
+        /// What the flows did in it.
+        report: R,
+    },
+}
+
+/// A lane of a flow that joins it, or leaves.
+#[derive(Debug)]
+pub struct LaneChange {
+    /// Which flow.
+    pub flow: FlowId,
+    /// Which of its lanes.
+    pub lane: Lane,
+    /// Its socket, connected and in blocking mode, in place of the one that it may have; `None`: it leaves.
+    pub socket: Option<Arc<Socket>>,
+}
+
+/// A worker's inbox, and the means to fill it.
+pub fn worker_inbox() -> Result<(Remote, Inbox), OsError> {
+    let (sender, receiver) = mpsc::channel();
+    let (lanes, changes) = mpsc::channel();
+    let waker = Waker::new()?;
+    let remote = Remote { sender: Some(sender), lanes, waker: waker.clone() };
+    Ok((remote, Inbox { receiver, changes, waker }))
+}
+
+/// The session's end of a worker's inbox. A worker whose every `Remote` is dropped ends at once, since nobody
+/// is left who could end it: keep one for as long as it is to run.
+#[derive(Debug)]
+pub struct Remote {
+    /// Taken in `drop`, so that it is gone before the worker is woken.
+    sender: Option<Sender<Command>>,
+    lanes: Sender<LaneChange>,
+    waker: Waker,
+}
+
+impl Remote {
+    /// Has a lane join a flow, or leave it.
+    pub fn change_lane(&self, change: LaneChange) {
+        // It fails only where the worker has ended.
+        let _ = self.lanes.send(change);
+        self.send(Command::Lanes);
+    }
+
+    /// Sends a command and wakes the worker. One that is over does not hear it.
+    pub fn send(&self, command: Command) {
+        if let Some(sender) = &self.sender {
+            // It fails only where the worker has ended.
+            let _ = sender.send(command);
+        }
+        self.waker.wake();
+    }
+
+    /// Sends an event to one flow, or to all.
+    pub fn tell(&self, flow: Option<FlowId>, event: Event) {
+        self.send(Command::Tell { flow, event });
+    }
+}
+
+impl Clone for Remote {
+    fn clone(&self) -> Self {
+        Self { sender: self.sender.clone(), lanes: self.lanes.clone(), waker: self.waker.clone() }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        drop(self.sender.take());
+        self.waker.wake();
+    }
+}
+
+/// The worker's end of a channel.
+#[derive(Debug)]
+pub struct Inbox {
+    receiver: Receiver<Command>,
+    changes: Receiver<LaneChange>,
+    waker: Waker,
+}
+
+/// What an inbox has to say.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Letter {
+    Command(Command),
+    /// Nothing more for now.
+    Empty,
+    /// Every remote is gone.
+    Orphaned,
+}
+
+impl Inbox {
+    /// Whether there may be something to take. No system call: for every turn of a spinning loop.
+    #[inline]
+    pub(crate) fn is_raised(&self) -> bool {
+        self.waker.is_raised()
+    }
+
+    /// What wakes its reader.
+    pub(crate) fn waker(&self) -> &Waker {
+        &self.waker
+    }
+
+    /// The next lane that waits to join or to leave.
+    pub(crate) fn take_lane(&self) -> Option<LaneChange> {
+        self.changes.try_recv().ok()
+    }
+
+    /// The next letter. Drain the waker first, then take until there is none.
+    pub(crate) fn take(&self) -> Letter {
+        match self.receiver.try_recv() {
+            Ok(command) => Letter::Command(command),
+            Err(mpsc::TryRecvError::Empty) => Letter::Empty,
+            Err(mpsc::TryRecvError::Disconnected) => Letter::Orphaned,
+        }
+    }
+}
+
+/// Where a worker's notices go.
+pub struct Outbox<R> {
+    /// A dynamic call: notices are few.
+    sink: Box<dyn Fn(Notice<R>) + Send>,
+}
+
+impl<R: Send + 'static> Outbox<R> {
+    /// Notices go to `sender`; then `waker`, if there is one, is woken.
+    pub fn new(sender: Sender<Notice<R>>, waker: Option<Waker>) -> Self {
+        Self::into_sink(move |notice| {
+            // A session that no longer listens is no reason to stop.
+            let _ = sender.send(notice);
+            if let Some(waker) = &waker {
+                waker.wake();
+            }
+        })
+    }
+
+    /// Notices go where `sink` puts them.
+    pub fn into_sink(sink: impl Fn(Notice<R>) + Send + 'static) -> Self {
+        Self { sink: Box::new(sink) }
+    }
+}
+
+impl<R> Outbox<R> {
+    pub(crate) fn send(&self, notice: Notice<R>) {
+        (self.sink)(notice);
+    }
+}
+
+impl<R> fmt::Debug for Outbox<R> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Outbox").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_remote_to_go_is_noticed() {
+        let (remote, inbox) = worker_inbox().expect("an inbox");
+        let second = remote.clone();
+        drop(remote);
+        inbox.waker().drain();
+        assert_eq!(inbox.take(), Letter::Empty);
+        second.send(Command::Abandon);
+        drop(second);
+        assert!(inbox.is_raised());
+        assert_eq!(inbox.take(), Letter::Command(Command::Abandon));
+        assert_eq!(inbox.take(), Letter::Orphaned);
+    }
+}

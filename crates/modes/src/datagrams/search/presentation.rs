@@ -1,0 +1,280 @@
+//! A search for the highest rate without loss as labelled figures: all that a view needs.
+
+use pathscope_core::presentation::{Figure, Row, Section, Table, Value};
+use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, ratio, total};
+use pathscope_core::record::{Caveat, Evidence, Limit, Verdict};
+
+use super::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict, decide};
+
+/// The heads of a row of a trial, as they are shown while the search goes on and in the end.
+const COLUMNS: [&str; 6] = ["trial", "asked", "sent", "received", "lost", "what became of it"];
+/// What was received more slowly than it was sent waits in a queue.
+const QUEUE_GROWS: f64 = 0.995;
+
+/// One line of the live report: a trial and what follows from it.
+pub fn row(trial: &RateTrial) -> Row {
+    let cells = COLUMNS.into_iter().zip(cells(trial));
+    let cells = cells.map(|(label, value)| Figure::new(label, value)).collect();
+    Row { section: "highest rate without loss".to_owned(), cells }
+}
+
+fn cells(trial: &RateTrial) -> [Value; 6] {
+    let rate = |rate: Option<u64>| rate.map_or(Value::Absent, |rate| Value::BitRate(rate as f64));
+    [
+        Value::Count(trial.number),
+        rate(trial.asked_bps),
+        rate(Some(trial.sent_bps)),
+        trial.received_bps.map_or(Value::Absent, Value::BitRate),
+        trial.lost.map_or(Value::Absent, Value::Count),
+        Value::Text(word(trial).to_owned()),
+    ]
+}
+
+/// What follows from a trial, in the width of its column.
+fn word(trial: &RateTrial) -> &'static str {
+    match trial.verdict {
+        TrialVerdict::Passed if trial.whole => "held",
+        TrialVerdict::Passed => "passed",
+        TrialVerdict::SenderSlower => "sender slower",
+        TrialVerdict::Lost => match trial.limit() {
+            Limit::ReceiverSocket => "lost in a socket",
+            Limit::Network => "lost on the path",
+            Limit::Damage => "damaged",
+            _ => "lost",
+        },
+        TrialVerdict::Disturbed => "lost; once more",
+        TrialVerdict::Unjudged | TrialVerdict::Unknown => "not judged",
+    }
+}
+
+/// The search as a section of its own: what was found, and each trial.
+pub fn section(search: &RateSearch) -> Section {
+    let whole = search.trials.iter().filter(|trial| trial.whole).count() as u64;
+    let seconds = total(search.trials.iter().map(|trial| trial.duration_ns));
+    let trials =
+        Figure::new("trials", Value::Count(search.trials.len() as u64)).with_note(format!(
+            "{} of them of the whole duration; {} of sending in all",
+            count(whole),
+            duration_ns(seconds)
+        ));
+    Section {
+        title: "highest rate without loss".to_owned(),
+        subtitle: format!("{}, to within {}", search.pattern.name(), ratio(search.resolution)),
+        figures: found(search).into_iter().chain(failed(search)).chain([trials]).collect(),
+        tables: vec![Table {
+            title: "trials".to_owned(),
+            columns: COLUMNS.map(str::to_owned).to_vec(),
+            rows: search.trials.iter().map(|trial| cells(trial).to_vec()).collect(),
+        }],
+        verdict: verdict(search),
+        caveats: caveats(search),
+        ..Section::default()
+    }
+}
+
+fn found(search: &RateSearch) -> Vec<Figure> {
+    let Some(found) = &search.found else {
+        return vec![Figure::new("rate found", Value::Absent).with_note(nothing_found(search))];
+    };
+    let note = format!(
+        "of payload, {} datagrams a second",
+        count(found.datagrams_per_second.round() as u64)
+    );
+    let shown = search.trials.iter().find(|trial| trial.number == found.trial);
+    let length =
+        shown.map_or_else(String::new, |trial| format!(" of {}", duration_ns(trial.duration_ns)));
+    let held = match found.confirmations {
+        0 => format!("no trial of the whole duration; shown by one{length}"),
+        1 => format!("trial{length}"),
+        _ => format!("trials{length}"),
+    };
+    let lost = match found.not_received {
+        0 => format!(
+            "of {} datagrams: a loss above {} would have shown, 19 times in 20",
+            count(found.datagrams),
+            share(found.loss_ratio_below)
+        ),
+        _ => format!(
+            "in {} at this rate, none of {} in trial {}",
+            counted(found.trials, "trial"),
+            counted(found.datagrams, "datagram"),
+            found.trial
+        ),
+    };
+    vec![
+        Figure::new("rate found", Value::BitRate(found.rate_bps as f64)).with_note(note),
+        Figure::new("confirmed by", Value::Count(found.confirmations)).with_note(held),
+        Figure::new("lost there", Value::Count(found.not_received)).with_note(lost),
+    ]
+}
+
+/// Why no rate was found.
+fn nothing_found(search: &RateSearch) -> String {
+    let lost = search.trials.iter().filter(|trial| trial.not_received() > 0).count();
+    match search.failed_bps {
+        Some(lowest) if lost == search.trials.len() => format!(
+            "something was lost at each rate that was tried; the lowest is {}",
+            bit_rate(lowest as f64)
+        ),
+        Some(lowest) => format!(
+            "no trial passed; the lowest rate at which something was lost is {}",
+            bit_rate(lowest as f64)
+        ),
+        None => "no trial was judged".to_owned(),
+    }
+}
+
+/// A share that may be far below a thousandth.
+fn share(share: f64) -> String {
+    if share >= 0.000_01 { ratio(share) } else { format!("1 in {}", count((1.0 / share) as u64)) }
+}
+
+/// The lowest rate at which something was lost.
+fn failed(search: &RateSearch) -> Option<Figure> {
+    let trial = decide::lowest_lost(&search.trials)?;
+    let mut what = Vec::new();
+    let mut add = |number: u64, word: &str| {
+        if number > 0 {
+            what.push(format!("{} {word}", count(number)));
+        }
+    };
+    add(trial.lost.unwrap_or(0), "lost");
+    add(trial.late, "late");
+    add(trial.corrupt, "corrupt");
+    let place = match trial.socket_drops {
+        Some(0) => "; none by the receiver's socket".to_owned(),
+        Some(drops) => format!("; the receiver's socket dropped {}", counted(drops, "buffer")),
+        None => String::new(),
+    };
+    // A receiver of another version may say less.
+    if what.is_empty() {
+        what.push(format!("{} not received", count(trial.not_received())));
+    }
+    let again = match trial.verdict {
+        TrialVerdict::Disturbed if trial.stood_still_ns > 0 => format!(
+            "; a program stood still for {}, and the rate was tried once more",
+            duration_ns(trial.stood_still_ns)
+        ),
+        TrialVerdict::Disturbed => {
+            "; its sender was late, and the rate was tried once more".to_owned()
+        }
+        _ => String::new(),
+    };
+    let note = format!("{} of {}{place}{again}", what.join(", "), count(trial.sent));
+    Some(Figure::new("lost at", Value::BitRate(trial.sent_bps as f64)).with_note(note))
+}
+
+fn verdict(search: &RateSearch) -> Option<Verdict> {
+    let found = search.found.as_ref()?;
+    let limit = search.limit?;
+    let text = match limit {
+        Limit::Sender if found.not_received > 0 => "the sender: it went no faster",
+        Limit::Sender => "the sender: it went no faster, and nothing was lost",
+        Limit::ConfiguredRate if found.not_received > 0 => "the ceiling that was asked for",
+        Limit::ConfiguredRate => "the ceiling that was asked for: nothing was lost there",
+        Limit::Network => "the path: above this rate it loses",
+        Limit::ReceiverSocket => "the receiver: above this rate its socket overflows",
+        Limit::Damage => "the path: above this rate it damages what it carries",
+        _ => "the path or the receiver: above this rate something is lost",
+    };
+    let rate = found.rate_bps as f64;
+    let at = match found.not_received {
+        0 => format!("nothing lost at {}", bit_rate(rate)),
+        _ => format!("nothing lost at {} in trial {}", bit_rate(rate), found.trial),
+    };
+    let passed = Evidence::new("passed_bps", rate, at);
+    let failed = decide::lowest_failed(&search.trials);
+    let doubt = failed.filter(|failed| failed.is_disturbed());
+    let doubt = doubt.map(|_| "an end was disturbed in the trial that lost".to_owned());
+    let failed = failed.map(|failed| {
+        let failed = failed.sent_bps as f64;
+        Evidence::new("failed_bps", failed, format!("lost at {}", bit_rate(failed)))
+    });
+    let evidence = [passed].into_iter().chain(failed).collect();
+    let verdict = Verdict::new(limit, text, evidence).doubted(&Vec::from_iter(doubt));
+    Some(verdict.decided_by(&["passed_bps", "failed_bps"]))
+}
+
+/// What a reader must know of what was found.
+fn caveats(search: &RateSearch) -> Vec<Caveat> {
+    let end = match search.ended {
+        SearchEnd::Found => None,
+        SearchEnd::EveryRateLost => Some((
+            "every_rate_lost",
+            "no rate without loss was found: something is lost at any rate, or trials are too short for lower ones; a \
+             longer --duration tries lower rates",
+        )),
+        SearchEnd::OutOfTrials => Some((
+            "search_out_of_trials",
+            "the search ended after the most trials that it makes: losses come and go, so what was found is no more \
+             than a rate that passed",
+        )),
+        SearchEnd::Unjudged => Some((
+            "trial_not_judged",
+            "the search ended at a trial that cannot be judged: a flow failed, nothing was sent, or the receiver's \
+             report is missing",
+        )),
+        SearchEnd::Unfinished | SearchEnd::Unknown => Some((
+            "search_unfinished",
+            "the search did not come to its end: what was found so far is told",
+        )),
+    };
+    let end = end.map(|(name, text)| Caveat::new(name, text));
+    let grows = search.found.as_ref().and_then(|found| grows(search, found));
+    end.into_iter().chain(grows).chain(bursts(search)).chain(disturbed(search)).collect()
+}
+
+/// Something was lost at the rate that was found or below it.
+fn disturbed(search: &RateSearch) -> Option<Caveat> {
+    let found = search.found.as_ref()?;
+    let is_within =
+        |trial: &&RateTrial| trial.not_received() > 0 && trial.sent_bps <= found.rate_bps;
+    let trial = search.trials.iter().find(is_within)?;
+    let within = search.trials.iter().filter(is_within).count() as u64;
+    let more = match within {
+        1 => String::new(),
+        _ => format!(", and {} more did so", counted(within - 1, "trial")),
+    };
+    let late = if trial.stood_still_ns > 0 {
+        let still = duration_ns(trial.stood_still_ns);
+        format!(" while the program of an end stood still for {still}")
+    } else {
+        trial.send_lag_max_ns.map_or_else(String::new, |lag| {
+            format!(" while its sender was up to {} behind its schedule", duration_ns(lag))
+        })
+    };
+    let text = format!(
+        "trial {} lost {} of {} at {}, not above the rate that was found{late}{more}: later trials there lost nothing",
+        trial.number,
+        count(trial.not_received()),
+        count(trial.sent),
+        bit_rate(trial.sent_bps as f64),
+    );
+    Some(Caveat::new("trials_disturbed", text))
+}
+
+/// A sender that falls behind and makes up for it overflows a short queue at any rate.
+fn bursts(search: &RateSearch) -> Option<Caveat> {
+    let trial = decide::lowest_failed(&search.trials).filter(|trial| trial.is_late())?;
+    let text = format!(
+        "at {}, the lowest rate at which something was lost, the sender was up to {} behind its schedule, and what was \
+         due by then left at once: that may have filled a queue or a socket, and the path may carry more",
+        bit_rate(trial.sent_bps as f64),
+        duration_ns(trial.send_lag_max_ns?)
+    );
+    Some(Caveat::new("sender_bursts", text))
+}
+
+/// A queue that still grows when the trial ends hides that the rate is too high.
+fn grows(search: &RateSearch, found: &FoundRate) -> Option<Caveat> {
+    let trial = search.trials.iter().find(|trial| trial.number == found.trial)?;
+    let received = trial.received_bps?;
+    (received < trial.sent_bps as f64 * QUEUE_GROWS).then(|| {
+        let text = format!(
+            "nothing was lost, but it was received at {}: a queue took the rest and would have filled; a longer \
+             --duration finds a lower rate",
+            bit_rate(received)
+        );
+        Caveat::new("queue_grows", text)
+    })
+}

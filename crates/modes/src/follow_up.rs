@@ -1,0 +1,29 @@
+//! Tests that follow from what was measured: a run whose list is not known when it begins. Not what they look
+//! for, which is a mode's, nor how they are run.
+
+use pathscope_core::event::Record;
+use pathscope_core::presentation::Row;
+
+use crate::document::Document;
+use crate::registry::Test;
+
+/// Asked after each measurement what it means, and what is measured next. A run with a follow-up shows a row for
+/// each measurement in place of those of its intervals.
+pub trait FollowUp {
+    /// What may follow, in a few words, for whoever looks at a plan.
+    fn ahead(&self) -> String;
+
+    /// The last measurement of `document` has come to its planned end. What follows from all of them may be
+    /// written into the document.
+    fn follow(&mut self, document: &mut Document) -> Step;
+}
+
+/// What follows from a measurement.
+pub struct Step {
+    /// What it means, in a row.
+    pub row: Row,
+    /// The same as data.
+    pub record: Box<dyn Record>,
+    /// The next test and its name; none: there is no more to measure.
+    pub next: Option<(String, Test)>,
+}

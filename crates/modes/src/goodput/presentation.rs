@@ -1,0 +1,262 @@
+//! A goodput test as labelled figures: all that a view needs.
+
+use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rate_range, total};
+use pathscope_core::record::FlowFacts;
+
+use super::{
+    DirectionSummary, Extent, FailureCounts, FailureTimes, GoodputPlan, GoodputReport,
+    GoodputSummary, Verify,
+};
+use crate::registry::EndInterval;
+
+/// Connections that are shown one by one.
+const CONNECTIONS_SHOWN: usize = 16;
+/// Starved connections that are named.
+const STARVED_SHOWN: usize = 5;
+
+/// What is done, in a few words.
+pub fn subtitle(plan: &GoodputPlan) -> String {
+    let connections = if plan.connections == 1 { "connection" } else { "connections" };
+    let until = plan
+        .shape
+        .time_limit_ns
+        .map_or_else(String::new, |limit| format!(", {} at most", duration_ns(limit.0)));
+    let replaced = match plan.connections_in_all() {
+        _ if !plan.replaces() => String::new(),
+        Some(all) => format!(" at a time, {} in all", count(all)),
+        None => " at a time, replaced for ever".to_owned(),
+    };
+    let extent = match (plan.extent, plan.shape.transfer_most_bytes) {
+        (Extent::TransferBytes(low), Some(high)) => {
+            format!("{} to {} each", bytes(low.0), bytes(high.0))
+        }
+        (Extent::TransferBytes(transfer), None) => format!("{} each", bytes(transfer.0)),
+        (Extent::DurationNs(duration), _) => duration_ns(duration.0),
+    };
+    let rate = match (plan.rate_bps, plan.pace.rate_most_bps) {
+        (Some(low), Some(high)) => format!(", at most {low} to {high} each"),
+        (Some(rate), None) => format!(", at most {rate} each"),
+        (None, _) => String::new(),
+    };
+    let verify = match plan.verify {
+        Verify::Full => "",
+        Verify::Sampled => ", one byte in 16 verified",
+        Verify::Off => ", not verified",
+    };
+    format!(
+        "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{verify}",
+        plan.connections,
+        plan.pattern.name()
+    )
+}
+
+/// The figures of a goodput test.
+pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for (label, direction) in [("goodput up", &summary.up), ("goodput down", &summary.down)] {
+        let Some(direction) = direction else { continue };
+        figures.push(goodput(label, direction));
+        let label = if summary.down.is_some() && summary.up.is_some() {
+            format!("fairness {}", label.trim_start_matches("goodput "))
+        } else {
+            "fairness".to_owned()
+        };
+        if let Some(fairness) = direction.fairness {
+            figures.push(self::fairness(label, fairness, direction));
+        } else if let Some(why) = direction.no_fairness {
+            figures.push(Figure::new(label, Value::Absent).with_note(why.text()));
+        }
+    }
+    figures.extend(starved(summary));
+    if let Some(retransmits) = summary.retransmits {
+        figures.push(Figure::new("retransmits", Value::Count(retransmits)).with_note("segments"));
+    }
+    let failed = match summary.failed {
+        0 => String::new(),
+        failed => format!(", {} failed{}", count(failed), kinds(&summary.failures)),
+    };
+    let cut = if summary.cut == 0 {
+        String::new()
+    } else {
+        format!(", {} cut by the end of the run", count(summary.cut))
+    };
+    let unknown = if summary.unknown == 0 {
+        String::new()
+    } else {
+        format!(", {} unknown: the server has not said", count(summary.unknown))
+    };
+    let rate = summary
+        .completed_per_second
+        .map_or_else(String::new, |rate| format!("; {} a second", count(rate.round() as u64)));
+    // Results of the first version do not say how many were attempted.
+    let told = [summary.completed, summary.failed, summary.cut, summary.unknown];
+    let told = total(told);
+    let attempted = summary.attempted.max(told);
+    let note = format!("of {} completed{failed}{cut}{unknown}{rate}", count(attempted));
+    figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
+    figures.extend(failure_times(summary));
+    figures
+}
+
+/// How many failed by what, where that is known.
+fn kinds(failures: &FailureCounts) -> String {
+    let kinds: Vec<String> =
+        [(failures.network, "network"), (failures.data, "data"), (failures.protocol, "protocol")]
+            .into_iter()
+            .filter(|&(count, _)| count > 0)
+            .map(|(count, kind)| format!("{count} {kind}"))
+            .collect();
+    if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) }
+}
+
+fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
+    let value = direction.goodput_bps.map_or(Value::Absent, Value::BitRate);
+    let verb = match (direction.verified, direction.verify) {
+        (true, _) => "verified",
+        (false, Some(Verify::Sampled)) => "received, one byte in 16 verified",
+        (false, _) => "received, not verified",
+    };
+    let note = match direction.received_bytes {
+        None => "the receiver's report is missing".to_owned(),
+        Some(received) if direction.goodput_bps.is_none() => {
+            format!("{} {verb}; too few receives for a rate", bytes(received))
+        }
+        Some(received) => {
+            format!("{} {verb}; window {}", bytes(received), duration_ns(direction.window_ns))
+        }
+    };
+    Figure::new(label, value).of("goodput").with_note(note)
+}
+
+fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
+    let median = direction
+        .median_bps
+        .map_or_else(String::new, |median| format!("; median {}", bit_rate(median)));
+    let range = direction
+        .slowest_bps
+        .zip(direction.fastest_bps)
+        .map_or_else(String::new, |(slowest, fastest)| {
+            format!("{median}; {}", rate_range(slowest, fastest))
+        });
+    let rest = match direction.too_short {
+        0 => String::new(),
+        rest => format!("; without {} too short to have rates", counted(rest, "connection")),
+    };
+    Figure::new(label, Value::Text(format!("{fairness:.3}")))
+        .with_note(format!("Jain's index over the connections{range}{rest}"))
+}
+
+/// Connections that got next to nothing, by name.
+fn starved(summary: &GoodputSummary) -> Option<Figure> {
+    let directions = [summary.up, summary.down].into_iter().flatten();
+    let all = total(directions.map(|direction| direction.starved));
+    let both = summary.up.is_some() && summary.down.is_some();
+    let names = summary.starved.iter().take(STARVED_SHOWN).map(|starved| {
+        let way = match (both, starved.is_up) {
+            (false, _) => "",
+            (true, true) => " up",
+            (true, false) => " down",
+        };
+        format!("flow {}{way} {}", starved.flow, bit_rate(starved.received_bps))
+    });
+    let names: Vec<String> = names.collect();
+    let more = all.saturating_sub(names.len() as u64);
+    let more = if more > 0 { format!(", and {} more", count(more)) } else { String::new() };
+    let note = format!("less than a tenth of the median: {}{more}", names.join(", "));
+    (all > 0).then(|| Figure::new("starved", Value::Count(all)).with_note(note))
+}
+
+/// What became of connections by the server's address, where it has several.
+pub fn remotes(summary: &GoodputSummary) -> Option<Table> {
+    let columns = ["address", "completed", "failed", "cut", "sent", "received"];
+    let rows = summary.remotes.iter().map(|remote| {
+        vec![
+            Value::Text(remote.address.clone()),
+            Value::Count(remote.completed),
+            Value::Count(remote.failed),
+            Value::Count(remote.cut),
+            Value::Bytes(remote.sent_bytes),
+            Value::Bytes(remote.received_bytes),
+        ]
+    });
+    (summary.remotes.len() > 1).then(|| Table {
+        title: "by address of the server".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows: rows.collect(),
+    })
+}
+
+/// When connections failed.
+fn failure_times(summary: &GoodputSummary) -> Option<Figure> {
+    let FailureTimes { from_ns, until_ns, worst_start_ns, worst_end_ns, worst } =
+        summary.failure_times?;
+    let note = format!(
+        "until {}; most, {}, from {} to {}",
+        duration_ns(until_ns),
+        count(worst),
+        duration_ns(worst_start_ns),
+        duration_ns(worst_end_ns)
+    );
+    Some(Figure::new("failures from", Value::Duration(from_ns)).with_note(note))
+}
+
+/// The first connections, one by one, as both ends saw them.
+pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<Table> {
+    if client.flows.is_empty() || client.flows.len() == 1 && client.failed == 0 {
+        return None;
+    }
+    let columns = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];
+    let rows = client.flows.iter().take(CONNECTIONS_SHOWN).map(|flow| row(flow, server)).collect();
+    Some(Table {
+        title: "connections".to_owned(),
+        columns: columns.map(str::to_owned).to_vec(),
+        rows,
+    })
+}
+
+fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
+    let there = server.and_then(|server| server.flows.iter().find(|there| there.flow == flow.flow));
+    let rate = |bps: Option<f64>| bps.map_or(Value::Absent, Value::BitRate);
+    let retransmits = [Some(flow), there]
+        .into_iter()
+        .flatten()
+        .filter_map(|flow| flow.tcp?.retransmits)
+        .reduce(u64::saturating_add);
+    let error = flow.error.as_ref().or_else(|| there?.error.as_ref());
+    vec![
+        Value::Count(u64::from(flow.flow.0)),
+        Value::Bytes(flow.sent_bytes),
+        Value::Bytes(flow.received_bytes),
+        rate(there.and_then(|there| there.received_bps)),
+        rate(flow.received_bps),
+        flow.tcp.and_then(|tcp| tcp.rtt_ns).map_or(Value::Absent, Value::Duration),
+        retransmits.map_or(Value::Absent, Value::Count),
+        error.map_or(Value::Text(String::new()), |error| Value::Text(error.text.clone())),
+    ]
+}
+
+/// The cells of a live row: what each receiver counted in the interval.
+pub fn cells(
+    plan: &GoodputPlan,
+    client: Option<&EndInterval>,
+    server: Option<&EndInterval>,
+) -> Vec<Figure> {
+    let mut cells = Vec::new();
+    if plan.is_up() {
+        cells.push(Figure::new("up", received_rate(server)));
+    }
+    if plan.is_down() {
+        cells.push(Figure::new("down", received_rate(client)));
+    }
+    cells
+}
+
+fn received_rate(receiver: Option<&EndInterval>) -> Value {
+    let rate = receiver.and_then(|interval| {
+        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
+        let amount = interval.goodput?.received_bytes;
+        (length_ns > 0).then(|| amount as f64 * 8e9 / length_ns as f64)
+    });
+    rate.map_or(Value::Absent, Value::BitRate)
+}

@@ -1,0 +1,292 @@
+//! A media test as labelled figures: all that a view needs.
+
+use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio};
+use pathscope_core::stats::LatencyFigures;
+
+use super::{FrameCounts, Layout, MediaDirection, MediaPlan, MediaSummary, Pacing, StreamFacts};
+use crate::document::Measurement;
+use crate::registry::EndInterval;
+
+/// Streams that are shown one by one.
+const STREAMS_SHOWN: usize = 20;
+
+/// What is done, in a few words: with what its frames come to.
+pub fn subtitle(plan: &MediaPlan) -> String {
+    let layout = Layout::of(plan);
+    let way = match (plan.is_up(), plan.is_down()) {
+        (true, true) => "both ways",
+        (true, false) => "up",
+        _ => "down",
+    };
+    let streams = match plan.streams {
+        1 => "1 stream".to_owned(),
+        streams => format!("{} streams", count(streams.into())),
+    };
+    let profile = plan.profile.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+    let pacing = if plan.pacing == Pacing::Spread { ", spread" } else { "" };
+    format!(
+        "{profile}{way}, {streams} of {}, {} frames/s of {} B in {}{pacing}, buffer {}, {}",
+        plan.rate_bps,
+        count(layout.frame_rate.into()),
+        count(layout.frame_bytes),
+        counted(layout.datagrams.into(), "datagram"),
+        plan.buffer_depth_ns,
+        plan.duration_ns,
+    )
+}
+
+/// The figures of a media test.
+pub fn figures(plan: &MediaPlan, summary: &MediaSummary) -> Vec<Figure> {
+    let has_both = plan.is_up() && plan.is_down();
+    let named = |(name, way): (&'static str, &MediaDirection)| {
+        let mut figures = of_direction(way);
+        if has_both {
+            // What is compared stays one group: the two directions of it.
+            figures.iter_mut().for_each(|figure| figure.label = format!("{name} {}", figure.label));
+        }
+        figures
+    };
+    summary.directions().flat_map(named).collect()
+}
+
+fn of_direction(way: &MediaDirection) -> Vec<Figure> {
+    let mut figures = vec![Figure::new("received", rate(way.received_bps)).of("received")];
+    match &way.frames {
+        Some(frames) => figures.extend(frames_of(way, frames)),
+        None => figures.push(Figure::new("frames completed", Value::Absent)),
+    }
+    figures.extend(datagrams_of(way));
+    if let Some(delay) = &way.delay {
+        figures.extend(delays("frame delay", delay, "above the least"));
+    }
+    figures.extend(jitter(way));
+    let time = |label: &str, value: Option<u64>, note: &str| {
+        let figure = Figure::new(label, value.map_or(Value::Absent, Value::Duration));
+        if note.is_empty() { figure } else { figure.with_note(note) }
+    };
+    figures.push(time("longest freeze", way.longest_freeze_ns, ""));
+    let note = "would have had each frame in time that ever was whole";
+    figures.push(time("buffer needed", way.needed_depth_ns, note));
+    if let Some(lag) = &way.send_lag {
+        figures.extend(delays("sender late by", lag, "its own lateness"));
+    }
+    figures
+}
+
+fn rate(bps: Option<f64>) -> Value {
+    bps.map_or(Value::Absent, Value::BitRate)
+}
+
+fn frames_of(way: &MediaDirection, frames: &FrameCounts) -> Vec<Figure> {
+    let note = match way.played_ratio {
+        Some(share) => {
+            let of = count(frames.judged());
+            format!("{} of {of} there in time", ratio(share))
+        }
+        None => "none was to be played".to_owned(),
+    };
+    let mut figures = vec![
+        Figure::new("frames completed", Value::Count(frames.completed)).with_note(note),
+        Figure::new("frames dropped", Value::Count(frames.dropped())),
+    ];
+    let some = [
+        ("frames late", frames.late, "whole after their time"),
+        ("frames repeated", frames.repeated, "in time, with datagrams that came twice"),
+        ("frames in error", frames.erroneous, "not whole, with datagrams that came damaged"),
+        ("frames cut", frames.cut, "not yet to be played at the stop"),
+        ("frames unsent", way.frames_unsent.unwrap_or(0), "were due and never left"),
+    ];
+    let told = some.into_iter().filter(|(_, frames, _)| *frames > 0);
+    figures.extend(
+        told.map(|(label, frames, note)| Figure::new(label, Value::Count(frames)).with_note(note)),
+    );
+    figures
+}
+
+fn datagrams_of(way: &MediaDirection) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    if let Some(lost) = way.lost_datagrams {
+        let figure = Figure::new("datagrams lost", Value::Count(lost));
+        figures.push(if lost > 0 { figure.with_note(loss(way, lost)) } else { figure });
+    }
+    for (label, value) in [
+        ("datagrams reordered", way.reordered),
+        ("datagrams doubled", way.duplicates),
+        ("datagrams damaged", way.damaged_datagrams),
+    ] {
+        let some = value.filter(|&value| value > 0);
+        figures.extend(some.map(|value| Figure::new(label, Value::Count(value))));
+    }
+    figures
+}
+
+fn loss(way: &MediaDirection, lost: u64) -> String {
+    let share = way.sent_datagrams.map(|sent| ratio(lost as f64 / sent.max(1) as f64));
+    let share = share.map_or_else(String::new, |share| format!("{share}: "));
+    let place = match (way.lost_in_network, way.lost_in_socket) {
+        (Some(network), Some(socket)) => {
+            let (network, socket) = (count(network), count(socket));
+            format!("{network} in the network, {socket} in the receiver's socket")
+        }
+        _ => "where is not known".to_owned(),
+    };
+    let unreadable = way.lost_unreadable.filter(|&unreadable| unreadable > 0);
+    let unreadable = unreadable.map_or_else(String::new, |unreadable| {
+        format!(", {} came with a header that cannot be read", count(unreadable))
+    });
+    let bursts = way.bursts.as_ref().filter(|bursts| bursts.bursts > 0);
+    let bursts = bursts.map_or_else(String::new, |bursts| {
+        let number = counted(bursts.bursts, "burst");
+        format!("; {number}, the longest of {}", count(bursts.longest))
+    });
+    format!("{share}{place}{unreadable}{bursts}")
+}
+
+fn delays(label: &str, of: &LatencyFigures, note: &str) -> Vec<Figure> {
+    let mut figures = Vec::new();
+    for percent in [50.0, 99.0] {
+        let percentile = of.percentile(percent).filter(|it| it.value_ns.is_some());
+        figures.extend(percentile.map(|percentile| {
+            Figure::new(format!("{label} p{percent}"), Value::Percentile(*percentile)).of(label)
+        }));
+    }
+    let most =
+        Figure::new(format!("{label} max"), of.max_ns.map_or(Value::Absent, Value::Duration));
+    figures.push(most.of(label).with_note(note));
+    figures
+}
+
+/// How much delay varied, each by the name of its definition.
+fn jitter(way: &MediaDirection) -> Vec<Figure> {
+    let time = |nanoseconds: f64| Value::Duration(nanoseconds.round() as u64);
+    let rounded = |nanoseconds: f64| duration_ns(nanoseconds.round() as u64);
+    let mut figures = Vec::new();
+    if let Some(variation) = &way.variation {
+        let smoothed = variation.rfc3550;
+        figures.push(
+            Figure::new("interarrival jitter", time(smoothed.mean_ns))
+                .of("variation")
+                .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
+        );
+        if let Some(mean) = variation.ipdv.mean_ns {
+            figures.push(
+                Figure::new("mean |IPDV|", time(mean))
+                    .of("variation")
+                    .with_note("RFC 3393, of neighbouring datagrams"),
+            );
+        }
+    }
+    if let Some(jitter) = &way.frame_jitter {
+        figures.push(
+            Figure::new("frame jitter", time(jitter.mean_ns))
+                .of("variation")
+                .with_note(format!("ctsTraffic's, mean; at most {}", duration_ns(jitter.max_ns))),
+        );
+    }
+    figures
+}
+
+/// The cells of a live row.
+pub fn cells(
+    plan: &MediaPlan,
+    client: Option<&EndInterval>,
+    server: Option<&EndInterval>,
+) -> Vec<Figure> {
+    let ends = [("down", plan.is_down(), client), ("up", plan.is_up(), server)];
+    let mut cells = Vec::new();
+    let mut frames: Option<FrameCounts> = None;
+    let mut streams = None;
+    for (name, _, end) in ends.into_iter().filter(|(_, runs, _)| *runs) {
+        let media = end.and_then(|end| Some((end, end.media.as_ref()?)));
+        let rate = media.map(|(end, media)| {
+            let length_ns = end.end_ns.saturating_sub(end.start_ns).max(1);
+            Value::BitRate(media.received_bytes as f64 * 8e9 / length_ns as f64)
+        });
+        cells.push(Figure::new(name, rate.unwrap_or(Value::Absent)));
+        if let Some((_, media)) = media {
+            frames.get_or_insert_default().add(&media.frames);
+            streams = streams.max(Some(media.streams));
+        }
+    }
+    let number = |pick: fn(&FrameCounts) -> u64| {
+        frames.as_ref().map_or(Value::Absent, |frames| Value::Count(pick(frames)))
+    };
+    cells.push(Figure::new("streams", streams.map_or(Value::Absent, Value::Count)));
+    cells.push(Figure::new("completed", number(|frames| frames.completed)));
+    cells.push(Figure::new("dropped", number(|frames| frames.missed)));
+    cells.push(Figure::new("repeated", number(|frames| frames.repeated)));
+    cells.push(Figure::new("errors", number(|frames| frames.erroneous)));
+    cells
+}
+
+/// The streams one by one, as their receivers saw them; nothing where there is one.
+pub fn streams(measurement: &Measurement) -> Option<Table> {
+    let client = measurement.client.media.as_ref()?;
+    let server = measurement.server.as_ref().and_then(|server| server.media.as_ref());
+    let summary = measurement.summary.media.as_ref()?;
+    let ends =
+        [("down", summary.down.as_ref().map(|_| client)), ("up", summary.up.as_ref().and(server))];
+    let has_both = summary.up.is_some() && summary.down.is_some();
+    let mut streams: Vec<(&str, &StreamFacts)> = ends
+        .into_iter()
+        .flat_map(|(name, end)| {
+            end.into_iter().flat_map(|end| &end.streams).map(move |it| (name, it))
+        })
+        .collect();
+    let all = streams.len();
+    let bad = |stream: &StreamFacts| stream.frames.missed.saturating_add(stream.frames.erroneous);
+    if all > STREAMS_SHOWN {
+        streams.sort_by_key(|(_, it)| std::cmp::Reverse((bad(it), it.needed_depth_ns)));
+        streams.truncate(STREAMS_SHOWN);
+    }
+    let row = |(name, stream): (&str, &StreamFacts)| {
+        let name = if has_both { format!(" {name}") } else { String::new() };
+        let depth = stream.needed_depth_ns.map_or(Value::Absent, Value::Duration);
+        let frames = &stream.frames;
+        let counts =
+            [frames.completed, frames.dropped(), frames.late, frames.repeated, frames.erroneous];
+        let mut cells = vec![Value::Text(format!("{}{name}", stream.flow))];
+        cells.extend(counts.map(Value::Count));
+        cells.extend([Value::Count(stream.lost_datagrams), depth]);
+        cells
+    };
+    let rows: Vec<_> = streams.into_iter().map(row).collect();
+    let title = if all > STREAMS_SHOWN {
+        format!("the worst {STREAMS_SHOWN} of {} streams", count(all as u64))
+    } else {
+        String::new()
+    };
+    let columns =
+        ["stream", "completed", "dropped", "late", "repeated", "errors", "lost", "buffer needed"];
+    let columns = columns.map(str::to_owned).to_vec();
+    (rows.len() > 1).then_some(Table { title, columns, rows })
+}
+
+/// Several runs side by side.
+pub fn overview(measurements: &[Measurement]) -> Option<Table> {
+    let row = |measurement: &Measurement| {
+        let summary = measurement.summary.media.as_ref()?;
+        let mut frames = FrameCounts::default();
+        let counts = summary.directions().filter_map(|(_, way)| way.frames);
+        counts.for_each(|more| frames.add(&more));
+        let sum = |pick: fn(&MediaDirection) -> Option<u64>| {
+            let parts = summary.directions().filter_map(|(_, way)| pick(way));
+            parts.reduce(u64::saturating_add).map_or(Value::Absent, Value::Count)
+        };
+        let rates = summary.directions().filter_map(|(_, way)| way.received_bps);
+        Some(vec![
+            Value::Text(measurement.name.clone()),
+            rate(rates.reduce(|sum, more| sum + more)),
+            Value::Count(frames.completed),
+            Value::Count(frames.dropped()),
+            Value::Count(frames.late),
+            Value::Count(frames.repeated),
+            Value::Count(frames.erroneous),
+            sum(|way| way.lost_datagrams),
+        ])
+    };
+    let rows: Vec<_> = measurements.iter().map(row).collect::<Option<_>>()?;
+    let columns = ["", "received", "completed", "dropped", "late", "repeated", "errors", "lost"];
+    Some(Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows })
+}

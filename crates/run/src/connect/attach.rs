@@ -1,0 +1,249 @@
+//! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
+//! connections of flows are `opener`'s.
+
+use std::io::ErrorKind;
+use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::quantity::Period;
+use pathscope_core::record::InterfaceFacts;
+use pathscope_flow::{Credentials, Group, Transport};
+use pathscope_modes::goodput::Iterations;
+use pathscope_modes::registry::{Plan, Test};
+use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::{OsError, Waker, clock, host, random};
+use pathscope_peers::native::{AttachError, Attaching, Seat};
+
+use crate::connect::destinations::Destinations;
+use crate::connect::opener::{self, Orders};
+use crate::connect::origins::Origins;
+use crate::error::RunError;
+use crate::paths;
+use crate::session::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::session::settings::{is_probe, settings_of};
+
+/// Threads that open datagram flows: each waits a round trip or two for each of its own.
+const OPENERS: u32 = 16;
+
+/// The control connection to one of the server's addresses.
+pub(crate) fn open_control(
+    address: SocketAddr,
+    within: Duration,
+    cancel: &Waker,
+) -> Result<TcpStream, OsError> {
+    let deadline = clock::now() + within;
+    let socket = sockets::connect_tcp(address, &Settings::default(), deadline, Some(cancel))?;
+    Ok(socket.into_tcp_stream())
+}
+
+/// The interface that carries a connection, where it is known.
+pub(crate) fn interface_of(control: &TcpStream) -> Option<InterfaceFacts> {
+    host::interface_for(control.local_addr().ok()?.ip())
+}
+
+/// Opens the socket of every flow of `test`; each arrives as word, or else the first reason why not. Probes go to
+/// `server`, where the session is.
+pub(crate) fn open_flows(
+    (server, destinations): (SocketAddr, &Destinations),
+    credentials: Credentials,
+    test: &Test,
+    inbox: &Inbox,
+) {
+    for group in test.groups() {
+        if let (Plan::Multipath(plan), true) = (&test.plan, group.roams) {
+            let (plan, mailbox_of_it) = (plan.clone(), inbox.clone());
+            let orders = paths::Orders { server, credentials, group, plan, inbox: mailbox_of_it };
+            match paths::start(orders) {
+                Ok(paths) => inbox.post(SessionMessage::Keeps { group: group.id, paths }),
+                Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
+            }
+            continue;
+        }
+        if group.transport == Transport::Stream {
+            let destinations = match destinations_of(test, group, (server, destinations)) {
+                Ok(destinations) => destinations,
+                Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
+            };
+            let orders = Orders {
+                session: server,
+                destinations,
+                credentials,
+                group,
+                settings: settings_of(group, test),
+                paced: (!is_probe(group)).then(|| test.clone()),
+                origins: origins_of(group, test),
+                limit: connect_limit(test),
+                time_limit: test.duration_ns().map(Period::duration),
+                is_endless: is_endless(test),
+            };
+            match opener::start(orders, inbox) {
+                Ok(opener) => inbox.post(SessionMessage::Opens { group: group.id, opener }),
+                Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
+            }
+            continue;
+        }
+        let openers = OPENERS.min(group.flows);
+        let mut origins = origins_of(group, test);
+        let local = (0..group.flows).map(|index| origins.take(index, server));
+        let local: Arc<[Option<SocketAddr>]> = match local.collect() {
+            Ok(local) => local,
+            Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
+        };
+        for first in 0..openers {
+            let opener = Opener {
+                server,
+                credentials,
+                group,
+                settings: settings_of(group, test),
+                origins: local.clone(),
+                inbox: inbox.clone(),
+            };
+            let flows = (first..group.flows).step_by(openers as usize);
+            let thread = std::thread::Builder::new().name("opener".to_owned());
+            if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
+                let error = RunError::System { what: "cannot start a thread", source };
+                return inbox.post(SessionMessage::AttachFailed(error));
+            }
+        }
+    }
+}
+
+fn destinations_of(
+    test: &Test,
+    group: Group,
+    (server, all): (SocketAddr, &Destinations),
+) -> Result<Destinations, RunError> {
+    match &test.plan {
+        Plan::Goodput(plan) if !is_probe(group) => all.clone().within(&plan.sockets.bind),
+        _ => Ok(Destinations::one(server)),
+    }
+}
+
+fn connect_limit(test: &Test) -> u32 {
+    match &test.plan {
+        Plan::Goodput(plan) => plan.shape.connect_limit,
+        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => 1,
+    }
+}
+
+fn is_endless(test: &Test) -> bool {
+    matches!(&test.plan, Plan::Goodput(plan) if plan.shape.iterations == Iterations::Forever)
+}
+
+/// Where the client's connections come from.
+fn origins_of(group: Group, test: &Test) -> Origins {
+    match &test.plan {
+        _ if is_probe(group) => Origins::default(),
+        Plan::Goodput(plan) => Origins::new(&plan.sockets),
+        Plan::Latency(plan) => Origins::new(&plan.sockets),
+        Plan::Datagrams(plan) => Origins::new(&plan.sockets),
+        Plan::Media(plan) => Origins::new(&plan.sockets),
+        Plan::Multipath(_) => Origins::default(),
+    }
+}
+
+/// Opens datagram sockets of one group.
+struct Opener {
+    server: SocketAddr,
+    credentials: Credentials,
+    group: Group,
+    settings: Settings,
+    /// Where each flow comes from; `None`: where the system says.
+    origins: Arc<[Option<SocketAddr>]>,
+    inbox: Inbox,
+}
+
+impl Opener {
+    /// Opens the sockets of these flows, up to the first that fails.
+    fn open_all(&self, flows: impl Iterator<Item = u32>) {
+        for flow in flows.map(|index| FlowId(self.group.first.0 + index)) {
+            if !self.inbox.is_read() {
+                return;
+            }
+            let group = self.group.id;
+            match self.open(flow) {
+                Ok(socket) => {
+                    self.inbox.post(SessionMessage::Attached {
+                        group,
+                        flow,
+                        socket: FlowSocket::Open(Arc::new(socket)),
+                        connect_ns: None,
+                        attended: None,
+                    });
+                }
+                Err(error) => return self.inbox.post(SessionMessage::AttachFailed(error)),
+            }
+        }
+    }
+
+    fn open(&self, flow: FlowId) -> Result<Socket, RunError> {
+        let seat =
+            Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY };
+        self.open_datagrams(seat)
+    }
+
+    fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
+        let index = (seat.flow.0 - self.group.first.0) as usize;
+        let local = self.origins.get(index).copied().flatten();
+        let settings = Settings { local, ..self.settings.clone() };
+        let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
+        let nonce = u64::from_ne_bytes(random::bytes()?);
+        let mut attaching = Attaching::new(seat, self.credentials.session, nonce, clock::now());
+        let mut buffer = [0; 256];
+        while let Some(deadline) = attaching.deadline() {
+            if let Some(datagram) = attaching.datagram(clock::now()) {
+                // A refusal of an earlier datagram may come up here; the exchange says when to give up.
+                let _ = socket.send(&datagram);
+            }
+            let wait = deadline.since(clock::now()).max(Duration::from_millis(1));
+            if let Some(count) = receive(&socket, &mut buffer, wait)? {
+                attaching.received(&buffer[..count], clock::now());
+            }
+        }
+        match attaching.outcome() {
+            Some(Err(error @ AttachError::Unanswered { .. })) => {
+                Err(RunError::DatagramsUnanswered { flow: seat.flow.0, why: error.to_string() })
+            }
+            Some(Err(why)) => Err(RunError::Refused { flow: seat.flow.0, why: why.clone() }),
+            Some(Ok(())) | None => {
+                let system = |source| RunError::System { what: "cannot set up a socket", source };
+                socket.set_read_timeout(None).map_err(system)?;
+                Ok(Socket::from(socket))
+            }
+        }
+    }
+}
+
+/// A datagram that comes within `wait`.
+pub(crate) fn receive(
+    socket: &UdpSocket,
+    buffer: &mut [u8],
+    wait: Duration,
+) -> Result<Option<usize>, RunError> {
+    let system = |source| RunError::System { what: "cannot wait for a datagram", source };
+    socket.set_read_timeout(Some(wait)).map_err(system)?;
+    match socket.recv(buffer) {
+        Ok(count) => Ok(Some(count)),
+        // Nobody listens there yet, or a router says so: as good as no answer.
+        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(None),
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error)
+            if matches!(
+                error.kind(),
+                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable
+            ) =>
+        {
+            Ok(None)
+        }
+        Err(error) => Err(system(error)),
+    }
+}

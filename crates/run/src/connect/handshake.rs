@@ -1,0 +1,152 @@
+//! One TCP connection of a flow in the making: connected, opened with its token, acknowledged. When the next is begun
+//! is `opener`'s.
+
+use std::io::{ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::id::Token;
+use pathscope_os::sockets::{self, Settings};
+use pathscope_os::{OsError, clock};
+use pathscope_peers::native::{
+    ACK_BYTES, AttachError, Opening, Seat, decode_ack, decode_checked_ack,
+};
+
+use crate::error::RunError;
+
+/// A connection that is not there and taken by then will not be.
+pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
+
+/// One connection in the making.
+#[derive(Debug)]
+pub(crate) struct Handshake {
+    stream: TcpStream,
+    seat: Seat,
+    /// What its session is called, where it has a name: its opening bears a proof and a checksum then, and its answer one.
+    session: Option<Token>,
+    /// Where it goes.
+    server: SocketAddr,
+    begun: Tick,
+    /// When it was seen to be established.
+    connected: Option<Tick>,
+    ack: [u8; ACK_BYTES],
+    came: usize,
+}
+
+/// How far a connection is.
+pub(crate) enum Progress {
+    /// It is not there yet.
+    Waiting,
+    /// It is there, and taken.
+    Made,
+    /// The path has damaged its opening, or the answer: it is to be made again.
+    Damaged,
+}
+
+impl Handshake {
+    /// Begins to connect.
+    pub fn begin(
+        (seat, session): (Seat, Option<Token>),
+        server: SocketAddr,
+        settings: &Settings,
+    ) -> Result<Self, RunError> {
+        let begun = clock::now();
+        let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
+        let (connected, ack, came) = (None, [0; ACK_BYTES], 0);
+        Ok(Self { stream, seat, session, server, begun, connected, ack, came })
+    }
+
+    /// What it waits for.
+    pub fn stream(&self) -> &TcpStream {
+        &self.stream
+    }
+
+    /// The connection, as it is.
+    pub fn into_stream(self) -> TcpStream {
+        self.stream
+    }
+
+    /// Whether it is connected, and waits for an answer.
+    pub fn is_connected(&self) -> bool {
+        self.connected.is_some()
+    }
+
+    /// From before its SYN until this end, woken for it, saw that it was established.
+    pub fn connect_ns(&self) -> Option<u64> {
+        self.connected.map(|connected| connected.nanos_since(self.begun))
+    }
+
+    /// Does what can be done now.
+    pub fn go_on(&mut self) -> Result<Progress, RunError> {
+        let seat = self.seat;
+        if !self.is_connected() {
+            if let Some(source) = self.stream.take_error().map_err(|error| broken(seat, &error))? {
+                let address = self.server;
+                return Err(OsError::Connect { protocol: "TCP", address, source }.into());
+            }
+            // Empty send buffers have room for an opening.
+            let opening = match self.session {
+                Some(session) => Opening::CheckedData(seat, seat.proof(session)),
+                None => Opening::Data(seat),
+            };
+            match self.stream.write(&opening.encode()) {
+                Ok(_) => self.connected = Some(clock::now()),
+                // Woken for nothing: it is not connected yet.
+                Err(error) if error.kind() == ErrorKind::NotConnected => {}
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                Err(error) => return Err(broken(seat, &error)),
+            }
+            return Ok(Progress::Waiting);
+        }
+        match self.stream.read(&mut self.ack[self.came..]) {
+            Ok(0) if self.is_checked() => Ok(Progress::Damaged),
+            Ok(0) => {
+                let why = "the server closed the connection without an answer".to_owned();
+                Err(RunError::Attach { flow: seat.flow.0, why })
+            }
+            Ok(count) if self.came + count < ACK_BYTES => {
+                self.came += count;
+                Ok(Progress::Waiting)
+            }
+            Ok(_) => match self.decode() {
+                Ok(()) => Ok(Progress::Made),
+                Err(AttachError::NotAnAck { .. }) if self.is_checked() => Ok(Progress::Damaged),
+                Err(why) => Err(RunError::Refused { flow: seat.flow.0, why }),
+            },
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
+            {
+                Ok(Progress::Waiting)
+            }
+            Err(error) => Err(broken(seat, &error)),
+        }
+    }
+
+    const fn is_checked(&self) -> bool {
+        self.session.is_some()
+    }
+
+    fn decode(&self) -> Result<(), AttachError> {
+        if self.is_checked() { decode_checked_ack(self.ack) } else { decode_ack(self.ack) }
+    }
+
+    /// Why it was given up: it came damaged, again and again.
+    pub fn damaged(&self) -> RunError {
+        let why = "the server closed the connection without an answer that can be read".to_owned();
+        RunError::Attach { flow: self.seat.flow.0, why }
+    }
+
+    /// Why it was given up: it took too long.
+    pub fn late(&self) -> RunError {
+        if self.is_connected() {
+            let why = format!("no answer within {} s", ATTACH_WITHIN.as_secs());
+            return RunError::Attach { flow: self.seat.flow.0, why };
+        }
+        OsError::ConnectTimeout { address: self.server, waited: ATTACH_WITHIN }.into()
+    }
+}
+
+fn broken(seat: Seat, error: &std::io::Error) -> RunError {
+    RunError::Attach { flow: seat.flow.0, why: error.to_string() }
+}

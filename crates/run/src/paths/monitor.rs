@@ -1,0 +1,473 @@
+//! The thread that keeps the paths: looks at interfaces and routes whenever they change, opens and drops lanes.
+
+use std::net::IpAddr;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::id::Lane;
+use pathscope_flow::Credentials;
+use pathscope_os::readiness::{Interest, Poller};
+use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
+use pathscope_os::{OsError, Waker, clock};
+use pathscope_peers::native::Seat;
+
+use super::log::{Happening, Log, MonitorMessage, PathsRemote};
+use super::open::{self, Candidate, Hold, Opened};
+use super::radio::Radios;
+use super::{Orders, no_path};
+use crate::error::RunError;
+use crate::session::inbox::{FlowSocket, SessionMessage};
+
+/// A path that takes longer to come up is not waited for by the start of the test.
+const START_WITHIN: Duration = Duration::from_secs(4);
+/// From one try of a path that the server does not answer on to the next.
+const RETRY_AFTER: Duration = Duration::from_secs(2);
+/// Interfaces are looked at so often even if nobody tells of a change.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+const CHANGES: u64 = 0;
+const WORD: u64 = 1;
+
+/// Starts to keep paths.
+pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
+    let (poller, waker, monitor) = (Poller::new()?, Waker::new()?, Monitor::open()?);
+    poller.add(&monitor, CHANGES, Interest::INPUT)?;
+    poller.add(&waker, WORD, Interest::INPUT)?;
+    let log = Arc::new(Mutex::new(Log::default()));
+    let word = Arc::new(MonitorMessage::default());
+    let remote = PathsRemote::new(Arc::clone(&log), waker.clone(), Arc::clone(&word));
+    let (sender, arrivals) = channel();
+    let monitor = PathMonitor {
+        orders,
+        monitor,
+        poller,
+        waker,
+        radios: Radios::open(),
+        log,
+        word,
+        paths: Vec::new(),
+        sender,
+        arrivals,
+        primary: None,
+        begun: clock::now(),
+        is_ready: false,
+        rejoins: false,
+        servers: 0,
+        blind: None,
+        turned_away: Vec::new(),
+    };
+    std::thread::Builder::new()
+        .name("paths".to_owned())
+        .spawn(move || monitor.run())
+        .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+    Ok(remote)
+}
+
+struct PathMonitor {
+    orders: Orders,
+    monitor: Monitor,
+    poller: Poller,
+    waker: Waker,
+    radios: Radios,
+    log: Arc<Mutex<Log>>,
+    word: Arc<MonitorMessage>,
+    /// By lane.
+    paths: Vec<Path>,
+    sender: Sender<Arrival>,
+    arrivals: Receiver<Arrival>,
+    /// The interface that the system's own route leads over.
+    primary: Option<u32>,
+    begun: Tick,
+    /// Whether the test may start, as far as paths go.
+    is_ready: bool,
+    /// Whether a server that is there again waits for the first of its lanes.
+    rejoins: bool,
+    /// How often it was: what was asked of one server does not count with the next.
+    servers: u32,
+    /// Why nothing could be seen, as last told.
+    blind: Option<String>,
+    /// Interfaces that there was no room for, as told.
+    turned_away: Vec<String>,
+}
+
+/// One path.
+struct Path {
+    name: String,
+    state: State,
+    /// Not tried again before.
+    retry_at: Tick,
+    /// Why it is not up, as last told.
+    trouble: Option<String>,
+}
+
+enum State {
+    Down,
+    /// A thread of its own asks the server.
+    Attaching {
+        index: u32,
+    },
+    Up {
+        index: u32,
+        hold: Hold,
+    },
+}
+
+/// What came of a try.
+struct Arrival {
+    lane: Lane,
+    server: u32,
+    outcome: Result<Opened, RunError>,
+}
+
+impl PathMonitor {
+    fn run(mut self) {
+        if let Err(error) = self.begin() {
+            return self.orders.inbox.post(SessionMessage::AttachFailed(error));
+        }
+        let mut ready = Vec::new();
+        let mut disturbed = Disturbed::default();
+        while self.orders.inbox.is_read() && !self.word.is_stopped.load(Ordering::Acquire) {
+            let rejoins = self.word.rejoins().take();
+            if let Some(credentials) = rejoins {
+                self.rejoin(credentials);
+            }
+            match self.look(&disturbed) {
+                Ok(()) => {}
+                Err(error) if !self.is_ready => {
+                    return self.orders.inbox.post(SessionMessage::AttachFailed(error));
+                }
+                // Paths that work go on, and the next look may see again.
+                Err(error) => self.cannot_look(&error),
+            }
+            let wait = self.radios.wait().map_or(LOOK_EVERY, |wait| wait.min(LOOK_EVERY));
+            if let Err(error) = self.poller.wait(&mut ready, Some(wait)) {
+                return self.orders.inbox.post(SessionMessage::AttachFailed(error.into()));
+            }
+            self.waker.drain();
+            disturbed = self.monitor.drain();
+            while let Ok(arrival) = self.arrivals.try_recv() {
+                self.arrived(arrival);
+            }
+        }
+    }
+
+    /// Which paths there are to begin with.
+    fn begin(&mut self) -> Result<(), RunError> {
+        let interfaces = routes::interfaces()?;
+        for name in &self.orders.plan.paths {
+            if !interfaces.iter().any(|interface| interface.name == *name) {
+                let source = std::io::Error::new(
+                    std::io::ErrorKind::NotFound,
+                    "there is no interface of this name",
+                );
+                return Err(OsError::Interface { name: name.clone(), source }.into());
+            }
+        }
+        self.primary = self.primary_now()?;
+        let names = self.orders.plan.paths.clone();
+        names.into_iter().for_each(|name| self.add(name));
+        if self.paths.is_empty() {
+            let primary = interfaces.into_iter().find(|it| Some(it.index) == self.primary);
+            let none = || no_path(self.orders.server, &["no route leads there".to_owned()]);
+            self.add(primary.ok_or_else(none)?.name);
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, name: String) {
+        let lane = Lane(self.paths.len() as u8);
+        self.log().facts_of(lane).interface.clone_from(&name);
+        self.paths.push(Path { name, state: State::Down, retry_at: Tick::ZERO, trouble: None });
+    }
+
+    fn primary_now(&self) -> Result<Option<u32>, OsError> {
+        let route = routes::route(self.orders.server.ip(), Asked::default())?;
+        Ok(route.map(|route| route.interface))
+    }
+
+    /// Looks at everything, and has paths come and go accordingly.
+    fn look(&mut self, disturbed: &Disturbed) -> Result<(), RunError> {
+        let interfaces = routes::interfaces()?;
+        self.note_primary(&interfaces)?;
+        self.find_more(&interfaces);
+        for lane in (0..self.paths.len() as u8).map(Lane) {
+            let judged = self.judge(&self.paths[lane.index()].name, &interfaces);
+            self.apply(lane, judged, disturbed);
+        }
+        self.tell_when_ready();
+        self.read_radios(&interfaces);
+        Ok(())
+    }
+
+    fn read_radios(&mut self, interfaces: &[Interface]) {
+        let index = |path: &Path| {
+            interfaces.iter().find(|it| it.name == path.name && it.is_up).map(|it| it.index)
+        };
+        let of_paths = (0..).map(Lane).zip(self.paths.iter().map(index));
+        let read = self.radios.read(of_paths);
+        let now = clock::now();
+        read.into_iter().for_each(|(lane, facts)| self.log().radio_says(lane, facts, now));
+    }
+
+    /// Says once why nothing could be seen.
+    fn cannot_look(&mut self, error: &RunError) {
+        let why = error.to_string();
+        if self.blind.as_ref() != Some(&why) {
+            self.note(None, String::new(), "failed", why.clone());
+            self.blind = Some(why);
+        }
+    }
+
+    /// The system's own route may move. Paths stay as they are: each is an interface.
+    fn note_primary(&mut self, interfaces: &[Interface]) -> Result<(), RunError> {
+        let now = self.primary_now()?;
+        if now == self.primary {
+            return Ok(());
+        }
+        self.primary = now;
+        let name = interfaces.iter().find(|it| Some(it.index) == now).map(|it| it.name.clone());
+        let why = match &name {
+            Some(name) => format!("the system's route to the server leads over {name} now"),
+            None => "the system has no route to the server any more".to_owned(),
+        };
+        let interface = name.unwrap_or_default();
+        self.note(None, interface, "route", why);
+        Ok(())
+    }
+
+    /// Where none was named, each interface that reaches the server is a path.
+    fn find_more(&mut self, interfaces: &[Interface]) {
+        if !self.orders.plan.paths.is_empty() {
+            return;
+        }
+        let lanes = self.orders.plan.lanes;
+        for Interface { name, is_loopback, .. } in interfaces {
+            let is_known =
+                self.paths.iter().any(|path| path.name == *name) || self.turned_away.contains(name);
+            let has_room = self.paths.len() < usize::from(lanes);
+            // One path: the primary alone was asked for.
+            let is_asked_for = has_room || lanes > 1;
+            if is_known || *is_loopback || !is_asked_for || self.judge(name, interfaces).is_err() {
+                continue;
+            }
+            if has_room {
+                self.add(name.clone());
+            } else {
+                self.turn_away(name.clone());
+            }
+        }
+    }
+
+    /// Says that an interface could be a path and is none. How many there can be is fixed before the start, since each takes
+    /// its part of the memory and time of every number, used or not.
+    fn turn_away(&mut self, name: String) {
+        self.turned_away.push(name.clone());
+        let lanes = self.orders.plan.lanes;
+        let why = format!("no room: this run has room for {lanes} paths, fixed when it began");
+        self.note(None, name, "failed", why);
+    }
+
+    /// Whether an interface could be a path; why not.
+    fn judge(&self, name: &str, interfaces: &[Interface]) -> Result<Candidate, String> {
+        let server = self.orders.server.ip();
+        let found = interfaces.iter().find(|interface| interface.name == name);
+        let interface = found.ok_or_else(|| "there is no such interface any more".to_owned())?;
+        if !interface.is_up {
+            return Err("it is down: set it up (ip link set NAME up)".to_owned());
+        }
+        if !interface.has_link {
+            return Err(
+                "it has no link: no cable, or no network that it is associated with".to_owned()
+            );
+        }
+        let is_alike = |address: &&IpAddr| address.is_ipv4() == server.is_ipv4();
+        let addresses: Vec<IpAddr> = interface.addresses.iter().filter(is_alike).copied().collect();
+        if addresses.is_empty() {
+            let family = if server.is_ipv4() { "IPv4" } else { "IPv6" };
+            return Err(format!("it has no {family} address"));
+        }
+        let asked = Asked { interface: Some(interface.index), source: None };
+        match routes::route(server, asked) {
+            Ok(Some(_)) => {}
+            Ok(None) => return Err(format!("no route leads to {server} by it")),
+            Err(error) => return Err(error.to_string()),
+        }
+        Ok(Candidate { index: interface.index, name: name.to_owned(), addresses })
+    }
+
+    /// Has a path come up or go down as its interface does.
+    fn apply(&mut self, lane: Lane, judged: Result<Candidate, String>, disturbed: &Disturbed) {
+        match (&self.paths[lane.index()].state, judged) {
+            (&State::Up { index, hold }, Ok(candidate)) => {
+                if let Some(why) = self.strayed(index, hold, &candidate, disturbed) {
+                    self.drop_lane(lane, why);
+                }
+            }
+            (State::Up { .. }, Err(why)) => self.drop_lane(lane, why),
+            (State::Down, Ok(candidate)) if clock::now() >= self.paths[lane.index()].retry_at => {
+                self.attach(lane, candidate);
+            }
+            (State::Down, Err(why)) => self.note_trouble(lane, why),
+            (State::Down | State::Attaching { .. }, _) => {}
+        }
+    }
+
+    /// Why the socket of a path that is up cannot stay, though its interface could be a path.
+    fn strayed(
+        &self,
+        index: u32,
+        hold: Hold,
+        candidate: &Candidate,
+        disturbed: &Disturbed,
+    ) -> Option<String> {
+        if disturbed.concerns(index, hold.local) {
+            return Some("its link or its address was gone for a moment".to_owned());
+        }
+        if candidate.index != index {
+            return Some("another interface has its name now".to_owned());
+        }
+        hold.lost(candidate, self.orders.server.ip())
+    }
+
+    fn attach(&mut self, lane: Lane, candidate: Candidate) {
+        let (orders, sender, waker) =
+            (self.orders.clone(), self.sender.clone(), self.waker.clone());
+        let (index, server) = (candidate.index, self.servers);
+        let asking = move || {
+            let (group, flow) = (orders.group.id, orders.group.first);
+            let seat = Seat { token: orders.credentials.token, group, flow, lane };
+            let outcome = open::open(&orders, &candidate, seat);
+            // A monitor that has ended needs no path.
+            let _ = sender.send(Arrival { lane, server, outcome });
+            waker.wake();
+        };
+        let path = &mut self.paths[lane.index()];
+        path.retry_at = clock::now() + RETRY_AFTER;
+        match std::thread::Builder::new().name("path".to_owned()).spawn(asking) {
+            Ok(_) => path.state = State::Attaching { index },
+            Err(error) => self.note_trouble(lane, format!("cannot start a thread: {error}")),
+        }
+    }
+
+    fn arrived(&mut self, Arrival { lane, server, outcome }: Arrival) {
+        let path = &mut self.paths[lane.index()];
+        let State::Attaching { index } = path.state else { return };
+        if server != self.servers {
+            // The server that answered is not the one that is there now, or cannot tell.
+            (path.state, path.retry_at) = (State::Down, Tick::ZERO);
+            return self.waker.wake();
+        }
+        match outcome {
+            Ok(Opened { socket, hold, facts }) => {
+                path.state = State::Up { index, hold };
+                path.trouble = None;
+                let interface = path.name.clone();
+                let why = format!("bound by {}", hold.binding.name());
+                let mut log = self.log();
+                let known = log.facts_of(lane);
+                let ups = known.ups + 1;
+                *known = facts;
+                known.ups = ups;
+                drop(log);
+                self.note(Some(lane), interface, "up", why);
+                self.post(lane, Some(FlowSocket::Open(Arc::new(socket))));
+            }
+            Err(error) => {
+                path.state = State::Down;
+                self.note_trouble(lane, error.to_string());
+            }
+        }
+    }
+
+    fn drop_lane(&mut self, lane: Lane, why: String) {
+        let path = &mut self.paths[lane.index()];
+        (path.state, path.retry_at) = (State::Down, Tick::ZERO);
+        path.trouble = Some(why.clone());
+        let interface = path.name.clone();
+        self.post(lane, None);
+        self.note(Some(lane), interface, "down", why);
+        // What replaces it may be there already.
+        self.waker.wake();
+    }
+
+    fn note_trouble(&mut self, lane: Lane, why: String) {
+        let path = &mut self.paths[lane.index()];
+        if path.trouble.as_ref() == Some(&why) {
+            return;
+        }
+        path.trouble = Some(why.clone());
+        let interface = path.name.clone();
+        self.log().facts_of(lane).trouble = Some(why.clone());
+        self.note(Some(lane), interface, "failed", why);
+    }
+
+    fn note(&self, lane: Option<Lane>, interface: String, what: &'static str, why: String) {
+        self.log().add(Happening { at: clock::now(), lane, interface, what, why });
+    }
+
+    fn post(&self, lane: Lane, socket: Option<FlowSocket>) {
+        let (group, flow) = (self.orders.group.id, self.orders.group.first);
+        self.orders.inbox.post(SessionMessage::Lane { group, flow, lane, socket });
+    }
+
+    fn post_ready(&self) {
+        let (group, flow) = (self.orders.group.id, self.orders.group.first);
+        self.orders.inbox.post(SessionMessage::LanesReady { group, flow });
+    }
+
+    /// The server that is there now has none of the lanes.
+    fn rejoin(&mut self, credentials: Credentials) {
+        self.orders.credentials = credentials;
+        self.servers += 1;
+        self.rejoins = true;
+        for lane in (0..self.paths.len() as u8).map(Lane) {
+            let path = &mut self.paths[lane.index()];
+            match path.state {
+                State::Up { .. } => self.drop_lane(lane, "the server has a new session".to_owned()),
+                State::Down => path.retry_at = Tick::ZERO,
+                // Whoever asks goes on to its end: two that asked at once would take the lane from each other at the
+                // server.
+                State::Attaching { .. } => {}
+            }
+        }
+    }
+
+    /// The test may start when every path is up, or has been tried; not for ever. One that runs goes on at a server that is
+    /// there again as soon as one path is.
+    fn tell_when_ready(&mut self) {
+        let is_up = |path: &Path| matches!(path.state, State::Up { .. });
+        if self.rejoins && self.paths.iter().any(is_up) {
+            self.rejoins = false;
+            self.post_ready();
+        }
+        if self.is_ready {
+            return;
+        }
+        let is_trying = |path: &Path| matches!(path.state, State::Attaching { .. });
+        let waits =
+            self.paths.iter().any(is_trying) && clock::now().since(self.begun) < START_WITHIN;
+        if self.paths.iter().any(is_up) && !waits {
+            self.is_ready = true;
+            self.post_ready();
+        } else if !self.paths.iter().any(is_trying) && !self.paths.iter().any(is_up) {
+            let reasons: Vec<String> = self
+                .paths
+                .iter()
+                .map(|path| {
+                    format!("{}: {}", path.name, path.trouble.as_deref().unwrap_or("not tried"))
+                })
+                .collect();
+            self.is_ready = true;
+            self.orders
+                .inbox
+                .post(SessionMessage::AttachFailed(no_path(self.orders.server, &reasons)));
+        }
+    }
+
+    fn log(&self) -> MutexGuard<'_, Log> {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

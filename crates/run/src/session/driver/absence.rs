@@ -1,0 +1,109 @@
+//! The control connection is lost and the session goes on: what is done until there is another.
+
+use std::io::Write;
+use std::net::TcpStream;
+use std::time::Duration;
+
+use pathscope_core::id::Role;
+use pathscope_flow::{Dialogue, Event, Input};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_os::clock;
+
+use super::control::Control;
+use super::{Driver, End};
+use crate::error::RunError;
+use crate::session::reconnection;
+
+impl<D> Driver<D>
+where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
+    RunError: From<D::Error>,
+{
+    /// The control connection is of no use, and another is to take its place.
+    pub(super) fn reconnect(&mut self) {
+        self.control.hang_up();
+        self.journal.step(|| "the control connection is lost, and is to be made anew".to_owned());
+        // A server waits for its client.
+        if self.role == Role::Client {
+            self.ask_for_server();
+        }
+    }
+
+    /// Tells this end and the flows of the test where the control connection is lost, and where it is there again.
+    pub(super) fn tell_absence(&mut self, end: &mut impl End) {
+        let is_away = self.dialogue.is_away();
+        if std::mem::replace(&mut self.is_away, is_away) != is_away {
+            end.away(is_away);
+            if is_away && self.role == Role::Server {
+                self.journal.step(|| "the client is away, and its place is for others".to_owned());
+            }
+            let event = if is_away { Event::PeerAway } else { Event::PeerBack };
+            self.test.iter().for_each(|test| test.tell_all_alike(event));
+        }
+    }
+
+    /// Nobody knows the session any more.
+    pub(super) fn session_lost(&mut self) {
+        self.journal
+            .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
+        self.test.iter().for_each(|test| test.server_gone());
+    }
+
+    /// Has a thread ask for the server, unless one does.
+    fn ask_for_server(&mut self) {
+        let Some(server) = self.remote.filter(|_| !self.reconnects) else { return };
+        let now = clock::now();
+        // A path that breaks each connection, or a server that refuses, is not flooded.
+        let is_first = now >= self.asked_at + reconnection::PAUSE;
+        self.asked_at = now;
+        let pause = if is_first { Duration::ZERO } else { reconnection::PAUSE };
+        match reconnection::start(server, pause, self.inbox.clone()) {
+            Ok(()) => self.reconnects = true,
+            // Nobody asks then, and that it was lost is what is told.
+            Err(error) => self.journal.step(|| error.to_string()),
+        }
+    }
+
+    /// The connection that has come carries the session from here on.
+    pub(super) fn take_over(&mut self) {
+        let Some(stream) = self.candidate.take() else { return };
+        self.control.hang_up();
+        match Control::new(stream, self.role, self.inbox.waker().clone()) {
+            Ok(control) => {
+                self.control = control;
+                self.journal.step(|| "the client is back on another connection".to_owned());
+            }
+            // It broke at once, or this machine lacks something for now: the client comes again.
+            Err(error) => {
+                self.journal.step(|| error.to_string());
+                self.dialogue.input(Input::ControlClosed, clock::now());
+            }
+        }
+    }
+
+    /// The connection that has come is none of this session's.
+    pub(super) fn turn_away(&mut self, bytes: &[u8]) {
+        if let Some(mut stream) = self.candidate.take() {
+            // A few bytes on a connection that has sent nothing yet always fit.
+            let _ = stream.write_all(bytes);
+        }
+    }
+
+    /// The control connection is there again.
+    pub(super) fn reconnected(&mut self, stream: TcpStream) {
+        if !std::mem::take(&mut self.reconnects) {
+            return;
+        }
+        match Control::new(stream, self.role, self.inbox.waker().clone()) {
+            Ok(control) => {
+                self.control = control;
+                self.dialogue.input(Input::Reconnected, clock::now());
+            }
+            // It broke at once, or this machine lacks something for now.
+            Err(error) => {
+                self.journal.step(|| error.to_string());
+                self.ask_for_server();
+            }
+        }
+    }
+}

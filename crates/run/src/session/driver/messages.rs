@@ -1,0 +1,180 @@
+//! What a session does with word that was left for it: of its workers, of those who make and keep its connections, and
+//! of who wants it to stop.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::FlowError;
+use pathscope_flow::{Dialogue, GroupId, Input, Phase, Totals, Transport};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_os::clock;
+
+use super::{Driver, End, STOPPING, UNDELIVERED};
+use crate::error::RunError;
+use crate::session::inbox::{FlowSocket, SessionMessage, WorkerOutcome};
+use crate::session::ledger::named;
+use crate::session::running::RunningTest;
+
+impl<D> Driver<D>
+where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
+    RunError: From<D::Error>,
+{
+    /// Takes all word that has been left.
+    pub(super) fn hear(&mut self, end: &mut impl End) {
+        while let Ok(word) = self.messages.receiver.try_recv() {
+            self.take(word, end);
+        }
+    }
+
+    pub(super) fn take(&mut self, word: SessionMessage, end: &mut impl End) {
+        let now = clock::now();
+        match word {
+            SessionMessage::Attached { group, flow, socket, connect_ns, attended } => {
+                self.note_newcomer(group, flow, &socket, now);
+                if let (Some(test), Some(took)) = (&mut self.test, connect_ns) {
+                    test.connected(group, took);
+                }
+                let test = self.test.as_mut();
+                if test.is_some_and(|test| test.attach((group, flow), socket, attended)) {
+                    self.dialogue.input(Input::Attached { group, flow }, now);
+                }
+            }
+            SessionMessage::AttachFailed(error) => self.give_up(error),
+            SessionMessage::Opens { group, opener } => {
+                self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
+            }
+            SessionMessage::Keeps { group, paths } => {
+                self.test.iter_mut().for_each(|test| test.keeps(group, paths.clone()));
+            }
+            SessionMessage::Lane { group, flow, lane, socket } => {
+                let Some(test) = &mut self.test else { return };
+                let is_first = test.change_lane(group, flow, lane, socket);
+                if is_first && self.role == Role::Server {
+                    self.dialogue.input(Input::Attached { group, flow }, now);
+                }
+            }
+            SessionMessage::LanesReady { group, flow } => {
+                self.dialogue.input(Input::Attached { group, flow }, now);
+            }
+            SessionMessage::ConnectFailed { group, flow, address, error } => {
+                self.test.iter().for_each(|test| test.not_made(group, flow, address, &error));
+                self.journal.not_made(flow, &error.to_string());
+            }
+            SessionMessage::NoMoreFlows { group } => {
+                self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
+            }
+            SessionMessage::Phase { group, flow, phase, totals, at, error } => {
+                self.journal.step(|| {
+                    let transport = self.test.as_ref().and_then(|test| test.transport_of(group));
+                    let Totals { sent, received } = totals;
+                    let what =
+                        if transport == Some(Transport::Datagram) { "datagrams" } else { "bytes" };
+                    format!("flow {flow} is {phase:?}: {sent} {what} sent, {received} received")
+                });
+                self.test.iter_mut().for_each(|test| test.phase(group, flow, phase));
+                if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
+                    let error = error.map(|error| named(*error));
+                    self.tell_end(group, flow, phase, (totals, error.as_ref()));
+                    self.journal.phase(flow, phase, totals, at, error);
+                }
+                self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
+            }
+            SessionMessage::Departed { group, facts, at } => {
+                // The server has said what it counts on the connection itself, unless that failed.
+                if self.role == Role::Client || facts.error.is_some() {
+                    let totals = Totals { sent: facts.sent_bytes, received: facts.received_bytes };
+                    let (flow, failure) = (facts.flow, facts.error.clone());
+                    self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
+                }
+                self.journal.departed(*facts, at);
+            }
+            SessionMessage::Part { group, worker, index, start, end: until, part } => {
+                let Some(test) = &mut self.test else { return };
+                let whole = test.part(group, worker, (index, start, until), &part);
+                self.intervals(whole, end);
+            }
+            SessionMessage::WorkerOver { group, worker, outcome } => {
+                let Some(test) = &mut self.test else { return };
+                if let Ok(WorkerOutcome::Goodput(finished)) = outcome.as_ref() {
+                    self.journal.worker_over(finished, now);
+                }
+                if let Ok(WorkerOutcome::Media(finished)) = outcome.as_ref() {
+                    self.journal.streams_over(finished, now);
+                }
+                let whole = test.worker_over(group, worker, *outcome, now);
+                self.intervals(whole, end);
+                self.check_over(end);
+            }
+            SessionMessage::Reconnected(stream) => self.reconnected(stream),
+            SessionMessage::Unreached => self.dialogue.input(Input::Unreached, now),
+            SessionMessage::Returned { stream, attempt, received } => {
+                self.candidate = Some(stream);
+                self.dialogue.input(Input::Returned { attempt, received }, now);
+            }
+            SessionMessage::Stop(reason) if self.stopping => {
+                // Asked twice: wait for nobody.
+                self.stop_by(now);
+                self.dialogue.input(Input::Stop(reason), now);
+            }
+            SessionMessage::Stop(reason) => {
+                self.stopping = true;
+                self.awaited = self.awaited.min(now + UNDELIVERED);
+                self.stop_by(now + STOPPING);
+                self.dialogue.input(Input::Stop(reason), now);
+            }
+        }
+    }
+
+    /// A connection that is not replaced, and is over: the other end may want to hear of it.
+    fn tell_end(
+        &mut self,
+        group: GroupId,
+        flow: FlowId,
+        phase: Phase,
+        (totals, error): (Totals, Option<&FlowError>),
+    ) {
+        let replaces = self.test.as_deref().is_none_or(RunningTest::replaces);
+        if phase.is_over() && !replaces {
+            let failure = error.filter(|_| phase == Phase::Failed).cloned();
+            self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
+        }
+    }
+
+    fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
+        for interval in whole.into_iter().map(Box::new) {
+            if interval.has_moved() {
+                self.moved_at = clock::now();
+            }
+            self.journal.interval(&interval);
+            self.dialogue.input(Input::Interval(interval.clone()), clock::now());
+            end.interval(self.role, interval);
+        }
+    }
+
+    pub(super) fn check_over(&mut self, end: &mut impl End) {
+        let (patience, now) = (self.patience(), clock::now());
+        let Some(test) = &mut self.test else { return };
+        if !test.is_delivered(patience, now) {
+            return;
+        }
+        if let Some(mut report) = test.take_report() {
+            if self.role == Role::Server {
+                report.caveats.extend(self.journal.caveats());
+            }
+            self.journal.reported(&report);
+            self.journal.step(|| "every flow is over; this end reports".to_owned());
+            self.dialogue.input(Input::Over(report.clone()), clock::now());
+            end.report(self.role, report);
+        }
+    }
+
+    /// A connection that follows another is about to begin.
+    fn note_newcomer(&mut self, group: GroupId, flow: FlowId, socket: &FlowSocket, now: Tick) {
+        let follows = |test: &RunningTest| test.is_started() && test.is_goodput(group);
+        if let (true, FlowSocket::Open(socket)) =
+            (self.test.as_deref().is_some_and(follows), socket)
+        {
+            self.journal.opened(flow, socket, now);
+        }
+    }
+}

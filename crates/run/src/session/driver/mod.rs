@@ -1,0 +1,573 @@
+//! Carries out what a dialogue says: the one loop of a session, the same at both ends.
+//!
+//! One thread waits for the control connection, for word from the workers and for deadlines. Nothing
+//! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
+
+mod absence;
+mod control;
+mod messages;
+#[cfg(test)]
+mod tests;
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::record::{FlowError, Substitution};
+use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
+use pathscope_modes::presentation;
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_os::sockets::Socket;
+use pathscope_os::wake::Waker;
+use pathscope_os::{clock, cpus};
+use pathscope_peers::native;
+
+use self::control::{Control, Heard};
+use crate::error::RunError;
+use crate::records::journal::{Journal, SessionJournal};
+use crate::records::samples::SampleFile;
+use crate::session::inbox::{Inbox, InboxReader, SessionMessage};
+use crate::session::running::{Patience, RunningTest};
+use crate::workers::placement::{GroupWorkers, Means};
+use crate::workers::worker::PeerConsent;
+
+/// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
+/// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
+/// their queues. As long as the other end may be silent on the control connection; less than it waits for this one's
+/// report.
+const STALLED: Duration = Duration::from_secs(10);
+
+/// A connection on which nothing moves is given up after so long when the client has said what all of its
+/// came to: less than the client waits for the server to say the same.
+const DESERTED: Duration = Duration::from_secs(4);
+
+/// After a wish to stop, flows have so long to end by themselves: less than the dialogue gives both
+/// ends to report.
+const STOPPING: Duration = Duration::from_secs(12);
+
+/// After the end of the dialogue, flows have so long to end by themselves.
+const SALVAGE: Duration = Duration::from_secs(1);
+
+/// And where answers are awaited: more than a machine awaits them.
+const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
+
+/// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
+pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
+    native::STOP_TAKES.duration() + if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+}
+
+/// What was sent has so long to be acknowledged, counted from when anything last was, and once somebody wants to stop in all:
+/// shorter than anybody waits for the report that follows.
+const UNDELIVERED: Duration = Duration::from_secs(3);
+
+/// And counted so where somebody wants to stop.
+const UNDELIVERED_STOPPING: Duration = Duration::from_millis(300);
+
+/// And in all, once the other end has reported: it awaits this report.
+const UNDELIVERED_AWAITED: Duration = Duration::from_secs(1);
+
+/// What a message of this length becomes when it is read is little beside the rest of a session.
+const SHORT_MESSAGE_BYTES: usize = 16 << 10;
+
+/// One longer message at a time is read by a server's sessions: a report of a megabyte may become twenty for a
+/// moment.
+static READING: Mutex<()> = Mutex::new(());
+
+/// How often a control connection that takes nothing any more is read: more than its buffer holds.
+const LAST_READS: u32 = 1_024;
+
+/// What each end does in its own way.
+pub(crate) trait End {
+    /// Provides the sockets of the test's flows, which arrive as word and present these credentials, for so many workers;
+    /// or says why it cannot. At the server: what is known of a test that runs at its client already.
+    fn provide(
+        &mut self,
+        credentials: (Credentials, Option<Resumed>),
+        test: (&Test, &[GroupWorkers]),
+        inbox: &Inbox,
+    ) -> Result<(), RunError>;
+    /// The session has so many bytes of messages: some are not whole, some not confirmed, some have not left. Or why it
+    /// must not have as many.
+    fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
+        Ok(())
+    }
+    /// The test's flows run since `at`; this was left open and chosen.
+    fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
+    /// An interval has passed at one end.
+    fn interval(&mut self, whose: Role, interval: Box<EndInterval>);
+    /// The other end says that a connection failed there, and of what.
+    fn peer_failed(&mut self, flow: FlowId, error: FlowError);
+    /// What one end says when all its flows are over.
+    fn report(&mut self, whose: Role, report: Box<EndReport>);
+    /// The control connection is lost and may be made anew, or is there again.
+    fn away(&mut self, _is_away: bool) {}
+    /// The test is over; these were its sockets.
+    fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
+}
+
+/// One session at one end.
+pub(crate) struct Driver<D> {
+    pub dialogue: D,
+    role: Role,
+    /// Whether workers of its tests may spin.
+    pub spinning: Spinning,
+    control: Control,
+    /// Where the other end was when the session began.
+    remote: Option<SocketAddr>,
+    /// Whether a control connection is asked for that takes the place of this one.
+    reconnects: bool,
+    /// When it was asked for the last time.
+    asked_at: Tick,
+    /// Whether it is lost, as the flows of the test were told.
+    is_away: bool,
+    /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
+    candidate: Option<TcpStream>,
+    inbox: Inbox,
+    messages: InboxReader,
+    /// Apart, since a session's stack holds this driver more than once while it begins.
+    test: Option<Box<RunningTest>>,
+    journal: SessionJournal,
+    /// Where what each test measures is written one by one.
+    pub samples: Option<SampleFile>,
+    /// What the other end runs otherwise than asked.
+    there: Vec<Substitution>,
+    /// When the flows of the test are ended by force.
+    abandon_at: Tick,
+    /// What [`STALLED`] says, or less when the other end has ended.
+    stalled: Duration,
+    /// When a flow of this end last moved anything, as far as reports tell.
+    moved_at: Tick,
+    stopping: bool,
+    /// When what was sent is waited for no longer: the other end has reported.
+    awaited: Tick,
+    /// Why a test cannot go on at this end.
+    trouble: Option<RunError>,
+    /// Server: held while a long message is read.
+    reading: Option<MutexGuard<'static, ()>>,
+}
+
+/// Whether workers may spin for a client.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(crate) enum Spinning {
+    Allowed,
+    /// The operator keeps it from clients elsewhere.
+    Withheld,
+}
+
+/// How a dialogue left off.
+#[derive(Debug)]
+pub(crate) enum Left {
+    /// A test is over, and the dialogue goes on.
+    TestOver,
+    /// The dialogue has ended, well or not.
+    Ended(Result<(), RunError>),
+}
+
+impl<D> Driver<D>
+where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
+    RunError: From<D::Error>,
+{
+    /// A session over a control connection that is established.
+    pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
+        let waker = Waker::new()?;
+        let control = Control::new(control, role, waker.clone())?;
+        let (inbox, messages) = Inbox::new(waker);
+        Ok(Self {
+            dialogue,
+            role,
+            spinning: Spinning::Allowed,
+            remote: control.remote(),
+            control,
+            reconnects: false,
+            asked_at: Tick::ZERO,
+            is_away: false,
+            candidate: None,
+            inbox,
+            messages,
+            test: None,
+            journal: SessionJournal::default(),
+            samples: None,
+            there: Vec::new(),
+            abandon_at: Tick::NEVER,
+            stalled: STALLED,
+            moved_at: Tick::ZERO,
+            stopping: false,
+            awaited: Tick::NEVER,
+            trouble: None,
+            reading: None,
+        })
+    }
+
+    /// Writes down from now on what happens.
+    pub fn keep(&mut self, journal: &Journal) {
+        let remote = self.remote.map(|address| address.to_string());
+        self.journal = SessionJournal::new(journal.clone(), remote.unwrap_or_default());
+    }
+
+    /// Where word for this session is left.
+    pub fn inbox(&self) -> &Inbox {
+        &self.inbox
+    }
+
+    /// Goes on until a test is over or the dialogue has ended.
+    pub fn drive(&mut self, end: &mut impl End) -> Left {
+        loop {
+            let left = self.carry_out(end);
+            self.reading = None;
+            if let Some(left) = left {
+                return left;
+            }
+            if let Err(error) = end.holds(self.held_bytes()) {
+                return self.leave(error, end);
+            }
+            self.tell_absence(end);
+            let heard = match self.wait() {
+                Ok(heard) => heard,
+                Err(error) => return Left::Ended(Err(error)),
+            };
+            self.hear(end);
+            if heard {
+                self.listen();
+            }
+            self.keep_time();
+            self.look(end);
+        }
+    }
+
+    /// What there is of messages.
+    fn held_bytes(&self) -> usize {
+        self.dialogue.unread_bytes() + self.dialogue.kept_bytes() + self.control.waiting_bytes()
+    }
+
+    /// The session cannot go on. Its client is told, if it listens.
+    fn leave(&mut self, error: RunError, end: &mut impl End) -> Left {
+        self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
+        drop(self.carry_out_what_is_asked(end));
+        self.control.flush();
+        Left::Ended(Err(error))
+    }
+
+    /// Whether the flows of a test are running.
+    pub fn is_running(&self) -> bool {
+        self.test.as_ref().is_some_and(|test| test.started().is_some() && !test.is_over())
+    }
+
+    /// After the dialogue has ended before its time: ends the flows, and takes what they came to.
+    pub fn salvage(&mut self, end: &mut impl End) {
+        let Some(test) = &mut self.test else { return };
+        test.tell_all(Event::Stop);
+        test.close_entrances(None);
+        let mut give_up = clock::now() + self.salvage_within();
+        let mut forced = false;
+        while self.is_running() {
+            let left = give_up.since(clock::now());
+            if left.is_zero() && !std::mem::replace(&mut forced, true) {
+                self.test.iter().for_each(|test| test.abandon());
+            }
+            let patience = if forced { Duration::from_millis(500) } else { left };
+            match self.messages.receiver.recv_timeout(patience) {
+                // The user waits no longer.
+                Ok(SessionMessage::Stop(_)) => give_up = clock::now(),
+                Ok(word) => self.take(word, end),
+                Err(_) if forced => break,
+                Err(_) => {}
+            }
+        }
+        // Rows that waited for the other end say what the report says.
+        if let Some(report) = self.test.as_mut().and_then(|test| test.take_report()) {
+            self.journal.reported(&report);
+            end.report(self.role, report);
+        }
+        self.journal.alone(self.stopping);
+        self.test = None;
+    }
+
+    /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
+    /// answers that may still come, and only then knows what was lost.
+    fn salvage_within(&self) -> Duration {
+        let roams = self.test.as_ref().is_some_and(|running| running.test.roams());
+        let awaits_answers = self.role == Role::Client && roams;
+        if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+    }
+
+    /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
+    fn carry_out(&mut self, end: &mut impl End) -> Option<Left> {
+        let mut last_reads = 0..LAST_READS;
+        loop {
+            let left = self.carry_out_what_is_asked(end);
+            if left.is_some() || self.control.flush() {
+                return left;
+            }
+            // What the other end said before it went comes first; but it may still speak, and only not listen.
+            let has_more = last_reads.next().is_some() && self.listen();
+            if !has_more && self.control.close() == Heard::Closed {
+                self.dialogue.input(Input::ControlClosed, clock::now());
+            }
+        }
+    }
+
+    fn carry_out_what_is_asked(&mut self, end: &mut impl End) -> Option<Left> {
+        while let Some(output) = self.dialogue.output() {
+            match output {
+                Output::Send(bytes) => self.control.say(&bytes),
+                Output::Open { credentials, plan, substitutions } => {
+                    self.there = substitutions;
+                    if let Err(error) = self.provide((credentials, None), plan, end) {
+                        self.give_up(error);
+                    }
+                }
+                Output::Prepare { credentials, resumed, plan } => {
+                    match self.provide((credentials, resumed), plan, end) {
+                        Ok(chosen) => self.dialogue.input(Input::Prepared(chosen), clock::now()),
+                        Err(error) => {
+                            let sentence = error.to_string();
+                            let unable = Input::Unable { code: error.code(), sentence: &sentence };
+                            self.dialogue.input(unable, clock::now());
+                        }
+                    }
+                }
+                Output::Start => self.start(end),
+                Output::Reconnect => self.reconnect(),
+                Output::SessionLost => self.session_lost(),
+                Output::TakeOver => self.take_over(),
+                Output::TurnAway(bytes) => self.turn_away(&bytes),
+                Output::Rejoin(credentials) => {
+                    self.test.iter().for_each(|test| test.rejoin(credentials));
+                }
+                Output::Resumed => {
+                    self.journal.step(|| "the server is back, and its flows run".to_owned());
+                    self.test.iter().for_each(|test| test.resumed());
+                }
+                Output::Tell { group, flow, event } => {
+                    if event == Event::Stop {
+                        self.stop_by(clock::now() + STOPPING);
+                    }
+                    self.test.iter_mut().for_each(|test| test.tell(group, flow, event));
+                }
+                Output::PeerInterval(interval) => end.interval(self.role.peer(), interval),
+                Output::PeerEnded { flow, totals, failure, .. } => {
+                    if let Some(error) = &failure {
+                        end.peer_failed(flow, error.clone());
+                    }
+                    self.journal.peer_ended(flow, totals, failure);
+                }
+                Output::PeerReport(report) => {
+                    self.journal.peer_reported(&report);
+                    self.awaited = clock::now() + UNDELIVERED_AWAITED;
+                    self.end_with_peer();
+                    end.report(self.role.peer(), report);
+                }
+                Output::TestOver => {
+                    self.journal.step(|| "both ends have reported; the test is over".to_owned());
+                    let sockets =
+                        self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
+                    self.abandon_at = Tick::NEVER;
+                    end.test_over(sockets);
+                    self.control.flush();
+                    // The server has its stop to say first.
+                    if self.role == Role::Client
+                        && let Some(error) = self.trouble.take()
+                    {
+                        return Some(Left::Ended(Err(error)));
+                    }
+                    return Some(Left::TestOver);
+                }
+                Output::End(result) => {
+                    self.control.flush();
+                    let result = result.map_err(RunError::from);
+                    // What went wrong here is more to the point than what the other end made of it.
+                    return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
+                }
+            }
+        }
+        None
+    }
+
+    /// Provides for a test. Returns what was left open and chosen here.
+    fn provide(
+        &mut self,
+        (credentials, resumed): (Credentials, Option<Resumed>),
+        plan: Box<Test>,
+        end: &mut impl End,
+    ) -> Result<Vec<Substitution>, RunError> {
+        // Data that are on their way already bear the token under which the test began.
+        let token = resumed.map_or(credentials.token, |resumed| resumed.token);
+        let tells_failures = self.dialogue.peer_tells_failures();
+        self.journal.expect(token, (self.role, tells_failures), &plan);
+        let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.means())?);
+        test.samples.clone_from(&self.samples);
+        // The other end may want to hear of each, too.
+        test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
+        if self.dialogue.peer_consents() {
+            test.consent = PeerConsent::Spoken;
+        }
+        self.journal.step(|| format!("test accepted: {}", presentation::subtitle(&test.test)));
+        let (sockets, workers) = ((credentials, resumed), test.workers());
+        end.provide(sockets, (&test.test, &workers), &self.inbox)?;
+        test.make_room();
+        let chosen = test.substitutions().to_vec();
+        self.test = Some(test);
+        self.abandon_at = Tick::NEVER;
+        self.awaited = Tick::NEVER;
+        self.stalled = STALLED;
+        Ok(chosen)
+    }
+
+    /// What there is for the workers of this end: half of the processors where the other end is on this machine. One session
+    /// of a server may have half of them spun on at most, so that none keeps all from the others.
+    fn means(&self) -> Means {
+        let allowed = cpus::allowed().len();
+        let is_shared = self.control.is_within_one_host();
+        let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
+        let spinning = match self.role {
+            Role::Client => usize::MAX,
+            Role::Server if self.spinning == Spinning::Allowed => (allowed / 2).max(1),
+            Role::Server => 0,
+        };
+        Means { cpus, spinning }
+    }
+
+    fn start(&mut self, end: &mut impl End) {
+        let now = clock::now();
+        let Some(test) = &mut self.test else { return };
+        let connections = test.connections();
+        match test.start(&self.inbox, now) {
+            Ok(()) => {
+                let chosen = both_ends(self.role, test.substitutions(), &self.there);
+                if let Some(duration) = test.test.duration_ns() {
+                    self.abandon_at = now + duration.duration() + STALLED;
+                }
+                self.journal.started(&connections, now);
+                if let Plan::Media(plan) = &test.test.plan {
+                    let receives = plan.sends(self.role.peer());
+                    let streams = test.streams();
+                    self.journal.streams_started(&streams, (receives, plan.frame_rate), now);
+                }
+                self.journal.step(|| "all connections are attached; the test begins".to_owned());
+                for Substitution { what, asked, ran, why } in &chosen {
+                    self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
+                }
+                end.started(now, chosen);
+            }
+            Err(error) => {
+                self.give_up(error);
+                // Where nothing runs, nothing will say that it is over.
+                self.check_over(end);
+            }
+        }
+    }
+
+    /// This end cannot go on: the other end is told, and what runs is ended.
+    fn give_up(&mut self, error: RunError) {
+        self.dialogue.input(Input::Stop(&error.to_string()), clock::now());
+        self.stop_by(clock::now());
+        self.trouble.get_or_insert(error);
+    }
+
+    /// The other end has reported: all its flows are over. What it sent may still be on its way; what has not come when
+    /// nothing moves any more has been lost.
+    fn end_with_peer(&mut self) {
+        let Some(test) = &mut self.test else { return };
+        let report_every = test.test.report_every_ns.duration();
+        // When something last moved is known that exactly.
+        self.stalled = STALLED + report_every;
+        // Nothing follows what the client has reported: its echoes need not be awaited, and no flow of it comes.
+        if self.role == Role::Server {
+            test.tell_all(Event::Stop);
+            if test.replaces() {
+                test.close_entrances(None);
+                self.stalled = DESERTED.max(report_every);
+            }
+        }
+        let at = clock::now() + self.stalled;
+        self.stop_by(at);
+    }
+
+    fn stop_by(&mut self, at: Tick) {
+        self.abandon_at = self.abandon_at.min(at);
+    }
+
+    /// Waits for the control connection, word or a deadline. Whether the connection is to be listened to.
+    fn wait(&mut self) -> Result<bool, RunError> {
+        let dialogue = self.dialogue.deadline().unwrap_or(Tick::NEVER);
+        let until = if self.is_running() { dialogue.min(self.abandon_at) } else { dialogue };
+        let until = until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look));
+        let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
+        self.control.wait(timeout)
+    }
+
+    /// Asks whether what was sent is acknowledged, where it is time.
+    fn look(&mut self, end: &mut impl End) {
+        if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
+            self.check_over(end);
+        }
+    }
+
+    /// How long what was sent has to be acknowledged.
+    fn patience(&self) -> Patience {
+        let without_progress = if self.stopping || self.trouble.is_some() {
+            UNDELIVERED_STOPPING
+        } else {
+            UNDELIVERED
+        };
+        Patience { without_progress, until: self.awaited }
+    }
+
+    /// Reads what the other end says. Whether it said anything.
+    fn listen(&mut self) -> bool {
+        let is_long = self.dialogue.unread_bytes() > SHORT_MESSAGE_BYTES;
+        if is_long && self.role == Role::Server && self.reading.is_none() {
+            // A session that panicked left nothing behind it.
+            self.reading = Some(READING.lock().unwrap_or_else(PoisonError::into_inner));
+        }
+        match self.control.hear() {
+            Heard::Bytes(bytes) => {
+                self.dialogue.input(Input::Received(bytes), clock::now());
+                true
+            }
+            Heard::Nothing => false,
+            Heard::Closed => {
+                self.dialogue.input(Input::ControlClosed, clock::now());
+                false
+            }
+        }
+    }
+
+    fn keep_time(&mut self) {
+        let now = clock::now();
+        let is_late = self.dialogue.deadline().is_some_and(|deadline| now >= deadline);
+        // Who is not heard since he is slow to listen is not silent: what waits is as good as heard.
+        if is_late && self.control.is_held_back() {
+            self.listen();
+        }
+        if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
+            self.dialogue.input(Input::Deadline, now);
+        }
+        if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
+            self.abandon_at = self.moved_at + self.stalled;
+        } else if now >= self.abandon_at && !self.stopping && self.is_away {
+            // What the other end has to say is awaited, within the bounds of the dialogue.
+            self.abandon_at = now + self.stalled;
+        } else if now >= self.abandon_at {
+            self.abandon_at = Tick::NEVER;
+            self.test.iter().for_each(|test| test.abandon());
+        }
+    }
+}
+
+/// What both ends run otherwise than asked; what they agree on, once.
+fn both_ends(role: Role, here: &[Substitution], there: &[Substitution]) -> Vec<Substitution> {
+    let name = |role: Role| if role == Role::Client { "client" } else { "server" };
+    let at = |role: Role, substitution: &Substitution| Substitution {
+        what: format!("{} of the {}", substitution.what, name(role)),
+        ..substitution.clone()
+    };
+    let alike = here.iter().filter(|substitution| there.contains(substitution)).cloned();
+    let only_here = here.iter().filter(|mine| !there.contains(mine)).map(|mine| at(role, mine));
+    let only_there =
+        there.iter().filter(|other| !here.contains(other)).map(|other| at(role.peer(), other));
+    alike.chain(only_here).chain(only_there).collect()
+}

@@ -1,0 +1,179 @@
+//! Messages for a session's thread from the threads that work for it: an inbox that also wakes.
+
+use std::net::{SocketAddr, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Weak};
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_core::record::{FlowError, FlowFacts, WorkerUsage};
+use pathscope_engines::Finished;
+use pathscope_flow::{GroupId, Phase, Totals};
+use pathscope_modes::datagrams::{DatagramFlow, DatagramTally};
+use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
+use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
+use pathscope_modes::media::{MediaFlow, MediaTally};
+use pathscope_modes::multipath::{MultipathEcho, MultipathFlow, MultipathTally};
+use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::wake::Waker;
+
+use crate::connect::attendance::Attended;
+use crate::connect::replacements::OpenerRemote;
+use crate::error::RunError;
+use crate::paths::log::PathsRemote;
+
+/// What a session's thread is told.
+#[derive(Debug)]
+pub(crate) enum SessionMessage {
+    /// A flow has its socket, or will have it when the test starts. At the client of a TCP connection: how long that
+    /// took to be established.
+    Attached {
+        group: GroupId,
+        flow: FlowId,
+        socket: FlowSocket,
+        connect_ns: Option<u64>,
+        /// Server: its place among those that follow one another.
+        attended: Option<Attended>,
+    },
+    /// A flow will not get its socket, and so the test cannot go on.
+    AttachFailed(RunError),
+    /// Connections of this group are opened while it runs, and this tells when.
+    Opens { group: GroupId, opener: OpenerRemote },
+    /// The paths of this group are kept while it runs, by this one.
+    Keeps { group: GroupId, paths: PathsRemote },
+    /// A lane of a flow that roams has its socket, or has lost it.
+    Lane { group: GroupId, flow: FlowId, lane: Lane, socket: Option<FlowSocket> },
+    /// Client: all lanes of such a flow have come that need be waited for.
+    LanesReady { group: GroupId, flow: FlowId },
+    /// A flow that was to follow another will not get its socket.
+    ConnectFailed { group: GroupId, flow: FlowId, address: SocketAddr, error: RunError },
+    /// No flow of this group will come any more.
+    NoMoreFlows { group: GroupId },
+    /// A flow changed its phase.
+    Phase {
+        group: GroupId,
+        flow: FlowId,
+        phase: Phase,
+        totals: Totals,
+        at: Tick,
+        error: Option<Box<FlowError>>,
+    },
+    /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
+    Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },
+    /// A worker's report of one interval.
+    Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
+    /// A worker has ended.
+    WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
+    /// Client: the control connection that takes the place of one that was lost.
+    Reconnected(TcpStream),
+    /// Client: nobody listens where the server was.
+    Unreached,
+    /// Server: a connection that is to take the place of this session's, and what its client says of itself.
+    Returned { stream: TcpStream, attempt: u32, received: u64 },
+    /// The user, a signal or the server's own end ends the run.
+    Stop(&'static str),
+}
+
+/// The socket of a flow.
+#[derive(Clone, Debug)]
+pub(crate) enum FlowSocket {
+    /// It is open.
+    Open(Arc<Socket>),
+    /// A server's datagram socket, opened when the test starts: until then the client may ask again
+    /// whether it has its seat, and the listener must hear it.
+    Promised { local: SocketAddr, remote: SocketAddr },
+}
+
+impl FlowSocket {
+    /// The socket, opened and set where it was promised.
+    pub fn open(&self, settings: &Settings) -> Result<Arc<Socket>, RunError> {
+        match self {
+            Self::Open(socket) => Ok(Arc::clone(socket)),
+            &Self::Promised { local, remote } => {
+                Ok(Arc::new(sockets::accept_udp_flow(local, remote, settings)?))
+            }
+        }
+    }
+}
+
+/// What one worker did in one interval.
+#[derive(Debug)]
+pub(crate) enum Part {
+    Goodput(GoodputInterval),
+    Latency(Box<LatencyTally>),
+    Datagrams(Box<DatagramTally>),
+    Media(Box<MediaTally>),
+    Multipath(Box<MultipathTally>),
+}
+
+/// What a worker came to: a variant for each kind of flow.
+#[derive(Debug)]
+pub(crate) enum WorkerOutcome {
+    Goodput(Finished<GoodputFlow>),
+    Ping(Finished<PingFlow>),
+    Echo(Finished<EchoFlow>),
+    Datagrams(Finished<DatagramFlow>),
+    Media(Finished<MediaFlow>),
+    Multipath(Box<Finished<MultipathFlow>>),
+    MultipathEcho(Finished<MultipathEcho>),
+}
+
+impl WorkerOutcome {
+    /// Processor time and waiting of its threads.
+    pub fn usage(&self) -> &[WorkerUsage] {
+        match self {
+            Self::Goodput(finished) => &finished.usage,
+            Self::Ping(finished) => &finished.usage,
+            Self::Echo(finished) => &finished.usage,
+            Self::Datagrams(finished) => &finished.usage,
+            Self::Media(finished) => &finished.usage,
+            Self::Multipath(finished) => &finished.usage,
+            Self::MultipathEcho(finished) => &finished.usage,
+        }
+    }
+}
+
+/// Where word is left. Cheap to clone.
+#[derive(Clone, Debug)]
+pub(crate) struct Inbox {
+    sender: Sender<SessionMessage>,
+    waker: Waker,
+    /// Held by the reader, too: when it is gone, only mailboxes are left.
+    reader: Weak<()>,
+}
+
+/// The end that reads.
+#[derive(Debug)]
+pub(crate) struct InboxReader {
+    pub receiver: Receiver<SessionMessage>,
+    _reader: Arc<()>,
+}
+
+impl Inbox {
+    /// An inbox, and the end that reads it when `waker` wakes.
+    pub fn new(waker: Waker) -> (Self, InboxReader) {
+        let (sender, receiver) = channel();
+        let reader = Arc::new(());
+        (
+            Self { sender, waker, reader: Arc::downgrade(&reader) },
+            InboxReader { receiver, _reader: reader },
+        )
+    }
+
+    /// What wakes the reader.
+    pub const fn waker(&self) -> &Waker {
+        &self.waker
+    }
+
+    /// Whether somebody still reads.
+    pub fn is_read(&self) -> bool {
+        self.reader.strong_count() > 0
+    }
+
+    /// Leaves word. A session that is gone needs none.
+    pub fn post(&self, word: SessionMessage) {
+        if self.sender.send(word).is_ok() {
+            self.waker.wake();
+        }
+    }
+}

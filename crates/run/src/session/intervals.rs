@@ -1,0 +1,273 @@
+//! Reports of several workers, put together interval by interval; and both ends' intervals, paired.
+
+use std::collections::BTreeMap;
+
+use pathscope_core::Tick;
+use pathscope_modes::datagrams::DatagramsInterval;
+use pathscope_modes::document::Interval;
+use pathscope_modes::goodput::GoodputInterval;
+use pathscope_modes::media::MediaInterval;
+use pathscope_modes::registry::EndInterval;
+
+use crate::session::inbox::Part;
+
+/// Intervals of this end under construction. An interval is whole when every worker that still runs has
+/// made all its reports of it: one, or one for each half of flows that run in halves. One that lacks a
+/// report is given up on when another worker is two ahead.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    start: Tick,
+    /// Per worker: the reports it makes of each interval; none when it is over.
+    expected: Vec<u8>,
+    pending: BTreeMap<u64, Pending>,
+    next: u64,
+    newest: u64,
+}
+
+#[derive(Debug)]
+struct Pending {
+    interval: EndInterval,
+    /// Per worker: the reports that came.
+    came: Vec<u8>,
+    /// When they begin and end, in time since the start of the test, added up.
+    sums_ns: [u64; 2],
+    parts: u64,
+}
+
+impl Pending {
+    /// One that is late makes its interval longer. The interval has the mean of what its parts say, so that
+    /// its rates are right where the workers' are alike.
+    fn adopt(&mut self, times_ns: [u64; 2]) {
+        self.parts += 1;
+        self.sums_ns = [0, 1].map(|it| self.sums_ns[it].saturating_add(times_ns[it]));
+        [self.interval.start_ns, self.interval.end_ns] = self.sums_ns.map(|sum| sum / self.parts);
+    }
+}
+
+impl Collector {
+    /// For workers that make so many reports of each interval, from the start of the test.
+    pub fn new(start: Tick, expected: Vec<u8>) -> Self {
+        Self { start, expected, pending: BTreeMap::new(), next: 0, newest: 0 }
+    }
+
+    /// Adds what a worker did in an interval. What comes after its interval was given up on is counted
+    /// into the next one, so that nothing is lost from the sum.
+    pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, part: &Part) {
+        let (index, is_late) = (index.max(self.next), index < self.next);
+        self.newest = self.newest.max(index);
+        let workers = self.expected.len();
+        let pending = self.pending.entry(index).or_insert_with(|| Pending {
+            interval: EndInterval { index, ..EndInterval::default() },
+            came: vec![0; workers],
+            sums_ns: [0; 2],
+            parts: 0,
+        });
+        if !is_late {
+            pending.adopt([start, end].map(|time| time.nanos_since(self.start)));
+        }
+        let interval = &mut pending.interval;
+        match part {
+            Part::Goodput(part) => {
+                let sum = interval.goodput.get_or_insert_with(GoodputInterval::default);
+                sum.sent_bytes += part.sent_bytes;
+                sum.received_bytes += part.received_bytes;
+            }
+            // One worker carries the pings of a test, and one its paths.
+            Part::Latency(tally) => interval.latency = Some(tally.interval()),
+            Part::Multipath(tally) => interval.multipath = Some(tally.interval()),
+            Part::Datagrams(tally) => {
+                let sum = interval.datagrams.get_or_insert_with(DatagramsInterval::default);
+                sum.add(&tally.interval());
+            }
+            Part::Media(tally) => {
+                interval.media.get_or_insert_with(MediaInterval::default).add(&tally.interval());
+            }
+        }
+        if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
+            *came = came.saturating_add(1);
+        }
+    }
+
+    /// A worker has ended and will report no more.
+    pub fn worker_over(&mut self, worker: usize) {
+        if let Some(expected) = self.expected.get_mut(worker) {
+            *expected = 0;
+        }
+    }
+
+    /// The next interval that is whole.
+    pub fn take(&mut self) -> Option<EndInterval> {
+        let first = self.pending.first_entry()?;
+        let is_whole =
+            first.get().came.iter().zip(&self.expected).all(|(came, expected)| came >= expected);
+        // One that began late, or a half that has nothing more to say, does not hold the others back.
+        let is_given_up = first.key() + 2 <= self.newest;
+        (is_whole || is_given_up).then(|| {
+            self.next = first.key() + 1;
+            first.remove().interval
+        })
+    }
+}
+
+/// Intervals of both ends, paired by number. One that the other end does not report in time is shown
+/// without it, and completed in the document if it still comes.
+#[derive(Debug, Default)]
+pub(crate) struct Pairs {
+    intervals: Vec<Interval>,
+    shown: usize,
+}
+
+impl Pairs {
+    /// The client's end of an interval.
+    pub fn client(&mut self, interval: EndInterval) {
+        if let Some(slot) = self.slot(interval.index) {
+            slot.client = Some(interval);
+        }
+    }
+
+    /// The server's end of an interval.
+    pub fn server(&mut self, interval: EndInterval) {
+        if let Some(slot) = self.slot(interval.index) {
+            slot.server = Some(interval);
+        }
+    }
+
+    /// The next interval to show: both ends have reported it, or this end has gone on by two.
+    pub fn take_shown(&mut self) -> Option<&Interval> {
+        let newest = self.intervals.iter().rposition(|interval| interval.client.is_some())?;
+        let next = self.intervals.get(self.shown)?;
+        let is_due = next.client.is_some() && next.server.is_some() || self.shown + 2 <= newest;
+        if !is_due {
+            return None;
+        }
+        self.shown += 1;
+        self.intervals.get(self.shown - 1)
+    }
+
+    /// Those that were not shown.
+    pub fn rest(&self) -> &[Interval] {
+        self.intervals.get(self.shown..).unwrap_or_default()
+    }
+
+    /// All of them so far.
+    pub fn intervals(&self) -> &[Interval] {
+        &self.intervals
+    }
+
+    /// All of them.
+    pub fn into_intervals(self) -> Vec<Interval> {
+        self.intervals
+    }
+
+    /// Intervals come nearly in order: a number far ahead is not believed.
+    fn slot(&mut self, index: u64) -> Option<&mut Interval> {
+        const AHEAD: usize = 1_000;
+        let place =
+            usize::try_from(index).ok().filter(|&place| place < self.intervals.len() + AHEAD)?;
+        while self.intervals.len() <= place {
+            self.intervals
+                .push(Interval { index: self.intervals.len() as u64, ..Interval::default() });
+        }
+        self.intervals.get_mut(place)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(received_bytes: u64) -> Part {
+        Part::Goodput(GoodputInterval { sent_bytes: 0, received_bytes })
+    }
+
+    fn at(seconds: u64) -> Tick {
+        Tick::from_nanos(seconds * 1_000_000_000)
+    }
+
+    #[test]
+    fn an_interval_is_whole_when_all_workers_have_reported_it() {
+        let mut collector = Collector::new(at(10), vec![1, 1]);
+        collector.add(0, 0, at(10), at(11), &part(5));
+        assert_eq!(collector.take(), None);
+        collector.add(1, 0, at(10), at(11), &part(7));
+        let whole = collector.take().expect("both have reported");
+        assert_eq!((whole.index, whole.start_ns, whole.end_ns), (0, 0, 1_000_000_000));
+        assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
+    }
+
+    #[test]
+    fn an_interval_is_as_long_as_its_parts_are() {
+        let milliseconds = |time: u64| Tick::from_nanos(time * 1_000_000);
+        let mut collector = Collector::new(at(0), vec![1, 1]);
+        collector.add(0, 0, at(0), milliseconds(1_000), &part(100));
+        collector.add(1, 0, at(0), milliseconds(1_500), &part(150));
+        let whole = collector.take().expect("both have reported");
+        assert_eq!((whole.start_ns, whole.end_ns), (0, 1_250_000_000));
+        collector.add(0, 1, milliseconds(1_000), milliseconds(2_000), &part(100));
+        collector.add(1, 1, milliseconds(1_500), milliseconds(2_000), &part(50));
+        let next = collector.take().expect("both have reported");
+        assert_eq!((next.start_ns, next.end_ns), (1_250_000_000, 2_000_000_000));
+    }
+
+    #[test]
+    fn flows_in_halves_report_twice() {
+        let mut collector = Collector::new(at(0), vec![2]);
+        collector.add(0, 0, at(0), at(1), &part(5));
+        collector.add(0, 1, at(1), at(2), &part(6));
+        assert_eq!(collector.take(), None);
+        collector.add(0, 0, at(0), at(1), &part(7));
+        let whole = collector.take().expect("both halves have reported");
+        assert_eq!(whole.goodput.map(|goodput| goodput.received_bytes), Some(12));
+        assert_eq!(collector.take(), None);
+    }
+
+    #[test]
+    fn a_worker_that_lags_holds_nobody_back_and_loses_nothing() {
+        let mut collector = Collector::new(at(0), vec![1, 1]);
+        (0..4).for_each(|index| collector.add(0, index, at(index), at(index + 1), &part(10)));
+        let mut sum = 0;
+        let mut seen = Vec::new();
+        while let Some(interval) = collector.take() {
+            seen.push(interval.index);
+            sum += interval.goodput.map_or(0, |goodput| goodput.received_bytes);
+        }
+        assert_eq!(seen, [0, 1]);
+        (0..4).for_each(|index| collector.add(1, index, at(index), at(index + 1), &part(1)));
+        collector.worker_over(0);
+        collector.worker_over(1);
+        while let Some(interval) = collector.take() {
+            sum += interval.goodput.map_or(0, |goodput| goodput.received_bytes);
+        }
+        assert_eq!(sum, 44);
+    }
+
+    #[test]
+    fn a_worker_that_is_over_is_not_waited_for() {
+        let mut collector = Collector::new(at(0), vec![1, 1]);
+        collector.add(0, 0, at(0), at(1), &part(5));
+        collector.worker_over(1);
+        assert!(collector.take().is_some());
+    }
+
+    #[test]
+    fn a_silent_other_end_does_not_hold_the_rows_back() {
+        let of = |index| EndInterval { index, ..EndInterval::default() };
+        let mut pairs = Pairs::default();
+        pairs.client(of(0));
+        assert!(pairs.take_shown().is_none());
+        pairs.client(of(1));
+        pairs.client(of(2));
+        assert_eq!(pairs.take_shown().map(|interval| interval.index), Some(0));
+        assert!(pairs.take_shown().is_none());
+        pairs.server(of(1));
+        assert_eq!(pairs.take_shown().map(|interval| interval.index), Some(1));
+        assert_eq!(pairs.rest().len(), 1);
+    }
+
+    #[test]
+    fn a_number_far_ahead_is_not_believed() {
+        let mut pairs = Pairs::default();
+        pairs.server(EndInterval { index: u64::MAX, ..EndInterval::default() });
+        assert!(pairs.into_intervals().is_empty());
+    }
+}
