@@ -11,7 +11,7 @@ use pathscope_modes::datagrams::search::Search;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::FollowUp;
 use pathscope_modes::latency::LatencyPlan;
-use pathscope_modes::media;
+use pathscope_modes::mode::Mode as _;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::{OsError, host, routes};
 use pathscope_peers::native::DEFAULT_PORT;
@@ -122,7 +122,7 @@ pub fn media(args: MediaCommand) -> Result<(), Trouble> {
         return Err(Trouble::usage(text));
     }
     if !args.run.verbosity.quiet && !args.run.dry_run {
-        terminal::say(&format!("media: {}", media::presentation::subtitle(&plan)));
+        terminal::say(&format!("media: {}", plan.subtitle()));
     }
     let test =
         Test { plan: Plan::Media(plan), probe: None, report_every_ns: args.run.report_every };
@@ -279,12 +279,7 @@ fn show_plan(tests: &[(String, Test)], ahead: Option<String>) -> Result<(), Trou
     use pathscope_core::event::{Layout, Record};
     let mut stdout = io::stdout().lock();
     let written = tests.iter().try_for_each(|(name, test)| {
-        writeln!(
-            stdout,
-            "{name}: {}\n{}",
-            pathscope_modes::presentation::subtitle(test),
-            test.to_json(Layout::Indented)?
-        )
+        writeln!(stdout, "{name}: {}\n{}", test.plan.subtitle(), test.to_json(Layout::Indented)?)
     });
     let ahead = ahead.map_or_else(String::new, |ahead| format!("{ahead}\n"));
     match written.and_then(|()| write!(stdout, "{ahead}")) {

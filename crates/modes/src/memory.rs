@@ -5,9 +5,6 @@
 
 use pathscope_core::stats::LatencyHistogram;
 
-use crate::goodput::GoodputPlan;
-use crate::registry::Plan;
-
 /// Tallies of a worker that exist at once: the one that is filled, one on its way to the session, and the sum of all.
 const TALLIES: u64 = 3;
 /// What a distribution takes beside what is known of its counters.
@@ -23,17 +20,6 @@ pub struct MemoryNeed {
 }
 
 impl MemoryNeed {
-    /// What a server needs for the flows of a plan.
-    pub fn of_server(plan: &Plan) -> Self {
-        match plan {
-            Plan::Goodput(_) => GoodputPlan::server_memory(),
-            Plan::Latency(plan) => plan.server_memory(),
-            Plan::Datagrams(plan) => plan.server_memory(),
-            Plan::Media(plan) => plan.server_memory(),
-            Plan::Multipath(plan) => plan.server_memory(),
-        }
-    }
-
     /// Of so many flows, shared out to so many workers.
     pub fn of(self, flows: u64, workers: u64) -> u64 {
         let flows = self.flow_bytes.saturating_mul(flows);

@@ -73,17 +73,6 @@ fn cells_of_probes(client: Option<&EndInterval>) -> impl Iterator<Item = Figure>
     cells.filter(|cell| cell.label != "RTT p99")
 }
 
-/// A test in a few words, for `--dry-run` and headings.
-pub fn subtitle(test: &Test) -> String {
-    match &test.plan {
-        Plan::Goodput(plan) => goodput::presentation::subtitle(plan),
-        Plan::Latency(plan) => latency::presentation::subtitle(plan),
-        Plan::Datagrams(plan) => datagrams::presentation::subtitle(plan),
-        Plan::Media(plan) => media::presentation::subtitle(plan),
-        Plan::Multipath(plan) => multipath::presentation::subtitle(plan),
-    }
-}
-
 fn context(document: &Document) -> Vec<Figure> {
     let text = |label: &str, text: String| Figure::new(label, Value::Text(text));
     let mut context = vec![text("started", document.started_at.clone())];
@@ -124,10 +113,10 @@ fn lab(document: &Document) -> Option<String> {
 
 /// The congestion control that the plans ask for, where they do.
 fn asked_control(document: &Document) -> Option<String> {
-    document.measurements.iter().find_map(|measurement| match &measurement.test.plan {
-        Plan::Goodput(plan) => plan.congestion_control.clone(),
-        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
-    })
+    document
+        .measurements
+        .iter()
+        .find_map(|measurement| measurement.test.plan.asks().congestion_control.map(str::to_owned))
 }
 
 fn host(host: &Host) -> String {
@@ -217,7 +206,7 @@ fn section(measurement: &Measurement, detail: Detail) -> Section {
     figures.extend(machines(measurement));
     Section {
         title: measurement.name.clone(),
-        subtitle: subtitle(&measurement.test),
+        subtitle: measurement.test.plan.subtitle(),
         figures,
         tables: connections(measurement, detail)
             .into_iter()

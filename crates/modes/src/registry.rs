@@ -1,22 +1,23 @@
 //! The modes, listed once: what a test can be, and what one end says of it.
 
-use pathscope_core::Wait;
+use std::ops::Deref;
+
 use pathscope_core::counters::HostCounters;
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::FlowId;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{Caveat, SocketFacts, StoodStill, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
-use pathscope_flow::{Group, GroupId, Transport};
+use pathscope_flow::{Group, GroupId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::datagrams::{DatagramsInterval, DatagramsPlan, DatagramsReport};
-use crate::goodput::{self, EndedConnections, GoodputInterval, GoodputPlan, GoodputReport};
-use crate::latency::{self, LatencyInterval, LatencyPlan, LatencyReport, LoadModel};
+use crate::goodput::{EndedConnections, GoodputInterval, GoodputPlan, GoodputReport};
+use crate::latency::{LatencyInterval, LatencyPlan, LatencyReport};
 use crate::limits::{self, PlanError};
 use crate::media::{MediaInterval, MediaPlan, MediaReport};
+use crate::mode::{Flows, Mode};
 use crate::multipath::{MultipathInterval, MultipathPlan, MultipathReport};
-use crate::offered::{Offered, PingSizes};
 
 /// The group of the plan's own flows. What else there is are probes.
 pub const MAIN: GroupId = GroupId(0);
@@ -37,14 +38,8 @@ impl Test {
     /// Whether this can be run. Holds for what was typed here and for what a stranger sends.
     pub fn validate(&self) -> Result<(), PlanError> {
         limits::in_range("--report-every", self.report_every_ns, &limits::REPORT_EVERY)?;
-        match &self.plan {
-            Plan::Goodput(plan) => plan.validate()?,
-            Plan::Latency(plan) => plan.validate()?,
-            Plan::Datagrams(plan) => plan.validate()?,
-            Plan::Media(plan) => plan.validate()?,
-            Plan::Multipath(plan) => plan.validate()?,
-        }
-        self.probe.as_ref().map_or(Ok(()), LatencyPlan::validate)
+        self.plan.validate()?;
+        self.probe.as_ref().map_or(Ok(()), Mode::validate)
     }
 
     /// Whether lanes of its flows may come late, go, and come back from another address.
@@ -54,37 +49,23 @@ impl Test {
 
     /// The flows of this test, as both ends number them: those of the plan, then the probes.
     pub fn groups(&self) -> Vec<Group> {
-        let group = |id, transport, first, (flows, numbers)| Group {
-            id: GroupId(id),
-            transport,
-            first: FlowId(first),
-            flows,
-            numbers,
-            lanes: 1,
-            roams: false,
+        let plans = std::iter::once(self.plan.flows()).chain(self.probe.as_ref().map(Mode::flows));
+        let mut first = 0;
+        let group = |(id, of): (u8, Flows)| {
+            let Flows { transport, flows, numbers, lanes, roams } = of;
+            let group = Group {
+                id: GroupId(id),
+                transport,
+                first: FlowId(first),
+                flows,
+                numbers,
+                lanes,
+                roams,
+            };
+            first += numbers;
+            group
         };
-        let main = match &self.plan {
-            Plan::Goodput(plan) => {
-                group(0, Transport::Stream, 0, (plan.connections, plan.numbers()))
-            }
-            Plan::Latency(plan) => {
-                let flows = plan.connections;
-                group(0, plan.protocol.transport(), 0, (flows, flows))
-            }
-            Plan::Datagrams(plan) => {
-                let flows = plan.connections;
-                group(0, Transport::Datagram, 0, (flows, flows))
-            }
-            Plan::Media(plan) => group(0, Transport::Datagram, 0, (plan.streams, plan.streams)),
-            Plan::Multipath(plan) => {
-                Group { lanes: plan.lanes, roams: true, ..group(0, Transport::Datagram, 0, (1, 1)) }
-            }
-        };
-        let probe = self.probe.as_ref().map(|plan| {
-            let flows = plan.connections;
-            group(1, plan.protocol.transport(), main.numbers, (flows, flows))
-        });
-        std::iter::once(main).chain(probe).collect()
+        (0..).zip(plans).map(group).collect()
     }
 
     /// What the flows of a group do: the plan itself, or the probes beside it.
@@ -97,22 +78,7 @@ impl Test {
 
     /// How long the test lasts by its plan at the most, where that is stated.
     pub fn duration_ns(&self) -> Option<Period> {
-        match &self.plan {
-            Plan::Goodput(plan) => match plan.extent {
-                goodput::Extent::DurationNs(duration) => Some(duration),
-                goodput::Extent::TransferBytes(_) => plan.shape.time_limit_ns,
-            },
-            Plan::Datagrams(plan) => plan.duration_ns(),
-            Plan::Multipath(plan) => Some(plan.duration_ns),
-            Plan::Latency(plan) => match (plan.extent, plan.load_model) {
-                (latency::Extent::DurationNs(duration), _) => Some(duration),
-                (latency::Extent::Iterations(count), LoadModel::Open { period_ns, .. }) => {
-                    Some(Period(count.saturating_mul(period_ns.0)))
-                }
-                _ => None,
-            },
-            Plan::Media(plan) => Some(plan.longest_ns()),
-        }
+        self.plan.duration_ns()
     }
 }
 
@@ -132,43 +98,16 @@ pub enum Plan {
     Multipath(MultipathPlan),
 }
 
-impl Plan {
-    /// How it asks to wait.
-    pub fn wait(&self) -> Wait {
-        match self {
-            Self::Goodput(plan) => plan.wait,
-            Self::Latency(plan) => plan.wait,
-            Self::Datagrams(plan) => plan.wait,
-            Self::Media(plan) => plan.wait,
-            Self::Multipath(_) => Wait::Auto,
-        }
-    }
+impl Deref for Plan {
+    type Target = dyn Mode;
 
-    /// What it puts on the path; absent where that cannot be said in a word.
-    pub fn offered(&self) -> Option<Offered> {
+    fn deref(&self) -> &Self::Target {
         match self {
-            Self::Goodput(plan) => plan.offered(),
-            Self::Datagrams(plan) => Some(plan.offered()),
-            Self::Media(plan) => Some(plan.offered()),
-            Self::Latency(_) | Self::Multipath(_) => Some(Offered::default()),
-        }
-    }
-
-    /// What its pings weigh, where it sends any.
-    pub fn ping_sizes(&self) -> Option<PingSizes> {
-        match self {
-            Self::Latency(plan) => Some(plan.ping_sizes()),
-            Self::Goodput(_) | Self::Datagrams(_) | Self::Media(_) | Self::Multipath(_) => None,
-        }
-    }
-
-    /// Processors that its workers are kept on at an end; none: any.
-    pub fn cpus_of(&self, role: Role) -> &[u32] {
-        match self {
-            Self::Goodput(plan) => plan.cpus_of(role),
-            Self::Latency(plan) => plan.cpus_of(role),
-            Self::Datagrams(plan) => plan.cpus_of(role),
-            Self::Media(_) | Self::Multipath(_) => &[],
+            Self::Goodput(plan) => plan,
+            Self::Latency(plan) => plan,
+            Self::Datagrams(plan) => plan,
+            Self::Media(plan) => plan,
+            Self::Multipath(plan) => plan,
         }
     }
 }

@@ -12,7 +12,8 @@ use std::net::IpAddr;
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period, count, counted};
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::mode::Mode;
+use pathscope_modes::registry::Test;
 use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
@@ -80,8 +81,8 @@ impl Withheld {
 
     /// Whether a test does without what is withheld. `unprivileged`: congestion controls that everybody may choose.
     pub fn check(self, test: &Test, unprivileged: &[String]) -> Result<(), Refusal> {
-        let probe = test.probe.iter().map(|probe| (probe.wait, &probe.server_cpus[..]));
-        let mut asked = probe.chain([(test.plan.wait(), test.plan.cpus_of(Role::Server))]);
+        let plans = test.probe.as_ref().map(Mode::asks).into_iter().chain([test.plan.asks()]);
+        let mut asked = plans.map(|asks| (asks.wait, asks.cpus_of(Role::Server)));
         if self.spinning && asked.clone().any(|(wait, _)| spins(wait)) {
             let sentence = "no thread of it may spin for a client (--wait spin, --wait hybrid)";
             let hint = "ask for --wait auto or sleep, or start the server with --allow-spin";
@@ -92,12 +93,9 @@ impl Withheld {
             let hint = "leave --server-cpu out, or start the server with --allow-pinning";
             return Err(Refusal::new("pinning", sentence).with_hint(hint));
         }
-        let control = match &test.plan {
-            Plan::Goodput(plan) => plan.congestion_control.as_ref(),
-            Plan::Latency(plan) => plan.congestion_control.as_ref(),
-            Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => None,
-        };
-        match control.filter(|control| self.congestion && !unprivileged.contains(control)) {
+        let is_withheld =
+            |control: &&str| self.congestion && !unprivileged.iter().any(|it| it == control);
+        match test.plan.asks().congestion_control.filter(is_withheld) {
             Some(control) => {
                 let sentence = format!(
                     "the congestion control '{control}' is none that every user of its system may choose ({})",
@@ -328,14 +326,14 @@ pub(crate) fn stated_duration(test: &Test) -> Option<Period> {
 
 /// How long the probes say they last: they may outlast the load.
 fn probe_duration(test: &Test) -> Option<Period> {
-    let plan = Plan::Latency(test.probe.clone()?);
-    Test { plan, probe: None, report_every_ns: test.report_every_ns }.duration_ns()
+    test.probe.as_ref()?.duration_ns()
 }
 
 #[cfg(test)]
 mod tests {
     use pathscope_modes::goodput;
     use pathscope_modes::latency;
+    use pathscope_modes::registry::Plan;
 
     use super::*;
     use crate::native::fixtures;

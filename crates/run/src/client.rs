@@ -183,7 +183,7 @@ impl ClientRun<'_> {
         silent: Vec<Silent>,
         stop: &Stop,
     ) -> Result<(), RunError> {
-        let spreads = |(_, test): &(String, Test)| matches!(test.plan, Plan::Goodput(_));
+        let spreads = |(_, test): &(String, Test)| test.plan.spreads();
         if self.destinations.is_some()
             || self.document.kind == "survey"
             || !self.tests.iter().any(spreads)

@@ -10,7 +10,6 @@ use pathscope_modes::datagrams::{DatagramFlow, DatagramShared};
 use pathscope_modes::goodput::{GoodputFlow, GoodputShared};
 use pathscope_modes::latency::{EchoFlow, LatencyShared};
 use pathscope_modes::media::{MediaFlow, MediaShared};
-use pathscope_modes::memory::MemoryNeed;
 use pathscope_modes::multipath::{MultipathEcho, MultipathEchoShared};
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{Plan, Test};
@@ -160,7 +159,7 @@ fn a_plan_needs_what_it_says() {
         };
         let flows = test.groups()[0].flows;
         let took = took(plan, flows) as u64;
-        let said = MemoryNeed::of_server(plan).of(flows.into(), 1);
+        let said = plan.server_memory().of(flows.into(), 1);
         assert!(said >= took, "{plan:?}: {took} of {said}");
         assert!(said <= 4 * took.max(16 << 10), "{plan:?}: {took} of {said}");
     }

@@ -87,7 +87,7 @@ impl DatagramArgs {
             client_cpus: common.client_cpus,
             server_cpus: common.server_cpus,
         };
-        plan.validate()?;
+        plan.check()?;
         Ok(plan)
     }
 }

@@ -82,7 +82,7 @@ fn window_of(plan: &DatagramsPlan) -> usize {
 
 impl DatagramsPlan {
     /// What a server remembers of such flows.
-    pub(crate) fn server_memory(&self) -> MemoryNeed {
+    pub(super) fn flow_memory(&self) -> MemoryNeed {
         let window = if self.sends(Role::Client) { window_of(self) } else { 0 };
         let own = size_of::<DatagramFlow>() + size_of::<Consent>();
         let shared = size_of::<DatagramShared>()

@@ -5,6 +5,7 @@ mod corruption;
 pub(crate) mod figures;
 mod flow;
 pub(crate) mod header;
+mod mode;
 mod plan;
 pub mod presentation;
 mod receive;

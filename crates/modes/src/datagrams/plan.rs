@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::goodput::{Extent, Pattern, Verify};
 use crate::limits::{self, PlanError};
-use crate::offered::{Load, Offered};
+use crate::mode::Mode;
 use crate::sockets::SocketPlan;
 
 /// Everything about a test of datagram goodput that both ends must know.
@@ -76,7 +76,7 @@ const LEAST_BUFFER_BYTES: u64 = 256 << 10;
 
 impl DatagramsPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
-    pub fn validate(&self) -> Result<(), PlanError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         let contradiction =
             |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
         limits::in_range("--connections", u64::from(self.connections), &limits::DATAGRAM_FLOWS)?;
@@ -109,11 +109,6 @@ impl DatagramsPlan {
         }
     }
 
-    /// Processors that the workers of an end are kept on; none: any.
-    pub fn cpus_of(&self, role: Role) -> &[u32] {
-        if role == Role::Client { &self.client_cpus } else { &self.server_cpus }
-    }
-
     /// Whether the client sends.
     pub fn is_up(&self) -> bool {
         self.pattern != Pattern::Pull
@@ -122,17 +117,6 @@ impl DatagramsPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.pattern != Pattern::Push
-    }
-
-    /// What it puts on the path.
-    pub fn offered(&self) -> Offered {
-        let rate = |rate: BitRate| rate.0 as f64 * f64::from(self.connections);
-        let load = Load::Datagrams {
-            flows: self.connections,
-            rate_bps: self.rate_bps.map(rate),
-            payload_bytes: self.datagram_bytes.0,
-        };
-        Offered::by(load, self.is_up(), self.is_down())
     }
 
     /// Whether this end sends.
@@ -148,17 +132,6 @@ impl DatagramsPlan {
             (Pattern::Duplex, Role::Server) => total / 2,
             _ => total,
         })
-    }
-
-    /// How long it lasts by its plan, where that is known.
-    pub fn duration_ns(&self) -> Option<Period> {
-        match (self.extent, self.rate_bps) {
-            (Extent::DurationNs(duration), _) => Some(duration),
-            (Extent::TransferBytes(transfer), Some(rate)) => {
-                Some(Period(rate.nanos_for(transfer.0)))
-            }
-            (Extent::TransferBytes(_), None) => None,
-        }
     }
 
     /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What

@@ -198,7 +198,7 @@ impl GoodputArgs {
             client_cpus: self.client_cpus,
             server_cpus: self.server_cpus,
         };
-        plan.validate()?;
+        plan.check()?;
         Ok(plan)
     }
 }

@@ -60,7 +60,7 @@ impl Shared for GoodputShared {
 
 impl GoodputPlan {
     /// What a server remembers of such flows, whose bytes are compared with a table that all have in common.
-    pub(crate) fn server_memory() -> MemoryNeed {
+    pub(super) fn flow_memory() -> MemoryNeed {
         /// Corruptions that are told one by one, and what both halves are as two.
         const BESIDES: usize = 8 << 10;
         MemoryNeed {

@@ -10,6 +10,7 @@ mod fairness;
 mod farewell;
 pub(crate) mod figures;
 mod flow;
+mod mode;
 mod pace;
 mod plan;
 pub mod presentation;

@@ -1,14 +1,12 @@
 //! A goodput test as it runs: stated by the client, sent to the server, stored in the result.
 
 use pathscope_core::Wait;
-use pathscope_core::id::Role;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{Pace, Shape};
 use crate::limits::{self, PlanError};
-use crate::offered::{Load, Offered};
 use crate::sockets::SocketPlan;
 
 /// What waits unsent in the kernel at the most where both ends send at once, unless it is stated. What waits there is
@@ -62,7 +60,7 @@ pub struct GoodputPlan {
 
 impl GoodputPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
-    pub fn validate(&self) -> Result<(), PlanError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         limits::in_range("--connections", u64::from(self.connections), &limits::CONNECTIONS)?;
         match self.extent {
             Extent::TransferBytes(transfer) => {
@@ -87,11 +85,6 @@ impl GoodputPlan {
         limits::name("--engine", self.engine.as_deref())
     }
 
-    /// Processors that the workers of an end are kept on; none: any.
-    pub fn cpus_of(&self, role: Role) -> &[u32] {
-        if role == Role::Client { &self.client_cpus } else { &self.server_cpus }
-    }
-
     /// Whether the client sends.
     pub fn is_up(&self) -> bool {
         self.pattern != Pattern::Pull
@@ -100,16 +93,6 @@ impl GoodputPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.pattern != Pattern::Push
-    }
-
-    /// What it puts on the path; nothing where that is not the same throughout, as where the two ends take turns.
-    pub fn offered(&self) -> Option<Offered> {
-        if self.pattern == Pattern::Pushpull {
-            return None;
-        }
-        let rate_bps = self.rate_bps.map(|rate| rate.0 as f64);
-        let load = Load::Streams { connections: self.connections, rate_bps };
-        Some(Offered::by(load, self.is_up(), self.is_down()))
     }
 }
 
@@ -140,6 +123,11 @@ impl Pattern {
     pub fn sockets(self, asked: SocketPlan) -> SocketPlan {
         let unsent = (self == Self::Duplex).then_some(DUPLEX_UNSENT);
         SocketPlan { not_sent_low_water_bytes: asked.not_sent_low_water_bytes.or(unsent), ..asked }
+    }
+
+    /// Whether each connection carries bytes one way, from the first to the last.
+    pub const fn is_one_way(self) -> bool {
+        matches!(self, Self::Push | Self::Pull)
     }
 
     /// As it is typed.

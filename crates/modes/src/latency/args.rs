@@ -137,7 +137,7 @@ impl LatencyArgs {
             client_cpus: self.client_cpus,
             server_cpus: self.server_cpus,
         };
-        plan.validate()?;
+        plan.check()?;
         Ok(plan)
     }
 

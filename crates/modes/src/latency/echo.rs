@@ -58,7 +58,7 @@ pub struct EchoFlow {
 
 impl LatencyPlan {
     /// What a server remembers of such flows: it echoes, and has no distribution.
-    pub(crate) fn server_memory(&self) -> MemoryNeed {
+    pub(super) fn echo_memory(&self) -> MemoryNeed {
         let stamps = if self.timestamps == Timestamps::Kernel { Echoed::BYTES } else { 0 };
         let own = size_of::<EchoFlow>() + stamps;
         MemoryNeed {

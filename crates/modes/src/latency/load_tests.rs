@@ -86,7 +86,7 @@ fn pings_and_echoes_of_any_two_lengths_come_back_whole() {
     for plan in tcp.into_iter().chain(udp) {
         for outstanding in [1, 3] {
             let plan = LatencyPlan { outstanding, ..plan.clone() };
-            plan.validate().expect("within the limits");
+            plan.check().expect("within the limits");
             let mut conditions = link();
             conditions.reads = Chunks::Random { seed: 5, max: 9_000 };
             conditions.writes = Chunks::Random { seed: 6, max: 7_000 };

@@ -8,6 +8,7 @@ mod datagram;
 mod drain;
 mod echo;
 pub(crate) mod figures;
+mod mode;
 mod one_way;
 mod parts;
 mod ping;

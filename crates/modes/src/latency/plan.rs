@@ -1,7 +1,6 @@
 //! A latency test as it runs: stated by the client, sent to the server, stored in the result.
 
 use pathscope_core::Wait;
-use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::stats::LinearRanges;
 use pathscope_flow::Transport;
@@ -10,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use super::datagram::{HEADER_BYTES, NOTED_BYTES};
 use crate::limits::{self, PlanError};
-use crate::offered::PingSizes;
 use crate::sockets::SocketPlan;
 
 /// Everything about a latency test that both ends must know. The probes beside a load are one, too.
@@ -71,7 +69,7 @@ fn one() -> u32 {
 
 impl LatencyPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
-    pub fn validate(&self) -> Result<(), PlanError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         match self.extent {
             Extent::Iterations(iterations) => {
                 limits::in_range("--iterations", iterations, &limits::ITERATIONS)?;
@@ -111,23 +109,9 @@ impl LatencyPlan {
         limits::name("--engine", self.engine.as_deref())
     }
 
-    /// The processor that the worker of an end is kept on, or none.
-    pub fn cpus_of(&self, role: Role) -> &[u32] {
-        if role == Role::Client { &self.client_cpus } else { &self.server_cpus }
-    }
-
     /// Length of an echo.
     pub fn reply_bytes(&self) -> Bytes {
         self.reply_bytes.unwrap_or(self.size_bytes)
-    }
-
-    /// What a ping weighs.
-    pub fn ping_sizes(&self) -> PingSizes {
-        PingSizes {
-            transport: self.protocol.transport(),
-            request_bytes: self.size_bytes.0,
-            reply_bytes: self.reply_bytes().0,
-        }
     }
 
     /// Bytes of a datagram before its filler.

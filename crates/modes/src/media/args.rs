@@ -107,7 +107,7 @@ impl MediaArgs {
             wait: self.wait,
             profile: self.profile,
         };
-        plan.validate()?;
+        plan.check()?;
         Ok(plan)
     }
 }

@@ -38,7 +38,7 @@ pub struct MediaFlow {
 
 impl MediaPlan {
     /// What a server remembers of such streams: most of it where it is the end that plays them.
-    pub(crate) fn server_memory(&self) -> MemoryNeed {
+    pub(super) fn stream_memory(&self) -> MemoryNeed {
         let receives = self.sends(Role::Client);
         let own = size_of::<MediaFlow>() + size_of::<Consent>();
         let halves = size_of::<Sending>() + size_of::<Receiving>();

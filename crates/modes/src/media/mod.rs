@@ -9,6 +9,7 @@ mod frame;
 mod header;
 mod layout;
 mod ledger;
+mod mode;
 mod plan;
 pub mod presentation;
 mod profiles;

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{HEADER_BYTES, Layout, ledger};
 use crate::limits::{self, PlanError};
-use crate::offered::{Load, Offered};
 use crate::sockets::SocketPlan;
 
 /// Everything about a media test that both ends must know.
@@ -47,7 +46,7 @@ pub struct MediaPlan {
 
 impl MediaPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
-    pub fn validate(&self) -> Result<(), PlanError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
         limits::in_range("--frame-rate", u64::from(self.frame_rate), &limits::FRAME_RATE)?;
         limits::in_range("--buffer-depth", self.buffer_depth_ns, &limits::BUFFER_DEPTH)?;
@@ -93,24 +92,9 @@ impl MediaPlan {
         self.direction != Direction::Up
     }
 
-    /// What it puts on the path. The last datagram of a frame may be shorter than the others.
-    pub fn offered(&self) -> Offered {
-        let load = Load::Datagrams {
-            flows: self.streams,
-            rate_bps: Some(self.rate_bps.0 as f64 * f64::from(self.streams)),
-            payload_bytes: self.datagram_bytes.0,
-        };
-        Offered::by(load, self.is_up(), self.is_down())
-    }
-
     /// Whether an end sends.
     pub fn sends(&self, role: Role) -> bool {
         if role == Role::Client { self.is_up() } else { self.is_down() }
-    }
-
-    /// From the start to the play-out of the last frame, were nothing late.
-    pub fn longest_ns(&self) -> Period {
-        Period(self.duration_ns.0.saturating_add(self.buffer_depth_ns.0))
     }
 }
 

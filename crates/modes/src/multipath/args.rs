@@ -82,7 +82,7 @@ impl MultipathArgs {
             order: order.transpose()?.unwrap_or_default(),
             late_by_ns: self.late_by.unwrap_or(DEFAULT_LATE_BY),
         };
-        plan.validate()?;
+        plan.check()?;
         Ok(plan)
     }
 }

@@ -11,6 +11,7 @@ pub(crate) mod figures;
 mod flow;
 mod gaps;
 mod ledger;
+mod mode;
 mod plan;
 mod policies;
 pub mod presentation;

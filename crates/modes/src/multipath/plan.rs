@@ -61,7 +61,7 @@ impl SendOrder {
 
 impl MultipathPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
-    pub fn validate(&self) -> Result<(), PlanError> {
+    pub(super) fn check(&self) -> Result<(), PlanError> {
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
         limits::in_range("--grouping", u64::from(self.grouping), &limits::GROUPING)?;
         let sizes = Bytes(HEADER_BYTES as u64)..=Bytes(65_507);

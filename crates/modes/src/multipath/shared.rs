@@ -220,7 +220,7 @@ impl EchoedPath {
 
 impl MultipathPlan {
     /// What a server remembers of the lanes of such a test.
-    pub(crate) fn server_memory(&self) -> MemoryNeed {
+    pub(super) fn echo_memory(&self) -> MemoryNeed {
         let path = size_of::<EchoedPath>() as u64 + Seen::memory_bytes(*WINDOW.end() as usize);
         let shared = size_of::<MultipathEchoShared>() + size_of::<MultipathEcho>();
         MemoryNeed {

@@ -4,7 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use pathscope_core::id::Token;
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::registry::Test;
 
 use super::datagram::Claim;
 use super::keyed_hash::keyed_hash;
@@ -55,12 +55,9 @@ impl Place {
 impl Access {
     /// Of a test of the session of this name (version 1 has none) whose control connection comes from there.
     pub fn new(session: Option<Token>, from: SocketAddr, test: &Test) -> Self {
-        let sockets = match &test.plan {
-            Plan::Goodput(plan) => &plan.sockets,
-            Plan::Latency(plan) => &plan.sockets,
-            Plan::Datagrams(plan) => &plan.sockets,
-            Plan::Media(plan) => &plan.sockets,
-            Plan::Multipath(_) => return session.map_or(Self::Anywhere, Self::Proven),
+        // Lanes that roam come from any address.
+        let Some(sockets) = test.plan.asks().sockets else {
+            return session.map_or(Self::Anywhere, Self::Proven);
         };
         let bound = sockets.bind.iter().map(|&address| {
             let mut bound = from;
@@ -103,6 +100,7 @@ mod tests {
     use pathscope_core::quantity::Frequency;
     use pathscope_flow::GroupId;
     use pathscope_modes::latency::LatencyPlan;
+    use pathscope_modes::registry::Plan;
 
     use super::*;
     use crate::native::fixtures;

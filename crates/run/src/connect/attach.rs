@@ -10,7 +10,6 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Credentials, Group, Transport};
-use pathscope_modes::goodput::Iterations;
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
@@ -74,9 +73,9 @@ pub(crate) fn open_flows(
                 settings: settings_of(group, test),
                 paced: (!is_probe(group)).then(|| test.clone()),
                 origins: origins_of(group, test),
-                limit: connect_limit(test),
+                limit: test.plan.connect_limit(),
                 time_limit: test.duration_ns().map(Period::duration),
-                is_endless: is_endless(test),
+                is_endless: test.plan.is_endless(),
             };
             match opener::start(orders, inbox) {
                 Ok(opener) => inbox.post(SessionMessage::Opens { group: group.id, opener }),
@@ -115,33 +114,18 @@ fn destinations_of(
     group: Group,
     (server, all): (SocketAddr, &Destinations),
 ) -> Result<Destinations, RunError> {
-    match &test.plan {
-        Plan::Goodput(plan) if !is_probe(group) => all.clone().within(&plan.sockets.bind),
+    match test.plan.asks().sockets {
+        Some(sockets) if test.plan.spreads() && !is_probe(group) => {
+            all.clone().within(&sockets.bind)
+        }
         _ => Ok(Destinations::one(server)),
     }
 }
 
-fn connect_limit(test: &Test) -> u32 {
-    match &test.plan {
-        Plan::Goodput(plan) => plan.shape.connect_limit,
-        Plan::Latency(_) | Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => 1,
-    }
-}
-
-fn is_endless(test: &Test) -> bool {
-    matches!(&test.plan, Plan::Goodput(plan) if plan.shape.iterations == Iterations::Forever)
-}
-
 /// Where the client's connections come from.
 fn origins_of(group: Group, test: &Test) -> Origins {
-    match &test.plan {
-        _ if is_probe(group) => Origins::default(),
-        Plan::Goodput(plan) => Origins::new(&plan.sockets),
-        Plan::Latency(plan) => Origins::new(&plan.sockets),
-        Plan::Datagrams(plan) => Origins::new(&plan.sockets),
-        Plan::Media(plan) => Origins::new(&plan.sockets),
-        Plan::Multipath(_) => Origins::default(),
-    }
+    let sockets = test.plan.asks().sockets.filter(|_| !is_probe(group));
+    sockets.map(Origins::new).unwrap_or_default()
 }
 
 /// Opens datagram sockets of one group.

@@ -21,16 +21,8 @@ pub(crate) fn caveats(
     ends.map(still).into_iter().flatten()
 }
 
-/// Whether what is measured are the times of single datagrams or pings, and not rates.
-const fn is_of_times(plan: &Plan) -> bool {
-    match plan {
-        Plan::Latency(_) | Plan::Multipath(_) => true,
-        Plan::Goodput(_) | Plan::Datagrams(_) | Plan::Media(_) => false,
-    }
-}
-
 fn caveat(name: &str, still: &StoodStill, plan: &Plan) -> Caveat {
-    let means = if is_of_times(plan) {
+    let means = if plan.is_of_times() {
         "what was under way or due meanwhile waited for it, and its times are not the path's"
     } else {
         "what waited in buffers meanwhile counts in the row that follows, whose rates are not the path's"
@@ -65,7 +57,7 @@ pub(crate) struct StillRows {
 impl StillRows {
     /// What is to be said beside the row of this interval; once for rows that follow one another.
     pub fn note(&mut self, plan: &Plan, interval: &Interval) -> Vec<Caveat> {
-        let means = if is_of_times(plan) {
+        let means = if plan.is_of_times() {
             "what was under way or due meanwhile waited for it, and counts in this row or the next with times that are \
              not the path's"
         } else {

@@ -2,7 +2,6 @@
 //! plans are held to an allocator that counts (`tests/memory_need.rs`), all together by `cargo xtask attack`.
 
 use pathscope_flow::Group;
-use pathscope_modes::memory::MemoryNeed;
 use pathscope_modes::registry::Test;
 
 use super::sessions::most_attached;
@@ -79,7 +78,7 @@ impl Needs {
 fn tables(test: &Test, group: &Group, (sockets, workers, threads): (u64, u64, u64)) -> u64 {
     let plan = test.plan_of(group.id);
     let flows = sockets.div_ceil(u64::from(group.lanes.max(1)));
-    let machines = MemoryNeed::of_server(&plan).of(flows, workers);
+    let machines = plan.server_memory().of(flows, workers);
     let later = if group.replaces() { LATER_BYTES } else { 0 };
     let of_thread = THREAD_BYTES + dispatch::received_at_once(&plan) as u64;
     machines

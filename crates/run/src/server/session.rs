@@ -8,7 +8,6 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Resumed};
-use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
@@ -158,11 +157,7 @@ impl End for ServerEnd<'_> {
         }
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         self.expected = Some(credentials);
-        self.words.on_stranger(&format!(
-            "{}: {}",
-            self.admission.from,
-            presentation::subtitle(test)
-        ));
+        self.words.on_stranger(&format!("{}: {}", self.admission.from, test.plan.subtitle()));
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::{Credentials, Group, GroupId, Resumed};
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::registry::Test;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::limits::{Census, Limits, Quota};
@@ -172,10 +172,7 @@ const LEAST_AHEAD: u32 = 64;
 /// How many sockets the flows of a group have at once, at most. Of connections that are replaced, some may come before those
 /// that they follow are closed, and no more than the client has in the making.
 pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
-    let ahead = match &test.plan {
-        Plan::Goodput(plan) if group.replaces() => plan.shape.connect_limit,
-        _ => 0,
-    };
+    let ahead = if group.replaces() { test.plan.connect_limit() } else { 0 };
     group.flows + ahead.min(group.flows.max(LEAST_AHEAD))
 }
 

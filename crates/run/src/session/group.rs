@@ -28,7 +28,7 @@ use crate::records::datagrams::DatagramFindings;
 use crate::session::inbox::{FlowSocket, WorkerOutcome};
 use crate::session::ledger::{FLOWS_TOLD, Ledger, error_of};
 use crate::session::settings::is_probe;
-use crate::workers::placement::{self, Means, Placement, Places, Share};
+use crate::workers::placement::{self, Means, Placement, Places};
 use crate::workers::shares::ReadyGroup;
 use crate::workers::worker::{RunningWorker, Succession};
 
@@ -98,19 +98,13 @@ impl GroupState {
             Plan::Latency(plan) => Some(LatencyTally::for_plan(plan, role)),
             _ => None,
         };
-        let list = job.cpus_of(role);
-        check_cpus(list)?;
-        let Share { cpus, substitution, places } =
-            placement::share_of(&job, group.flows, (role, means.cpus, list.len()));
-        let mut placement = placement::of(&job, group.flows, cpus)?;
-        placement.substitutions.extend(substitution);
-        let asked = (job.wait(), placement::spun_between_sleeps(&job));
-        let spinning = placement::claim_spinning(&mut placement, asked, means)?;
+        check_cpus(job.asks().cpus_of(role))?;
+        let (placement, places) = placement::of(&*job, group.flows, (role, means))?;
         Ok(Self {
             group,
             job,
             placement,
-            _places: [places, spinning],
+            _places: places,
             sockets: Vec::new(),
             opened: Vec::new(),
             lanes: BTreeMap::new(),

@@ -5,7 +5,7 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period, bytes};
 use pathscope_core::record::{Caveat, SocketFacts};
 use pathscope_flow::Group;
-use pathscope_modes::registry::{MAIN, Plan, Test};
+use pathscope_modes::registry::{MAIN, Test};
 use pathscope_os::sockets::Settings;
 
 /// What the plan asks of the sockets of a group, at either end.
@@ -20,18 +20,13 @@ pub(crate) fn is_probe(group: Group) -> bool {
 
 /// What the plan asks of its sockets, at either end.
 pub(crate) fn settings(test: &Test) -> Settings {
-    let (sockets, congestion_control) = match &test.plan {
-        Plan::Goodput(plan) => (&plan.sockets, &plan.congestion_control),
-        Plan::Latency(plan) => (&plan.sockets, &plan.congestion_control),
-        Plan::Datagrams(plan) => (&plan.sockets, &None),
-        Plan::Media(plan) => (&plan.sockets, &None),
-        Plan::Multipath(_) => return Settings::default(),
-    };
+    let asks = test.plan.asks();
+    let Some(sockets) = asks.sockets else { return Settings::default() };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
     let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
     Settings {
-        congestion_control: congestion_control.clone(),
+        congestion_control: asks.congestion_control.map(str::to_owned),
         send_buffer_bytes: size(sockets.send_buffer_bytes),
         receive_buffer_bytes: size(sockets.receive_buffer_bytes),
         dscp: sockets.dscp,
@@ -77,16 +72,10 @@ pub(crate) fn buffer_cut(
     Caveat::new("buffer_cut", text)
 }
 
-/// Beyond this a kernel's pacing spreads nothing that its own batches do not gather again.
-const PACED_MOST_BPS: u64 = 10_000_000_000;
-
 /// What the kernel of a sender is held to, so that what a rate allows at once leaves evenly. A quarter above the
 /// rate, which the flow itself keeps: it could not make up for a pause otherwise.
 pub(crate) fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
-    let Plan::Goodput(plan) = &test.plan else { return None };
-    let sends = if role == Role::Client { plan.is_up() } else { plan.is_down() };
-    let rate =
-        plan.rate_of(flow).filter(|rate| sends && plan.is_even() && rate.0 <= PACED_MOST_BPS)?;
+    let rate = test.plan.even_rate(role, flow)?;
     u32::try_from(rate.0 / 8 + rate.0 / 32).ok()
 }
 

@@ -8,10 +8,8 @@ use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
 use pathscope_flow::Group;
-use pathscope_modes::goodput::Pattern;
-use pathscope_modes::latency::{LatencyPlan, LoadModel};
-use pathscope_modes::media::{Layout, MediaPlan};
-use pathscope_modes::registry::Plan;
+use pathscope_modes::mode::{Asks, Mode};
+use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::cpus;
 
 use crate::error::RunError;
@@ -70,19 +68,13 @@ pub(crate) struct Share {
 }
 
 /// The share of a group of so many flows at an end that may use so many processors, where so many were named.
-pub(crate) fn share_of(
-    plan: &Plan,
-    flows: u32,
-    (role, cpus, named): (Role, usize, usize),
-) -> Share {
+fn share_of(wanted: Workers, flows: u32, (role, cpus, named): (Role, usize, usize)) -> Share {
     let allowed = cpus::allowed().len().max(1);
-    // One worker carries all pings and all paths, whichever processor it is kept on.
-    if matches!(plan, Plan::Latency(_) | Plan::Multipath(_)) {
-        return Share { cpus, substitution: None, places: None };
-    }
-    let is_named = matches!(plan, Plan::Goodput(_)) && named > 0;
-    let asked = if is_named { named } else { cpus };
-    let most = if is_named { named.min(allowed) } else { cpus };
+    let (asked, most) = match wanted {
+        Workers::One => return Share { cpus: 1, substitution: None, places: None },
+        Workers::EachNamedProcessor if named > 0 => (named, named.min(allowed)),
+        Workers::EachNamedProcessor | Workers::EachProcessor => (cpus, cpus),
+    };
     let further = |cpus: usize| cpus.min(flows as usize).max(1) - 1;
     let mut share = Share { cpus: most, substitution: None, places: None };
     let mut why = "this end may use so many processors";
@@ -107,22 +99,47 @@ pub(crate) fn share_of(
     share
 }
 
-/// How the flows of a plan are run by an end that may use so many processors.
-pub(crate) fn of(plan: &Plan, flows: u32, cpus: usize) -> Result<Placement, RunError> {
-    match plan {
-        Plan::Goodput(plan) => {
-            // A pause counts from the send before it, which must not have slept.
-            let changes = plan.replaces() || plan.pace.burst.is_some();
-            let ways = if changes { Ways::Changing } else { Ways::of(plan.pattern) };
-            of_load((flows, ways), plan.engine.as_deref(), plan.wait, cpus)
+/// How the flows of a plan are run by an end of such means, and the places that they take of what this process has for
+/// its threads.
+pub(crate) fn of(
+    plan: &dyn Mode,
+    flows: u32,
+    (role, means): (Role, Means),
+) -> Result<(Placement, [Option<Places>; 2]), RunError> {
+    let asks = plan.asks();
+    let workers = plan.placement(means.cpus).workers;
+    let named = asks.cpus_of(role).len();
+    let Share { cpus, substitution, places } = share_of(workers, flows, (role, means.cpus, named));
+    // What suits may be another with the processors that it gets.
+    let suits = plan.placement(if workers == Workers::One { means.cpus } else { cpus });
+    let mut placement = settled(&suits, asks, cpus.min(flows as usize).max(1))?;
+    placement.substitutions.extend(substitution);
+    let spinning = claim_spinning(&mut placement, (asks.wait, suits.spun_share), means)?;
+    Ok((placement, [places, spinning]))
+}
+
+/// What was asked for, and what suits where nothing was.
+fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, RunError> {
+    let mut substitutions = Vec::new();
+    let engine = match (asks.engine, suits.engine) {
+        (Some(name), _) => name.parse().map_err(RunError::UnknownEngine)?,
+        (None, (kind, why)) => {
+            let engine = match kind {
+                placement::EngineKind::Blocking => EngineKind::Plain,
+                placement::EngineKind::Polling => EngineKind::Epoll,
+            };
+            substitutions.push(substitution("engine", engine.name(), why));
+            engine
         }
-        Plan::Datagrams(plan) => {
-            of_load((flows, Ways::of(plan.pattern)), plan.engine.as_deref(), plan.wait, cpus)
+    };
+    let wait = match (asks.wait, suits.wait) {
+        (Wait::Auto, (wait, why)) => {
+            substitutions.push(substitution("wait", wait.name(), why));
+            wait
         }
-        Plan::Latency(plan) => of_pings(plan, cpus),
-        Plan::Media(plan) => of_streams(plan, cpus),
-        Plan::Multipath(_) => Ok(of_paths()),
-    }
+        (asked, _) => asked,
+    };
+    Ok(Placement { engine, wait, workers, substitutions })
 }
 
 /// What an end has for the workers of a test.
@@ -219,158 +236,6 @@ pub(crate) struct GroupWorkers {
     pub threads: usize,
 }
 
-/// Which ways the flows of a load go.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Ways {
-    /// One, from the first byte to the last.
-    One,
-    /// Both, one after the other or at once; or with pauses; or others come in their place.
-    Changing,
-}
-
-impl Ways {
-    fn of(pattern: Pattern) -> Self {
-        match pattern {
-            Pattern::Push | Pattern::Pull => Self::One,
-            Pattern::Pushpull | Pattern::Duplex => Self::Changing,
-        }
-    }
-}
-
-/// A load: as many threads as there are processors, each asleep while it cannot move bytes. A thread whose only flow goes
-/// one way sleeps in the very call that moves its bytes: half as many calls.
-fn of_load(
-    (flows, ways): (u32, Ways),
-    engine: Option<&str>,
-    wait: Wait,
-    cpus: usize,
-) -> Result<Placement, RunError> {
-    let (kind, why) = if ways == Ways::One && flows as usize <= cpus {
-        (EngineKind::Plain, "it does the least for a flow that has a thread to itself")
-    } else {
-        (EngineKind::Epoll, "it carries any number of connections")
-    };
-    let (engine, mut substitutions) = choose_engine(engine, kind, why)?;
-    let wait = match wait {
-        Wait::Auto => {
-            chosen(&mut substitutions, Wait::Sleep, "a load has work to do whenever it is awake")
-        }
-        asked => asked,
-    };
-    Ok(Placement { engine, wait, workers: cpus.min(flows as usize).max(1), substitutions })
-}
-
-/// Paths: one thread that sleeps until it is time or something comes, on any of several sockets.
-pub(crate) fn of_paths() -> Placement {
-    let why = "it waits for several sockets and a schedule at once";
-    let mut substitutions = vec![substitution("engine", EngineKind::Epoll.name(), why)];
-    let wait = chosen(&mut substitutions, Wait::Sleep, "it takes little of a processor for hours");
-    Placement { engine: EngineKind::Epoll, wait, workers: 1, substitutions }
-}
-
-/// Flows that one thread looks at one after the other without much delay for each.
-const FEW_FLOWS: u32 = 8;
-
-/// Pings: one thread, which spins where it can have a processor to itself and would else add its own
-/// wake-ups to what it measures.
-pub(crate) fn of_pings(plan: &LatencyPlan, cpus: usize) -> Result<Placement, RunError> {
-    let (kind, why) = if plan.connections <= FEW_FLOWS {
-        (EngineKind::Plain, "it does the least for each ping")
-    } else {
-        (EngineKind::Epoll, "it carries any number of connections")
-    };
-    let (engine, mut substitutions) = choose_engine(plan.engine.as_deref(), kind, why)?;
-    let shares = !plan.client_cpus.is_empty() && plan.client_cpus == plan.server_cpus;
-    let wait = match (plan.wait, plan.load_model) {
-        (Wait::Auto, _) if shares => chosen(
-            &mut substitutions,
-            Wait::Sleep,
-            "both ends are kept on a processor of the same number, which may be one",
-        ),
-        (Wait::Auto, LoadModel::Closed) if cpus >= 2 => {
-            chosen(&mut substitutions, Wait::Spin, "this end may use two processors or more")
-        }
-        (Wait::Auto, LoadModel::Open { .. }) if cpus >= 2 => chosen(
-            &mut substitutions,
-            Wait::Hybrid,
-            "it keeps a schedule without using up a processor",
-        ),
-        (Wait::Auto, _) => {
-            chosen(&mut substitutions, Wait::Sleep, "this end may use only one processor")
-        }
-        (asked, _) => asked,
-    };
-    Ok(Placement { engine, wait, workers: 1, substitutions })
-}
-
-/// How long a thread that spins before it sleeps does so for each ping.
-const SPUN_FOR_PING_NS: u64 = 50_000;
-
-/// The share of a thread's time that it would spin for, of what comes or is due by a schedule, where it sleeps between.
-pub(crate) fn spun_between_sleeps(plan: &Plan) -> f64 {
-    match plan {
-        Plan::Latency(LatencyPlan {
-            load_model: LoadModel::Open { period_ns, .. },
-            connections,
-            ..
-        }) => f64::from(*connections) * SPUN_FOR_PING_NS as f64 / period_ns.0.max(1) as f64,
-        // Streams that would spin for more sleep, whoever asks.
-        Plan::Latency(_)
-        | Plan::Media(_)
-        | Plan::Goodput(_)
-        | Plan::Datagrams(_)
-        | Plan::Multipath(_) => 0.0,
-    }
-}
-
-/// What a timer costs a thread that is awake a little before it: it spins for so long.
-const SPUN_NS: u64 = 170_000;
-/// The share of a processor that may be spent on that.
-const SPUN_SHARE: f64 = 0.2;
-
-/// Streams of frames: as many threads as there are processors, each awake a little before a frame is due, where
-/// frames are few enough for that to cost little.
-pub(crate) fn of_streams(plan: &MediaPlan, cpus: usize) -> Result<Placement, RunError> {
-    let (engine, mut substitutions) = choose_engine(
-        plan.engine.as_deref(),
-        EngineKind::Epoll,
-        "it carries any number of streams",
-    )?;
-    let workers = cpus.min(plan.streams as usize).max(1);
-    let layout = Layout::of(plan);
-    let parts = if layout.is_spread() { layout.datagrams } else { 1 };
-    let timers = f64::from(plan.frame_rate) * f64::from(plan.streams) * f64::from(parts);
-    let spun = timers / workers as f64 * SPUN_NS as f64 / 1e9;
-    let wait = match plan.wait {
-        Wait::Auto if spun <= SPUN_SHARE => {
-            let why = "it keeps a schedule, and spins for little of the time";
-            chosen(&mut substitutions, Wait::Hybrid, why)
-        }
-        Wait::Auto => {
-            let why = "frames are due so often that spinning before each would use up a processor";
-            chosen(&mut substitutions, Wait::Sleep, why)
-        }
-        asked => asked,
-    };
-    Ok(Placement { engine, wait, workers, substitutions })
-}
-
-fn choose_engine(
-    asked: Option<&str>,
-    default: EngineKind,
-    why: &str,
-) -> Result<(EngineKind, Vec<Substitution>), RunError> {
-    match asked {
-        Some(name) => Ok((name.parse().map_err(RunError::UnknownEngine)?, Vec::new())),
-        None => Ok((default, vec![substitution("engine", default.name(), why)])),
-    }
-}
-
-fn chosen(substitutions: &mut Vec<Substitution>, wait: Wait, why: &str) -> Wait {
-    substitutions.push(substitution("wait", wait.name(), why));
-    wait
-}
-
 fn substitution(what: &str, ran: &str, why: &str) -> Substitution {
     Substitution {
         what: what.to_owned(),
@@ -382,21 +247,54 @@ fn substitution(what: &str, ran: &str, why: &str) -> Substitution {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_core::quantity::{Frequency, Period};
-    use pathscope_modes::latency::Arrivals;
+    use pathscope_core::quantity::{Bytes, Frequency, Period};
+    use pathscope_modes::goodput::{Extent, GoodputPlan, Pace, Pattern, Shape, Verify};
+    use pathscope_modes::latency::{Arrivals, LatencyPlan, LoadModel};
+    use pathscope_modes::sockets::SocketPlan;
 
     use super::*;
 
+    fn load(connections: u32, pattern: Pattern) -> GoodputPlan {
+        GoodputPlan {
+            pattern,
+            connections,
+            extent: Extent::DurationNs(Period::from_secs(1)),
+            buffer_bytes: Bytes(1 << 10),
+            push_bytes: Bytes(1),
+            pull_bytes: Bytes(1),
+            rate_bps: None,
+            warm_up_ns: Period(0),
+            verify: Verify::Full,
+            congestion_control: None,
+            engine: None,
+            wait: Wait::Auto,
+            shape: Shape::default(),
+            sockets: SocketPlan::default(),
+            pace: Pace::default(),
+            client_cpus: Vec::new(),
+            server_cpus: Vec::new(),
+        }
+    }
+
+    /// What suits the plan, and what it asks for, at an end that may use so many processors.
+    fn placed(plan: &dyn Mode, cpus: usize) -> Result<Placement, RunError> {
+        let suits = plan.placement(cpus);
+        let most = if suits.workers == Workers::One { 1 } else { cpus };
+        settled(&suits, plan.asks(), most.min(plan.flows().flows as usize))
+    }
+
     #[test]
     fn what_was_asked_for_is_what_runs() {
-        let placement =
-            of_load((8, Ways::One), Some("plain"), Wait::Spin, 4).expect("known engine");
+        let engine = Some("plain".to_owned());
+        let plan = GoodputPlan { engine, wait: Wait::Spin, ..load(8, Pattern::Push) };
+        let placement = placed(&plan, 4).expect("known engine");
         assert_eq!(
             (placement.engine, placement.wait, placement.workers),
             (EngineKind::Plain, Wait::Spin, 4)
         );
         assert!(placement.substitutions.is_empty());
-        assert!(of_load((8, Ways::One), Some("warp"), Wait::Auto, 4).is_err());
+        let plan = GoodputPlan { engine: Some("warp".to_owned()), ..load(8, Pattern::Push) };
+        assert!(placed(&plan, 4).is_err());
     }
 
     #[test]
@@ -417,7 +315,8 @@ mod tests {
     #[test]
     fn a_session_spins_no_more_than_it_may() {
         let spins = |wait, workers| {
-            let mut placement = of_load((8, Ways::One), None, wait, workers).expect("known");
+            let plan = GoodputPlan { wait, ..load(8, Pattern::Push) };
+            let mut placement = placed(&plan, workers).expect("known");
             placement.wait = Wait::Spin;
             placement
         };
@@ -455,9 +354,9 @@ mod tests {
             ..LatencyPlan::probe(Frequency(100))
         };
         let waits = |a_second, wait, spinning| {
-            let plan = Plan::Latency(LatencyPlan { wait, ..pings(a_second) });
-            let mut placement = of(&plan, 2, 4).expect("defaults exist");
-            let asked = (wait, spun_between_sleeps(&plan));
+            let plan = LatencyPlan { wait, ..pings(a_second) };
+            let mut placement = placed(&plan, 4).expect("defaults exist");
+            let asked = (wait, plan.placement(4).spun_share);
             claim_spinning(&mut placement, asked, Means { cpus: 4, spinning })
                 .map(|_| placement.wait)
         };
@@ -471,7 +370,7 @@ mod tests {
 
     #[test]
     fn what_was_left_open_is_told() {
-        let placement = of_load((5, Ways::One), None, Wait::Auto, 4).expect("defaults exist");
+        let placement = placed(&load(5, Pattern::Push), 4).expect("defaults exist");
         assert_eq!(
             (placement.engine, placement.wait, placement.workers),
             (EngineKind::Epoll, Wait::Sleep, 4)
@@ -481,8 +380,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_goes_one_way_and_has_a_thread_to_itself_sleeps_in_its_calls() {
-        let engine = |flows, ways| of_load((flows, ways), None, Wait::Auto, 2).map(|it| it.engine);
-        let of = |flows, pattern| engine(flows, Ways::of(pattern)).expect("defaults exist");
+        let of = |flows, pattern| placed(&load(flows, pattern), 2).expect("defaults exist").engine;
         assert_eq!(of(1, Pattern::Push), EngineKind::Plain);
         assert_eq!(of(2, Pattern::Pull), EngineKind::Plain);
         assert_eq!(of(3, Pattern::Pull), EngineKind::Epoll);
@@ -497,9 +395,9 @@ mod tests {
             wait: Wait::Auto,
             ..LatencyPlan::probe(Frequency(100))
         };
-        assert_eq!(of_pings(&plan, 1).expect("defaults exist").wait, Wait::Sleep);
-        assert_eq!(of_pings(&plan, 2).expect("defaults exist").wait, Wait::Spin);
+        assert_eq!(placed(&plan, 1).expect("defaults exist").wait, Wait::Sleep);
+        assert_eq!(placed(&plan, 2).expect("defaults exist").wait, Wait::Spin);
         let plan = LatencyPlan { client_cpus: vec![1], server_cpus: vec![1], ..plan };
-        assert_eq!(of_pings(&plan, 2).expect("defaults exist").wait, Wait::Sleep);
+        assert_eq!(placed(&plan, 2).expect("defaults exist").wait, Wait::Sleep);
     }
 }

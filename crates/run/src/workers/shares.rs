@@ -43,7 +43,7 @@ pub(crate) fn start(
     let first = running.len();
     for share in shares(group.flows, placement.workers) {
         let flows = group.first.0 + share.start..group.first.0 + share.end;
-        let list = job.cpus_of(setting.role);
+        let list = job.asks().cpus_of(setting.role);
         let worker = NewWorker {
             group,
             cpu: list.get((running.len() - first) % list.len().max(1)).copied(),

@@ -7,6 +7,7 @@ use pathscope_core::Tick;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
+use pathscope_modes::registry::Plan;
 use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;

@@ -17,7 +17,6 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
-use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
@@ -404,7 +403,7 @@ where
         if self.dialogue.peer_consents() {
             test.consent = PeerConsent::Spoken;
         }
-        self.journal.step(|| format!("test accepted: {}", presentation::subtitle(&test.test)));
+        self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         let (sockets, workers) = ((credentials, resumed), test.workers());
         end.provide(sockets, (&test.test, &workers), &self.inbox)?;
         test.make_room();

@@ -30,10 +30,11 @@ pub(super) struct Watch {
 impl Watch {
     /// Of a test that starts now, in whose ledgers are the flows that send bytes.
     pub fn begin(start: Tick, plan: &Plan, ledgers: Vec<Ledger>) -> Self {
-        let seen_from_ns = match plan {
-            // A single late one is their longest.
-            Plan::Latency(_) | Plan::Multipath(_) => StoodStill::SEEN_FROM_BY_PINGS_NS,
-            Plan::Goodput(_) | Plan::Datagrams(_) | Plan::Media(_) => StoodStill::SEEN_FROM_NS,
+        // A single late one of those is their longest.
+        let seen_from_ns = if plan.is_of_times() {
+            StoodStill::SEEN_FROM_BY_PINGS_NS
+        } else {
+            StoodStill::SEEN_FROM_NS
         };
         let looks = if ledgers.is_empty() { None } else { Looks::begin(ledgers) };
         Self { program: Watched::begin(start, seen_from_ns), _looks: looks }

@@ -1,0 +1,96 @@
+//! A latency test as one of the modes.
+
+use pathscope_core::Wait;
+use pathscope_core::quantity::Period;
+
+use super::{Extent, LatencyPlan, LoadModel, presentation};
+use crate::limits::PlanError;
+use crate::memory::MemoryNeed;
+use crate::mode::{Asks, Flows, Mode};
+use crate::offered::PingSizes;
+use crate::placement::{EngineKind, Placement, Workers};
+
+/// Flows that one thread looks at one after the other without much delay for each.
+const FEW_FLOWS: u32 = 8;
+
+/// How long a thread that spins before it sleeps does so for each ping.
+const SPUN_FOR_PING_NS: u64 = 50_000;
+
+impl Mode for LatencyPlan {
+    fn validate(&self) -> Result<(), PlanError> {
+        self.check()
+    }
+
+    fn flows(&self) -> Flows {
+        Flows::of(self.protocol.transport(), self.connections)
+    }
+
+    fn duration_ns(&self) -> Option<Period> {
+        match (self.extent, self.load_model) {
+            (Extent::DurationNs(duration), _) => Some(duration),
+            (Extent::Iterations(count), LoadModel::Open { period_ns, .. }) => {
+                Some(Period(count.saturating_mul(period_ns.0)))
+            }
+            _ => None,
+        }
+    }
+
+    fn subtitle(&self) -> String {
+        presentation::subtitle(self)
+    }
+
+    fn server_memory(&self) -> MemoryNeed {
+        self.echo_memory()
+    }
+
+    /// One thread, which spins where it can have a processor to itself and would else add its own wake-ups to what it
+    /// measures.
+    fn placement(&self, cpus: usize) -> Placement {
+        let engine = if self.connections <= FEW_FLOWS {
+            (EngineKind::Blocking, "it does the least for each ping")
+        } else {
+            (EngineKind::Polling, "it carries any number of connections")
+        };
+        let shares = !self.client_cpus.is_empty() && self.client_cpus == self.server_cpus;
+        let wait = match self.load_model {
+            _ if shares => {
+                let why = "both ends are kept on a processor of the same number, which may be one";
+                (Wait::Sleep, why)
+            }
+            _ if cpus < 2 => (Wait::Sleep, "this end may use only one processor"),
+            LoadModel::Closed => (Wait::Spin, "this end may use two processors or more"),
+            LoadModel::Open { .. } => {
+                (Wait::Hybrid, "it keeps a schedule without using up a processor")
+            }
+        };
+        let spun_share = match self.load_model {
+            LoadModel::Open { period_ns, .. } => {
+                f64::from(self.connections) * SPUN_FOR_PING_NS as f64 / period_ns.0.max(1) as f64
+            }
+            LoadModel::Closed => 0.0,
+        };
+        Placement { engine, wait, workers: Workers::One, spun_share }
+    }
+
+    fn asks(&self) -> Asks<'_> {
+        Asks {
+            wait: self.wait,
+            engine: self.engine.as_deref(),
+            cpus: [&self.client_cpus, &self.server_cpus],
+            sockets: Some(&self.sockets),
+            congestion_control: self.congestion_control.as_deref(),
+        }
+    }
+
+    fn ping_sizes(&self) -> Option<PingSizes> {
+        Some(PingSizes {
+            transport: self.protocol.transport(),
+            request_bytes: self.size_bytes.0,
+            reply_bytes: self.reply_bytes().0,
+        })
+    }
+
+    fn is_of_times(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,75 @@
+//! A media test as one of the modes.
+
+use pathscope_core::Wait;
+use pathscope_core::quantity::Period;
+use pathscope_flow::Transport;
+
+use super::{Layout, MediaPlan, presentation};
+use crate::limits::PlanError;
+use crate::memory::MemoryNeed;
+use crate::mode::{Asks, Flows, Mode};
+use crate::offered::{Load, Offered};
+use crate::placement::{EngineKind, Placement, SPUN_SHARE, Workers};
+
+/// What a timer costs a thread that is awake a little before it: it spins for so long.
+const SPUN_NS: u64 = 170_000;
+
+impl Mode for MediaPlan {
+    fn validate(&self) -> Result<(), PlanError> {
+        self.check()
+    }
+
+    fn flows(&self) -> Flows {
+        Flows::of(Transport::Datagram, self.streams)
+    }
+
+    /// From the start to the play-out of the last frame, were nothing late.
+    fn duration_ns(&self) -> Option<Period> {
+        Some(Period(self.duration_ns.0.saturating_add(self.buffer_depth_ns.0)))
+    }
+
+    fn subtitle(&self) -> String {
+        presentation::subtitle(self)
+    }
+
+    fn server_memory(&self) -> MemoryNeed {
+        self.stream_memory()
+    }
+
+    /// As many threads as there are processors, each awake a little before a frame is due, where frames are few enough for
+    /// that to cost little. Streams that would spin for more sleep, whoever asks.
+    fn placement(&self, cpus: usize) -> Placement {
+        let workers = cpus.min(self.streams as usize).max(1);
+        let layout = Layout::of(self);
+        let parts = if layout.is_spread() { layout.datagrams } else { 1 };
+        let timers = f64::from(self.frame_rate) * f64::from(self.streams) * f64::from(parts);
+        let spun = timers / workers as f64 * SPUN_NS as f64 / 1e9;
+        let wait = if spun <= SPUN_SHARE {
+            (Wait::Hybrid, "it keeps a schedule, and spins for little of the time")
+        } else {
+            let why = "frames are due so often that spinning before each would use up a processor";
+            (Wait::Sleep, why)
+        };
+        let engine = (EngineKind::Polling, "it carries any number of streams");
+        Placement { engine, wait, workers: Workers::EachProcessor, spun_share: 0.0 }
+    }
+
+    fn asks(&self) -> Asks<'_> {
+        Asks {
+            wait: self.wait,
+            engine: self.engine.as_deref(),
+            sockets: Some(&self.sockets),
+            ..Asks::default()
+        }
+    }
+
+    /// The last datagram of a frame may be shorter than the others.
+    fn offered(&self) -> Option<Offered> {
+        let load = Load::Datagrams {
+            flows: self.streams,
+            rate_bps: Some(self.rate_bps.0 as f64 * f64::from(self.streams)),
+            payload_bytes: self.datagram_bytes.0,
+        };
+        Some(Offered::by(load, self.is_up(), self.is_down()))
+    }
+}
