@@ -17,6 +17,7 @@ mod dist;
 mod ends;
 mod figures;
 mod folder;
+mod lines;
 mod machine;
 mod purity;
 mod rooms;
@@ -49,6 +50,8 @@ enum Task {
     Tidy,
     /// That the pure rooms are pure: their dependencies and what they call
     Purity,
+    /// How many lines of code each room has, tests and comments apart
+    Lines(lines::Arguments),
     /// Write the JSON Schema of the document that a run ends with
     Schema(committed::Arguments),
     /// Write the page of all figures of all modes
@@ -87,6 +90,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Check(arguments) => check::run(&root, arguments),
         Task::Tidy => Ok(violation::report(&tidy::violations(&tree::Tree::read(&root)?))),
         Task::Purity => Ok(violation::report(&purity::violations(&root)?)),
+        Task::Lines(arguments) => lines::run(&root, arguments).map(|()| true),
         Task::Schema(arguments) => schema::run(&root, *arguments),
         Task::Figures(arguments) => figures::run(&root, *arguments),
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
