@@ -9,8 +9,8 @@ use pathscope_modes::goodput::GoodputArgs;
 use pathscope_modes::latency::LatencyArgs;
 use pathscope_modes::media::MediaArgs;
 use pathscope_modes::multipath::MultipathArgs;
+use pathscope_modes::survey;
 use pathscope_peers::native::DEFAULT_PORT;
-use pathscope_run::survey;
 use pathscope_views::Format;
 
 use crate::files::LOG_FILE;

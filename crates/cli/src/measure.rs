@@ -13,11 +13,11 @@ use pathscope_modes::follow_up::FollowUp;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::mode::Mode as _;
 use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::survey::{self, SurveyOptions};
 use pathscope_os::{OsError, host, routes};
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
-use pathscope_run::survey::{self, SurveyOptions};
 use pathscope_run::target;
 use pathscope_views::Format;
 

@@ -2,12 +2,15 @@
 
 use std::cell::Cell;
 
-use pathscope_modes::document::Document;
-use pathscope_modes::registry::EndInterval;
+use crate::document::Document;
+use crate::registry::EndInterval;
+use pathscope_core::id::FlowId;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
-use super::*;
+use crate::assemble::{Findings, measurement};
+use crate::end::Hosts;
+use crate::registry::{EndReport, Test};
 
 /// Fills a schema: every field is there, and of alternatives it is this one.
 struct Filler<'schema> {
@@ -148,7 +151,7 @@ fn assert_assembled(numbers: &Numbers, variant: usize) {
         };
         let measurements = vec![measurement(findings, &hosts)];
         let document = Document { measurements, ..Document::default() };
-        let _ = pathscope_modes::presentation::presentation(&document);
+        let _ = crate::presentation::presentation(&document);
     }
 }
 
@@ -170,7 +173,10 @@ fn whatever_numbers_the_other_end_reports_beside_each_other_make_a_measurement()
 fn whatever_the_other_end_says_of_an_interval_moved_or_did_not() {
     for number in NUMBERS {
         let interval: EndInterval = filled(number, 0);
-        assert_eq!(interval.has_moved(), number > 0, "{number}");
+        for variant in 0..6 {
+            let test: Test = filled(1_000, variant);
+            assert_eq!(test.has_moved(&interval), number > 0, "{number}");
+        }
     }
 }
 
@@ -179,7 +185,7 @@ fn whatever_a_result_file_says_is_shown() {
     for number in NUMBERS {
         for variant in 0..6 {
             let document: Document = filled(number, variant);
-            let _ = pathscope_modes::presentation::presentation(&document);
+            let _ = crate::presentation::presentation(&document);
         }
     }
 }
@@ -189,6 +195,6 @@ fn whatever_numbers_stand_beside_each_other_are_shown() {
     for seed in 0..60 {
         let variant = seed as usize % 6;
         let document: Document = filled_with(Numbers::Mixed(Cell::new(seed)), variant);
-        let _ = pathscope_modes::presentation::presentation(&document);
+        let _ = crate::presentation::presentation(&document);
     }
 }

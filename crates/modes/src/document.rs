@@ -5,18 +5,15 @@
 //! and a fixture of each released version is read by a test for ever.
 
 use pathscope_core::quantity::duration_ns;
-use pathscope_core::record::{Caveat, Check, Host, Substitution, Tool, Verdict};
+use pathscope_core::record::{Caveat, Check, Substitution, Tool, Verdict};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::datagrams::DatagramsSummary;
 use crate::datagrams::search::RateSearch;
-use crate::goodput::GoodputSummary;
-use crate::latency::LatencySummary;
-use crate::media::MediaSummary;
-use crate::multipath::MultipathSummary;
-use crate::registry::{EndInterval, EndReport, Test};
+use crate::end::Hosts;
+use crate::registry::{EndInterval, EndReport, InDocuments, Summary, Test};
+use crate::results::{Slice, Slices};
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
 ///
@@ -67,30 +64,6 @@ pub struct SchemaId {
 impl Default for SchemaId {
     fn default() -> Self {
         Self { name: SCHEMA_NAME.to_owned(), version: SCHEMA_VERSION }
-    }
-}
-
-/// The machines at both ends.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Hosts {
-    /// The end that asked.
-    pub client: Host,
-    /// The end that answered; absent where it was never reached.
-    pub server: Option<Host>,
-}
-
-impl Hosts {
-    /// Whether both ends run on one boot of one machine; unknown counts as no.
-    pub fn is_one_machine(&self) -> bool {
-        let server = self.server.as_ref().and_then(|server| server.boot_id.as_ref());
-        server.is_some() && server == self.client.boot_id.as_ref()
-    }
-
-    /// Whether both ends read one clock; unknown counts as no. On one machine a namespace of times may move it.
-    pub fn read_one_clock(&self) -> bool {
-        let server = self.server.as_ref().map(|server| &server.time_namespace);
-        self.is_one_machine() && server == Some(&self.client.time_namespace)
     }
 }
 
@@ -204,22 +177,24 @@ pub struct Interval {
     pub server: Option<EndInterval>,
 }
 
-/// What a test came to: a field for each mode.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Summary {
-    /// Of the goodput flows.
-    pub goodput: Option<GoodputSummary>,
-    /// Of the latency flows that are the test.
-    pub latency: Option<LatencySummary>,
-    /// Of the streams of frames.
-    pub media: Option<MediaSummary>,
-    /// Of the probes beside a load.
-    pub probe: Option<LatencySummary>,
-    /// Of the datagram flows.
-    pub datagrams: Option<DatagramsSummary>,
-    /// Of the paths of a multipath test.
-    pub multipath: Option<MultipathSummary>,
+impl Interval {
+    /// What both ends say in it of the flows of a mode.
+    pub(crate) fn slices<M: InDocuments>(&self) -> Slices<'_, M::Interval> {
+        Slices {
+            client: self.client.as_ref().map(EndInterval::slice::<M>),
+            server: self.server.as_ref().map(EndInterval::slice::<M>),
+        }
+    }
+
+    /// The client's word of it, or else the server's.
+    pub(crate) fn either(&self) -> Option<&EndInterval> {
+        self.client.as_ref().or(self.server.as_ref())
+    }
+}
+
+/// The client's intervals, as they say something of a mode.
+pub(crate) fn client_slices<M: InDocuments>(intervals: &[Interval]) -> Vec<Slice<'_, M::Interval>> {
+    intervals.iter().filter_map(|interval| Some(interval.client.as_ref()?.slice::<M>())).collect()
 }
 
 /// Why a text is no document.
@@ -296,24 +271,6 @@ mod tests {
         assert!(error(r#"{"schema":{"name":"iperf","version":1}}"#).contains("'iperf'"));
         let later = error(r#"{"schema":{"name":"pathscope-document","version":9}}"#);
         assert!(later.contains("version 9") && later.contains("use a newer one"), "{later}");
-    }
-
-    #[test]
-    fn one_clock_is_one_machine_in_one_namespace_of_times() {
-        let host = |boot: &str, times: Option<&str>| Host {
-            boot_id: Some(boot.to_owned()),
-            time_namespace: times.map(str::to_owned),
-            ..Host::default()
-        };
-        let is_one = |server: Host| {
-            let client = host("a", Some("time:[1]"));
-            Hosts { client, server: Some(server) }.read_one_clock()
-        };
-        assert!(is_one(host("a", Some("time:[1]"))));
-        for other in [host("b", Some("time:[1]")), host("a", Some("time:[2]")), host("a", None)] {
-            assert!(!is_one(other));
-        }
-        assert!(!Hosts::default().read_one_clock());
     }
 
     #[test]

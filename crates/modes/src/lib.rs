@@ -1,8 +1,9 @@
 //! What is measured: a folder for each thing, and the document that holds the results.
 //!
-//! A mode's folder holds `args.rs` (words), `plan.rs` (valid by construction, goes on the wire and into
-//! the results), `machine.rs` (the flows), `summary.rs` (typed results) and `presentation.rs` (all that a view
-//! needs). [`registry`] is the one place that lists them.
+//! A mode's folder holds `args.rs` (words), `plan.rs` and `limits.rs` (valid by construction, goes on the wire and into
+//! the results), `mode.rs` (what follows from a plan), `flow.rs` (the machines), `summary.rs` and `results.rs` (what both ends
+//! say, and what that comes to), `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is
+//! the one place that lists them.
 //! [`arrivals`], `consent`, [`pattern`] and [`sockets`] are what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
@@ -10,10 +11,14 @@
 #![forbid(unsafe_code)]
 
 pub mod arrivals;
+pub mod assemble;
+#[cfg(test)]
+mod assemble_tests;
 mod consent;
 pub mod datagrams;
 pub mod document;
 pub mod draw;
+pub mod end;
 pub mod figures;
 pub mod follow_up;
 pub mod goodput;
@@ -27,7 +32,11 @@ pub mod offered;
 pub mod pattern;
 pub mod placement;
 pub mod presentation;
+mod probes;
 pub mod registry;
+pub mod results;
 pub mod sockets;
 pub mod span;
 mod stamps;
+pub mod still;
+pub mod survey;

@@ -8,79 +8,18 @@ use std::str::FromStr;
 use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
 use thiserror::Error;
 
-/// Connections of one test.
-pub const CONNECTIONS: RangeInclusive<u64> = 1..=1_000_000;
-/// Connects in progress at once.
-pub const CONNECT_LIMIT: RangeInclusive<u64> = 1..=100_000;
 /// Bytes of one connection.
 pub const TRANSFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 60);
-/// Bytes of one segment of `pushpull`.
-pub const SEGMENT: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 40);
 /// Bytes of one system call.
 pub const BUFFER: RangeInclusive<Bytes> = Bytes(1)..=Bytes(64 << 20);
 /// A sender's rate.
 pub const RATE: RangeInclusive<BitRate> = BitRate(1_000)..=BitRate(1_000_000_000_000_000);
-/// From one share of a rate to the next.
-pub const RATE_PERIOD: RangeInclusive<Period> = Period(1_000_000)..=Period::from_secs(60);
-/// Sends of one burst.
-pub const BURST: RangeInclusive<u64> = 1..=1_000_000;
-/// The pause after a burst.
-pub const BURST_PAUSE: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(3_600);
 /// Processors' numbers, and how many may be named.
 pub const CPU: RangeInclusive<u64> = 0..=4_095;
 /// Length of a test.
 pub const DURATION: RangeInclusive<Period> = Period(10_000_000)..=Period::from_secs(366 * 86_400);
 /// From one live report to the next.
 pub const REPORT_EVERY: RangeInclusive<Period> = Period(10_000_000)..=Period::from_secs(3_600);
-/// From one ping to the next.
-pub const PERIOD: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(3_600);
-/// Pings of one test.
-pub const ITERATIONS: RangeInclusive<u64> = 1..=1_000_000_000_000;
-/// Bytes of a ping over TCP.
-pub const TCP_PING: RangeInclusive<Bytes> = Bytes(1)..=Bytes(1 << 20);
-/// Bytes of a ping over UDP: its header, to the most that a datagram carries.
-pub const UDP_PING: RangeInclusive<Bytes> =
-    Bytes(crate::latency::HEADER_BYTES as u64)..=Bytes(65_507);
-/// The same, with the note that stands behind the header where kernel stamps are asked for.
-pub const STAMPED_PING: RangeInclusive<Bytes> =
-    Bytes(crate::latency::NOTED_BYTES as u64)..=Bytes(65_507);
-/// Bytes of a datagram of goodput: its header, to the most that a datagram carries.
-pub const DATAGRAM: RangeInclusive<Bytes> =
-    Bytes(crate::datagrams::HEADER_BYTES as u64)..=Bytes(65_507);
-/// Flows of datagrams.
-pub const DATAGRAM_FLOWS: RangeInclusive<u64> = 1..=10_000;
-/// Flows of a latency test.
-pub const PINGING_FLOWS: RangeInclusive<u64> = 1..=10_000;
-/// Pings of one flow on their way at a time.
-pub const OUTSTANDING: RangeInclusive<u64> = 1..=1_024;
-/// Pings of all flows on their way at a time: each takes a place in a window of memory.
-pub const PINGS_ON_THEIR_WAY: u64 = 65_536;
-/// Bytes of one ping of each flow of a test: what a server holds for a stranger.
-pub const PING_BYTES_OF_ALL: u64 = 64 << 20;
-/// How many percentiles can be asked for.
-pub const PERCENTILES: RangeInclusive<u64> = 0..=32;
-/// A percentile, in 10⁻⁹.
-pub const PERCENTILE_PPB: RangeInclusive<u32> = 1..=999_999_999;
-/// Where a histogram of equal ranges begins.
-pub const HISTOGRAM_START: RangeInclusive<Period> = Period(0)..=Period::from_secs(60);
-/// The width of its ranges.
-pub const HISTOGRAM_WIDTH: RangeInclusive<Period> = Period(1)..=Period::from_secs(60);
-/// Their number.
-pub const HISTOGRAM_COUNT: RangeInclusive<u32> = 1..=10_000;
-/// Frames a second of a stream.
-pub const FRAME_RATE: RangeInclusive<u64> = 1..=10_000;
-/// How long a frame may wait before it is played.
-pub const BUFFER_DEPTH: RangeInclusive<Period> = Period(1_000_000)..=Period::from_secs(60);
-/// Streams at once.
-pub const STREAMS: RangeInclusive<u64> = 1..=10_000;
-/// Bytes of a stream's datagram: room for two headers and what they are for, to the most that UDP carries.
-pub const STREAM_DATAGRAM: RangeInclusive<Bytes> = Bytes(128)..=Bytes(65_507);
-/// Bytes that an end may need to remember what came of all streams.
-pub const STREAM_MEMORY: u64 = 256 << 20;
-/// Datagrams of a multipath test that leave together.
-pub const GROUPING: RangeInclusive<u64> = 1..=10_000;
-/// How long a sender that duplicates late ones waits for the primary.
-pub const LATE_BY: RangeInclusive<Period> = Period(1_000)..=Period::from_secs(5);
 /// Code points of differentiated services: six bits.
 pub const DSCP: RangeInclusive<u64> = 0..=63;
 /// Routers that a packet may pass: what a byte holds, and none that cannot leave.

@@ -1,6 +1,6 @@
 //! What is asked of a mode, whichever it is: everything about a test that follows from its plan alone.
 //!
-//! Each mode answers for itself, in its folder; `registry` names the modes once. Nobody else matches on them.
+//! Each mode answers for itself, in its folder; `registry` names the modes once.
 
 use std::fmt::Debug;
 

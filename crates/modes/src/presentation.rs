@@ -1,16 +1,16 @@
 //! A document as a presentation. Asks each mode for its figures; knows no view.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::presentation::{
-    Figure, Presentation, Row, Section, Series, Table, Unit, Value,
-};
+use pathscope_core::presentation::{Figure, Presentation, Row, Section, Series, Table, Value};
 use pathscope_core::quantity::{bytes, count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{Host, LabNode, OffCpu, WorkerUsage};
-use pathscope_core::stats::LatencyFigures;
+use pathscope_core::stats::{Distribution, LatencyFigures};
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
-use crate::registry::{EndInterval, EndReport, Plan, Test};
-use crate::{datagrams, goodput, latency, media, multipath};
+use crate::end::Hosts;
+use crate::registry::{EndReport, InDocuments, ProbePlan, Test, Visitor};
+use crate::results::{Detail, Ends, Point, Results};
+use crate::{datagrams, goodput, probes};
 
 /// All of a document.
 pub fn presentation(document: &Document) -> Presentation {
@@ -18,7 +18,7 @@ pub fn presentation(document: &Document) -> Presentation {
     // Several measurements are looked at side by side; their connections stand in the document.
     let detail =
         if document.measurements.len() > 1 { Detail::Failures } else { Detail::Everything };
-    sections.extend(shown(document).map(|measurement| section(measurement, detail)));
+    sections.extend(shown(document).map(|it| section(it, &document.hosts, detail)));
     Presentation {
         title: title(&document.kind, document.target.as_deref()),
         context: context(document),
@@ -48,29 +48,22 @@ pub fn title(kind: &str, target: Option<&str>) -> String {
 
 /// One line of the live report: the interval as both ends saw it.
 pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
-    let (client, server) = (interval.client.as_ref(), interval.server.as_ref());
-    let end_ns = client.or(server).map(|end| end.end_ns);
+    let end_ns = interval.either().map(|end| end.end_ns);
     let mut cells = vec![Figure::new("time", end_ns.map_or(Value::Absent, Value::Duration))];
-    match &test.plan {
-        Plan::Goodput(plan) => {
-            cells.extend(goodput::presentation::cells(plan, client, server));
-            cells.extend(test.probe.iter().flat_map(|_| cells_of_probes(client)));
-        }
-        Plan::Datagrams(plan) => {
-            cells.extend(datagrams::presentation::cells(plan, client, server));
-            cells.extend(test.probe.iter().flat_map(|_| cells_of_probes(client)));
-        }
-        Plan::Latency(_) => cells.extend(latency::presentation::cells(client)),
-        Plan::Media(plan) => cells.extend(media::presentation::cells(plan, client, server)),
-        Plan::Multipath(_) => cells.extend(multipath::presentation::cells(client)),
-    }
+    cells.extend(test.plan.visit(Cells(interval)));
+    let probes = test.probe.iter();
+    cells.extend(probes.flat_map(|plan| probes::cells(plan, interval.slices::<ProbePlan>())));
     Row { section: name.to_owned(), cells }
 }
 
-/// A row of probes is too few for a p99.
-fn cells_of_probes(client: Option<&EndInterval>) -> impl Iterator<Item = Figure> {
-    let cells = latency::presentation::cells(client).into_iter().skip(1);
-    cells.filter(|cell| cell.label != "RTT p99")
+struct Cells<'interval>(&'interval Interval);
+
+impl Visitor for Cells<'_> {
+    type Output = Vec<Figure>;
+
+    fn visit<M: InDocuments>(self, plan: &M) -> Vec<Figure> {
+        plan.cells(self.0.slices::<M>())
+    }
 }
 
 fn context(document: &Document) -> Vec<Figure> {
@@ -138,7 +131,7 @@ fn overview(document: &Document) -> Option<Section> {
     if document.measurements.len() < 2 {
         return None;
     }
-    if let Some(table) = media::presentation::overview(&document.measurements) {
+    if let Some(table) = of_one_mode(&document.measurements) {
         let title = "summary".to_owned();
         return Some(Section { title, tables: vec![table], ..Section::default() });
     }
@@ -147,6 +140,24 @@ fn overview(document: &Document) -> Option<Section> {
     let rows = document.measurements.iter().map(overview_row).collect();
     let table = Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows };
     Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
+}
+
+/// Runs of one mode side by side, where that has a table for it.
+fn of_one_mode(measurements: &[Measurement]) -> Option<Table> {
+    measurements.first()?.test.plan.visit(Overview(measurements))
+}
+
+struct Overview<'all>(&'all [Measurement]);
+
+impl Visitor for Overview<'_> {
+    type Output = Option<Table>;
+
+    fn visit<M: InDocuments>(self, _: &M) -> Option<Table> {
+        let runs = self.0.iter();
+        let runs = runs.map(|it| Some((it.name.as_str(), M::summary_of(&it.summary)?)));
+        let runs: Vec<_> = runs.collect::<Option<_>>()?;
+        M::overview(&runs)
+    }
 }
 
 fn overview_row(measurement: &Measurement) -> Vec<Value> {
@@ -172,101 +183,64 @@ fn overview_row(measurement: &Measurement) -> Vec<Value> {
     ]
 }
 
-/// Which connections are told one by one.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Detail {
-    /// Where one has failed.
-    Failures,
-    /// Wherever there are several.
-    Everything,
-}
-
-fn section(measurement: &Measurement, detail: Detail) -> Section {
-    let summary = &measurement.summary;
-    let mut figures = Vec::new();
-    if let (Plan::Goodput(_), Some(goodput)) = (&measurement.test.plan, &summary.goodput) {
-        figures.extend(goodput::presentation::figures(goodput));
-    }
-    if let (Plan::Latency(plan), Some(latency)) = (&measurement.test.plan, &summary.latency) {
-        figures.extend(latency::presentation::figures(plan, latency));
-    }
-    if let Some(datagrams) = &summary.datagrams {
-        figures.extend(datagrams::presentation::figures(datagrams));
-    }
-    if let (Plan::Media(plan), Some(media)) = (&measurement.test.plan, &summary.media) {
-        figures.extend(media::presentation::figures(plan, media));
-    }
-    if let Some(probe) = &summary.probe {
-        figures.extend(loaded(probe));
-    }
-    figures.extend(summary.multipath.iter().flat_map(multipath::presentation::figures));
+fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
+    let Told { mut figures, tables, mut distributions } =
+        measurement.test.plan.visit(Tell { measurement, hosts, detail });
+    figures.extend(measurement.summary.probe.iter().flat_map(probes::figures));
     figures.extend(measurement.client.connect.as_ref().map(connect_time));
     figures.extend(machinery(measurement));
     figures.extend(off_cpu(measurement));
     figures.extend(machines(measurement));
+    if distributions.is_empty() {
+        distributions.extend(probes::distribution(&measurement.client));
+    }
     Section {
         title: measurement.name.clone(),
         subtitle: measurement.test.plan.subtitle(),
         figures,
-        tables: connections(measurement, detail)
-            .into_iter()
-            .chain(summary.goodput.as_ref().and_then(goodput::presentation::remotes))
-            .chain(ranges(measurement))
-            .chain(flows(measurement))
-            .chain(media::presentation::streams(measurement))
-            .chain(paths(measurement))
-            .collect(),
+        tables,
         series: series(measurement),
-        distributions: distributions(measurement),
+        distributions,
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
         caveats: measurement.caveats.clone(),
     }
 }
 
-fn connections(measurement: &Measurement, detail: Detail) -> Option<Table> {
-    let client = measurement.client.goodput.as_ref()?;
-    let server = measurement.server.as_ref().and_then(|server| server.goodput.as_ref());
-    let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
-    (has_failures || detail == Detail::Everything)
-        .then(|| goodput::presentation::connections(client, server))
-        .flatten()
+/// What a mode has told of a measurement.
+#[derive(Default)]
+struct Told {
+    figures: Vec<Figure>,
+    tables: Vec<Table>,
+    distributions: Vec<(String, Distribution)>,
 }
 
-fn flows(measurement: &Measurement) -> Option<Table> {
-    let client = measurement.client.datagrams.as_ref()?;
-    let server = measurement.server.as_ref().and_then(|server| server.datagrams.as_ref());
-    datagrams::presentation::flows(client, server)
+/// Has a mode tell of a measurement.
+struct Tell<'all> {
+    measurement: &'all Measurement,
+    hosts: &'all Hosts,
+    detail: Detail,
 }
 
-fn paths(measurement: &Measurement) -> Vec<Table> {
-    let both = measurement.summary.multipath.as_ref().zip(measurement.client.multipath.as_ref());
-    both.map(|(summary, client)| multipath::presentation::tables(summary, client))
-        .unwrap_or_default()
-}
+impl Visitor for Tell<'_> {
+    type Output = Told;
 
-fn ranges(measurement: &Measurement) -> Option<Table> {
-    let linear = measurement.client.latency.as_ref()?.linear.as_ref()?;
-    Some(latency::presentation::ranges(linear))
-}
-
-/// The probes beside a load, in short.
-fn loaded(probe: &latency::LatencySummary) -> Vec<Figure> {
-    let percents = [50.0, 75.0, 90.0, 95.0, 99.0];
-    let mut figures = latency::presentation::percentiles(&probe.rtt, "loaded RTT", &percents);
-    let since =
-        latency::presentation::since(probe).map_or_else(String::new, |since| format!("; {since}"));
-    let note = format!("{} of {} probes lost{since}", count(probe.lost), count(probe.sent));
-    let exact = |label: &str, value: Option<u64>| {
-        Figure::new(label, value.map_or(Value::Absent, Value::Duration)).of("loaded RTT")
-    };
-    // Where too few came back for a median, these two are all that is known.
-    if probe.rtt.count > 0 && probe.rtt.median_ns().is_none() {
-        let taken = format!("{} taken", count(probe.rtt.count));
-        figures.push(exact("loaded RTT minimum", probe.rtt.min_ns).with_note(taken));
+    fn visit<M: InDocuments>(self, plan: &M) -> Told {
+        let Measurement { client, server, summary, .. } = self.measurement;
+        let Some(summary) = M::summary_of(summary) else { return Told::default() };
+        let figures = plan.figures(summary);
+        let Some(of_client) = client.end(M::report(client)) else {
+            return Told { figures, ..Told::default() };
+        };
+        let server = server.as_ref().and_then(|server| server.end(M::report(server)));
+        let ends = Ends { client: of_client, server, hosts: self.hosts };
+        let distributions = M::distributions(&ends).into_iter();
+        Told {
+            figures,
+            tables: plan.tables(summary, &ends, self.detail),
+            distributions: distributions.map(|(of, it)| (of.to_owned(), it.clone())).collect(),
+        }
     }
-    figures.push(exact("loaded RTT maximum", probe.rtt.max_ns).with_note(note));
-    figures
 }
 
 /// What each end says of its workers, beside each other.
@@ -352,60 +326,42 @@ fn machines(measurement: &Measurement) -> Vec<Figure> {
     .collect()
 }
 
+/// Figures over time, in the order in which the mode and the probes have them.
 fn series(measurement: &Measurement) -> Vec<Series> {
-    let at = |interval: &Interval| {
-        let end = interval.client.as_ref().or(interval.server.as_ref());
-        measurement.start_ns.saturating_add(end.map_or(0, |end| end.start_ns))
-    };
-    let of = |label: &str, unit: Unit, value: &dyn Fn(&Interval) -> Option<f64>| {
+    let Measurement { test, start_ns, intervals, .. } = measurement;
+    let mut all: Vec<Series> = Vec::new();
+    for interval in intervals {
+        let Some(end) = interval.either() else { continue };
         // The last interval, cut short by the end, says little of a rate.
-        let is_whole = |interval: &&Interval| {
-            let end = interval.client.as_ref().or(interval.server.as_ref());
-            let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
-            length_ns.saturating_mul(2) >= measurement.test.report_every_ns.0
-        };
-        let intervals = measurement.intervals.iter().filter(is_whole);
-        // What came after a program stood still had waited in buffers, and is no rate of the path.
-        let is_plain = |interval: &Interval| {
-            let mut ends = [&interval.client, &interval.server].into_iter().flatten();
-            ends.all(|end| end.stood_still_ns.is_none())
-        };
-        let points: Vec<_> = intervals
-            .map(|interval| (at(interval), value(interval).filter(|_| is_plain(interval))))
-            .collect();
-        let is_known = points.iter().any(|(_, value)| value.is_some());
-        is_known.then(|| Series { label: label.to_owned(), points, unit })
-    };
-    let cell = |name: &'static str| {
-        move |interval: &Interval| {
-            let row = row(&measurement.name, &measurement.test, interval);
-            row.cells.into_iter().find(|cell| cell.label == name).and_then(|cell| {
-                match cell.value {
-                    Value::BitRate(rate) => Some(rate),
-                    _ => None,
-                }
-            })
+        let length_ns = end.end_ns.saturating_sub(end.start_ns);
+        if length_ns.saturating_mul(2) < test.report_every_ns.0 {
+            continue;
         }
-    };
-    let median = |interval: &Interval| {
-        let latency = interval.client.as_ref()?.latency.as_ref()?;
-        latency.rtt.as_ref().and_then(LatencyFigures::median_ns).map(|median| median as f64)
-    };
-    [
-        of("goodput up", Unit::BitRate, &cell("up")),
-        of("goodput down", Unit::BitRate, &cell("down")),
-        of("RTT p50", Unit::Nanoseconds, &median),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+        // What came after a program stood still had waited in buffers, and is no rate of the path.
+        let mut ends = [&interval.client, &interval.server].into_iter().flatten();
+        let is_plain = ends.all(|end| end.stood_still_ns.is_none());
+        let mut points = test.plan.visit(Points(interval));
+        let probes = test.probe.iter();
+        points.extend(probes.flat_map(|plan| plan.points(interval.slices::<ProbePlan>())));
+        for Point { label, unit, value } in points {
+            let place = all.iter().position(|series| series.label == label).unwrap_or_else(|| {
+                all.push(Series { label: label.to_owned(), points: Vec::new(), unit });
+                all.len() - 1
+            });
+            let at = start_ns.saturating_add(end.start_ns);
+            all[place].points.push((at, value.filter(|_| is_plain)));
+        }
+    }
+    all.retain(|series| series.points.iter().any(|(_, value)| value.is_some()));
+    all
 }
 
-fn distributions(measurement: &Measurement) -> Vec<(String, pathscope_core::stats::Distribution)> {
-    let report = measurement.client.latency.as_ref().or(measurement.client.probe.as_ref());
-    let rtt = report.and_then(|report| report.rtt.clone()).map(|rtt| ("RTT".to_owned(), rtt));
-    let ends = [Some(&measurement.client), measurement.server.as_ref()].into_iter().flatten();
-    let delays = ends.filter_map(|end| end.media.as_ref()?.delay.clone());
-    let delays = delays.map(|delay| ("frame delay".to_owned(), delay));
-    rtt.into_iter().chain(delays).collect()
+struct Points<'interval>(&'interval Interval);
+
+impl Visitor for Points<'_> {
+    type Output = Vec<Point>;
+
+    fn visit<M: InDocuments>(self, plan: &M) -> Vec<Point> {
+        plan.points(self.0.slices::<M>())
+    }
 }

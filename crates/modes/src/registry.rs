@@ -1,4 +1,4 @@
-//! The modes, listed once: what a test can be, and what one end says of it.
+//! The modes, listed once: what a test can be, and where documents have what each end says of it.
 
 use std::ops::Deref;
 
@@ -11,16 +11,21 @@ use pathscope_flow::{Group, GroupId};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::datagrams::{DatagramsInterval, DatagramsPlan, DatagramsReport};
-use crate::goodput::{EndedConnections, GoodputInterval, GoodputPlan, GoodputReport};
-use crate::latency::{LatencyInterval, LatencyPlan, LatencyReport};
+use crate::datagrams::DatagramsPlan;
+use crate::end::{EndFacts, EndedConnections};
+use crate::goodput::GoodputPlan;
+use crate::latency::LatencyPlan;
 use crate::limits::{self, PlanError};
-use crate::media::{MediaInterval, MediaPlan, MediaReport};
+use crate::media::MediaPlan;
 use crate::mode::{Flows, Mode};
-use crate::multipath::{MultipathInterval, MultipathPlan, MultipathReport};
+use crate::multipath::MultipathPlan;
+use crate::results::{End, Results, Slice};
 
 /// The group of the plan's own flows. What else there is are probes.
 pub const MAIN: GroupId = GroupId(0);
+
+/// The plan of probes beside a load.
+pub type ProbePlan = LatencyPlan;
 
 /// One test: a plan, probes beside it, and how often both ends report. Goes on the wire and into the
 /// document as it ran.
@@ -29,7 +34,7 @@ pub struct Test {
     /// What is measured.
     pub plan: Plan,
     /// Latency probes beside it.
-    pub probe: Option<LatencyPlan>,
+    pub probe: Option<ProbePlan>,
     /// From one live report to the next.
     pub report_every_ns: Period,
 }
@@ -62,7 +67,7 @@ impl Test {
                 lanes,
                 roams,
             };
-            first += numbers;
+            first = first.saturating_add(numbers);
             group
         };
         (0..).zip(plans).map(group).collect()
@@ -80,142 +85,208 @@ impl Test {
     pub fn duration_ns(&self) -> Option<Period> {
         self.plan.duration_ns()
     }
+
+    /// Whether the plan's own flows sent or received anything in an interval. Probes beside a load come and go whatever
+    /// becomes of that, so they say nothing of it.
+    pub fn has_moved(&self, interval: &EndInterval) -> bool {
+        self.plan.visit(Moved(interval))
+    }
 }
 
-/// What is measured, a variant for each mode.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Plan {
-    /// How much applications get through.
-    Goodput(GoodputPlan),
-    /// How long a round trip takes.
-    Latency(LatencyPlan),
-    /// How much gets through as datagrams.
-    Datagrams(DatagramsPlan),
-    /// Whether frames on a schedule are there when they are to be played.
-    Media(MediaPlan),
-    /// How much further paths help.
-    Multipath(MultipathPlan),
-}
+struct Moved<'interval>(&'interval EndInterval);
 
-impl Deref for Plan {
-    type Target = dyn Mode;
+impl Visitor for Moved<'_> {
+    type Output = bool;
 
-    fn deref(&self) -> &Self::Target {
-        match self {
-            Self::Goodput(plan) => plan,
-            Self::Latency(plan) => plan,
-            Self::Datagrams(plan) => plan,
-            Self::Media(plan) => plan,
-            Self::Multipath(plan) => plan,
+    fn visit<M: InDocuments>(self, _: &M) -> bool {
+        match M::interval(self.0) {
+            Some(own) => M::has_moved(own),
+            // The load is over at this end.
+            None => ProbePlan::interval(self.0).is_some_and(ProbePlan::has_moved),
         }
     }
 }
 
-/// What one end says of one interval while a test runs.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct EndInterval {
-    /// Its number, from 0, the same at both ends.
-    pub index: u64,
-    /// Its begin, in time since this end started the test.
-    pub start_ns: u64,
-    /// Its end.
-    pub end_ns: u64,
-    /// What the goodput flows did in it.
-    pub goodput: Option<GoodputInterval>,
-    /// Goodput connections that ended in it; absent where none did.
-    pub ended: Option<EndedConnections>,
-    /// What the latency flows, probes among them, did in it.
-    pub latency: Option<LatencyInterval>,
-    /// What the datagram flows did in it.
-    pub datagrams: Option<DatagramsInterval>,
-    /// What the streams of frames did in it.
-    pub media: Option<MediaInterval>,
-    /// What the paths of a multipath test did in it.
-    pub multipath: Option<MultipathInterval>,
-    /// This end's program had stood still for so long, in it or right before it: what waited in buffers meanwhile counts
-    /// in it, too, so that more may have come than the path carries in its time. Absent where it had not.
-    pub stood_still_ns: Option<u64>,
+/// What is done with the plan of a mode, whichever it is.
+pub(crate) trait Visitor {
+    /// What that comes to.
+    type Output;
+
+    /// Does it.
+    fn visit<M: InDocuments>(self, plan: &M) -> Self::Output;
+}
+
+/// Where documents have what is said of a mode's flows.
+pub(crate) trait InDocuments: Results {
+    /// In an end's interval.
+    fn interval(end: &EndInterval) -> Option<&Self::Interval>;
+    /// In an end's report.
+    fn report(end: &EndReport) -> Option<&Self::Report>;
+    /// In an end's report, to be completed.
+    fn report_mut(end: &mut EndReport) -> Option<&mut Self::Report>;
+    /// In what both ends' reports come to.
+    fn summary_of(all: &Summary) -> Option<&Self::Summary>;
+    /// Where that is to be put.
+    fn summary_mut(all: &mut Summary) -> &mut Option<Self::Summary>;
+}
+
+macro_rules! modes {
+    ($($(#[doc = $meaning:literal])* $name:ident($plan:ty) as $field:ident;)*) => {
+        /// What is measured, a variant for each mode.
+        #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Plan {
+            $($(#[doc = $meaning])* $name($plan),)*
+        }
+
+        impl Deref for Plan {
+            type Target = dyn Mode;
+
+            fn deref(&self) -> &Self::Target {
+                match self {
+                    $(Self::$name(plan) => plan,)*
+                }
+            }
+        }
+
+        impl Plan {
+            /// Has something done with the plan that it is.
+            pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$name(plan) => visitor.visit(plan),)*
+                }
+            }
+        }
+
+        /// What one end says of one interval while a test runs.
+        #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(default)]
+        pub struct EndInterval {
+            /// Its number, from 0, the same at both ends.
+            pub index: u64,
+            /// Its begin, in time since this end started the test.
+            pub start_ns: u64,
+            /// Its end.
+            pub end_ns: u64,
+            $(#[doc = concat!("What flows of `", stringify!($field), "` did in it.")]
+            pub $field: Option<<$plan as Results>::Interval>,)*
+            /// Connections that ended in it; absent where none did.
+            pub ended: Option<EndedConnections>,
+            /// This end's program had stood still for so long, in it or right before it: what waited in buffers meanwhile
+            /// counts in it, too, so that more may have come than the path carries in its time. Absent where it had not.
+            pub stood_still_ns: Option<u64>,
+        }
+
+        /// What one end says when all its flows are over.
+        #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(default)]
+        pub struct EndReport {
+            $(#[doc = concat!("What the plan's flows came to, where it is one of `", stringify!($field), "`.")]
+            pub $field: Option<<$plan as Results>::Report>,)*
+            /// What the probes beside a load came to.
+            pub probe: Option<<ProbePlan as Results>::Report>,
+            /// From the start of the test to the end of its last flow.
+            pub elapsed_ns: u64,
+            /// Processor time of each worker thread that carried the plan's flows.
+            pub workers: Vec<WorkerUsage>,
+            /// Processor time of each worker thread that carried probes.
+            pub probe_workers: Vec<WorkerUsage>,
+            /// At the client: how long the plan's TCP connections took to be established, each from before its SYN until
+            /// this end, woken for it, saw that it was.
+            pub connect: Option<LatencyFigures>,
+            /// How the kernel set the first connection of the plan's flows, read back at the start.
+            pub sockets: Option<SocketFacts>,
+            /// Of all processors of this machine, the share of time that was not idle.
+            pub host_cpu_share: Option<f64>,
+            /// What this machine's kernel counted meanwhile.
+            pub host: Option<HostCounters>,
+            /// When this end's program stood still; absent where it never did, or nobody looked.
+            pub stood_still: Option<StoodStill>,
+            /// What a reader must know that this end noticed.
+            pub caveats: Vec<Caveat>,
+        }
+
+        impl EndReport {
+            /// Takes half of what is told one by one, of every kind; counts stay exact.
+            pub fn halve(&mut self) {
+                $(self.$field.iter_mut().for_each(<$plan as Results>::halve);)*
+                self.probe.iter_mut().for_each(ProbePlan::halve);
+                self.workers.truncate(self.workers.len() / 2);
+                self.probe_workers.truncate(self.probe_workers.len() / 2);
+                // The first tells that the report was shortened.
+                self.caveats.truncate(self.caveats.len().div_ceil(2));
+            }
+        }
+
+        /// What a test came to.
+        #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+        #[serde(default)]
+        pub struct Summary {
+            $(#[doc = concat!("Of the plan's flows, where it is one of `", stringify!($field), "`.")]
+            pub $field: Option<<$plan as Results>::Summary>,)*
+            /// Of the probes beside a load.
+            pub probe: Option<<ProbePlan as Results>::Summary>,
+        }
+
+        $(impl InDocuments for $plan {
+            fn interval(end: &EndInterval) -> Option<&Self::Interval> {
+                end.$field.as_ref()
+            }
+
+            fn report(end: &EndReport) -> Option<&Self::Report> {
+                end.$field.as_ref()
+            }
+
+            fn report_mut(end: &mut EndReport) -> Option<&mut Self::Report> {
+                end.$field.as_mut()
+            }
+
+            fn summary_of(all: &Summary) -> Option<&Self::Summary> {
+                all.$field.as_ref()
+            }
+
+            fn summary_mut(all: &mut Summary) -> &mut Option<Self::Summary> {
+                &mut all.$field
+            }
+        })*
+    };
+}
+
+modes! {
+    /// How much applications get through.
+    Goodput(GoodputPlan) as goodput;
+    /// How long a round trip takes.
+    Latency(LatencyPlan) as latency;
+    /// How much gets through as datagrams.
+    Datagrams(DatagramsPlan) as datagrams;
+    /// Whether frames on a schedule are there when they are to be played.
+    Media(MediaPlan) as media;
+    /// How much further paths help.
+    Multipath(MultipathPlan) as multipath;
 }
 
 impl EndInterval {
-    /// Whether anything was sent or received in it. Probes beside a load come and go whatever becomes of that, so they
-    /// say nothing of it.
-    pub fn has_moved(&self) -> bool {
-        let goodput = self.goodput.unwrap_or_default();
-        let is_load = self.goodput.is_some() || self.datagrams.is_some();
-        let pings = self.latency.as_ref().filter(|_| !is_load);
-        let pings = pings.map_or(0, |latency| latency.received);
-        let datagrams = self.datagrams.unwrap_or_default();
-        // Frames that are played from the buffer are progress, too.
-        let media = self.media.unwrap_or_default();
-        let echoes = self.multipath.iter().flat_map(|it| &it.paths).map(|path| path.received);
-        [goodput.sent_bytes, goodput.received_bytes, pings, datagrams.sent, datagrams.received]
-            .into_iter()
-            .chain([media.sent_datagrams, media.received_datagrams, media.frames.judged()])
-            .chain(echoes)
-            // Not their sum: a peer may say anything.
-            .any(|moved| moved > 0)
+    /// What it says of the flows of a mode.
+    pub(crate) fn slice<M: InDocuments>(&self) -> Slice<'_, M::Interval> {
+        let (start_ns, end_ns) = (self.start_ns, self.end_ns);
+        Slice { start_ns, end_ns, own: M::interval(self), ended: self.ended }
     }
-}
-
-/// What one end says when all its flows are over.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct EndReport {
-    /// What the goodput flows came to.
-    pub goodput: Option<GoodputReport>,
-    /// What the latency flows of the plan came to.
-    pub latency: Option<LatencyReport>,
-    /// What the streams of frames came to.
-    pub media: Option<MediaReport>,
-    /// What the probes beside a load came to.
-    pub probe: Option<LatencyReport>,
-    /// What the datagram flows came to.
-    pub datagrams: Option<DatagramsReport>,
-    /// What the paths of a multipath test came to.
-    pub multipath: Option<MultipathReport>,
-    /// From the start of the test to the end of its last flow.
-    pub elapsed_ns: u64,
-    /// Processor time of each worker thread that carried the plan's flows.
-    pub workers: Vec<WorkerUsage>,
-    /// Processor time of each worker thread that carried probes.
-    pub probe_workers: Vec<WorkerUsage>,
-    /// At the client: how long the plan's TCP connections took to be established, each from before its SYN until this end,
-    /// woken for it, saw that it was.
-    pub connect: Option<LatencyFigures>,
-    /// How the kernel set the first connection of the plan's flows, read back at the start.
-    pub sockets: Option<SocketFacts>,
-    /// Of all processors of this machine, the share of time that was not idle.
-    pub host_cpu_share: Option<f64>,
-    /// What this machine's kernel counted meanwhile.
-    pub host: Option<HostCounters>,
-    /// When this end's program stood still; absent where it never did, or nobody looked.
-    pub stood_still: Option<StoodStill>,
-    /// What a reader must know that this end noticed.
-    pub caveats: Vec<Caveat>,
 }
 
 impl EndReport {
-    /// Of the time, the share that its program stood still; `None` where that is not known to have happened.
-    pub fn still_share(&self) -> Option<f64> {
-        let still = self.stood_still.as_ref().filter(|_| self.elapsed_ns > 0)?;
-        Some(still.total_ns as f64 / self.elapsed_ns as f64)
+    /// What it says of its end, whatever was measured.
+    pub fn facts(&self) -> EndFacts<'_> {
+        EndFacts {
+            elapsed_ns: self.elapsed_ns,
+            workers: &self.workers,
+            host_cpu_share: self.host_cpu_share,
+            host: self.host.as_ref(),
+            stood_still: self.stood_still.as_ref(),
+        }
     }
 
-    /// For how long its program stood still.
-    pub fn still_ns(&self) -> u64 {
-        self.stood_still.as_ref().map_or(0, |still| still.total_ns)
-    }
-
-    /// The most that the hypervisor took of one of this end's processors, as a share of the time.
-    pub fn stolen_share(&self) -> Option<f64> {
-        self.host.as_ref()?.most_stolen()
-    }
-
-    /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
-    pub fn waiting_workers(&self) -> impl Iterator<Item = &WorkerUsage> {
-        self.workers.iter().filter(|worker| worker.wait != "spin")
+    /// With what it says of these flows.
+    pub(crate) fn end<'end, R>(&'end self, own: Option<&'end R>) -> Option<End<'end, R>> {
+        own.map(|own| End { own, facts: self.facts() })
     }
 }

@@ -2,14 +2,15 @@
 
 use pathscope_core::quantity::{counted, duration_ns};
 use pathscope_core::record::{Caveat, StoodStill};
-use pathscope_modes::document::Interval;
-use pathscope_modes::registry::{EndReport, Plan};
+
+use crate::document::Interval;
+use crate::registry::{EndReport, Plan};
 
 /// Stretches that are told by their times.
 const TOLD: usize = 3;
 
 /// What to mind of a test at whose ends programs stood still.
-pub(crate) fn caveats(
+pub fn caveats(
     plan: &Plan,
     client: &EndReport,
     server: Option<&EndReport>,
@@ -49,7 +50,7 @@ fn caveat(name: &str, still: &StoodStill, plan: &Plan) -> Caveat {
 
 /// Rows as they are shown, and what has to be said of them.
 #[derive(Debug, Default)]
-pub(crate) struct StillRows {
+pub struct StillRows {
     /// Of each end, what was said last.
     said: [Option<u64>; 2],
 }
@@ -82,10 +83,10 @@ impl StillRows {
 
 #[cfg(test)]
 mod tests {
+    use crate::latency::LatencyPlan;
+    use crate::registry::EndInterval;
     use pathscope_core::quantity::Frequency;
     use pathscope_core::record::Stretch;
-    use pathscope_modes::latency::LatencyPlan;
-    use pathscope_modes::registry::EndInterval;
 
     use super::*;
 

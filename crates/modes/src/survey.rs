@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period, bit_rate, count, counted, duration_ns};
-use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
-use pathscope_modes::latency::{self, LatencyPlan};
-use pathscope_modes::registry::{Plan, Test};
-use pathscope_modes::sockets::SocketPlan;
+
+use crate::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
+use crate::latency::{self, LatencyPlan};
+use crate::registry::{Plan, Test};
+use crate::sockets::SocketPlan;
 
 /// Probes a second unless something else is asked for: in a step of the usual length more than the 1,000 that a p99 needs, also
 /// where a quarter of them is lost.

@@ -13,12 +13,13 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::presentation::Row;
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_flow::{Credentials, Resumed};
+use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::follow_up::{FollowUp, Step};
 use pathscope_modes::goodput::disagreements;
-use pathscope_modes::latency::Protocol;
 use pathscope_modes::presentation;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::still::StillRows;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native;
@@ -26,10 +27,8 @@ use pathscope_peers::native;
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::{attach, destinations};
 use crate::error::RunError;
-use crate::records::assemble::{self, Findings};
 use crate::records::journal::Journal;
 use crate::records::samples::SampleFile;
-use crate::records::still::StillRows;
 use crate::server::Embedded;
 use crate::session::driver::{Driver, End, Left, stopping_takes};
 use crate::session::inbox::Inbox;
@@ -202,16 +201,8 @@ impl ClientRun<'_> {
     /// and a survey's idle latency, goes over TCP. What was asked for by name is refused.
     fn go_without_datagrams(&mut self, error: RunError) -> Result<(), RunError> {
         let is_survey = self.document.kind == "survey";
-        for (_, test) in &mut self.tests {
-            let idle = match &mut test.plan {
-                Plan::Latency(plan) if is_survey => Some(plan),
-                Plan::Latency(plan) if plan.protocol == Protocol::Udp => return Err(error),
-                Plan::Datagrams(_) | Plan::Media(_) | Plan::Multipath(_) => return Err(error),
-                _ => None,
-            };
-            for plan in idle.into_iter().chain(&mut test.probe) {
-                plan.protocol = Protocol::Tcp;
-            }
+        if !self.tests.iter_mut().all(|(_, test)| test.go_without_datagrams(is_survey)) {
+            return Err(error);
         }
         let caveat = Caveat::new(
             "udp_unanswered",

@@ -15,7 +15,6 @@ pub mod records;
 pub mod server;
 mod session;
 pub mod stop;
-pub mod survey;
 pub mod target;
 pub mod timestamp;
 mod workers;

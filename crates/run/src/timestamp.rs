@@ -29,7 +29,7 @@ mod tests {
     use crate::client::{self, Request};
     use crate::records::journal::Journal;
     use crate::stop::Stop;
-    use crate::survey::{self, SurveyOptions};
+    use pathscope_modes::survey::{self, SurveyOptions};
 
     static WALL: AtomicU64 = AtomicU64::new(1_800_000_000_000_000_000);
 

@@ -15,8 +15,8 @@ use pathscope_engines::{
 };
 use pathscope_flow::Transport;
 use pathscope_modes::latency::{
-    self, Arrivals, Extent, LatencyPlan, LatencyReport, LatencyShared, LatencySummary,
-    LatencyTally, LoadModel, PingFlow,
+    Arrivals, Extent, LatencyPlan, LatencyReport, LatencyShared, LatencySummary, LatencyTally,
+    LoadModel, PingFlow,
 };
 use pathscope_modes::pattern::SessionKey;
 use pathscope_os::Socket;
@@ -183,7 +183,7 @@ fn everywhere(mut test: impl FnMut((EngineKind, Wait))) {
 
 fn caveats(plan: &LatencyPlan, report: &LatencyReport) -> Vec<String> {
     let summary = LatencySummary::of(plan, report, None);
-    latency::caveats(plan, &summary).into_iter().map(|caveat| caveat.name).collect()
+    plan.probe_caveats(&summary).into_iter().map(|caveat| caveat.name).collect()
 }
 
 #[test]

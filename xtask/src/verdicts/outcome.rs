@@ -5,8 +5,9 @@ use pathscope_core::quantity::{bit_rate, ratio};
 use pathscope_core::record::{Limit, Verdict};
 
 use pathscope_modes::document::Measurement;
-use pathscope_modes::goodput;
-use pathscope_modes::registry::Plan;
+use pathscope_modes::goodput::{self, GoodputReport};
+use pathscope_modes::registry::{EndReport, Plan};
+use pathscope_modes::results::End;
 use serde::{Deserialize, Serialize};
 
 use super::cause::{EXPECTED_ELSE, Line};
@@ -38,6 +39,12 @@ pub struct Outcome {
     pub spoilt: Option<String>,
 }
 
+/// What an end says of its connections.
+fn goodput_end(report: &EndReport) -> Result<End<'_, GoodputReport>> {
+    let own = report.goodput.as_ref().context("find what an end says of goodput")?;
+    Ok(End { own, facts: report.facts() })
+}
+
 impl Outcome {
     /// The verdicts that the rules give now on what was measured then.
     pub fn judge_again(&mut self) -> Result<()> {
@@ -45,8 +52,8 @@ impl Outcome {
             let Plan::Goodput(plan) = &measurement.test.plan else { bail!("find goodput") };
             let summary = measurement.summary.goodput.as_ref().context("find goodput")?;
             let server = measurement.server.as_ref().context("find the server's report")?;
-            let again = goodput::verdict(plan, summary, &measurement.client, server, self.cpus);
-            measurement.verdict = Some(again);
+            let ends = (goodput_end(&measurement.client)?, goodput_end(server)?);
+            measurement.verdict = Some(goodput::verdict(plan, summary, ends, self.cpus));
         }
         Ok(())
     }

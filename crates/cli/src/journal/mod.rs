@@ -1,4 +1,4 @@
-//! What is written while a run goes on: files of status, connections and errors, and verbosity on standard error.
+//! What is written while a run goes on: files of status, connections and errors, and lines on standard error.
 //!
 //! Here: which words ask for what. [`writer`] is the thread that writes.
 

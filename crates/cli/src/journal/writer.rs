@@ -229,7 +229,7 @@ impl Target {
 }
 
 impl Console {
-    /// Standard error, for so much verbosity.
+    /// Standard error, for this verbosity.
     pub fn new(verbosity: Verbosity, log_limit: Option<Arc<LogLimit>>) -> io::Result<Self> {
         let out = Background::new(io::stderr())?;
         Ok(Self { out, verbosity, log_limit, status_rows: 0, status_table: None })

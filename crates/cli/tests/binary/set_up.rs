@@ -2,7 +2,7 @@
 
 use std::net::{ToSocketAddrs, UdpSocket};
 
-use pathscope_modes::document::Summary;
+use pathscope_modes::registry::Summary;
 
 use crate::common::{Server, run};
 use crate::trouble::tcp_only;

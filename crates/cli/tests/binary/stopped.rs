@@ -5,7 +5,6 @@ use std::fs;
 use std::process::Command;
 
 use pathscope_modes::document::{Document, Measurement};
-use pathscope_modes::registry::EndReport;
 
 use crate::common::{Running, Server, document_in, pathscope, run};
 use crate::daemon::wait_until;
@@ -53,7 +52,7 @@ fn tells_who_rested(words: &[&str]) {
         } else {
             measurement.server.as_ref()
         };
-        assert!(end.map_or(0, EndReport::still_ns) >= SURELY_NS, "{by}");
+        assert!(end.map_or(0, |end| end.facts().still_ns()) >= SURELY_NS, "{by}");
         let told = format!("the {stopped}'s program stood still for 1.");
         let is_told =
             |text: &str| text.starts_with(&told) && text.ends_with("times are not the path's");

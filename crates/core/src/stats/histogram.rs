@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::quantity::total;
+
 use super::buckets::{BUCKETS, Buckets};
 
 /// Values above this are counted in the last bucket; the exact maximum is kept beside it.
@@ -207,6 +209,15 @@ pub struct Distribution {
 }
 
 impl Distribution {
+    /// Every two neighbours become one, which reaches as far as the higher of them. Counts stay exact.
+    pub fn halve(&mut self) {
+        let merged = self.buckets.chunks(2).map(|pair| Bucket {
+            upper_ns: pair.iter().map(|bucket| bucket.upper_ns).max().unwrap_or(0),
+            count: total(pair.iter().map(|bucket| bucket.count)),
+        });
+        self.buckets = merged.collect();
+    }
+
     /// The histogram again. Sum and deviation come from the stored mean and deviation, so nothing is
     /// lost by storing and reading; buckets out of range are clipped, not refused.
     pub fn histogram(&self) -> LatencyHistogram {

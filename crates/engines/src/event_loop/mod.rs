@@ -1,6 +1,6 @@
 //! What every engine does alike: a worker at work, from its first event to its last.
 //!
-//! A [`EventLoop`] holds the flows in their slots, carries out their wants (`transfer`), and attends to
+//! An [`EventLoop`] holds the flows in their slots, carries out their wants (`transfer`), and attends to
 //! what is not bytes (`attend`): commands, timers, reports. An engine decides which slot to
 //! [`visit`](EventLoop::visit) next and how to wait when none has anything to do.
 

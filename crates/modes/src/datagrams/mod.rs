@@ -1,14 +1,17 @@
 //! How much gets through as datagrams (UDP), and what becomes of each: every one numbered, stamped and verified.
 
 mod args;
+mod checks;
 mod corruption;
 pub(crate) mod figures;
 mod flow;
 pub(crate) mod header;
+mod limits;
 mod mode;
 mod plan;
 pub mod presentation;
 mod receive;
+mod results;
 pub mod search;
 mod send;
 mod summary;
@@ -28,4 +31,3 @@ pub use summary::{
     DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsReport, DatagramsSummary,
 };
 pub use tally::DatagramTally;
-pub use verdict::verdict;

@@ -7,6 +7,7 @@ use pathscope_flow::datagrams_in_one;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
 use crate::goodput::{Extent, Pattern, Verify};
 use crate::limits::{self, PlanError};
 use crate::mode::Mode;
@@ -79,8 +80,8 @@ impl DatagramsPlan {
     pub(super) fn check(&self) -> Result<(), PlanError> {
         let contradiction =
             |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
-        limits::in_range("--connections", u64::from(self.connections), &limits::DATAGRAM_FLOWS)?;
-        limits::in_range("--datagram", self.datagram_bytes, &limits::DATAGRAM)?;
+        limits::in_range("--connections", u64::from(self.connections), &DATAGRAM_FLOWS)?;
+        limits::in_range("--datagram", self.datagram_bytes, &DATAGRAM)?;
         if self.pattern == Pattern::Pushpull {
             let advice = "datagrams take no turns: choose push, pull or duplex";
             return contradiction("--protocol udp", "--pattern pushpull", advice);

@@ -3,9 +3,11 @@
 use pathscope_core::presentation::{Figure, Table, Value};
 use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, rate_range, ratio};
 
-use super::{DatagramDirection, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload};
+use super::{
+    DatagramDirection, DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload,
+};
 use crate::goodput::{Extent, Verify};
-use crate::registry::EndInterval;
+use crate::results::{Slice, Slices};
 
 /// Flows that are shown one by one.
 const FLOWS_SHOWN: usize = 16;
@@ -183,39 +185,32 @@ pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Opti
     })
 }
 
-/// The cells of a live row: what each receiver counted in the interval.
-pub fn cells(
-    plan: &DatagramsPlan,
-    client: Option<&EndInterval>,
-    server: Option<&EndInterval>,
-) -> Vec<Figure> {
+/// What each receiver counted in the interval as a rate, up and down; absent for a direction without data.
+pub fn rates(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> [Option<f64>; 2] {
+    let rate = |end: Option<Slice<'_, DatagramsInterval>>| end?.rate_bps(|own| own.received_bytes);
+    let ways = [(plan.is_up(), interval.server), (plan.is_down(), interval.client)];
+    ways.map(|(is_there, receiver)| rate(receiver.filter(|_| is_there)))
+}
+
+/// The cells of a live row.
+pub fn cells(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
+    let [up, down] = rates(plan, interval);
+    let ways = [
+        (plan.is_up(), "up", up, interval.server),
+        (plan.is_down(), "down", down, interval.client),
+    ];
+    let is_both = plan.is_up() && plan.is_down();
     let mut cells = Vec::new();
-    for (is_there, name, receiver) in
-        [(plan.is_up(), "up", server), (plan.is_down(), "down", client)]
-    {
-        if is_there {
-            let is_both = plan.is_up() && plan.is_down();
-            let missing = if is_both { format!("missing {name}") } else { "missing".to_owned() };
-            cells.push(Figure::new(name, received_rate(receiver)));
-            cells.push(Figure::new(missing, self::missing(receiver)));
-        }
+    for (_, name, rate, receiver) in ways.into_iter().filter(|(is_there, ..)| *is_there) {
+        let missing = if is_both { format!("missing {name}") } else { "missing".to_owned() };
+        cells.push(Figure::new(name, rate.map_or(Value::Absent, Value::BitRate)));
+        cells.push(Figure::new(missing, self::missing(receiver.and_then(|end| end.own))));
     }
     cells
 }
 
-fn received_rate(receiver: Option<&EndInterval>) -> Value {
-    let rate = receiver.and_then(|interval| {
-        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
-        let amount = interval.datagrams?.received_bytes;
-        (length_ns > 0).then(|| amount as f64 * 8e9 / length_ns as f64)
-    });
-    rate.map_or(Value::Absent, Value::BitRate)
-}
-
 /// What the numbers of an interval leave out: lost, or yet to come.
-fn missing(receiver: Option<&EndInterval>) -> Value {
-    let missing = receiver
-        .and_then(|interval| interval.datagrams)
-        .map(|datagrams| datagrams.expected.saturating_sub(datagrams.received));
-    missing.map_or(Value::Absent, Value::Count)
+fn missing(receiver: Option<&DatagramsInterval>) -> Value {
+    let missing = |own: &DatagramsInterval| own.expected.saturating_sub(own.received);
+    receiver.map(missing).map_or(Value::Absent, Value::Count)
 }

@@ -11,10 +11,11 @@ use pathscope_flow::sim::{Action, Conditions, Ended, Fate, Link, Outcome, Passin
 use pathscope_flow::{Event, Machine, Phase, Shared, Transport};
 use proptest::prelude::*;
 
+use super::verdict::verdict;
 use super::*;
+use crate::end::EndFacts;
 use crate::goodput::{Extent, Pattern, Verify};
 use crate::pattern::SessionKey;
-use crate::registry::EndReport;
 use crate::sockets::SocketPlan;
 
 const ONE_WAY_NS: u64 = 250_000;
@@ -394,8 +395,8 @@ fn what_came_joined_bounds_what_a_dropped_buffer_held() {
             ..DatagramsReport::default()
         };
         let summary = DatagramsSummary::of(&plan, &client, Some(&server));
-        let ends = (EndReport::default(), EndReport::default());
-        let verdict = verdict(&plan, &summary, &ends.0, &ends.1).expect("there is a direction");
+        let end = EndFacts::default();
+        let verdict = verdict(&plan, &summary, end, end).expect("there is a direction");
         (summary.up.expect("it pushes").lost_on_the_way, verdict)
     };
     // Nothing came joined: each buffer held one.

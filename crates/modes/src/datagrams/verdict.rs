@@ -11,8 +11,8 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio, were};
 use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
+use crate::end::EndFacts;
 use crate::goodput::Extent;
-use crate::registry::EndReport;
 
 /// A thread that used or awaited its processor for this share of the time has no more to give.
 const CPU_USED_UP: f64 = 0.9;
@@ -29,8 +29,8 @@ const STOLEN: f64 = 0.05;
 pub fn verdict(
     plan: &DatagramsPlan,
     summary: &DatagramsSummary,
-    client: &EndReport,
-    server: &EndReport,
+    client: EndFacts<'_>,
+    server: EndFacts<'_>,
 ) -> Option<Verdict> {
     let lost = |way: &DatagramDirection| way.lost_ratio.unwrap_or(0.0);
     let (name, way) =
@@ -48,7 +48,10 @@ pub fn verdict(
         receiver_cpu: busiest(receiver),
         sender_still_ns: sender.still_ns(),
         receiver_still_ns: receiver.still_ns(),
-        stolen: [sender, receiver].into_iter().filter_map(EndReport::stolen_share).reduce(f64::max),
+        stolen: [sender, receiver]
+            .into_iter()
+            .filter_map(|end| end.stolen_share())
+            .reduce(f64::max),
     };
     let (limit, text) = facts.judge();
     let verdict = Verdict::new(limit, text, facts.evidence()).doubted(&facts.doubts(limit));
@@ -68,7 +71,7 @@ fn rate_share(plan: &DatagramsPlan, way: &DatagramDirection) -> Option<f64> {
 }
 
 /// Of a worker that waits when there is nothing to do, the share of time that it used or awaited a processor.
-fn busiest(end: &EndReport) -> Option<f64> {
+fn busiest(end: EndFacts<'_>) -> Option<f64> {
     let share = |worker: &WorkerUsage| worker.cpu_share() + worker.cpu_wait_share().unwrap_or(0.0);
     end.waiting_workers().map(share).reduce(f64::max)
 }

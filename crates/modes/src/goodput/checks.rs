@@ -11,7 +11,7 @@ use pathscope_core::record::{Check, FlowErrorKind};
 use super::{Endings, GoodputPlan, GoodputReport, Verify, disagreements, errors};
 
 /// The checks of a test, the gravest first. The client's report is one that has
-/// [taken in](super::take_in) what the server found.
+/// [taken in](super::both_ends::take_in) what the server found.
 pub fn checks(
     plan: &GoodputPlan,
     client: &GoodputReport,

@@ -10,12 +10,14 @@ mod fairness;
 mod farewell;
 pub(crate) mod figures;
 mod flow;
+mod limits;
 mod mode;
 mod pace;
 mod plan;
-pub mod presentation;
+mod presentation;
 mod receive;
 mod remotes;
+mod results;
 mod send;
 mod shape;
 mod summary;
@@ -32,8 +34,7 @@ mod window_tests;
 
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_DURATION, part_of, warm_up};
-pub use both_ends::{Endings, failure_of_both, take_in};
-pub use checks::checks;
+pub use both_ends::{Endings, failure_of_both};
 pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
 pub use fairness::{FEWEST_RECEIVES, FlowRates, FlowReceived, NoFairness, RateSpread, Starved};
 pub use flow::{GoodputFlow, GoodputShared};
@@ -44,7 +45,7 @@ pub use remotes::RemoteCounts;
 pub use send::{SendShared, Sender};
 pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
 pub use summary::{
-    DirectionSummary, EndedConnections, FlowCorruption, GoodputInterval, GoodputReport,
-    GoodputSummary, RateSums, ReceiveWindow,
+    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary, RateSums,
+    ReceiveWindow,
 };
 pub use verdict::verdict;

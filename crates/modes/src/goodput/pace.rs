@@ -6,6 +6,7 @@ use pathscope_core::quantity::{BitRate, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{BURST, BURST_PAUSE, RATE_PERIOD};
 use crate::limits::{self, PlanError};
 
 /// How sends are spread over time. The default: as fast as they go.
@@ -33,11 +34,11 @@ pub struct Burst {
 impl Pace {
     pub(super) fn validate(self, rate: Option<BitRate>) -> Result<(), PlanError> {
         if let Some(period) = self.period_ns {
-            limits::in_range("--rate-period", period, &limits::RATE_PERIOD)?;
+            limits::in_range("--rate-period", period, &RATE_PERIOD)?;
         }
         if let Some(Burst { sends, pause_ns }) = self.burst {
-            limits::in_range("--burst-count", u64::from(sends), &limits::BURST)?;
-            limits::in_range("--burst-delay", pause_ns, &limits::BURST_PAUSE)?;
+            limits::in_range("--burst-count", u64::from(sends), &BURST)?;
+            limits::in_range("--burst-delay", pause_ns, &BURST_PAUSE)?;
         }
         if let (Some(low), Some(high)) = (rate, self.rate_most_bps) {
             limits::in_range("--rate", high, &limits::RATE)?;

@@ -5,6 +5,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{CONNECTIONS, SEGMENT};
 use super::{Pace, Shape};
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
@@ -61,7 +62,7 @@ pub struct GoodputPlan {
 impl GoodputPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
     pub(super) fn check(&self) -> Result<(), PlanError> {
-        limits::in_range("--connections", u64::from(self.connections), &limits::CONNECTIONS)?;
+        limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
         match self.extent {
             Extent::TransferBytes(transfer) => {
                 limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
@@ -71,8 +72,8 @@ impl GoodputPlan {
             }
         }
         limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
-        limits::in_range("--segments", self.push_bytes, &limits::SEGMENT)?;
-        limits::in_range("--segments", self.pull_bytes, &limits::SEGMENT)?;
+        limits::in_range("--segments", self.push_bytes, &SEGMENT)?;
+        limits::in_range("--segments", self.pull_bytes, &SEGMENT)?;
         if let Some(rate) = self.rate_bps {
             limits::in_range("--rate", rate, &limits::RATE)?;
         }

@@ -5,10 +5,10 @@ use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rat
 use pathscope_core::record::FlowFacts;
 
 use super::{
-    DirectionSummary, Extent, FailureCounts, FailureTimes, GoodputPlan, GoodputReport,
-    GoodputSummary, Verify,
+    DirectionSummary, Extent, FailureCounts, FailureTimes, GoodputInterval, GoodputPlan,
+    GoodputReport, GoodputSummary, Verify,
 };
-use crate::registry::EndInterval;
+use crate::results::{Slice, Slices};
 
 /// Connections that are shown one by one.
 const CONNECTIONS_SHOWN: usize = 16;
@@ -236,27 +236,19 @@ fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
     ]
 }
 
-/// The cells of a live row: what each receiver counted in the interval.
-pub fn cells(
-    plan: &GoodputPlan,
-    client: Option<&EndInterval>,
-    server: Option<&EndInterval>,
-) -> Vec<Figure> {
-    let mut cells = Vec::new();
-    if plan.is_up() {
-        cells.push(Figure::new("up", received_rate(server)));
-    }
-    if plan.is_down() {
-        cells.push(Figure::new("down", received_rate(client)));
-    }
-    cells
+/// What each receiver counted in the interval as a rate, up and down; absent for a direction without data.
+pub fn rates(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> [Option<f64>; 2] {
+    let rate = |end: Option<Slice<'_, GoodputInterval>>| end?.rate_bps(|own| own.received_bytes);
+    let ways = [(plan.is_up(), interval.server), (plan.is_down(), interval.client)];
+    ways.map(|(is_there, receiver)| rate(receiver.filter(|_| is_there)))
 }
 
-fn received_rate(receiver: Option<&EndInterval>) -> Value {
-    let rate = receiver.and_then(|interval| {
-        let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
-        let amount = interval.goodput?.received_bytes;
-        (length_ns > 0).then(|| amount as f64 * 8e9 / length_ns as f64)
-    });
-    rate.map_or(Value::Absent, Value::BitRate)
+/// The cells of a live row.
+pub fn cells(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
+    let [up, down] = rates(plan, interval);
+    let cell = |(is_there, name, rate): (bool, &str, Option<f64>)| {
+        is_there.then(|| Figure::new(name, rate.map_or(Value::Absent, Value::BitRate)))
+    };
+    let ways = [(plan.is_up(), "up", up), (plan.is_down(), "down", down)];
+    ways.into_iter().filter_map(cell).collect()
 }

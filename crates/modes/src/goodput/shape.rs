@@ -6,6 +6,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::CONNECT_LIMIT;
 use super::{Extent, GoodputPlan, Pattern};
 use crate::draw::Draws;
 use crate::limits::{self, PlanError};
@@ -98,7 +99,7 @@ pub struct BufferRange {
 
 impl Shape {
     pub(super) fn validate(&self, plan: &GoodputPlan) -> Result<(), PlanError> {
-        limits::in_range("--connect-limit", u64::from(self.connect_limit), &limits::CONNECT_LIMIT)?;
+        limits::in_range("--connect-limit", u64::from(self.connect_limit), &CONNECT_LIMIT)?;
         if let Some(limit) = self.time_limit_ns {
             limits::in_range("--time-limit", limit, &limits::DURATION)?;
         }

@@ -22,16 +22,6 @@ pub struct GoodputInterval {
     pub received_bytes: u64,
 }
 
-/// Connections of one end that ended in one interval.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct EndedConnections {
-    /// Those that ended well, cut ones among them where they are not replaced.
-    pub completed: u64,
-    /// Those that failed, or could not be made.
-    pub failed: u64,
-}
-
 /// What the flows of one end came to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]

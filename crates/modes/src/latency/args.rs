@@ -8,6 +8,7 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 
 use pathscope_core::stats::LinearRanges;
 
+use super::limits::PERCENTILE_PPB;
 use super::{Arrivals, Extent, HEADER_BYTES, LatencyPlan, LoadModel, Protocol, Timestamps};
 use crate::limits::{self, PlanError};
 use crate::sockets::{SocketArgs, SocketPlan};
@@ -193,7 +194,7 @@ fn percentile(typed: &str) -> Result<u32, String> {
         return Err(refused());
     }
     let ppb: u32 = format!("{whole}{decimals:0<7}").parse().map_err(|_| refused())?;
-    if limits::PERCENTILE_PPB.contains(&ppb) { Ok(ppb) } else { Err(refused()) }
+    if PERCENTILE_PPB.contains(&ppb) { Ok(ppb) } else { Err(refused()) }
 }
 
 /// Start, width and number of ranges.

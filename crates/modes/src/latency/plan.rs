@@ -8,6 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::datagram::{HEADER_BYTES, NOTED_BYTES};
+use super::limits::{
+    HISTOGRAM_COUNT, HISTOGRAM_START, HISTOGRAM_WIDTH, ITERATIONS, OUTSTANDING, PERCENTILE_PPB,
+    PERCENTILES, PERIOD, PING_BYTES_OF_ALL, PINGING_FLOWS, PINGS_ON_THEIR_WAY, STAMPED_PING,
+    TCP_PING, UDP_PING,
+};
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
 
@@ -72,21 +77,21 @@ impl LatencyPlan {
     pub(super) fn check(&self) -> Result<(), PlanError> {
         match self.extent {
             Extent::Iterations(iterations) => {
-                limits::in_range("--iterations", iterations, &limits::ITERATIONS)?;
+                limits::in_range("--iterations", iterations, &ITERATIONS)?;
             }
             Extent::DurationNs(duration) => {
                 limits::duration(duration, self.warm_up_ns)?;
             }
             Extent::WithLoad => {}
         }
-        limits::in_range("--connections", u64::from(self.connections), &limits::PINGING_FLOWS)?;
-        limits::in_range("--outstanding", u64::from(self.outstanding), &limits::OUTSTANDING)?;
+        limits::in_range("--connections", u64::from(self.connections), &PINGING_FLOWS)?;
+        limits::in_range("--outstanding", u64::from(self.outstanding), &OUTSTANDING)?;
         self.validate_load()?;
         self.validate_figures()?;
         let sizes = match (self.protocol, self.timestamps) {
-            (Protocol::Tcp, Timestamps::User) => &limits::TCP_PING,
-            (Protocol::Udp, Timestamps::User) => &limits::UDP_PING,
-            (Protocol::Udp, Timestamps::Kernel) => &limits::STAMPED_PING,
+            (Protocol::Tcp, Timestamps::User) => &TCP_PING,
+            (Protocol::Udp, Timestamps::User) => &UDP_PING,
+            (Protocol::Udp, Timestamps::Kernel) => &STAMPED_PING,
             (Protocol::Tcp, Timestamps::Kernel) => {
                 return Err(PlanError::Contradiction {
                     one: "--timestamps kernel",
@@ -98,7 +103,7 @@ impl LatencyPlan {
         let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
         limits::in_range(ping, self.size_bytes, sizes)?;
         limits::in_range("--reply-size", self.reply_bytes(), sizes)?;
-        if u64::from(self.connections) * self.size_bytes.0 > limits::PING_BYTES_OF_ALL {
+        if u64::from(self.connections) * self.size_bytes.0 > PING_BYTES_OF_ALL {
             return Err(PlanError::Contradiction {
                 one: "so many --connections",
                 other: ping,
@@ -135,7 +140,7 @@ impl LatencyPlan {
         let contradiction =
             |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
         if let LoadModel::Open { period_ns, .. } = self.load_model {
-            limits::in_range("--period", period_ns, &limits::PERIOD)?;
+            limits::in_range("--period", period_ns, &PERIOD)?;
             if self.outstanding > 1 {
                 let advice = "an open loop never waits for an answer: leave one of them out";
                 return contradiction("--outstanding", "--period or --rate", advice);
@@ -146,14 +151,14 @@ impl LatencyPlan {
             }
         }
         if let Some(pace) = self.pace_ns {
-            limits::in_range("--period", pace, &limits::PERIOD)?;
+            limits::in_range("--period", pace, &PERIOD)?;
             if self.outstanding > 1 {
                 let advice =
                     "a closed loop at a rate has one ping on its way: leave one of them out";
                 return contradiction("--outstanding", "--closed at a rate", advice);
             }
         }
-        let most = limits::PINGS_ON_THEIR_WAY;
+        let most = PINGS_ON_THEIR_WAY;
         if u64::from(self.outstanding) * u64::from(self.connections) > most {
             let advice = "65,536 pings on their way are the most: ask for fewer of either";
             return contradiction("--outstanding", "so many --connections", advice);
@@ -181,15 +186,15 @@ impl LatencyPlan {
 
     fn validate_figures(&self) -> Result<(), PlanError> {
         let asked = self.percentiles_ppb.len() as u64;
-        limits::in_range("number of --percentiles", asked, &limits::PERCENTILES)?;
+        limits::in_range("number of --percentiles", asked, &PERCENTILES)?;
         for &ppb in &self.percentiles_ppb {
-            limits::in_range("--percentiles (in 10⁻⁹)", ppb, &limits::PERCENTILE_PPB)?;
+            limits::in_range("--percentiles (in 10⁻⁹)", ppb, &PERCENTILE_PPB)?;
         }
         let Some(ranges) = self.histogram else { return Ok(()) };
         let period = |nanoseconds| Period(nanoseconds);
-        limits::in_range("--histogram start", period(ranges.start_ns), &limits::HISTOGRAM_START)?;
-        limits::in_range("--histogram width", period(ranges.width_ns), &limits::HISTOGRAM_WIDTH)?;
-        limits::in_range("--histogram count", ranges.count, &limits::HISTOGRAM_COUNT)
+        limits::in_range("--histogram start", period(ranges.start_ns), &HISTOGRAM_START)?;
+        limits::in_range("--histogram width", period(ranges.width_ns), &HISTOGRAM_WIDTH)?;
+        limits::in_range("--histogram count", ranges.count, &HISTOGRAM_COUNT)
     }
 }
 

@@ -5,11 +5,10 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
 use super::{
-    Arrivals, Extent, JitterSummary, LatencyPlan, LatencySummary, LoadModel, OneWaySummary,
-    PartsSummary, VariationReport,
+    Arrivals, Extent, JitterSummary, LatencyInterval, LatencyPlan, LatencySummary, LoadModel,
+    OneWaySummary, PartsSummary, VariationReport,
 };
 use crate::arrivals::VariationFigures;
-use crate::registry::EndInterval;
 
 /// What is done, in a few words.
 pub fn subtitle(plan: &LatencyPlan) -> String {
@@ -282,8 +281,7 @@ fn lost(summary: &LatencySummary) -> Figure {
 }
 
 /// The cells of a live row.
-pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
-    let latency = client.and_then(|interval| interval.latency.as_ref());
+pub fn cells(latency: Option<&LatencyInterval>) -> Vec<Figure> {
     let rtt = latency.and_then(|latency| latency.rtt.as_ref());
     let duration = |value: Option<u64>| value.map_or(Value::Absent, Value::Duration);
     vec![

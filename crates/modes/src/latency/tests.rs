@@ -111,7 +111,7 @@ fn a_ping_that_left_late_took_as_long_as_one_in_time() {
             assert_eq!(service.max_ns, Some(500_000));
             let summary = LatencySummary::of(&plan, &client, Some(&server));
             assert!(!summary.counts_from_the_schedule());
-            let said = caveats(&plan, &summary);
+            let said = caveats::caveats(&plan, &summary);
             assert_eq!(said.iter().any(|it| it.name == "send_lag"), late_ns > 0, "{said:?}");
             // Jitter and one-way delays know nothing of it either.
             let ipdv = summary.jitter.expect("20 echoes").variation.round_trip.ipdv;

@@ -2,6 +2,7 @@
 //! be played.
 
 mod args;
+mod checks;
 mod delay;
 pub(crate) mod figures;
 mod flow;
@@ -9,11 +10,13 @@ mod frame;
 mod header;
 mod layout;
 mod ledger;
+mod limits;
 mod mode;
 mod plan;
 pub mod presentation;
 mod profiles;
 mod receive;
+mod results;
 mod send;
 mod shared;
 mod summary;
@@ -36,4 +39,3 @@ pub use summary::{
     StreamFacts,
 };
 pub use tally::MediaTally;
-pub use verdict::verdict;

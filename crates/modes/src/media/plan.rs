@@ -6,6 +6,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::{BUFFER_DEPTH, FRAME_RATE, STREAM_DATAGRAM, STREAM_MEMORY, STREAMS};
 use super::{HEADER_BYTES, Layout, ledger};
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
@@ -48,11 +49,11 @@ impl MediaPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
     pub(super) fn check(&self) -> Result<(), PlanError> {
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
-        limits::in_range("--frame-rate", u64::from(self.frame_rate), &limits::FRAME_RATE)?;
-        limits::in_range("--buffer-depth", self.buffer_depth_ns, &limits::BUFFER_DEPTH)?;
+        limits::in_range("--frame-rate", u64::from(self.frame_rate), &FRAME_RATE)?;
+        limits::in_range("--buffer-depth", self.buffer_depth_ns, &BUFFER_DEPTH)?;
         limits::in_range("--duration", self.duration_ns, &limits::DURATION)?;
-        limits::in_range("--streams", u64::from(self.streams), &limits::STREAMS)?;
-        limits::in_range("--datagram", self.datagram_bytes, &limits::STREAM_DATAGRAM)?;
+        limits::in_range("--streams", u64::from(self.streams), &STREAMS)?;
+        limits::in_range("--datagram", self.datagram_bytes, &STREAM_DATAGRAM)?;
         let layout = Layout::of(self);
         let least_bytes = HEADER_BYTES as u64 + 1;
         if layout.frame_bytes < least_bytes {
@@ -70,7 +71,7 @@ impl MediaPlan {
             });
         }
         let memory = ledger::memory_bytes(self, &layout).saturating_mul(self.streams.into());
-        if memory > limits::STREAM_MEMORY {
+        if memory > STREAM_MEMORY {
             return Err(PlanError::Contradiction {
                 one: "so many --streams of such a --rate",
                 other: "such a --buffer-depth",

@@ -4,9 +4,11 @@ use pathscope_core::presentation::{Figure, Table, Value};
 use pathscope_core::quantity::{count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
-use super::{FrameCounts, Layout, MediaDirection, MediaPlan, MediaSummary, Pacing, StreamFacts};
-use crate::document::Measurement;
-use crate::registry::EndInterval;
+use super::{
+    FrameCounts, Layout, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary,
+    Pacing, StreamFacts,
+};
+use crate::results::{Slice, Slices};
 
 /// Streams that are shown one by one.
 const STREAMS_SHOWN: usize = 20;
@@ -187,24 +189,26 @@ fn jitter(way: &MediaDirection) -> Vec<Figure> {
     figures
 }
 
+/// What each receiver counted in the interval as a rate, up and down; absent for a direction without data.
+pub fn rates(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> [Option<f64>; 2] {
+    let rate = |end: Option<Slice<'_, MediaInterval>>| end?.rate_bps(|own| own.received_bytes);
+    let ways = [(plan.is_up(), interval.server), (plan.is_down(), interval.client)];
+    ways.map(|(is_there, receiver)| rate(receiver.filter(|_| is_there)))
+}
+
 /// The cells of a live row.
-pub fn cells(
-    plan: &MediaPlan,
-    client: Option<&EndInterval>,
-    server: Option<&EndInterval>,
-) -> Vec<Figure> {
-    let ends = [("down", plan.is_down(), client), ("up", plan.is_up(), server)];
+pub fn cells(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> Vec<Figure> {
+    let [up, down] = rates(plan, interval);
+    let ways = [
+        ("down", plan.is_down(), down, interval.client),
+        ("up", plan.is_up(), up, interval.server),
+    ];
     let mut cells = Vec::new();
     let mut frames: Option<FrameCounts> = None;
     let mut streams = None;
-    for (name, _, end) in ends.into_iter().filter(|(_, runs, _)| *runs) {
-        let media = end.and_then(|end| Some((end, end.media.as_ref()?)));
-        let rate = media.map(|(end, media)| {
-            let length_ns = end.end_ns.saturating_sub(end.start_ns).max(1);
-            Value::BitRate(media.received_bytes as f64 * 8e9 / length_ns as f64)
-        });
-        cells.push(Figure::new(name, rate.unwrap_or(Value::Absent)));
-        if let Some((_, media)) = media {
+    for (name, _, rate, end) in ways.into_iter().filter(|(_, runs, ..)| *runs) {
+        cells.push(Figure::new(name, rate.map_or(Value::Absent, Value::BitRate)));
+        if let Some(media) = end.and_then(|end| end.own) {
             frames.get_or_insert_default().add(&media.frames);
             streams = streams.max(Some(media.streams));
         }
@@ -221,10 +225,11 @@ pub fn cells(
 }
 
 /// The streams one by one, as their receivers saw them; nothing where there is one.
-pub fn streams(measurement: &Measurement) -> Option<Table> {
-    let client = measurement.client.media.as_ref()?;
-    let server = measurement.server.as_ref().and_then(|server| server.media.as_ref());
-    let summary = measurement.summary.media.as_ref()?;
+pub fn streams(
+    summary: &MediaSummary,
+    client: &MediaReport,
+    server: Option<&MediaReport>,
+) -> Option<Table> {
     let ends =
         [("down", summary.down.as_ref().map(|_| client)), ("up", summary.up.as_ref().and(server))];
     let has_both = summary.up.is_some() && summary.down.is_some();
@@ -264,9 +269,8 @@ pub fn streams(measurement: &Measurement) -> Option<Table> {
 }
 
 /// Several runs side by side.
-pub fn overview(measurements: &[Measurement]) -> Option<Table> {
-    let row = |measurement: &Measurement| {
-        let summary = measurement.summary.media.as_ref()?;
+pub fn overview(runs: &[(&str, &MediaSummary)]) -> Table {
+    let row = |(name, summary): &(&str, &MediaSummary)| {
         let mut frames = FrameCounts::default();
         let counts = summary.directions().filter_map(|(_, way)| way.frames);
         counts.for_each(|more| frames.add(&more));
@@ -275,8 +279,8 @@ pub fn overview(measurements: &[Measurement]) -> Option<Table> {
             parts.reduce(u64::saturating_add).map_or(Value::Absent, Value::Count)
         };
         let rates = summary.directions().filter_map(|(_, way)| way.received_bps);
-        Some(vec![
-            Value::Text(measurement.name.clone()),
+        vec![
+            Value::Text((*name).to_owned()),
             rate(rates.reduce(|sum, more| sum + more)),
             Value::Count(frames.completed),
             Value::Count(frames.dropped()),
@@ -284,9 +288,9 @@ pub fn overview(measurements: &[Measurement]) -> Option<Table> {
             Value::Count(frames.repeated),
             Value::Count(frames.erroneous),
             sum(|way| way.lost_datagrams),
-        ])
+        ]
     };
-    let rows: Vec<_> = measurements.iter().map(row).collect::<Option<_>>()?;
+    let rows: Vec<_> = runs.iter().map(row).collect();
     let columns = ["", "received", "completed", "dropped", "late", "repeated", "errors", "lost"];
-    Some(Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows })
+    Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows }
 }

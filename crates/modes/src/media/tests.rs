@@ -8,10 +8,11 @@ use pathscope_flow::sim::{Action, Conditions, Ended, Fate, Link, Outcome as Run,
 use pathscope_flow::{Event, Machine, Phase, Shared, Transport};
 use proptest::prelude::*;
 
+use super::verdict::verdict;
 use super::*;
+use crate::end::EndFacts;
 use crate::latency::{SampleBuffer, SampleSink};
 use crate::pattern::SessionKey;
-use crate::registry::EndReport;
 use crate::sockets::SocketPlan;
 
 mod lost_ends;
@@ -230,7 +231,7 @@ fn damaged_headers_are_blamed_on_damage_and_not_on_loss() {
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
     let down = summary.down.as_ref().expect("it has that");
     assert_eq!((down.lost_in_network, down.lost_unreadable), (Some(1), Some(2)));
-    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
+    let verdict = verdict(&plan(), &summary, EndFacts::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::Damage, "{}", verdict.text);
     let evidence = |name: &str| verdict.evidence.iter().find(|it| it.name == name);
     assert_eq!(evidence("datagrams_lost_in_network").map(|it| it.value), Some(1.0));
@@ -250,7 +251,7 @@ fn the_senders_own_lateness_is_told_and_blamed() {
     assert_eq!(client.late_by_sender, 5);
     conserved(&server, &client);
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
-    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
+    let verdict = verdict(&plan(), &summary, EndFacts::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::SenderLate, "{}", verdict.text);
     assert!(verdict.text.contains("5 of them late since they had left late"), "{}", verdict.text);
 }
@@ -267,7 +268,7 @@ fn a_sender_that_cannot_keep_up_says_what_it_left_out() {
     assert!((58..=64).contains(&server.unsent_frames), "{}", server.unsent_frames);
     conserved(&server, &client);
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
-    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
+    let verdict = verdict(&plan(), &summary, EndFacts::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::SenderLate, "{}", verdict.text);
 }
 
@@ -291,7 +292,7 @@ fn a_full_socket_is_told_from_the_network() {
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
     let down = summary.down.as_ref().expect("it has that");
     assert_eq!((down.lost_in_socket, down.lost_in_network), (Some(overflowed), Some(0)));
-    let verdict = verdict(&plan(), &summary, &EndReport::default(), None).expect("both reported");
+    let verdict = verdict(&plan(), &summary, EndFacts::default(), None).expect("both reported");
     assert_eq!(verdict.limit, pathscope_core::record::Limit::ReceiverSocket, "{}", verdict.text);
 }
 
@@ -304,13 +305,12 @@ fn what_a_receiver_at_rest_makes_late_is_not_the_network_s() {
     let (client, server, _) = run(sim);
     assert!(client.frames.late > 10, "{:?}", client.frames);
     let summary = MediaSummary::of(&plan(), &client, Some(&server));
-    let mut end = EndReport::default();
-    let said = verdict(&plan(), &summary, &end, None).expect("both reported");
+    let said = verdict(&plan(), &summary, EndFacts::default(), None).expect("both reported");
     assert_eq!(said.limit, pathscope_core::record::Limit::NetworkDelay, "{}", said.text);
     let mut still = StoodStill::default();
     still.add(Stretch { start_ns: 505_000_000, end_ns: 1_005_000_000 });
-    end.stood_still = Some(still);
-    let said = verdict(&plan(), &summary, &end, None).expect("both reported");
+    let end = EndFacts { stood_still: Some(&still), ..EndFacts::default() };
+    let said = verdict(&plan(), &summary, end, None).expect("both reported");
     assert_eq!(said.limit, pathscope_core::record::Limit::ReceiverStopped, "{}", said.text);
     assert!(said.text.contains("it stood still for 500 ms"), "{}", said.text);
 }

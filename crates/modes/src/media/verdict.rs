@@ -10,18 +10,18 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio, were};
 use pathscope_core::record::{Evidence, Limit, Verdict};
 
 use super::{FrameCounts, MediaDirection, MediaPlan, MediaSummary};
-use crate::registry::EndReport;
+use crate::end::EndFacts;
 
 /// The verdict on a test of `plan`; `None` where an end has not reported.
 pub fn verdict(
     plan: &MediaPlan,
     summary: &MediaSummary,
-    client: &EndReport,
-    server: Option<&EndReport>,
+    client: EndFacts<'_>,
+    server: Option<EndFacts<'_>>,
 ) -> Option<Verdict> {
     let worst = summary.directions().max_by(|(_, one), (_, other)| bad(one).cmp(&bad(other)))?;
     let receiver = if worst.0 == "up" { server } else { Some(client) };
-    let receiver_still_ns = receiver.map_or(0, EndReport::still_ns);
+    let receiver_still_ns = receiver.map_or(0, |end| end.still_ns());
     let facts = Facts { receiver_still_ns, ..Facts::of(worst.1)? };
     let name = match (worst.0, plan.is_up() && plan.is_down()) {
         (_, false) => String::new(),

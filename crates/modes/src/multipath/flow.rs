@@ -56,7 +56,7 @@ struct Offer {
 pub struct MultipathFlow {
     flow: FlowId,
     content: Content,
-    standings: [PathState; MOST_PATHS as usize],
+    states: [PathState; MOST_PATHS as usize],
     /// Paths that were there at the start and have not come up yet: the schedule begins when they have.
     awaited: u8,
     started: bool,
@@ -93,7 +93,7 @@ impl MultipathFlow {
         Self {
             flow,
             content: Content::of(plan, session, flow),
-            standings: [PathState::Absent; MOST_PATHS as usize],
+            states: [PathState::Absent; MOST_PATHS as usize],
             awaited: present.into_iter().fold(0, |set, lane| set | 1 << lane.0),
             started: false,
             begun: None,
@@ -115,7 +115,7 @@ impl MultipathFlow {
     }
 
     fn is_usable(&self, lane: Lane) -> bool {
-        matches!(self.standings[lane.index()], PathState::Usable | PathState::Resting { .. })
+        matches!(self.states[lane.index()], PathState::Usable | PathState::Resting { .. })
     }
 
     fn came_up(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
@@ -123,7 +123,7 @@ impl MultipathFlow {
         let was_awaited = self.awaited & bit != 0;
         self.awaited &= !bit;
         shared.came_up(lane, now);
-        self.standings[lane.index()] = if was_awaited {
+        self.states[lane.index()] = if was_awaited {
             // The server has its socket, too: that was agreed on before the start.
             PathState::Usable
         } else {
@@ -143,7 +143,7 @@ impl MultipathFlow {
 
     fn went_down(&mut self, lane: Lane) {
         self.awaited &= !(1 << lane.0);
-        self.standings[lane.index()] = PathState::Absent;
+        self.states[lane.index()] = PathState::Absent;
         self.offer.take_if(|offer| offer.lane == lane);
     }
 
@@ -157,7 +157,7 @@ impl MultipathFlow {
     /// What was offered on this path does not leave there.
     fn leave_out(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
         let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
-        if let PathState::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
+        if let PathState::Checking { at, wait_ns } = &mut self.states[lane.index()] {
             // Data do not wait for a check that cannot leave.
             *at = now.plus_nanos(*wait_ns);
         }
@@ -180,7 +180,7 @@ impl MultipathFlow {
         if self.waits_since(offer).is_some_and(|since| now.nanos_since(since) >= PATIENCE_NS) {
             self.leave_out(shared, lane, now);
             self.blocked |= 1 << lane.0;
-            let state = &mut self.standings[lane.index()];
+            let state = &mut self.states[lane.index()];
             if *state == PathState::Usable {
                 *state = PathState::Resting { until: now.plus_nanos(REST_NS) };
             }
@@ -190,7 +190,7 @@ impl MultipathFlow {
     /// A check that is due on a path that is new; when the next will be.
     fn next_check(&mut self, now: Tick) -> Result<Lane, Tick> {
         let mut next = Tick::NEVER;
-        for (lane, state) in (0..).map(Lane).zip(&mut self.standings) {
+        for (lane, state) in (0..).map(Lane).zip(&mut self.states) {
             match *state {
                 PathState::Checking { at, .. } if at <= now => return Ok(lane),
                 PathState::Checking { at, .. } => next = next.min(at),
@@ -209,7 +209,7 @@ impl MultipathFlow {
         }
         let lanes = shared.plan.lanes;
         let mut after = (1..=lanes).map(|step| Lane((self.first.0 + step) % lanes));
-        after.find(|lane| self.standings[lane.index()] == PathState::Usable).unwrap_or(self.first)
+        after.find(|lane| self.states[lane.index()] == PathState::Usable).unwrap_or(self.first)
     }
 
     /// The path that the number which is leaving is offered to next; `None` when it has left.
@@ -217,7 +217,7 @@ impl MultipathFlow {
         let lanes = shared.plan.lanes;
         while let Some(turn) = self.turn.filter(|&turn| turn < lanes) {
             let lane = Lane((self.first.0 + turn) % lanes);
-            match self.standings[lane.index()] {
+            match self.states[lane.index()] {
                 PathState::Usable => return Some(lane),
                 PathState::Resting { .. } => shared.ledger.paths[lane.index()].refused += 1,
                 PathState::Absent | PathState::Checking { .. } => {}
@@ -297,8 +297,8 @@ impl MultipathFlow {
                     self.longest_ns.max(now.nanos_since(header.sent).min(ANSWER_WITHIN_NS));
             }
             Kind::CheckEcho => {
-                if let PathState::Checking { .. } = self.standings[lane.index()] {
-                    self.standings[lane.index()] = PathState::Usable;
+                if let PathState::Checking { .. } = self.states[lane.index()] {
+                    self.states[lane.index()] = PathState::Usable;
                     shared.came_into_use(lane, now);
                 }
             }
@@ -364,7 +364,7 @@ impl Machine for MultipathFlow {
         let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
         self.blocked &= !(1 << lane.0);
         if offer.is_check {
-            if let PathState::Checking { at, wait_ns } = &mut self.standings[lane.index()] {
+            if let PathState::Checking { at, wait_ns } = &mut self.states[lane.index()] {
                 *at = self.stamp.plus_nanos(*wait_ns);
                 *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
             }
@@ -413,7 +413,7 @@ impl Machine for MultipathFlow {
                 if let Some(offer) = self.offer
                     && offer.is_check
                     && offer.lane == lane
-                    && let PathState::Checking { at, wait_ns } = &mut self.standings[lane.index()]
+                    && let PathState::Checking { at, wait_ns } = &mut self.states[lane.index()]
                 {
                     *at = now.plus_nanos(*wait_ns);
                     *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());

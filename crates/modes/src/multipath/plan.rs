@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::HEADER_BYTES;
+use super::limits::{GROUPING, LATE_BY};
 use crate::limits::{self, PlanError};
 
 /// Paths of one test.
@@ -63,11 +64,11 @@ impl MultipathPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
     pub(super) fn check(&self) -> Result<(), PlanError> {
         limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
-        limits::in_range("--grouping", u64::from(self.grouping), &limits::GROUPING)?;
+        limits::in_range("--grouping", u64::from(self.grouping), &GROUPING)?;
         let sizes = Bytes(HEADER_BYTES as u64)..=Bytes(65_507);
         limits::in_range("--datagram", self.datagram_bytes, &sizes)?;
         limits::in_range("--duration", self.duration_ns, &limits::DURATION)?;
-        limits::in_range("--late-by", self.late_by_ns, &limits::LATE_BY)?;
+        limits::in_range("--late-by", self.late_by_ns, &LATE_BY)?;
         let most = u64::from(MOST_PATHS);
         limits::in_range("number of --path", self.paths.len() as u64, &(0..=most))?;
         limits::in_range("paths", u64::from(self.lanes), &(1..=most))?;

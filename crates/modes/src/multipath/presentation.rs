@@ -5,9 +5,9 @@ use pathscope_core::quantity::{average, count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
 use super::{
-    GapReport, MultipathPlan, MultipathReport, MultipathSummary, PathSummary, SendOrder, Transition,
+    GapReport, MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathSummary,
+    SendOrder, Transition,
 };
-use crate::registry::EndInterval;
 
 /// Transitions that are shown; the document has more of them.
 const SHOWN_TRANSITIONS: usize = 20;
@@ -300,14 +300,13 @@ fn transitions(client: &MultipathReport) -> Option<Table> {
 }
 
 /// The cells of a live row.
-pub fn cells(client: Option<&EndInterval>) -> Vec<Figure> {
-    let interval = client.and_then(|interval| interval.multipath.as_ref());
+pub fn cells(interval: Option<&MultipathInterval>) -> Vec<Figure> {
     let effective = interval.and_then(|interval| interval.effective.as_ref());
     let answered = interval.map(|interval| {
         let each: Vec<String> = interval.paths.iter().map(|path| count(path.received)).collect();
         each.join(" ")
     });
-    let number = |pick: fn(&super::MultipathInterval) -> u64| {
+    let number = |pick: fn(&MultipathInterval) -> u64| {
         interval.map_or(Value::Absent, |interval| Value::Count(pick(interval)))
     };
     vec![

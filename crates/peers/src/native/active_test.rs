@@ -245,7 +245,7 @@ impl ActiveTest {
             return Ok(());
         }
         self.note_progress(&interval, now);
-        if interval.has_moved() && self.test.roams() {
+        if self.test.has_moved(&interval) && self.test.roams() {
             // Its datagrams came, though the control connection may be on a path that is gone.
             line.heard(now);
         }
@@ -453,7 +453,7 @@ impl ActiveTest {
     }
 
     fn note_progress(&mut self, interval: &EndInterval, now: Tick) {
-        if self.deadline.is_some() && interval.has_moved() {
+        if self.deadline.is_some() && self.test.has_moved(interval) {
             self.wind_up(now);
         }
     }

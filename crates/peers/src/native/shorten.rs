@@ -1,13 +1,7 @@
 //! A report that fits into one message: lists are cut, distributions made coarser, and a caveat says so.
 //! The sender's own document keeps everything.
 
-use pathscope_core::quantity::total;
 use pathscope_core::record::Caveat;
-use pathscope_core::stats::{Bucket, Distribution};
-use pathscope_modes::goodput::GoodputReport;
-use pathscope_modes::latency::LatencyReport;
-use pathscope_modes::media::MediaReport;
-use pathscope_modes::multipath::MultipathReport;
 use pathscope_modes::registry::EndReport;
 
 use super::message::json;
@@ -26,7 +20,7 @@ pub(super) fn shorten(report: Box<EndReport>, most: usize) -> Box<EndReport> {
         if json(&short).len() <= most {
             return short;
         }
-        halve(&mut short);
+        short.halve();
     }
     // Only texts without measure are left to blame, and this version writes none.
     let elapsed_ns = short.elapsed_ns;
@@ -40,75 +34,12 @@ fn caveat() -> Caveat {
     )
 }
 
-fn halve(report: &mut EndReport) {
-    report.goodput.iter_mut().for_each(halve_goodput);
-    report.latency.iter_mut().chain(&mut report.probe).for_each(halve_latency);
-    report.media.iter_mut().for_each(halve_media);
-    report.multipath.iter_mut().for_each(halve_multipath);
-    halve_list(&mut report.workers);
-    halve_list(&mut report.probe_workers);
-    // The first tells of the shortening.
-    report.caveats.truncate(report.caveats.len().div_ceil(2).max(1));
-}
-
-fn halve_goodput(report: &mut GoodputReport) {
-    let flows = report.flows.len();
-    halve_list(&mut report.flows);
-    report.flows_omitted += (flows - report.flows.len()) as u64;
-    halve_list(&mut report.corruptions);
-}
-
-fn halve_latency(report: &mut LatencyReport) {
-    [
-        &mut report.rtt,
-        &mut report.rtt_since_scheduled,
-        &mut report.service,
-        &mut report.send_lag,
-        &mut report.server_residence,
-    ]
-    .into_iter()
-    .flatten()
-    .for_each(coarsen);
-}
-
-fn halve_media(report: &mut MediaReport) {
-    let streams = report.streams.len();
-    halve_list(&mut report.streams);
-    report.streams_omitted += (streams - report.streams.len()) as u64;
-    [&mut report.delay, &mut report.send_lag].into_iter().flatten().for_each(coarsen);
-}
-
-fn halve_multipath(report: &mut MultipathReport) {
-    let transitions = report.transitions.len();
-    halve_list(&mut report.transitions);
-    report.transitions_omitted += (transitions - report.transitions.len()) as u64;
-    report.paths.iter_mut().for_each(|path| halve_list(&mut path.gaps.told));
-    let paths = report.paths.iter_mut().map(|path| &mut path.latency);
-    let policies = report.policies.iter_mut().map(|policy| &mut policy.latency);
-    [&mut report.effective, &mut report.paired_effective, &mut report.send_lag]
-        .into_iter()
-        .chain(paths)
-        .chain(policies)
-        .flatten()
-        .for_each(coarsen);
-}
-
-fn halve_list<T>(list: &mut Vec<T>) {
-    list.truncate(list.len() / 2);
-}
-
-/// Every two neighbours become one, which reaches as far as the higher of them. Counts stay exact.
-fn coarsen(distribution: &mut Distribution) {
-    let merged = distribution.buckets.chunks(2).map(|pair| Bucket {
-        upper_ns: pair.iter().map(|bucket| bucket.upper_ns).max().unwrap_or(0),
-        count: total(pair.iter().map(|bucket| bucket.count)),
-    });
-    distribution.buckets = merged.collect();
-}
-
 #[cfg(test)]
 mod tests {
     use pathscope_core::record::FlowFacts;
+    use pathscope_core::stats::{Bucket, Distribution};
+    use pathscope_modes::goodput::GoodputReport;
+    use pathscope_modes::latency::LatencyReport;
 
     use super::*;
 

@@ -1,11 +1,7 @@
-//! What is written down of a run: rows while it goes on, samples one by one, times at which the program stood still, and the
-//! measurement that both ends' reports become.
+//! What is written down of a run: rows while it goes on, samples one by one, times at which the program stood still.
 
-pub(crate) mod assemble;
 pub(crate) mod datagrams;
 pub(crate) mod frames;
 pub mod journal;
 pub(crate) mod lookout;
 pub mod samples;
-pub(crate) mod still;
-pub(crate) mod streams;

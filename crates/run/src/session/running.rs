@@ -13,7 +13,7 @@ use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_flow::{Credentials, Event, GroupId, Phase, Transport};
-use pathscope_modes::goodput::EndedConnections;
+use pathscope_modes::end::EndedConnections;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::counters::Reading;

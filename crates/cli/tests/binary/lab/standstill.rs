@@ -38,7 +38,7 @@ fn run(stand: &Stand, words: &[&str], stopped: &[&str]) -> Document {
 }
 
 fn still_ns(end: Option<&EndReport>) -> u64 {
-    end.map_or(0, EndReport::still_ns)
+    end.map_or(0, |end| end.facts().still_ns())
 }
 
 fn marked<'run>(ends: impl Iterator<Item = Option<&'run EndInterval>>) -> usize {

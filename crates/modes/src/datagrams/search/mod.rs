@@ -19,7 +19,7 @@ use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
 use crate::goodput::{Extent, Pattern};
 use crate::limits::{self, PlanError};
-use crate::registry::{EndReport, Plan, Test};
+use crate::registry::{Plan, Test};
 
 /// A trial that searches lasts this part of the duration, and no less than so long.
 const TRIAL_PART: u64 = 5;
@@ -208,7 +208,7 @@ impl Outcome {
             stood_still_ns: [Some(&measurement.client), measurement.server.as_ref()]
                 .into_iter()
                 .flatten()
-                .map(EndReport::still_ns)
+                .map(|end| end.facts().still_ns())
                 .fold(0, u64::max),
             failed: summary.failed,
         })

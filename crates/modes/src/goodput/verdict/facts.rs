@@ -5,9 +5,9 @@ use pathscope_core::quantity::total;
 use pathscope_core::record::{TcpFacts, WorkerUsage};
 use pathscope_core::sending::SendSamples;
 
+use super::GoodputEnd;
 use super::limit::Bounds;
 use crate::goodput::{GoodputPlan, GoodputSummary, Pattern};
-use crate::registry::EndReport;
 
 /// Fewer looks at sockets than these say nothing: half a second of one connection.
 const LEAST_LOOKS: u64 = 10;
@@ -92,21 +92,19 @@ impl Facts {
     pub fn of(
         plan: &GoodputPlan,
         summary: &GoodputSummary,
-        sender: &EndReport,
-        receiver: &EndReport,
+        (sender, receiver): (GoodputEnd<'_>, GoodputEnd<'_>),
         shared_cpus: Option<u32>,
     ) -> Self {
-        let flows =
-            || sender.goodput.iter().flat_map(|report| &report.flows).filter_map(|flow| flow.tcp);
+        let flows = || sender.own.flows.iter().filter_map(|flow| flow.tcp);
         let sum = |field: fn(&TcpFacts) -> Option<u64>| {
             flows().filter_map(|tcp| field(&tcp)).reduce(u64::saturating_add)
         };
         let busy_ns = sum(|tcp| tcp.busy_ns);
         let of_busy =
             |part: Option<u64>| Some(part? as f64 / busy_ns.filter(|&busy| busy > 0)? as f64);
-        let elapsed = sender.elapsed_ns as f64 * flows().count() as f64;
+        let elapsed = sender.facts.elapsed_ns as f64 * flows().count() as f64;
         let in_turns = plan.pattern == Pattern::Pushpull;
-        let still = |end: &EndReport| Some((end.still_ns(), end.still_share()?));
+        let still = |end: GoodputEnd<'_>| Some((end.facts.still_ns(), end.facts.still_share()?));
         Self {
             bounds: Bounds::default(),
             rate: rate_share(plan, summary),
@@ -114,11 +112,11 @@ impl Facts {
             receiver_cpu: busiest(receiver),
             sender_wait: longest_wait(sender),
             receiver_wait: longest_wait(receiver),
-            shared_host_cpu: sender.host_cpu_share.filter(|_| shared_cpus.is_some()),
+            shared_host_cpu: sender.facts.host_cpu_share.filter(|_| shared_cpus.is_some()),
             own_cpu: shared_cpus.and_then(|cpus| own_cpu_share(sender, receiver, cpus)),
             spins: [sender, receiver]
                 .into_iter()
-                .flat_map(|end| &end.workers)
+                .flat_map(|end| end.facts.workers)
                 .any(|worker| worker.wait == "spin"),
             sender_uses_more: cpu_ns(sender) >= cpu_ns(receiver),
             sender_still: still(sender),
@@ -137,7 +135,7 @@ impl Facts {
             looks: sending(sender).map(SendSamples::all),
             stolen: [sender, receiver]
                 .into_iter()
-                .filter_map(EndReport::stolen_share)
+                .filter_map(|end| end.facts.stolen_share())
                 .reduce(f64::max),
         }
     }
@@ -148,33 +146,32 @@ fn stalled(samples: SendSamples) -> Option<f64> {
     Some(samples.stalled? as f64 / all as f64).filter(|_| all >= LEAST_LOOKS)
 }
 
-fn seen(end: &EndReport) -> Option<Seen> {
+fn seen(end: GoodputEnd<'_>) -> Option<Seen> {
     Seen::of(sending(end)?)
 }
 
-fn sending(end: &EndReport) -> Option<SendSamples> {
-    end.goodput.as_ref()?.sending
+fn sending(end: GoodputEnd<'_>) -> Option<SendSamples> {
+    end.own.sending
 }
 
 /// What these ends sent again, as far as their kernels say; `None` where none does.
-fn retransmits(sender: &EndReport, other: Option<&EndReport>) -> Option<u64> {
-    let reports =
-        [Some(sender), other].into_iter().flatten().filter_map(|end| end.goodput.as_ref());
-    let flows = reports.flat_map(|report| &report.flows);
+fn retransmits(sender: GoodputEnd<'_>, other: Option<GoodputEnd<'_>>) -> Option<u64> {
+    let ends = [Some(sender), other].into_iter().flatten();
+    let flows = ends.flat_map(|end| &end.own.flows);
     flows.filter_map(|flow| flow.tcp?.retransmits).reduce(u64::saturating_add)
 }
 
 /// Of the time of all its connections, how long the sender had to pause between bursts.
-fn paused(plan: &GoodputPlan, sender: &EndReport) -> Option<f64> {
+fn paused(plan: &GoodputPlan, sender: GoodputEnd<'_>) -> Option<f64> {
     plan.pace.burst?;
-    let paused_ns = sender.goodput.as_ref()?.paused_ns as f64;
-    let elapsed = sender.elapsed_ns as f64 * f64::from(plan.connections);
+    let paused_ns = sender.own.paused_ns as f64;
+    let elapsed = sender.facts.elapsed_ns as f64 * f64::from(plan.connections);
     (elapsed > 0.0).then(|| (paused_ns / elapsed).min(1.0))
 }
 
 /// The share of all processors that both ends' workers used.
-fn own_cpu_share(sender: &EndReport, receiver: &EndReport, cpus: u32) -> Option<f64> {
-    let available = sender.elapsed_ns.max(receiver.elapsed_ns) as f64 * f64::from(cpus);
+fn own_cpu_share(sender: GoodputEnd<'_>, receiver: GoodputEnd<'_>, cpus: u32) -> Option<f64> {
+    let available = sender.facts.elapsed_ns.max(receiver.facts.elapsed_ns) as f64 * f64::from(cpus);
     (available > 0.0).then(|| (cpu_ns(sender) + cpu_ns(receiver)) as f64 / available)
 }
 
@@ -195,15 +192,15 @@ fn rate_share(plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
 }
 
 /// The share of a processor that the busiest worker used.
-fn busiest(end: &EndReport) -> Option<f64> {
-    end.waiting_workers().map(WorkerUsage::cpu_share).reduce(f64::max)
+fn busiest(end: GoodputEnd<'_>) -> Option<f64> {
+    end.facts.waiting_workers().map(WorkerUsage::cpu_share).reduce(f64::max)
 }
 
 /// How long the thread that waited longest for a processor did so.
-fn longest_wait(end: &EndReport) -> Option<f64> {
-    end.waiting_workers().filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
+fn longest_wait(end: GoodputEnd<'_>) -> Option<f64> {
+    end.facts.waiting_workers().filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
 }
 
-fn cpu_ns(end: &EndReport) -> u64 {
-    total(end.workers.iter().flat_map(|worker| [worker.user_ns, worker.system_ns]))
+fn cpu_ns(end: GoodputEnd<'_>) -> u64 {
+    total(end.facts.workers.iter().flat_map(|worker| [worker.user_ns, worker.system_ns]))
 }

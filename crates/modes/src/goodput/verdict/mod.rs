@@ -23,20 +23,22 @@ mod tests;
 use pathscope_core::record::Verdict;
 
 use self::facts::Facts;
-use super::{GoodputPlan, GoodputSummary};
-use crate::registry::EndReport;
+use super::{GoodputPlan, GoodputReport, GoodputSummary};
+use crate::results::End;
+
+/// What one end says.
+type GoodputEnd<'end> = End<'end, GoodputReport>;
 
 /// The verdict on a test of `plan`. `shared_cpus`: the processors that both ends share, where they are on
 /// one machine.
 pub fn verdict(
     plan: &GoodputPlan,
     summary: &GoodputSummary,
-    client: &EndReport,
-    server: &EndReport,
+    (client, server): (GoodputEnd<'_>, GoodputEnd<'_>),
     shared_cpus: Option<u32>,
 ) -> Verdict {
     let (sender, receiver) = ends(summary, client, server);
-    let facts = Facts::of(plan, summary, sender, receiver, shared_cpus);
+    let facts = Facts::of(plan, summary, (sender, receiver), shared_cpus);
     let limit = facts.limit();
     let verdict = Verdict::new(limit, facts.text(limit), facts.evidence());
     verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit))
@@ -45,9 +47,9 @@ pub fn verdict(
 /// The end that sends and the one that receives; of two directions, the slower one is explained.
 fn ends<'end>(
     summary: &GoodputSummary,
-    client: &'end EndReport,
-    server: &'end EndReport,
-) -> (&'end EndReport, &'end EndReport) {
+    client: GoodputEnd<'end>,
+    server: GoodputEnd<'end>,
+) -> (GoodputEnd<'end>, GoodputEnd<'end>) {
     let up = summary.up.and_then(|up| up.goodput_bps);
     let down = summary.down.and_then(|down| down.goodput_bps);
     match (up, down) {

@@ -6,8 +6,9 @@ use pathscope_core::sending::SendSamples;
 
 use super::facts::{Facts, Seen};
 use super::verdict;
+use crate::end::EndFacts;
 use crate::goodput::{Burst, DirectionSummary, GoodputPlan, GoodputReport, GoodputSummary};
-use crate::registry::EndReport;
+use crate::results::End;
 
 fn idle() -> Facts {
     Facts { sender_cpu: Some(0.2), receiver_cpu: Some(0.2), ..Facts::default() }
@@ -303,13 +304,15 @@ fn in_turns_what_either_end_sent_again_counts() {
             ..FlowFacts::default()
         };
         let flows = again.iter().map(flow).collect();
-        let goodput = Some(GoodputReport { flows, ..GoodputReport::default() });
-        EndReport { elapsed_ns: 10_000_000_000, goodput, ..EndReport::default() }
+        GoodputReport { flows, ..GoodputReport::default() }
     };
+    let facts = EndFacts { elapsed_ns: 10_000_000_000, ..EndFacts::default() };
     let counted = |words: &str, client: &[Option<u64>], server: &[Option<u64>]| {
         let plan: GoodputPlan = crate::goodput::args::tests::plan(words).expect("a plan");
         let summary = GoodputSummary::default();
-        let said = verdict(&plan, &summary, &end(client), &end(server), None);
+        let (client, server) = (end(client), end(server));
+        let ends = [&client, &server].map(|own| End { own, facts });
+        let said = verdict(&plan, &summary, (ends[0], ends[1]), None);
         let figure = said.evidence.iter().find(|it| it.name == "retransmits");
         figure.map(|it| it.value)
     };
@@ -365,12 +368,13 @@ fn reports_of_both_ends_make_the_figures() {
         paused_ns: 19_000_000_000,
         ..GoodputReport::default()
     };
-    let client =
-        EndReport { elapsed_ns: 10_000_000_000, goodput: Some(goodput), ..EndReport::default() };
-    let mut server = EndReport { elapsed_ns: 10_000_000_000, ..EndReport::default() };
+    let facts = EndFacts { elapsed_ns: 10_000_000_000, ..EndFacts::default() };
+    let client = End { own: &goodput, facts };
+    let nothing = GoodputReport::default();
+    let server = End { own: &nothing, facts };
     let up = DirectionSummary { goodput_bps: Some(1e6), ..DirectionSummary::default() };
     let summary = GoodputSummary { up: Some(up), ..GoodputSummary::default() };
-    let said = verdict(&plan, &summary, &client, &server, None);
+    let said = verdict(&plan, &summary, (client, server), None);
     assert_eq!(said.limit, Limit::ConfiguredPauses);
     let figure = |name: &str| said.evidence.iter().find(|it| it.name == name).map(|it| it.value);
     assert_eq!(figure("paused_share"), Some(0.95));
@@ -378,8 +382,8 @@ fn reports_of_both_ends_make_the_figures() {
 
     let mut still = StoodStill::default();
     still.add(Stretch { start_ns: 2_000_000_000, end_ns: 5_000_000_000 });
-    server.stood_still = Some(still);
-    let said = verdict(&plan, &summary, &client, &server, None);
+    let server = End { facts: EndFacts { stood_still: Some(&still), ..facts }, ..server };
+    let said = verdict(&plan, &summary, (client, server), None);
     assert_eq!(said.limit, Limit::ReceiverStopped);
     assert!(said.text.contains("30.0 % of the time"), "{}", said.text);
 }

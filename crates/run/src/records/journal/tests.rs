@@ -8,7 +8,7 @@ use pathscope_core::record::{FlowErrorKind, TcpFacts};
 use pathscope_modes::goodput::{GoodputReport, Iterations, Pattern};
 use pathscope_modes::registry::Plan;
 
-use crate::survey::{self, SurveyOptions};
+use pathscope_modes::survey::{self, SurveyOptions};
 
 use super::*;
 

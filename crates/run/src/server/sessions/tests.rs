@@ -12,7 +12,7 @@ use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;
 use crate::session::inbox::InboxReader;
-use crate::survey::{self, SurveyOptions};
+use pathscope_modes::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
     sessions_with(Limits::default())

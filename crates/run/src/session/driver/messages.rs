@@ -142,7 +142,7 @@ where
 
     fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
         for interval in whole.into_iter().map(Box::new) {
-            if interval.has_moved() {
+            if self.test.as_ref().is_some_and(|test| test.test.has_moved(&interval)) {
                 self.moved_at = clock::now();
             }
             self.journal.interval(&interval);

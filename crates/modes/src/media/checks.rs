@@ -1,21 +1,17 @@
-//! What has to hold of streams of frames, and what to mind of them. The rest of a measurement is in `assemble`.
+//! What has to hold of streams of frames, and what to mind of them.
 
 use pathscope_core::quantity::{count, counted, duration_ns, total, were};
 use pathscope_core::record::{Caveat, Check};
-use pathscope_modes::document::Hosts;
-use pathscope_modes::media::{MediaPlan, MediaReport, MediaSummary};
 
-use crate::records::assemble::{UNKNOWN_DATA, unknown_end};
+use super::{MediaPlan, MediaReport, MediaSummary};
+use crate::end::Hosts;
+use crate::results::{UNKNOWN_DATA, unknown_end};
 
 /// Bytes of the headers of IPv6 and UDP.
 const HEADERS: u64 = 40 + 8;
 
 /// What has to hold.
-pub(crate) fn checks(
-    plan: &MediaPlan,
-    client: &MediaReport,
-    server: Option<&MediaReport>,
-) -> Vec<Check> {
+pub fn checks(plan: &MediaPlan, client: &MediaReport, server: Option<&MediaReport>) -> Vec<Check> {
     let mut checks = verified(plan, client, server).into_iter().collect::<Vec<_>>();
     checks.push(lived(plan, client, server));
     checks.extend(server.map(|server| accounted(plan, client, server)));
@@ -88,7 +84,7 @@ fn accounted(plan: &MediaPlan, client: &MediaReport, server: &MediaReport) -> Ch
 }
 
 /// What to mind.
-pub(crate) fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -> Vec<Caveat> {
+pub fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -> Vec<Caveat> {
     let mut caveats: Vec<Caveat> = fragments(plan, hosts).into_iter().collect();
     for (_, way) in summary.directions() {
         if let Some(unsent) = way.frames_unsent.filter(|&unsent| unsent > 0) {
@@ -114,8 +110,7 @@ pub(crate) fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -
 
 /// Datagrams that an interface does not take whole: one lost part of it loses all of it.
 fn fragments(plan: &MediaPlan, hosts: &Hosts) -> Option<Caveat> {
-    let ends = [Some(&hosts.client), hosts.server.as_ref()].into_iter().flatten();
-    let interfaces = ends.filter_map(|host| host.network.interface.as_ref());
+    let interfaces = hosts.both().filter_map(|host| host.network.interface.as_ref());
     let least = interfaces
         .filter_map(|interface| Some((u64::from(interface.mtu_bytes?), interface.name.as_str())))
         .min()?;

@@ -1,0 +1,216 @@
+//! What has to hold of a test of datagram goodput, and what to mind of its figures.
+
+use pathscope_core::id::Role;
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
+use pathscope_core::record::{Caveat, Check};
+
+use super::{DatagramCorruption, DatagramsPlan, DatagramsReport, DatagramsSummary};
+use crate::goodput::Verify;
+use crate::results::{UNKNOWN_DATA, unknown_end};
+
+/// A sender that is behind its schedule by more than this at its 99th percentile sends in bursts.
+const LAG_TOLD_NS: u64 = 10_000_000;
+
+/// What had to hold of both ends' words.
+pub fn checks(
+    plan: &DatagramsPlan,
+    client: &DatagramsReport,
+    server: Option<&DatagramsReport>,
+) -> Vec<Check> {
+    let ends = || [Some(client), server].into_iter().flatten();
+    let sum = |field: fn(&DatagramsReport) -> u64| total(ends().map(field));
+    let (corrupt, received) = (sum(|end| end.corrupt), sum(|end| end.received));
+    let first = ends().flat_map(|end| &end.corruptions).next();
+    let is_unknown = server.is_none() && corrupt == 0 && plan.sends(Role::Client);
+    let verified = Check {
+        name: "verified".to_owned(),
+        passed: corrupt == 0 && !is_unknown,
+        text: match first {
+            _ if is_unknown => UNKNOWN_DATA.to_owned(),
+            _ if corrupt == 0 && plan.verify == Verify::Sampled => format!(
+                "of {} received, one byte in 16 was checked, and none was wrong",
+                counted(received, "datagram")
+            ),
+            _ if corrupt == 0 => match received {
+                0 => "no datagram came, so none was wrong".to_owned(),
+                1 => "the 1 received datagram is what was sent".to_owned(),
+                received => {
+                    format!("all {} received datagrams are what was sent", count(received))
+                }
+            },
+            first => format!(
+                "{} not what was sent; {}",
+                counted(corrupt, "datagram"),
+                first.map_or_else(String::new, DatagramCorruption::text)
+            ),
+        },
+    };
+    let error = ends().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
+    let failed = ends().map(|end| end.failed).max().unwrap_or(0);
+    let completed = Check {
+        name: "completed".to_owned(),
+        passed: failed == 0 && server.is_some(),
+        text: match error {
+            Some(error) => format!("{} failed: {}", counted(failed, "flow"), error.text),
+            None if failed > 0 => format!("{} failed", counted(failed, "flow")),
+            None if server.is_none() => unknown_end("flow", plan.connections),
+            None => match plan.connections {
+                1 => "the flow came to its end".to_owned(),
+                flows => format!("all {} flows came to their end", count(flows.into())),
+            },
+        },
+    };
+    let mut checks = vec![completed];
+    if plan.verify != Verify::Off {
+        checks.insert(0, verified);
+    }
+    checks.extend(server.map(|server| counts_agree(client, server)));
+    checks
+}
+
+/// What each receiver was told is what the sender says, and no more arrived.
+fn counts_agree(client: &DatagramsReport, server: &DatagramsReport) -> Check {
+    let agree = |sender: &DatagramsReport, receiver: &DatagramsReport| {
+        receiver.expected == Some(sender.sent) && receiver.received <= sender.sent
+    };
+    let passed = agree(client, server) && agree(server, client);
+    let told = |end: &DatagramsReport| end.expected.map_or_else(|| "?".to_owned(), count);
+    let (up, down) = (count(client.sent), count(server.sent));
+    let text = if passed {
+        format!("both ends count the same: {} up, {down} down", counted(client.sent, "datagram"))
+    } else {
+        format!(
+            "sent and told differ: of datagrams {up} and {} up, {down} and {} down",
+            told(server),
+            told(client)
+        )
+    };
+    Check { name: "counts_agree".to_owned(), passed, text }
+}
+
+/// What a reader must know of the figures.
+pub fn caveats(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Caveat> {
+    let mut caveats = Vec::new();
+    for (name, way) in summary.directions() {
+        if let (Some(rate), Some(sent), Some(unsent)) = (plan.rate_bps, way.sent, way.unsent)
+            && unsent > 0
+        {
+            let reached = sent as f64 / sent.saturating_add(unsent) as f64;
+            let text = format!(
+                "{rate} was asked for, and the sender of '{name}' reached {} of it: {} {} due and never left",
+                ratio(reached),
+                counted(unsent, "datagram"),
+                were(unsent)
+            );
+            caveats.push(Caveat::new("rate_not_reached", text));
+        }
+        let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0)?.value_ns);
+        if let Some(lag) = lag.filter(|&lag| lag > LAG_TOLD_NS) {
+            let means = match way.lost {
+                Some(0) => "these bursts were not the rate that was asked for",
+                Some(_) => "part of what was lost may be due to these bursts",
+                None => "if any was lost, these bursts may be why",
+            };
+            let text = format!(
+                "one batch in a hundred of '{name}' left {} or more after its time, and what was due by then with it: \
+                 {means}",
+                duration_ns(lag)
+            );
+            caveats.push(Caveat::new("send_lag", text));
+        }
+    }
+    caveats
+}
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::Wait;
+    use pathscope_core::quantity::{BitRate, Bytes, Period};
+    use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
+
+    use crate::goodput::{Extent, Pattern};
+    use crate::sockets::SocketPlan;
+
+    use super::super::{DatagramDirection, Offload};
+    use super::*;
+
+    fn plan() -> DatagramsPlan {
+        DatagramsPlan {
+            pattern: Pattern::Push,
+            connections: 1,
+            extent: Extent::DurationNs(Period::from_secs(1)),
+            datagram_bytes: Bytes(1_000),
+            rate_bps: Some(BitRate(1_000_000)),
+            warm_up_ns: Period(0),
+            verify: Verify::Full,
+            offload: Offload::Auto,
+            engine: None,
+            wait: Wait::Auto,
+            sockets: SocketPlan::default(),
+            client_cpus: Vec::new(),
+            server_cpus: Vec::new(),
+        }
+    }
+
+    /// A sender that made up for two seconds in a burst.
+    fn told(change: impl FnOnce(&mut DatagramDirection)) -> Vec<String> {
+        let mut lag = LatencyHistogram::new();
+        lag.record_many(2_000_000_000, 1_000);
+        let mut way = DatagramDirection {
+            sent: Some(1_000),
+            unsent: Some(0),
+            send_lag: Some(LatencyFigures::of(&lag)),
+            ..DatagramDirection::default()
+        };
+        change(&mut way);
+        let summary = DatagramsSummary { up: Some(way), ..DatagramsSummary::default() };
+        caveats(&plan(), &summary).into_iter().map(|caveat| caveat.text).collect()
+    }
+
+    #[test]
+    fn of_loss_is_spoken_where_there_was_some() {
+        for (lost, words) in [
+            (Some(0), "with it: these bursts were not the rate that was asked for"),
+            (Some(1), "with it: part of what was lost may be due to these bursts"),
+            // The receiver has not said.
+            (None, "with it: if any was lost, these bursts may be why"),
+        ] {
+            let told = told(|way| way.lost = lost);
+            assert!(told.len() == 1 && told[0].ends_with(words), "{lost:?}: {told:?}");
+        }
+    }
+
+    #[test]
+    fn datagrams_are_counted_as_they_are_spelt() {
+        let unsent = |unsent| told(|way| (way.unsent, way.send_lag) = (Some(unsent), None)).pop();
+        assert_eq!(unsent(0), None);
+        for (count, words) in [
+            (1, ": 1 datagram was due and never left"),
+            (2, ": 2 datagrams were due and never left"),
+            (12_345, ": 12,345 datagrams were due and never left"),
+        ] {
+            assert!(unsent(count).is_some_and(|text| text.ends_with(words)), "{count}");
+        }
+        let checked = |count| {
+            let sender = DatagramsReport { sent: count, expected: Some(0), ..Default::default() };
+            let receiver =
+                DatagramsReport { received: count, expected: Some(count), ..Default::default() };
+            let all = checks(&plan(), &sender, Some(&receiver));
+            all.into_iter().map(|check| (check.passed, check.text)).collect::<Vec<_>>()
+        };
+        for (count, received, agree) in [
+            (0, "no datagram came, so none was wrong", "0 datagrams up, 0 down"),
+            (1, "the 1 received datagram is what was sent", "1 datagram up, 0 down"),
+            (2, "all 2 received datagrams are what was sent", "2 datagrams up, 0 down"),
+            (
+                12_345,
+                "all 12,345 received datagrams are what was sent",
+                "12,345 datagrams up, 0 down",
+            ),
+        ] {
+            let said = checked(count);
+            let has = |words: &str| said.iter().any(|(passed, it)| *passed && it.ends_with(words));
+            assert!(has(received) && has(agree), "{count}: {said:?}");
+        }
+    }
+}

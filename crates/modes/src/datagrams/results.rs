@@ -1,0 +1,74 @@
+//! What the ends of a test of datagram goodput say, and what that comes to.
+
+use pathscope_core::presentation::{Figure, Table};
+use pathscope_core::record::{Caveat, Check, Verdict};
+
+use super::{
+    DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
+    verdict,
+};
+use crate::results::{Detail, Ends, Point, Results, Slice, Slices};
+
+impl Results for DatagramsPlan {
+    type Interval = DatagramsInterval;
+    type Report = DatagramsReport;
+    type Summary = DatagramsSummary;
+
+    fn has_moved(interval: &DatagramsInterval) -> bool {
+        interval.sent > 0 || interval.received > 0
+    }
+
+    /// It is never cut: at most 1,000 flows are told one by one.
+    fn halve(_: &mut DatagramsReport) {}
+
+    fn summary(
+        &self,
+        ends: &Ends<'_, DatagramsReport>,
+        _: &[Slice<'_, DatagramsInterval>],
+    ) -> DatagramsSummary {
+        DatagramsSummary::of(self, ends.of_client(), ends.of_server())
+    }
+
+    fn checks(&self, ends: &Ends<'_, DatagramsReport>) -> Vec<Check> {
+        checks::checks(self, ends.of_client(), ends.of_server())
+    }
+
+    fn caveats(&self, summary: &DatagramsSummary, _: &Ends<'_, DatagramsReport>) -> Vec<Caveat> {
+        checks::caveats(self, summary)
+    }
+
+    fn verdict(
+        &self,
+        summary: &DatagramsSummary,
+        ends: &Ends<'_, DatagramsReport>,
+    ) -> Option<Verdict> {
+        let server = ends.server.filter(|_| summary.failed == 0)?;
+        verdict::verdict(self, summary, ends.client.facts, server.facts)
+    }
+
+    fn carried(summary: &DatagramsSummary) -> Vec<u64> {
+        summary.directions().filter_map(|(_, way)| way.received_bytes).collect()
+    }
+
+    fn cells(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
+        presentation::cells(self, interval)
+    }
+
+    fn points(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Point> {
+        let [up, down] = presentation::rates(self, interval);
+        vec![Point::rate("goodput up", up), Point::rate("goodput down", down)]
+    }
+
+    fn figures(&self, summary: &DatagramsSummary) -> Vec<Figure> {
+        presentation::figures(summary)
+    }
+
+    fn tables(
+        &self,
+        _: &DatagramsSummary,
+        ends: &Ends<'_, DatagramsReport>,
+        _: Detail,
+    ) -> Vec<Table> {
+        presentation::flows(ends.of_client(), ends.of_server()).into_iter().collect()
+    }
+}

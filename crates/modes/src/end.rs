@@ -1,0 +1,106 @@
+//! What an end says of itself beside its flows, whatever is measured, and the machines at both ends.
+
+use pathscope_core::counters::HostCounters;
+use pathscope_core::record::{Host, StoodStill, WorkerUsage};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One end of a test, without what its flows came to.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct EndFacts<'report> {
+    /// From the start of the test to the end of its last flow.
+    pub elapsed_ns: u64,
+    /// Processor time of each worker thread that carried the plan's flows.
+    pub workers: &'report [WorkerUsage],
+    /// Of all processors of this machine, the share of time that was not idle.
+    pub host_cpu_share: Option<f64>,
+    /// What this machine's kernel counted meanwhile.
+    pub host: Option<&'report HostCounters>,
+    /// When its program stood still; absent where it never did, or nobody looked.
+    pub stood_still: Option<&'report StoodStill>,
+}
+
+impl<'report> EndFacts<'report> {
+    /// Of the time, the share that its program stood still; `None` where that is not known to have happened.
+    pub fn still_share(&self) -> Option<f64> {
+        let still = self.stood_still.filter(|_| self.elapsed_ns > 0)?;
+        Some(still.total_ns as f64 / self.elapsed_ns as f64)
+    }
+
+    /// For how long its program stood still.
+    pub fn still_ns(&self) -> u64 {
+        self.stood_still.map_or(0, |still| still.total_ns)
+    }
+
+    /// The most that the hypervisor took of one of this end's processors, as a share of the time.
+    pub fn stolen_share(&self) -> Option<f64> {
+        self.host?.most_stolen()
+    }
+
+    /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
+    pub fn waiting_workers(&self) -> impl Iterator<Item = &'report WorkerUsage> {
+        self.workers.iter().filter(|worker| worker.wait != "spin")
+    }
+}
+
+/// Connections of one end that ended in one interval.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct EndedConnections {
+    /// Those that ended well, cut ones among them where they are not replaced.
+    pub completed: u64,
+    /// Those that failed, or could not be made.
+    pub failed: u64,
+}
+
+/// The machines at both ends.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Hosts {
+    /// The end that asked.
+    pub client: Host,
+    /// The end that answered; absent where it was never reached.
+    pub server: Option<Host>,
+}
+
+impl Hosts {
+    /// Whether both ends run on one boot of one machine; unknown counts as no.
+    pub fn is_one_machine(&self) -> bool {
+        let server = self.server.as_ref().and_then(|server| server.boot_id.as_ref());
+        server.is_some() && server == self.client.boot_id.as_ref()
+    }
+
+    /// Whether both ends read one clock; unknown counts as no. On one machine a namespace of times may move it.
+    pub fn read_one_clock(&self) -> bool {
+        let server = self.server.as_ref().map(|server| &server.time_namespace);
+        self.is_one_machine() && server == Some(&self.client.time_namespace)
+    }
+
+    /// Both of them, as far as they are known.
+    pub fn both(&self) -> impl Iterator<Item = &Host> {
+        [Some(&self.client), self.server.as_ref()].into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_clock_is_one_machine_in_one_namespace_of_times() {
+        let host = |boot: &str, times: Option<&str>| Host {
+            boot_id: Some(boot.to_owned()),
+            time_namespace: times.map(str::to_owned),
+            ..Host::default()
+        };
+        let is_one = |server: Host| {
+            let client = host("a", Some("time:[1]"));
+            Hosts { client, server: Some(server) }.read_one_clock()
+        };
+        assert!(is_one(host("a", Some("time:[1]"))));
+        for other in [host("b", Some("time:[1]")), host("a", Some("time:[2]")), host("a", None)] {
+            assert!(!is_one(other));
+        }
+        assert!(!Hosts::default().read_one_clock());
+    }
+}

@@ -1,0 +1,86 @@
+//! What the ends of a goodput test say, and what that comes to.
+
+use pathscope_core::presentation::{Figure, Table};
+use pathscope_core::record::{Check, Verdict};
+
+use super::{
+    FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
+    presentation, verdict::verdict,
+};
+use crate::results::{Beside, Detail, Ends, Point, Results, Slice, Slices};
+
+impl Results for GoodputPlan {
+    type Interval = GoodputInterval;
+    type Report = GoodputReport;
+    type Summary = GoodputSummary;
+
+    fn has_moved(interval: &GoodputInterval) -> bool {
+        interval.sent_bytes > 0 || interval.received_bytes > 0
+    }
+
+    fn halve(report: &mut GoodputReport) {
+        let flows = report.flows.len();
+        report.flows.truncate(flows / 2);
+        report.flows_omitted += (flows - report.flows.len()) as u64;
+        report.corruptions.truncate(report.corruptions.len() / 2);
+    }
+
+    fn complete(client: &mut GoodputReport, server: Option<&GoodputReport>, beside: &Beside<'_>) {
+        both_ends::take_in(client, server, beside.failed_there);
+    }
+
+    fn summary(
+        &self,
+        ends: &Ends<'_, GoodputReport>,
+        intervals: &[Slice<'_, GoodputInterval>],
+    ) -> GoodputSummary {
+        let summary = GoodputSummary::of(self, ends.of_client(), ends.of_server());
+        let seconds = ends.client.facts.elapsed_ns as f64 / 1e9;
+        let is_rate = self.replaces() && seconds > 0.0;
+        let completed_per_second = is_rate.then(|| summary.completed as f64 / seconds);
+        let failed = |it: &Slice<'_, _>| Some((it.start_ns, it.end_ns, it.ended?.failed));
+        let failure_times = FailureTimes::of(intervals.iter().filter_map(failed));
+        GoodputSummary { completed_per_second, failure_times, ..summary }
+    }
+
+    fn checks(&self, ends: &Ends<'_, GoodputReport>) -> Vec<Check> {
+        checks::checks(self, ends.of_client(), ends.of_server())
+    }
+
+    fn verdict(&self, summary: &GoodputSummary, ends: &Ends<'_, GoodputReport>) -> Option<Verdict> {
+        let server = ends.server.filter(|_| summary.failed == 0)?;
+        let cpus = ends.hosts.client.cpus_online.filter(|_| ends.hosts.is_one_machine());
+        Some(verdict(self, summary, (ends.client, server), cpus))
+    }
+
+    fn carried(summary: &GoodputSummary) -> Vec<u64> {
+        let ways = [summary.up, summary.down].into_iter().flatten();
+        ways.filter_map(|way| way.received_bytes).collect()
+    }
+
+    fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
+        presentation::cells(self, interval)
+    }
+
+    fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
+        let [up, down] = presentation::rates(self, interval);
+        vec![Point::rate("goodput up", up), Point::rate("goodput down", down)]
+    }
+
+    fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {
+        presentation::figures(summary)
+    }
+
+    fn tables(
+        &self,
+        summary: &GoodputSummary,
+        ends: &Ends<'_, GoodputReport>,
+        detail: Detail,
+    ) -> Vec<Table> {
+        let (client, server) = (ends.of_client(), ends.of_server());
+        let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
+        let is_told = has_failures || detail == Detail::Everything;
+        let connections = is_told.then(|| presentation::connections(client, server)).flatten();
+        connections.into_iter().chain(presentation::remotes(summary)).collect()
+    }
+}

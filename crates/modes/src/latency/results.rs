@@ -1,0 +1,104 @@
+//! What the ends of a latency test say, and what that comes to. Probes beside a load are a latency test, too.
+
+use pathscope_core::presentation::{Figure, Table, Unit};
+use pathscope_core::record::{Caveat, Check, Host};
+use pathscope_core::stats::{LatencyFigures, Trend};
+
+use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, presentation};
+use crate::results::{Beside, Detail, Distributions, Ends, Point, Results, Slice, Slices};
+
+impl LatencyPlan {
+    /// What to mind of probes.
+    pub fn probe_caveats(&self, summary: &LatencySummary) -> Vec<Caveat> {
+        caveats::caveats(self, summary)
+    }
+}
+
+impl Results for LatencyPlan {
+    type Interval = LatencyInterval;
+    type Report = LatencyReport;
+    type Summary = LatencySummary;
+
+    fn has_moved(interval: &LatencyInterval) -> bool {
+        interval.received > 0
+    }
+
+    fn halve(report: &mut LatencyReport) {
+        [
+            &mut report.rtt,
+            &mut report.rtt_since_scheduled,
+            &mut report.service,
+            &mut report.send_lag,
+            &mut report.server_residence,
+        ]
+        .into_iter()
+        .flatten()
+        .for_each(pathscope_core::stats::Distribution::halve);
+    }
+
+    /// Where the two ends do not read one clock, delays of one way would hold its offset.
+    fn complete(client: &mut LatencyReport, _: Option<&LatencyReport>, beside: &Beside<'_>) {
+        if !beside.hosts.read_one_clock() {
+            client.one_way = None;
+        }
+    }
+
+    fn summary(
+        &self,
+        ends: &Ends<'_, LatencyReport>,
+        intervals: &[Slice<'_, LatencyInterval>],
+    ) -> LatencySummary {
+        let mut summary = LatencySummary::of(self, ends.of_client(), ends.of_server());
+        // Those of the warm-up have no figures.
+        let median = |it: &Slice<'_, LatencyInterval>| {
+            Some((it.start_ns, it.own?.rtt.as_ref()?.median_ns()? as f64))
+        };
+        let medians: Vec<_> = intervals.iter().filter_map(median).collect();
+        summary.drift = Trend::of(&medians);
+        if let Some(one_way) = &mut summary.one_way {
+            // A time is of some moment within the reading that told it, at either end.
+            let reading = |host: &Host| host.clock.read_ns.map(|cost| cost.ceil() as u64);
+            let server = ends.hosts.server.as_ref().and_then(reading);
+            let both = reading(&ends.hosts.client).zip(server);
+            one_way.error_bound_ns = both.map(|(client, server)| client + server);
+        }
+        summary
+    }
+
+    fn checks(&self, ends: &Ends<'_, LatencyReport>) -> Vec<Check> {
+        vec![caveats::verified(ends.of_client(), ends.of_server())]
+    }
+
+    fn caveats(&self, summary: &LatencySummary, ends: &Ends<'_, LatencyReport>) -> Vec<Caveat> {
+        let mut caveats = caveats::caveats(self, summary);
+        if ends.hosts.client.virtualized == Some(true) {
+            caveats.push(Caveat::new(
+                "virtual_machine",
+                "a hypervisor may take the processor away unseen: the highest percentiles hold its pauses too",
+            ));
+        }
+        caveats
+    }
+
+    fn cells(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Figure> {
+        presentation::cells(interval.of_client())
+    }
+
+    fn points(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Point> {
+        let rtt = interval.of_client().and_then(|client| client.rtt.as_ref());
+        let value = rtt.and_then(LatencyFigures::median_ns).map(|median| median as f64);
+        vec![Point { label: "RTT p50", unit: Unit::Nanoseconds, value }]
+    }
+
+    fn figures(&self, summary: &LatencySummary) -> Vec<Figure> {
+        presentation::figures(self, summary)
+    }
+
+    fn tables(&self, _: &LatencySummary, ends: &Ends<'_, LatencyReport>, _: Detail) -> Vec<Table> {
+        ends.of_client().linear.iter().map(presentation::ranges).collect()
+    }
+
+    fn distributions<'a>(ends: &Ends<'a, LatencyReport>) -> Distributions<'a> {
+        ends.of_client().rtt.iter().map(|rtt| ("RTT", rtt)).collect()
+    }
+}

@@ -1,0 +1,71 @@
+//! What the ends of a multipath test say, and what that comes to.
+
+use pathscope_core::presentation::{Figure, Table};
+use pathscope_core::record::{Caveat, Check};
+use pathscope_core::stats::Distribution;
+
+use super::{
+    MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats, presentation,
+};
+use crate::results::{Detail, Ends, Results, Slice, Slices};
+
+impl Results for MultipathPlan {
+    type Interval = MultipathInterval;
+    type Report = MultipathReport;
+    type Summary = MultipathSummary;
+
+    fn has_moved(interval: &MultipathInterval) -> bool {
+        interval.paths.iter().any(|path| path.received > 0)
+    }
+
+    fn halve(report: &mut MultipathReport) {
+        let transitions = report.transitions.len();
+        report.transitions.truncate(transitions / 2);
+        report.transitions_omitted += (transitions - report.transitions.len()) as u64;
+        for path in &mut report.paths {
+            path.gaps.told.truncate(path.gaps.told.len() / 2);
+        }
+        let paths = report.paths.iter_mut().map(|path| &mut path.latency);
+        let policies = report.policies.iter_mut().map(|policy| &mut policy.latency);
+        [&mut report.effective, &mut report.paired_effective, &mut report.send_lag]
+            .into_iter()
+            .chain(paths)
+            .chain(policies)
+            .flatten()
+            .for_each(Distribution::halve);
+    }
+
+    fn summary(
+        &self,
+        ends: &Ends<'_, MultipathReport>,
+        _: &[Slice<'_, MultipathInterval>],
+    ) -> MultipathSummary {
+        MultipathSummary::of(self, ends.of_client(), ends.of_server())
+    }
+
+    fn checks(&self, ends: &Ends<'_, MultipathReport>) -> Vec<Check> {
+        let verified = caveats::verified(ends.of_client(), ends.of_server());
+        [Some(verified), caveats::worked(self, ends.of_client())].into_iter().flatten().collect()
+    }
+
+    fn caveats(&self, summary: &MultipathSummary, ends: &Ends<'_, MultipathReport>) -> Vec<Caveat> {
+        caveats::caveats(self, summary, ends.of_client(), ends.of_server())
+    }
+
+    fn cells(&self, interval: Slices<'_, MultipathInterval>) -> Vec<Figure> {
+        presentation::cells(interval.of_client())
+    }
+
+    fn figures(&self, summary: &MultipathSummary) -> Vec<Figure> {
+        presentation::figures(summary)
+    }
+
+    fn tables(
+        &self,
+        summary: &MultipathSummary,
+        ends: &Ends<'_, MultipathReport>,
+        _: Detail,
+    ) -> Vec<Table> {
+        presentation::tables(summary, ends.of_client())
+    }
+}

@@ -1,0 +1,120 @@
+//! Latency probes beside a load: what they came to, and what to mind of them.
+
+use pathscope_core::presentation::{Figure, Value};
+use pathscope_core::quantity::{count, counted, ratio, were};
+use pathscope_core::record::Caveat;
+use pathscope_core::stats::Distribution;
+use pathscope_flow::Transport;
+
+use crate::document::{Interval, client_slices};
+use crate::latency::{LatencySummary, Protocol, presentation};
+use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Test, Visitor};
+use crate::results::{Beside, Ends, Results, Slices};
+
+/// What the reports of both ends on them come to.
+pub(crate) fn summary(
+    test: &Test,
+    (client, server): (&mut EndReport, Option<&EndReport>),
+    intervals: &[Interval],
+    beside: &Beside<'_>,
+) -> Option<LatencySummary> {
+    if let Some(own) = &mut client.probe {
+        ProbePlan::complete(own, None, beside);
+    }
+    let plan = test.probe.as_ref()?;
+    let server = server.and_then(|server| server.end(server.probe.as_ref()));
+    let ends = Ends { client: client.end(client.probe.as_ref())?, server, hosts: beside.hosts };
+    Some(plan.summary(&ends, &client_slices::<ProbePlan>(intervals)))
+}
+
+/// What to mind of them, beside what the load brought over.
+pub(crate) fn caveats(test: &Test, probes: &LatencySummary, load: &Summary) -> Vec<Caveat> {
+    let mut caveats: Vec<Caveat> = unanswered(probes).into_iter().collect();
+    let Some(plan) = &test.probe else { return caveats };
+    let sent_bytes = plan.size_bytes.0.saturating_mul(probes.sent);
+    // In the direction that had less of it.
+    let carried = test.plan.visit(Carried(load)).into_iter().min();
+    caveats.extend(carried.and_then(|carried| too_many(sent_bytes, carried)));
+    caveats.extend(plan.probe_caveats(probes));
+    caveats
+}
+
+struct Carried<'summary>(&'summary Summary);
+
+impl Visitor for Carried<'_> {
+    type Output = Vec<u64>;
+
+    fn visit<M: InDocuments>(self, _: &M) -> Vec<u64> {
+        M::summary_of(self.0).map(M::carried).unwrap_or_default()
+    }
+}
+
+/// They are to take nothing from the load: where the path is slow, they may.
+fn too_many(probes: u64, carried: u64) -> Option<Caveat> {
+    /// From this share of the load on.
+    const NOTICED: f64 = 0.02;
+    let share = probes as f64 / carried.saturating_add(probes).max(1) as f64;
+    let text = format!(
+        "the latency probes were {} of what was carried, and the load is that much less: --probe-rate asks for fewer",
+        ratio(share)
+    );
+    (carried > 0 && share >= NOTICED).then(|| Caveat::new("probe_load", text))
+}
+
+fn unanswered(probes: &LatencySummary) -> Option<Caveat> {
+    let text = if probes.sent > 0 && probes.received == 0 {
+        "no latency probe was answered: UDP may be filtered on this path, so loaded latency is unknown".to_owned()
+    } else if probes.lost > 0 {
+        let sent = counted(probes.sent, "latency probe");
+        format!("{} of {sent} {} never answered", count(probes.lost), were(probes.lost))
+    } else {
+        return None;
+    };
+    Some(Caveat::new("probe_unanswered", text))
+}
+
+/// Their cells of a live row, beside those of the load. A row has too few for a p99.
+pub(crate) fn cells(
+    plan: &ProbePlan,
+    interval: Slices<'_, <ProbePlan as Results>::Interval>,
+) -> impl Iterator<Item = Figure> {
+    plan.cells(interval).into_iter().skip(1).filter(|cell| cell.label != "RTT p99")
+}
+
+/// Their figures, in short.
+pub(crate) fn figures(probes: &LatencySummary) -> Vec<Figure> {
+    let percents = [50.0, 75.0, 90.0, 95.0, 99.0];
+    let mut figures = presentation::percentiles(&probes.rtt, "loaded RTT", &percents);
+    let since = presentation::since(probes).map_or_else(String::new, |since| format!("; {since}"));
+    let note = format!("{} of {} probes lost{since}", count(probes.lost), count(probes.sent));
+    let exact = |label: &str, value: Option<u64>| {
+        Figure::new(label, value.map_or(Value::Absent, Value::Duration)).of("loaded RTT")
+    };
+    // Where too few came back for a median, these two are all that is known.
+    if probes.rtt.count > 0 && probes.rtt.median_ns().is_none() {
+        let taken = format!("{} taken", count(probes.rtt.count));
+        figures.push(exact("loaded RTT minimum", probes.rtt.min_ns).with_note(taken));
+    }
+    figures.push(exact("loaded RTT maximum", probes.rtt.max_ns).with_note(note));
+    figures
+}
+
+/// The distribution of their round trips.
+pub(crate) fn distribution(client: &EndReport) -> Option<(String, Distribution)> {
+    let rtt = client.probe.as_ref()?.rtt.clone()?;
+    Some(("RTT".to_owned(), rtt))
+}
+
+impl Test {
+    /// Makes the probes use TCP, and with `idle` the plan's own pings: on a path that lets no UDP through. Returns whether
+    /// no datagrams are left.
+    pub fn go_without_datagrams(&mut self, idle: bool) -> bool {
+        if let Some(probe) = &mut self.probe {
+            probe.protocol = Protocol::Tcp;
+        }
+        if let (Plan::Latency(plan), true) = (&mut self.plan, idle) {
+            plan.protocol = Protocol::Tcp;
+        }
+        self.groups().iter().all(|group| group.transport == Transport::Stream)
+    }
+}

@@ -1,0 +1,250 @@
+//! What the ends of a test say of the flows of a mode, and what that comes to: typed, where `mode` is of the plan alone.
+//!
+//! Each mode says what its own figures mean. `registry` finds each mode's part in the documents, `assemble` and
+//! `presentation` put parts together. What several modes come to side by side (`presentation`) and probes (`probes`) name
+//! the modes that they are of.
+
+use std::fmt::Debug;
+
+use pathscope_core::id::FlowId;
+use pathscope_core::presentation::{Figure, Table, Unit};
+use pathscope_core::quantity::counted;
+use pathscope_core::record::{Caveat, Check, FlowError, Verdict};
+use pathscope_core::stats::Distribution;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::end::{EndFacts, EndedConnections, Hosts};
+use crate::mode::Mode;
+
+/// What documents keep of a mode.
+pub trait Kept: Clone + Debug + DeserializeOwned + JsonSchema + PartialEq + Serialize {}
+
+impl<T: Clone + Debug + DeserializeOwned + JsonSchema + PartialEq + Serialize> Kept for T {}
+
+/// One end's word of one interval.
+#[derive(Debug)]
+pub struct Slice<'a, I> {
+    /// Its begin, in time since this end started the test.
+    pub start_ns: u64,
+    /// Its end.
+    pub end_ns: u64,
+    /// What the flows did in it, where that is known.
+    pub own: Option<&'a I>,
+    /// Connections that ended in it; absent where none did.
+    pub ended: Option<EndedConnections>,
+}
+
+impl<I> Clone for Slice<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Slice<'_, I> {}
+
+impl<'a, I> Slice<'a, I> {
+    /// A number of bytes that was counted in it as a rate, in bits a second.
+    pub fn rate_bps(&self, bytes: impl FnOnce(&'a I) -> u64) -> Option<f64> {
+        let length_ns = self.end_ns.saturating_sub(self.start_ns);
+        let bytes = self.own.map(bytes)?;
+        (length_ns > 0).then(|| bytes as f64 * 8e9 / length_ns as f64)
+    }
+}
+
+/// One interval as both ends saw it.
+#[derive(Debug)]
+pub struct Slices<'a, I> {
+    /// The client's end.
+    pub client: Option<Slice<'a, I>>,
+    /// The server's end.
+    pub server: Option<Slice<'a, I>>,
+}
+
+impl<I> Clone for Slices<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Slices<'_, I> {}
+
+impl<'a, I> Slices<'a, I> {
+    /// What the client's flows did.
+    pub fn of_client(&self) -> Option<&'a I> {
+        self.client?.own
+    }
+}
+
+/// What one end says when all its flows are over.
+#[derive(Debug)]
+pub struct End<'a, R> {
+    /// Of these flows.
+    pub own: &'a R,
+    /// Of itself.
+    pub facts: EndFacts<'a>,
+}
+
+impl<R> Clone for End<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for End<'_, R> {}
+
+/// What both ends say.
+#[derive(Debug)]
+pub struct Ends<'a, R> {
+    /// The end that asked.
+    pub client: End<'a, R>,
+    /// The other; absent where its report never came, or says nothing of these flows.
+    pub server: Option<End<'a, R>>,
+    /// Their machines.
+    pub hosts: &'a Hosts,
+}
+
+impl<R> Clone for Ends<'_, R> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<R> Copy for Ends<'_, R> {}
+
+impl<'a, R> Ends<'a, R> {
+    /// What the client says of its flows.
+    pub fn of_client(&self) -> &'a R {
+        self.client.own
+    }
+
+    /// What the server says of its flows.
+    pub fn of_server(&self) -> Option<&'a R> {
+        self.server.map(|server| server.own)
+    }
+}
+
+/// What is known of a test beside both reports.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'a> {
+    /// Connections of which the server said that they failed there.
+    pub failed_there: &'a [(FlowId, FlowError)],
+    /// The machines at both ends.
+    pub hosts: &'a Hosts,
+}
+
+/// How much is told of flows one by one.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Detail {
+    /// Where one has failed.
+    Failures,
+    /// Wherever there are several.
+    Everything,
+}
+
+/// One figure of an interval as a point of a series.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Point {
+    /// What the series is of.
+    pub label: &'static str,
+    /// What its values are.
+    pub unit: Unit,
+    /// The value then, where it is known.
+    pub value: Option<f64>,
+}
+
+impl Point {
+    /// Bits a second.
+    pub const fn rate(label: &'static str, value: Option<f64>) -> Self {
+        Self { label, unit: Unit::BitRate, value }
+    }
+}
+
+/// Distributions, each with what it is of.
+pub type Distributions<'a> = Vec<(&'static str, &'a Distribution)>;
+
+/// A mode whose ends report.
+pub trait Results: Mode + Sized {
+    /// What one end says of one interval.
+    type Interval: Kept;
+    /// What one end says when all its flows are over.
+    type Report: Kept + Default;
+    /// What both ends' reports come to.
+    type Summary: Kept + Default;
+
+    /// Whether anything was sent or received in an interval.
+    fn has_moved(interval: &Self::Interval) -> bool;
+
+    /// Takes half of what is told one by one from a report that is too long; counts stay exact.
+    fn halve(report: &mut Self::Report);
+
+    /// Puts into the client's report what else is known of its flows, and takes out what can't be known.
+    fn complete(_client: &mut Self::Report, _server: Option<&Self::Report>, _beside: &Beside<'_>) {}
+
+    /// What both reports come to, beside the client's intervals.
+    fn summary(
+        &self,
+        ends: &Ends<'_, Self::Report>,
+        intervals: &[Slice<'_, Self::Interval>],
+    ) -> Self::Summary;
+
+    /// What had to hold of both ends' words.
+    fn checks(&self, ends: &Ends<'_, Self::Report>) -> Vec<Check>;
+
+    /// What a reader must know of the figures.
+    fn caveats(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self::Report>) -> Vec<Caveat> {
+        Vec::new()
+    }
+
+    /// What limited it.
+    fn verdict(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self::Report>) -> Option<Verdict> {
+        None
+    }
+
+    /// The payload that a load brought over, each way; empty where the flows are no load.
+    fn carried(_summary: &Self::Summary) -> Vec<u64> {
+        Vec::new()
+    }
+
+    /// The cells of a live row.
+    fn cells(&self, interval: Slices<'_, Self::Interval>) -> Vec<Figure>;
+
+    /// Figures of an interval that are looked at over time.
+    fn points(&self, _interval: Slices<'_, Self::Interval>) -> Vec<Point> {
+        Vec::new()
+    }
+
+    /// The figures of a measurement, most important first.
+    fn figures(&self, summary: &Self::Summary) -> Vec<Figure>;
+
+    /// Figures that only make sense side by side.
+    fn tables(
+        &self,
+        _summary: &Self::Summary,
+        _ends: &Ends<'_, Self::Report>,
+        _detail: Detail,
+    ) -> Vec<Table> {
+        Vec::new()
+    }
+
+    /// Distributions of durations.
+    fn distributions<'a>(_ends: &Ends<'a, Self::Report>) -> Distributions<'a> {
+        Vec::new()
+    }
+
+    /// Several runs side by side, by their names; none: as different tests are.
+    fn overview(_runs: &[(&str, &Self::Summary)]) -> Option<Table> {
+        None
+    }
+}
+
+/// Of data that the server received, where its report is missing.
+pub(crate) const UNKNOWN_DATA: &str =
+    "it is not known whether what the server received is right: it has not said";
+
+/// Of flows, or of what else they are called, where the server's report is missing.
+pub(crate) fn unknown_end(what: &str, flows: u32) -> String {
+    let flows = counted(flows.into(), what);
+    format!("it is not known how {flows} ended at the server: it has not said")
+}
