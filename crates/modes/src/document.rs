@@ -10,10 +10,10 @@ use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
-use crate::datagrams::search::RateSearch;
 use crate::end::Hosts;
 use crate::registry::{EndInterval, EndReport, InDocuments, Summary, Test};
 use crate::results::{Slice, Slices};
+use crate::search::RateSearch;
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
 ///

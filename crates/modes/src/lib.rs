@@ -35,6 +35,8 @@ pub mod presentation;
 mod probes;
 pub mod registry;
 pub mod results;
+pub mod samples;
+pub mod search;
 pub mod sockets;
 pub mod span;
 mod stamps;

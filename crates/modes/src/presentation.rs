@@ -10,7 +10,7 @@ use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::end::Hosts;
 use crate::registry::{EndReport, InDocuments, ProbePlan, Test, Visitor};
 use crate::results::{Detail, Ends, Point, Results};
-use crate::{datagrams, goodput, probes};
+use crate::{goodput, probes, search};
 
 /// All of a document.
 pub fn presentation(document: &Document) -> Presentation {
@@ -125,8 +125,8 @@ fn host(host: &Host) -> String {
 
 /// Several measurements side by side.
 fn overview(document: &Document) -> Option<Section> {
-    if let Some(search) = &document.rate_search {
-        return Some(datagrams::search::presentation::section(search));
+    if let Some(found) = &document.rate_search {
+        return Some(search::presentation::section(found));
     }
     if document.measurements.len() < 2 {
         return None;

@@ -1,8 +1,8 @@
 //! `goodput --find-rate` through the binary, on loopback.
 
 use pathscope_core::record::Limit;
-use pathscope_modes::datagrams::search::{RateSearch, SearchEnd, TrialVerdict};
 use pathscope_modes::document::{Document, OutcomeState};
+use pathscope_modes::search::{RateSearch, SearchEnd, TrialVerdict};
 
 use crate::common::{Ran, Running, Server, document_in, pathscope, run};
 

@@ -12,7 +12,6 @@ mod plan;
 pub mod presentation;
 mod receive;
 mod results;
-pub mod search;
 mod send;
 mod summary;
 mod tally;

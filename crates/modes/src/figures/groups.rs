@@ -1,7 +1,7 @@
 //! The groups, one line for each.
 
 use super::Group;
-use crate::{datagrams, goodput, latency, media, multipath};
+use crate::{datagrams, goodput, latency, media, multipath, search};
 
 /// All groups, in the order in which they are told.
 pub const GROUPS: &[Group] = &[
@@ -21,7 +21,7 @@ pub const GROUPS: &[Group] = &[
         name: "search",
         title: "The highest rate without loss",
         place: "rate_search",
-        figures: datagrams::search::figures::FIGURES,
+        figures: search::figures::FIGURES,
     },
     Group {
         name: "latency",

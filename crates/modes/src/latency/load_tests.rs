@@ -13,6 +13,7 @@ use pathscope_flow::{Event, Machine};
 use super::tests::{FLOW, LATE, Latency, closed, every_tenth, link, open, run, sim};
 use super::*;
 use crate::pattern::SessionKey;
+use crate::samples::{BLOCK, SampleBuffer, SampleSink};
 
 const MILLISECOND: u64 = 1_000_000;
 const BOTH: [Protocol; 2] = [Protocol::Tcp, Protocol::Udp];
@@ -248,7 +249,7 @@ fn ranges_hold_every_round_trip_that_is_measured() {
 #[derive(Clone, Default)]
 pub(super) struct Kept(pub Arc<Mutex<(Vec<Sample>, u64)>>, Option<usize>);
 
-impl SampleSink for Kept {
+impl SampleSink<Sample> for Kept {
     fn exchange(&mut self, full: &mut Vec<Sample>) -> Option<Vec<Sample>> {
         let kept = &mut self.0.lock().expect("one thread").0;
         if self.1.is_some_and(|most| kept.len() / BLOCK >= most) {

@@ -41,7 +41,7 @@ pub use one_way::{OneWayReport, OneWaySummary};
 pub use parts::{PartsReport, PartsSummary};
 pub use ping::PingFlow;
 pub use plan::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol, Timestamps};
-pub use sample::{BLOCK, Outcome, Sample, SampleBuffer, SampleSink};
+pub use sample::{Outcome, PingRows, Sample};
 pub use shared::LatencyShared;
 pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary, SocketDrops};
 pub use tally::LatencyTally;

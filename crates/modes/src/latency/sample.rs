@@ -1,15 +1,12 @@
-//! Each ping by itself, for whoever wants the raw material: gathered in blocks of fixed size and handed
-//! over whole, so that the measuring thread pays a store for each ping and nothing else.
-//!
-//! Not here: files. What takes the blocks is somebody else's affair.
-
-use std::fmt;
+//! Each ping by itself, and its row of the file of `--samples`.
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 
-/// Samples of one block.
-pub const BLOCK: usize = 4_096;
+use crate::samples::{SampleRows, decimal};
+
+/// The first row. `docs/method/latency.md` says what each column holds.
+const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns,server_received_ns\n";
 
 /// What became of a ping.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -46,62 +43,88 @@ pub struct Sample {
     pub outcome: Outcome,
 }
 
-/// Who takes blocks of samples.
-pub trait SampleSink<S = Sample>: Send {
-    /// Takes a block, and returns an empty one with room for [`BLOCK`]; `None` where there is none left,
-    /// and then the block was not taken. Does not block.
-    fn exchange(&mut self, full: &mut Vec<S>) -> Option<Vec<S>>;
+/// The rows of pings.
+#[derive(Debug)]
+pub struct PingRows;
 
-    /// Samples were lost, since no block was free.
-    fn dropped(&mut self, samples: u64);
-}
+impl SampleRows for PingRows {
+    type Sample = Sample;
 
-/// Samples on their way to a sink. What it holds is handed over when it is dropped.
-pub struct SampleBuffer<S = Sample> {
-    block: Vec<S>,
-    sink: Box<dyn SampleSink<S>>,
-}
-
-impl<S> SampleBuffer<S> {
-    /// An empty buffer before `sink`.
-    pub fn new(sink: Box<dyn SampleSink<S>>) -> Self {
-        Self { block: Vec::with_capacity(BLOCK), sink }
+    fn head(&self) -> String {
+        HEAD.to_owned()
     }
 
-    /// Adds a sample. Allocates nothing.
-    #[inline]
-    pub fn push(&mut self, sample: S) {
-        self.block.push(sample);
-        if self.block.len() >= BLOCK {
-            self.hand_over();
+    fn add(&mut self, text: &mut Vec<u8>, sample: &Sample, start: Tick) {
+        let is_answered = sample.received != Tick::NEVER;
+        let answered = |value: u64| is_answered.then_some(value);
+        let residence = sample.server.map(|(received, sent)| sent.nanos_since(received));
+        for cell in [
+            Some(u64::from(sample.flow.0)),
+            Some(sample.sequence),
+            Some(sample.due.nanos_since(start)),
+            Some(sample.sent.nanos_since(start)),
+            answered(sample.received.nanos_since(start)),
+            answered(sample.received.nanos_since(sample.from)),
+            residence,
+        ] {
+            if let Some(value) = cell {
+                decimal(text, value);
+            }
+            text.push(b',');
         }
-    }
-
-    /// Hands over what it holds. Once a report, so that what waits is never long out of date.
-    pub(crate) fn hand_over(&mut self) {
-        if self.block.is_empty() {
-            return;
+        text.extend_from_slice(match sample.outcome {
+            Outcome::Answered => b"answered,",
+            Outcome::WarmUp => b"warm_up,",
+            Outcome::Lost => b"lost,",
+            Outcome::Corrupt => b"corrupt,",
+        });
+        decimal(text, sample.from.nanos_since(start));
+        text.push(b',');
+        if let Some((received, _)) = sample.server {
+            // Another machine's clock has another zero, which may be later than ours.
+            let since = received.as_nanos().wrapping_sub(start.as_nanos()) as i64;
+            if since < 0 {
+                text.push(b'-');
+            }
+            decimal(text, since.unsigned_abs());
         }
-        if let Some(empty) = self.sink.exchange(&mut self.block) {
-            self.block = empty;
-        } else {
-            self.sink.dropped(self.block.len() as u64);
-            self.block.clear();
-        }
+        text.push(b'\n');
     }
 }
 
-impl<S> Drop for SampleBuffer<S> {
-    fn drop(&mut self) {
-        self.hand_over();
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-impl<S> fmt::Debug for SampleBuffer<S> {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("SampleBuffer")
-            .field("held", &self.block.len())
-            .finish_non_exhaustive()
+    const START: Tick = Tick::from_nanos(1_000);
+
+    fn row(sequence: u64, received: Tick, outcome: Outcome) -> String {
+        let due = Tick::from_nanos(1_010);
+        let (from, sent) = (Tick::from_nanos(1_011), Tick::from_nanos(1_012));
+        let server = Some((Tick::from_nanos(77), Tick::from_nanos(80)));
+        let server = server.filter(|_| received != Tick::NEVER);
+        let sample =
+            Sample { flow: FlowId(3), sequence, due, from, sent, received, server, outcome };
+        let mut text = Vec::new();
+        PingRows.add(&mut text, &sample, START);
+        String::from_utf8(text).expect("digits and words")
+    }
+
+    #[test]
+    fn each_ping_is_a_row() {
+        let at = Tick::from_nanos;
+        for (expected, row) in [
+            ("3,7,10,12,30,19,3,answered,11,-923\n", row(7, at(1_030), Outcome::Answered)),
+            ("3,8,10,12,40,29,3,warm_up,11,-923\n", row(8, at(1_040), Outcome::WarmUp)),
+            ("3,9,10,12,,,,corrupt,11,\n", row(9, Tick::NEVER, Outcome::Corrupt)),
+            (
+                "3,18446744073709551615,10,12,,,,lost,11,\n",
+                row(u64::MAX, Tick::NEVER, Outcome::Lost),
+            ),
+        ] {
+            assert_eq!(row, expected);
+        }
+        let cells = |line: &str| line.trim().split(',').count();
+        assert_eq!(cells(HEAD), cells(&row(0, Tick::NEVER, Outcome::Lost)));
     }
 }

@@ -4,9 +4,10 @@ use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
-use super::sample::SampleBuffer;
+use super::sample::Sample;
 use super::tally::{LatencyTally, Shape};
 use super::{Extent, LatencyPlan, LoadModel};
+use crate::samples::SampleBuffer;
 
 /// An open loop remembers its pings for so long: longer than the drain awaits them.
 const OPEN_WINDOW_NS: u64 = 10_000_000_000;
@@ -31,7 +32,7 @@ pub struct LatencyShared {
     pub(super) iterations: Option<u64>,
     pub(super) warm_up_ns: u64,
     pub(super) tally: LatencyTally,
-    pub(super) samples: Option<SampleBuffer>,
+    pub(super) samples: Option<SampleBuffer<Sample>>,
 }
 
 /// Pings that each flow of a plan remembers.
@@ -78,7 +79,7 @@ impl LatencyShared {
 
     /// The same, with each measured ping handed to `samples`.
     #[must_use]
-    pub fn with_samples(mut self, samples: SampleBuffer) -> Self {
+    pub fn with_samples(mut self, samples: SampleBuffer<Sample>) -> Self {
         self.samples = Some(samples);
         self
     }

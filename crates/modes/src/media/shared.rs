@@ -5,8 +5,8 @@ use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::{FrameRow, HEADER_BYTES, Layout, MediaPlan, MediaTally};
-use crate::latency::SampleBuffer;
 use crate::pattern::StreamImage;
+use crate::samples::SampleBuffer;
 
 /// Layout, counts and histograms of one worker.
 #[derive(Debug)]

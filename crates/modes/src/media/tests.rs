@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use super::verdict::verdict;
 use super::*;
 use crate::end::EndFacts;
-use crate::latency::{SampleBuffer, SampleSink};
 use crate::pattern::SessionKey;
+use crate::samples::{SampleBuffer, SampleSink};
 use crate::sockets::SocketPlan;
 
 mod lost_ends;

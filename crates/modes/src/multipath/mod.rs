@@ -21,6 +21,7 @@ mod results;
 mod ring;
 mod sample;
 mod shared;
+mod stamp_rows;
 mod summary;
 mod tally;
 mod wireless;
@@ -39,8 +40,9 @@ pub use report::{
     BY_ADDRESS, LossPair, MultipathInterval, MultipathReport, PathFacts, PathInterval, PathReport,
     Transition,
 };
-pub use sample::{MultipathSample, MultipathSampleSink, MultipathSamples};
+pub use sample::{MultipathSample, MultipathSamples};
 pub use shared::{MultipathEchoShared, MultipathShared};
+pub use stamp_rows::StampRows;
 pub use summary::{MultipathSummary, PathSummary, PolicySummary};
 pub use tally::MultipathTally;
 pub use wireless::{WirelessChange, WirelessReport, WirelessTally};

@@ -3,7 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 
-use crate::latency::{SampleBuffer, SampleSink};
+use crate::samples::SampleBuffer;
 
 /// What became of one number on one path. [`Tick::NEVER`]: that did not happen. Those of one number follow
 /// one another, one for each path of the plan.
@@ -23,5 +23,3 @@ pub struct MultipathSample {
 
 /// Samples on their way to a sink.
 pub type MultipathSamples = SampleBuffer<MultipathSample>;
-/// Who takes blocks of them.
-pub type MultipathSampleSink = dyn SampleSink<MultipathSample>;

@@ -8,7 +8,6 @@ pub(crate) mod log;
 mod monitor;
 mod open;
 mod radio;
-mod stamps;
 
 use std::net::SocketAddr;
 
@@ -19,7 +18,6 @@ use crate::error::RunError;
 use crate::session::inbox::Inbox;
 
 pub(crate) use monitor::start;
-pub(crate) use stamps::StampsRow;
 
 /// What is to be kept.
 #[derive(Clone, Debug)]

@@ -1,7 +1,6 @@
 //! What is written down of a run: rows while it goes on, samples one by one, times at which the program stood still.
 
 pub(crate) mod datagrams;
-pub(crate) mod frames;
 pub mod journal;
 pub(crate) mod lookout;
 pub mod samples;

@@ -2,7 +2,7 @@
 //! measuring thread hands over blocks and gets empty ones back; where none is left it goes on without, and what
 //! that cost is counted. No trouble with the file ends or delays a measurement.
 //!
-//! Not here: what a row of frames holds, see `frames`; of a datagram on several paths, see `paths`.
+//! Not here: what a row holds, which is a mode's affair (`modes/samples`).
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,39 +13,27 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::quantity::{count, named};
 use pathscope_core::record::Caveat;
-use pathscope_modes::latency::{BLOCK, Outcome, Sample, SampleBuffer, SampleSink};
-use pathscope_modes::media::FrameRow;
-use pathscope_modes::multipath::MultipathSamples;
+use pathscope_modes::latency::{PingRows, Sample};
+use pathscope_modes::media::{FrameRow, FrameRows};
+use pathscope_modes::multipath::{MultipathSamples, StampRows};
 use pathscope_modes::registry::Plan;
+use pathscope_modes::samples::{BLOCK, SampleBuffer, SampleRows, SampleSink};
 use pathscope_os::outlets::{Outlet, explain};
 
 use crate::error::RunError;
-use crate::paths::StampsRow;
 
 /// Blocks on their way to the file: 262,144 samples in 16 MiB, which are 2.6 s at 100,000 a second.
 const BLOCKS: usize = 64;
 /// How long the end of a run waits for what is still to be written.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
-/// The first row. `docs/method/latency.md` says what each column holds.
-const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns,server_received_ns\n";
-
 /// The name of the caveat where the file could not be written: a program's output has failed.
 pub const UNWRITTEN: &str = "samples_unwritten";
-
-/// What a file holds a row for.
-pub(crate) trait Row: Copy + Send + 'static {
-    /// The first row.
-    const HEAD: &'static str;
-
-    /// Adds the row. Times are told since `start`.
-    fn write(&self, text: &mut Vec<u8>, start: Tick);
-}
 
 /// Where one worker's rows go.
 #[derive(Debug)]
 pub(crate) enum Rows {
     /// Each ping.
-    Pings(SampleBuffer),
+    Pings(SampleBuffer<Sample>),
     /// Each frame that has ended.
     Frames(SampleBuffer<FrameRow>),
     /// What became of each datagram on each path.
@@ -89,43 +77,22 @@ impl SampleFile {
         start: Tick,
     ) -> Result<Option<(Vec<Rows>, SampleWriter)>, RunError> {
         let writing = match plan {
-            Plan::Latency(_) => self.write_each(workers, start, Rows::Pings),
-            Plan::Media(_) => self.write_each(workers, start, Rows::Frames),
-            Plan::Multipath(plan) => self.write_stamps(workers, start, plan.lanes),
+            Plan::Latency(_) => self.write_rows(PingRows, workers, start, Rows::Pings),
+            Plan::Media(_) => self.write_rows(FrameRows, workers, start, Rows::Frames),
+            Plan::Multipath(plan) => {
+                self.write_rows(StampRows::new(plan.lanes), workers, start, Rows::Stamps)
+            }
             Plan::Goodput(_) | Plan::Datagrams(_) => return Ok(None),
         };
         writing.map(Some)
     }
 
-    /// Starts to write rows that each stand for themselves.
-    fn write_each<R: Row>(
+    fn write_rows<R: SampleRows>(
         self,
+        own: R,
         workers: usize,
         start: Tick,
-        rows: fn(SampleBuffer<R>) -> Rows,
-    ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
-        let head = R::HEAD.to_owned();
-        self.write_rows(workers, head, move |text, row: &R| row.write(text, start), rows)
-    }
-
-    /// Starts to write what became of each datagram on so many paths.
-    fn write_stamps(
-        self,
-        workers: usize,
-        start: Tick,
-        lanes: u8,
-    ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
-        let (mut row, head) = (StampsRow::new(lanes), StampsRow::head(lanes));
-        let row = move |text: &mut Vec<u8>, sample: &_| row.add(text, sample, start);
-        self.write_rows(workers, head, row, Rows::Stamps)
-    }
-
-    fn write_rows<S: Copy + Send + 'static>(
-        self,
-        workers: usize,
-        head: String,
-        row: impl FnMut(&mut Vec<u8>, &S) + Send + 'static,
-        rows: fn(SampleBuffer<S>) -> Rows,
+        rows: fn(SampleBuffer<R::Sample>) -> Rows,
     ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
         let workers = workers.max(1);
         let each = (BLOCKS / workers).max(4);
@@ -152,13 +119,16 @@ impl SampleFile {
             .spawn(move || {
                 let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
                 // Where nobody waits for it any more, nobody needs to know.
-                let _ = done.send(write_all(&mut file, &head, row, (&blocks, &spent)));
+                let _ = done.send(write_all(&mut file, own, start, (&blocks, &spent)));
             })
             .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
         let writer = SampleWriter { path, outcome, dropped };
         Ok((buffers, writer))
     }
 }
+
+/// Those that are full, and by worker where they go once they are empty.
+type Blocks<'a, R> = (&'a Receiver<Block<R>>, &'a [Sender<Vec<R>>]);
 
 /// Which worker's, and what it holds.
 type Block<R> = (usize, Vec<R>);
@@ -239,17 +209,18 @@ impl SampleWriter {
 }
 
 /// Writes blocks as they come, until no more can come or a write fails.
-fn write_all<S>(
+fn write_all<R: SampleRows>(
     rows: &mut RowFile,
-    head: &str,
-    mut row: impl FnMut(&mut Vec<u8>, &S),
-    (blocks, spent): (&Receiver<Block<S>>, &[Sender<Vec<S>>]),
+    mut own: R,
+    start: Tick,
+    (blocks, spent): Blocks<'_, R::Sample>,
 ) -> Written {
+    let head = own.head();
     let mut written = 0;
     let mut text = Vec::new();
     for (worker, mut block) in blocks {
-        block.iter().for_each(|sample| row(&mut text, sample));
-        if let Err(error) = rows.write(head, &text) {
+        block.iter().for_each(|sample| own.add(&mut text, sample, start));
+        if let Err(error) = rows.write(&head, &text) {
             return Written { samples: written, error: Some((error, rows.rows)) };
         }
         written += block.len() as u64;
@@ -259,7 +230,7 @@ fn write_all<S>(
         let _ = spent[worker].send(block);
     }
     // Where no block came, the head is still to be written.
-    let error = rows.write(head, b"").err().map(|error| (error, rows.rows));
+    let error = rows.write(&head, b"").err().map(|error| (error, rows.rows));
     Written { samples: written, error }
 }
 
@@ -287,70 +258,10 @@ impl RowFile {
     }
 }
 
-impl Row for Sample {
-    const HEAD: &'static str = HEAD;
-
-    fn write(&self, text: &mut Vec<u8>, start: Tick) {
-        row(text, self, start);
-    }
-}
-
-fn row(text: &mut Vec<u8>, sample: &Sample, start: Tick) {
-    let is_answered = sample.received != Tick::NEVER;
-    let answered = |value: u64| is_answered.then_some(value);
-    let residence = sample.server.map(|(received, sent)| sent.nanos_since(received));
-    for cell in [
-        Some(u64::from(sample.flow.0)),
-        Some(sample.sequence),
-        Some(sample.due.nanos_since(start)),
-        Some(sample.sent.nanos_since(start)),
-        answered(sample.received.nanos_since(start)),
-        answered(sample.received.nanos_since(sample.from)),
-        residence,
-    ] {
-        if let Some(value) = cell {
-            decimal(text, value);
-        }
-        text.push(b',');
-    }
-    text.extend_from_slice(match sample.outcome {
-        Outcome::Answered => b"answered,",
-        Outcome::WarmUp => b"warm_up,",
-        Outcome::Lost => b"lost,",
-        Outcome::Corrupt => b"corrupt,",
-    });
-    decimal(text, sample.from.nanos_since(start));
-    text.push(b',');
-    if let Some((received, _)) = sample.server {
-        // Another machine's clock has another zero, which may be later than ours.
-        let since = received.as_nanos().wrapping_sub(start.as_nanos()) as i64;
-        if since < 0 {
-            text.push(b'-');
-        }
-        decimal(text, since.unsigned_abs());
-    }
-    text.push(b'\n');
-}
-
-/// The digits of a number. A fifth of the time that formatting takes, and every ping has six of them.
-pub(crate) fn decimal(text: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[start..]);
-}
-
 #[cfg(test)]
 mod tests {
-    use pathscope_core::id::{FlowId, Lane};
-    use pathscope_modes::multipath::MultipathSample;
+    use pathscope_core::id::FlowId;
+    use pathscope_modes::latency::Outcome;
 
     use super::*;
 
@@ -376,8 +287,9 @@ mod tests {
         Ok(SampleFile::new(path, Outlet::new(file, Duration::from_secs(60))?))
     }
 
-    fn write_pings(file: SampleFile) -> (SampleBuffer, SampleWriter) {
-        let (mut rows, writer) = file.write_each(1, START, Rows::Pings).expect("a thread");
+    fn write_pings(file: SampleFile) -> (SampleBuffer<Sample>, SampleWriter) {
+        let rows = file.write_rows(PingRows, 1, START, Rows::Pings);
+        let (mut rows, writer) = rows.expect("a thread");
         let Some(Rows::Pings(buffer)) = rows.pop() else { panic!("{rows:?}") };
         (buffer, writer)
     }
@@ -397,7 +309,7 @@ mod tests {
         let text = std::fs::read_to_string(&path).expect("it was written");
         let rows = "3,7,10,12,30,19,3,answered,11,-923\n3,8,10,12,40,29,3,warm_up,11,-923\n\
             3,9,10,12,,,,corrupt,11,\n3,18446744073709551615,10,12,,,,lost,11,\n";
-        assert_eq!(text, format!("{HEAD}{rows}"));
+        assert_eq!(text, format!("{}{rows}", PingRows.head()));
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
@@ -408,7 +320,7 @@ mod tests {
         let (buffer, writer) = write_pings(create(&path).expect("ours"));
         drop(buffer);
         assert_eq!(writer.finish(), None);
-        assert_eq!(std::fs::read_to_string(&path).expect("it was written"), HEAD);
+        assert_eq!(std::fs::read_to_string(&path).expect("it was written"), PingRows.head());
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
@@ -424,7 +336,10 @@ mod tests {
             assert_eq!(writer.finish(), None);
         }
         let text = std::fs::read_to_string(&path).expect("it was written");
-        assert_eq!(text, format!("{HEAD}3,1,10,12,,,,lost,11,\n3,2,10,12,,,,lost,11,\n"));
+        assert_eq!(
+            text,
+            format!("{}3,1,10,12,,,,lost,11,\n3,2,10,12,,,,lost,11,\n", PingRows.head())
+        );
         std::fs::remove_dir_all(folder).expect("it is ours");
     }
 
@@ -472,41 +387,5 @@ mod tests {
         let caveat = finished(904).expect("some were dropped");
         assert_eq!(caveat.name, "samples_dropped");
         assert!(caveat.text.starts_with("904 of 5,000 samples are not in rows.csv"), "{caveat:?}");
-    }
-
-    #[test]
-    fn stamps_stand_in_the_columns_of_the_original() {
-        let folder = folder("stamps");
-        let path = folder.join("stamps.csv");
-        let file = create(&path).expect("a folder of ours");
-        let (mut rows, writer) = file.write_stamps(1, START, 3).expect("a thread");
-        let Some(Rows::Stamps(mut buffer)) = rows.pop() else { panic!("{rows:?}") };
-        let at = Tick::from_nanos;
-        let sample = |number, lane, sent, echoed, received| MultipathSample {
-            number,
-            lane: Lane(lane),
-            sent,
-            echoed,
-            received,
-        };
-        let never = Tick::NEVER;
-        buffer.push(sample(0, 0, at(3_000), at(77_000), at(9_999)));
-        buffer.push(sample(0, 1, at(4_000), never, never));
-        buffer.push(sample(0, 2, never, never, never));
-        // One whose first part was dropped has no row.
-        buffer.push(sample(1, 1, at(4_000), never, never));
-        buffer.push(sample(1, 2, at(4_000), never, never));
-        (0..3).for_each(|lane| buffer.push(sample(2, lane, at(1_000), never, never)));
-        drop(buffer);
-        assert_eq!(writer.finish(), None);
-        let text = std::fs::read_to_string(&path).expect("it was written");
-        let head = "Sequence number, Primary Send timestamp (microsec), \
-            Primary Echo timestamp (microsec), Primary Receive timestamp (microsec), \
-            Secondary Send timestamp (microsec), Secondary Echo timestamp (microsec), \
-            Secondary Receive timestamp (microsec), Path 3 Send timestamp (microsec), \
-            Path 3 Echo timestamp (microsec), Path 3 Receive timestamp (microsec)";
-        let rows = "0, 2, 77, 8, 3, -1, -1, -1, -1, -1\n2, 0, -1, -1, 0, -1, -1, 0, -1, -1\n";
-        assert_eq!(text, format!("{head}\n{rows}"));
-        std::fs::remove_dir_all(folder).expect("it is ours");
     }
 }

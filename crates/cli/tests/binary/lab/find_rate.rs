@@ -1,7 +1,7 @@
 //! The highest rate without loss over a link whose rate is known: what is found is at most that, and not much less.
 
 use pathscope_core::record::Limit;
-use pathscope_modes::datagrams::search::{SearchEnd, TrialVerdict};
+use pathscope_modes::search::{SearchEnd, TrialVerdict};
 
 use super::Stand;
 use crate::common::document_in;

@@ -20,7 +20,7 @@ fn test_of(rate: Option<u64>, duration: Period) -> Test {
         rate_bps: rate.map(BitRate),
         warm_up_ns: Period(0),
         verify: Verify::Full,
-        offload: super::super::Offload::Auto,
+        offload: crate::datagrams::Offload::Auto,
         engine: None,
         wait: Wait::Auto,
         sockets: SocketPlan::default(),

@@ -3,7 +3,7 @@
 
 mod decide;
 pub(crate) mod figures;
-pub mod presentation;
+pub(crate) mod presentation;
 mod record;
 
 #[cfg(test)]
@@ -14,7 +14,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 pub use self::record::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict};
 
 use self::decide::{Bounds, MOST_TRIALS, Next, RESOLUTION};
-use super::{DatagramDirection, DatagramsPlan};
+use crate::datagrams::{DatagramDirection, DatagramsPlan};
 use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
 use crate::goodput::{Extent, Pattern};

@@ -1,15 +1,15 @@
 //! A row of the file of `--samples` for each datagram, put together from what became of it on each path. Who writes it,
-//! and when, is `samples`.
+//! and when, is somebody else's affair.
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_modes::multipath::MultipathSample;
 
-use crate::records::samples::decimal;
+use super::MultipathSample;
+use crate::samples::{SampleRows, decimal};
 
 /// A row that is put together from what became of one datagram on each path.
 #[derive(Debug)]
-pub(crate) struct StampsRow {
+pub struct StampRows {
     text: Vec<u8>,
     number: u64,
     lanes: u8,
@@ -17,11 +17,20 @@ pub(crate) struct StampsRow {
     next: Lane,
 }
 
-impl StampsRow {
+impl StampRows {
+    /// Rows of so many paths.
+    pub fn new(lanes: u8) -> Self {
+        Self { text: Vec::new(), number: 0, lanes, next: Lane(0) }
+    }
+}
+
+impl SampleRows for StampRows {
+    type Sample = MultipathSample;
+
     /// The columns of `MultipathLatencyAnalyzer`, for any number of paths.
-    pub fn head(lanes: u8) -> String {
+    fn head(&self) -> String {
         let mut head = "Sequence number".to_owned();
-        for lane in 0..lanes {
+        for lane in 0..self.lanes {
             let path = match lane {
                 0 => "Primary".to_owned(),
                 1 => "Secondary".to_owned(),
@@ -37,13 +46,8 @@ impl StampsRow {
         head
     }
 
-    /// Rows of so many paths.
-    pub fn new(lanes: u8) -> Self {
-        Self { text: Vec::new(), number: 0, lanes, next: Lane(0) }
-    }
-
     /// Adds the next path, and hands the row over when it is whole. One of which a part was dropped is left out.
-    pub fn add(&mut self, rows: &mut Vec<u8>, sample: &MultipathSample, start: Tick) {
+    fn add(&mut self, rows: &mut Vec<u8>, sample: &MultipathSample, start: Tick) {
         if sample.lane == Lane(0) {
             self.text.clear();
             decimal(&mut self.text, sample.number);
@@ -70,5 +74,35 @@ impl StampsRow {
             self.text.push(b'\n');
             rows.extend_from_slice(&self.text);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stamps_stand_in_the_columns_of_the_original() {
+        let (at, never) = (Tick::from_nanos, Tick::NEVER);
+        let mut rows = StampRows::new(3);
+        let mut text = rows.head().into_bytes();
+        let mut add = |number, lane, sent, echoed, received| {
+            let sample = MultipathSample { number, lane: Lane(lane), sent, echoed, received };
+            rows.add(&mut text, &sample, at(1_000));
+        };
+        add(0, 0, at(3_000), at(77_000), at(9_999));
+        add(0, 1, at(4_000), never, never);
+        add(0, 2, never, never, never);
+        // One whose first part was dropped has no row.
+        add(1, 1, at(4_000), never, never);
+        add(1, 2, at(4_000), never, never);
+        (0..3).for_each(|lane| add(2, lane, at(1_000), never, never));
+        let head = "Sequence number, Primary Send timestamp (microsec), \
+            Primary Echo timestamp (microsec), Primary Receive timestamp (microsec), \
+            Secondary Send timestamp (microsec), Secondary Echo timestamp (microsec), \
+            Secondary Receive timestamp (microsec), Path 3 Send timestamp (microsec), \
+            Path 3 Echo timestamp (microsec), Path 3 Receive timestamp (microsec)";
+        let rows = "0, 2, 77, 8, 3, -1, -1, -1, -1, -1\n2, 0, -1, -1, 0, -1, -1, 0, -1, -1\n";
+        assert_eq!(String::from_utf8(text).expect("digits and words"), format!("{head}\n{rows}"));
     }
 }

@@ -2,44 +2,55 @@
 //! with its names, order and units; ours follow, and the stream is the last. See `docs/guide/media.md`.
 
 use pathscope_core::Tick;
-use pathscope_modes::media::{FrameRow, Outcome};
 
-use crate::records::samples::{Row, decimal};
+use super::{FrameRow, Outcome};
+use crate::samples::{SampleRows, decimal};
 
 /// Ticks of our clocks in a second.
 const FREQUENCY: u64 = 1_000_000_000;
 
-impl Row for FrameRow {
-    const HEAD: &'static str = "SequenceNumber,SenderQpc,SenderQpf,ReceiverQpc,ReceiverQpf,\
-        RelativeInFlightTimeMs,PrevToCurrentInFlightTimeJitter,\
-        Outcome,MissingDatagrams,RepeatedDatagrams,MarginMs,Stream\n";
+/// The first row.
+const HEAD: &str = "SequenceNumber,SenderQpc,SenderQpf,ReceiverQpc,ReceiverQpf,\
+    RelativeInFlightTimeMs,PrevToCurrentInFlightTimeJitter,\
+    Outcome,MissingDatagrams,RepeatedDatagrams,MarginMs,Stream\n";
 
-    fn write(&self, text: &mut Vec<u8>, _: Tick) {
+/// The rows of frames.
+#[derive(Debug)]
+pub struct FrameRows;
+
+impl SampleRows for FrameRows {
+    type Sample = FrameRow;
+
+    fn head(&self) -> String {
+        HEAD.to_owned()
+    }
+
+    fn add(&mut self, text: &mut Vec<u8>, frame: &FrameRow, _: Tick) {
         // Theirs count from 1.
-        decimal(text, self.frame.saturating_add(1));
+        decimal(text, frame.frame.saturating_add(1));
         text.push(b',');
         // Theirs says nothing of frames that were not whole in time but zeros.
-        let is_played = matches!(self.outcome, Outcome::Completed | Outcome::Repeated);
+        let is_played = matches!(frame.outcome, Outcome::Completed | Outcome::Repeated);
         let played = |value: u64| if is_played { value } else { 0 };
-        let stamps = [self.sent.as_nanos(), FREQUENCY, self.received.as_nanos(), FREQUENCY];
+        let stamps = [frame.sent.as_nanos(), FREQUENCY, frame.received.as_nanos(), FREQUENCY];
         for stamp in stamps {
             decimal(text, played(stamp));
             text.push(b',');
         }
-        let change = i64::try_from(self.change_ns.unwrap_or(0)).unwrap_or(i64::MAX);
-        for nanoseconds in [self.relative_ns.unwrap_or(0), change] {
+        let change = i64::try_from(frame.change_ns.unwrap_or(0)).unwrap_or(i64::MAX);
+        for nanoseconds in [frame.relative_ns.unwrap_or(0), change] {
             milliseconds(text, nanoseconds);
             text.push(b',');
         }
-        text.extend_from_slice(self.outcome.name().as_bytes());
-        for number in [self.missing, self.repeats] {
+        text.extend_from_slice(frame.outcome.name().as_bytes());
+        for number in [frame.missing, frame.repeats] {
             text.push(b',');
             decimal(text, number.into());
         }
         text.push(b',');
-        self.margin_ns.into_iter().for_each(|margin| milliseconds(text, margin));
+        frame.margin_ns.into_iter().for_each(|margin| milliseconds(text, margin));
         text.push(b',');
-        decimal(text, self.flow.0.into());
+        decimal(text, frame.flow.0.into());
         text.push(b'\n');
     }
 }
@@ -79,7 +90,7 @@ mod tests {
 
     fn text(row: &FrameRow) -> String {
         let mut text = Vec::new();
-        row.write(&mut text, Tick::ZERO);
+        FrameRows.add(&mut text, row, Tick::ZERO);
         String::from_utf8(text).expect("digits and words")
     }
 
@@ -90,7 +101,7 @@ mod tests {
             "8,1000,1000000000,2500,1000000000,-1.234,0.000,completed,0,0,1000.000,3\n"
         );
         let cells = |line: &str| line.trim().split(',').count();
-        assert_eq!(cells(FrameRow::HEAD), cells(&text(&row(Outcome::Late))));
+        assert_eq!(cells(HEAD), cells(&text(&row(Outcome::Late))));
     }
 
     #[test]

@@ -1,0 +1,98 @@
+//! What is measured one by one, for whoever wants the raw material: gathered in blocks of fixed size and handed over whole, so
+//! that the measuring thread pays a store for each and nothing else; and the rows that a file has of it.
+//!
+//! Not here: files. What takes the blocks is somebody else's affair.
+
+use std::fmt;
+
+use pathscope_core::Tick;
+
+/// Samples of one block.
+pub const BLOCK: usize = 4_096;
+
+/// The rows of a file of samples, as a mode words them.
+pub trait SampleRows: Send + 'static {
+    /// What a row is of.
+    type Sample: Copy + Send + 'static;
+
+    /// The first row.
+    fn head(&self) -> String;
+
+    /// Adds the row of a sample. Times are told since `start`.
+    fn add(&mut self, rows: &mut Vec<u8>, sample: &Self::Sample, start: Tick);
+}
+
+/// Who takes blocks of samples.
+pub trait SampleSink<S>: Send {
+    /// Takes a block, and returns an empty one with room for [`BLOCK`]; `None` where there is none left,
+    /// and then the block was not taken. Does not block.
+    fn exchange(&mut self, full: &mut Vec<S>) -> Option<Vec<S>>;
+
+    /// Samples were lost, since no block was free.
+    fn dropped(&mut self, samples: u64);
+}
+
+/// Samples on their way to a sink. What it holds is handed over when it is dropped.
+pub struct SampleBuffer<S> {
+    block: Vec<S>,
+    sink: Box<dyn SampleSink<S>>,
+}
+
+impl<S> SampleBuffer<S> {
+    /// An empty buffer before `sink`.
+    pub fn new(sink: Box<dyn SampleSink<S>>) -> Self {
+        Self { block: Vec::with_capacity(BLOCK), sink }
+    }
+
+    /// Adds a sample. Allocates nothing.
+    #[inline]
+    pub fn push(&mut self, sample: S) {
+        self.block.push(sample);
+        if self.block.len() >= BLOCK {
+            self.hand_over();
+        }
+    }
+
+    /// Hands over what it holds. Once a report, so that what waits is never long out of date.
+    pub(crate) fn hand_over(&mut self) {
+        if self.block.is_empty() {
+            return;
+        }
+        if let Some(empty) = self.sink.exchange(&mut self.block) {
+            self.block = empty;
+        } else {
+            self.sink.dropped(self.block.len() as u64);
+            self.block.clear();
+        }
+    }
+}
+
+impl<S> Drop for SampleBuffer<S> {
+    fn drop(&mut self) {
+        self.hand_over();
+    }
+}
+
+impl<S> fmt::Debug for SampleBuffer<S> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SampleBuffer")
+            .field("held", &self.block.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The digits of a number. A fifth of the time that formatting takes, and every ping has six of them.
+pub(crate) fn decimal(text: &mut Vec<u8>, mut value: u64) {
+    let mut digits = [0; 20];
+    let mut start = digits.len();
+    loop {
+        start -= 1;
+        digits[start] = b'0' + (value % 10) as u8;
+        value /= 10;
+        if value == 0 {
+            break;
+        }
+    }
+    text.extend_from_slice(&digits[start..]);
+}
