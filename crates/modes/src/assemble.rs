@@ -41,13 +41,18 @@ struct Judged {
 }
 
 /// The measurement that the findings make.
-pub fn measurement(mut findings: Findings, hosts: &Hosts) -> Measurement {
-    let mut summary = Summary::default();
-    let test = findings.test.clone();
-    let judged = test.plan.visit(Judge { findings: &mut findings, summary: &mut summary, hosts });
-    let Findings { name, substitutions, start_ns, duration_ns, intervals, .. } = findings;
+pub fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
+    let Findings { name, test, substitutions, start_ns, duration_ns, intervals, .. } = findings;
     let (mut client, server) = (findings.client, findings.server);
+    let mut summary = Summary::default();
     let beside = Beside { failed_there: &findings.failed_there, hosts };
+    let judged = test.plan.visit(Judge {
+        client: &mut client,
+        server: server.as_ref(),
+        intervals: &intervals,
+        beside: &beside,
+        summary: &mut summary,
+    });
     let of_probes = probes::summary(&test, (&mut client, server.as_ref()), &intervals, &beside);
     let mut caveats = Vec::new();
     if server.is_none() {
@@ -89,24 +94,24 @@ pub fn unfinished(findings: Findings, hosts: &Hosts) -> Measurement {
 
 /// Has a mode say what its flows came to.
 struct Judge<'all> {
-    findings: &'all mut Findings,
+    client: &'all mut EndReport,
+    server: Option<&'all EndReport>,
+    intervals: &'all [Interval],
+    beside: &'all Beside<'all>,
     summary: &'all mut Summary,
-    hosts: &'all Hosts,
 }
 
 impl Visitor for Judge<'_> {
     type Output = Judged;
 
     fn visit<M: InDocuments>(self, plan: &M) -> Judged {
-        let Self { findings, summary, hosts } = self;
-        let Findings { client, server, intervals, failed_there, .. } = findings;
-        let of_server = server.as_ref().and_then(M::report);
+        let Self { client, server, intervals, beside, summary } = self;
         if let Some(own) = M::report_mut(client) {
-            M::complete(own, of_server, &Beside { failed_there, hosts });
+            M::complete(own, server.and_then(M::report), beside);
         }
         let Some(of_client) = client.end(M::report(client)) else { return Judged::default() };
-        let of_server = server.as_ref().and_then(|server| server.end(M::report(server)));
-        let ends = Ends { client: of_client, server: of_server, hosts };
+        let of_server = server.and_then(|server| server.end(M::report(server)));
+        let ends = Ends { client: of_client, server: of_server, hosts: beside.hosts };
         let came_to = plan.summary(&ends, &client_slices::<M>(intervals));
         let judged = Judged {
             checks: plan.checks(&ends),

@@ -78,10 +78,8 @@ fn context(document: &Document) -> Vec<Figure> {
         None => {}
     }
     context.extend(lab(document).map(|lab| text("lab", lab)));
-    let control = [Some(&document.hosts.client), document.hosts.server.as_ref()]
-        .into_iter()
-        .flatten()
-        .map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
+    let hosts = document.hosts.both();
+    let control = hosts.map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
     let mut control: Vec<&str> = control.collect();
     control.dedup();
     context.push(text(
@@ -96,8 +94,7 @@ fn context(document: &Document) -> Vec<Figure> {
 
 /// The test network that an end is a node of.
 fn lab(document: &Document) -> Option<String> {
-    let ends = [Some(&document.hosts.client), document.hosts.server.as_ref()].into_iter().flatten();
-    let nodes: Vec<_> = ends.filter_map(|host| host.lab.as_ref()).collect();
+    let nodes: Vec<_> = document.hosts.both().filter_map(|host| host.lab.as_ref()).collect();
     let first = nodes.first()?;
     let names: Vec<&str> = nodes.iter().map(|node| node.node.as_str()).collect();
     let LabNode { lab, shaper, seed, .. } = first;

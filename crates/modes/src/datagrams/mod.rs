@@ -9,7 +9,7 @@ pub(crate) mod header;
 mod limits;
 mod mode;
 mod plan;
-pub mod presentation;
+mod presentation;
 mod receive;
 mod results;
 mod send;

@@ -7,7 +7,7 @@ use super::{
     DatagramDirection, DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload,
 };
 use crate::goodput::{Extent, Verify};
-use crate::results::{Slice, Slices};
+use crate::results::Slices;
 
 /// Flows that are shown one by one.
 const FLOWS_SHOWN: usize = 16;
@@ -185,11 +185,9 @@ pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Opti
     })
 }
 
-/// What each receiver counted in the interval as a rate, up and down; absent for a direction without data.
+/// What each receiver counted in the interval, up and down.
 pub fn rates(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> [Option<f64>; 2] {
-    let rate = |end: Option<Slice<'_, DatagramsInterval>>| end?.rate_bps(|own| own.received_bytes);
-    let ways = [(plan.is_up(), interval.server), (plan.is_down(), interval.client)];
-    ways.map(|(is_there, receiver)| rate(receiver.filter(|_| is_there)))
+    interval.rates_bps((plan.is_up(), plan.is_down()), |own| own.received_bytes)
 }
 
 /// The cells of a live row.

@@ -8,7 +8,7 @@ use super::{
     DirectionSummary, Extent, FailureCounts, FailureTimes, GoodputInterval, GoodputPlan,
     GoodputReport, GoodputSummary, Verify,
 };
-use crate::results::{Slice, Slices};
+use crate::results::Slices;
 
 /// Connections that are shown one by one.
 const CONNECTIONS_SHOWN: usize = 16;
@@ -236,11 +236,9 @@ fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
     ]
 }
 
-/// What each receiver counted in the interval as a rate, up and down; absent for a direction without data.
+/// What each receiver counted in the interval, up and down.
 pub fn rates(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> [Option<f64>; 2] {
-    let rate = |end: Option<Slice<'_, GoodputInterval>>| end?.rate_bps(|own| own.received_bytes);
-    let ways = [(plan.is_up(), interval.server), (plan.is_down(), interval.client)];
-    ways.map(|(is_there, receiver)| rate(receiver.filter(|_| is_there)))
+    interval.rates_bps((plan.is_up(), plan.is_down()), |own| own.received_bytes)
 }
 
 /// The cells of a live row.

@@ -14,7 +14,7 @@ mod one_way;
 mod parts;
 mod ping;
 mod plan;
-pub mod presentation;
+pub(crate) mod presentation;
 mod results;
 mod sample;
 mod schedule;

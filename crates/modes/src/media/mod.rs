@@ -14,7 +14,7 @@ mod ledger;
 mod limits;
 mod mode;
 mod plan;
-pub mod presentation;
+mod presentation;
 mod profiles;
 mod receive;
 mod results;

@@ -8,7 +8,7 @@ use super::{
     FrameCounts, Layout, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary,
     Pacing, StreamFacts,
 };
-use crate::results::{Slice, Slices};
+use crate::results::Slices;
 
 /// Streams that are shown one by one.
 const STREAMS_SHOWN: usize = 20;
@@ -189,11 +189,9 @@ fn jitter(way: &MediaDirection) -> Vec<Figure> {
     figures
 }
 
-/// What each receiver counted in the interval as a rate, up and down; absent for a direction without data.
+/// What each receiver counted in the interval, up and down.
 pub fn rates(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> [Option<f64>; 2] {
-    let rate = |end: Option<Slice<'_, MediaInterval>>| end?.rate_bps(|own| own.received_bytes);
-    let ways = [(plan.is_up(), interval.server), (plan.is_down(), interval.client)];
-    ways.map(|(is_there, receiver)| rate(receiver.filter(|_| is_there)))
+    interval.rates_bps((plan.is_up(), plan.is_down()), |own| own.received_bytes)
 }
 
 /// The cells of a live row.

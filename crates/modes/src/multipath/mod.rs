@@ -15,7 +15,7 @@ mod limits;
 mod mode;
 mod plan;
 mod policies;
-pub mod presentation;
+mod presentation;
 mod report;
 mod results;
 mod ring;
