@@ -26,5 +26,5 @@ pub use calls::{Blocking, Kernel, SystemCalls, Trouble};
 pub use inbox::{Command, Inbox, LaneChange, Notice, Outbox, Remote, worker_inbox};
 pub use registry::EngineKind;
 pub use worker::{
-    Batches, Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker,
+    Departed, Ended, EngineError, Finished, ReportOf, Succession, Terms, Worker, room_bytes,
 };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pathscope_core::error::Failure;
 use pathscope_core::record::{StampFacts, WorkerUsage};
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{Machine, Shared, Transport};
+use pathscope_flow::{Batches, Machine, Shared, Transport};
 use pathscope_os::batches::MOST;
 use pathscope_os::{OsError, Socket, errno::errno_name};
 
@@ -78,34 +78,15 @@ pub struct Terms {
     pub batches: Batches,
 }
 
-/// How datagrams are handed over to the system and taken from it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Batches {
-    /// One with each receive; several with one send where a machine offers several.
-    One,
-    /// Several with one call.
-    Several {
-        /// The longest that may come; what is longer is cut to one byte more.
-        longest: usize,
-    },
-    /// Several as one, where the system cuts and joins them; else several with one call.
-    Joined {
-        /// The longest that may come.
-        longest: usize,
-    },
-}
-
-impl Batches {
-    /// Room for what one receive brings.
-    pub const fn room_bytes(self) -> usize {
-        match self {
-            Self::One => JOINED_BYTES,
-            Self::Several { longest } => stride_bytes(longest) * MOST,
-            Self::Joined { longest } => {
-                let several = stride_bytes(longest) * MOST;
-                let joined = JOINED_BYTES * JOINED_AT_ONCE;
-                if several > joined { several } else { joined }
-            }
+/// Room for what one receive brings, where datagrams are handed over so.
+pub const fn room_bytes(batches: Batches) -> usize {
+    match batches {
+        Batches::One => JOINED_BYTES,
+        Batches::Several { longest } => stride_bytes(longest) * MOST,
+        Batches::Joined { longest } => {
+            let several = stride_bytes(longest) * MOST;
+            let joined = JOINED_BYTES * JOINED_AT_ONCE;
+            if several > joined { several } else { joined }
         }
     }
 }

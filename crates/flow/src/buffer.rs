@@ -138,6 +138,23 @@ impl<'buffer> Batch<'buffer> {
     }
 }
 
+/// How datagrams are handed over to the system and taken from it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Batches {
+    /// One with each receive; several with one send where a machine offers several.
+    One,
+    /// Several with one call.
+    Several {
+        /// The longest that may come; what is longer is cut to one byte more.
+        longest: usize,
+    },
+    /// Several as one, where the system cuts and joins them; else several with one call.
+    Joined {
+        /// The longest that may come.
+        longest: usize,
+    },
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

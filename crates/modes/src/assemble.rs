@@ -32,6 +32,24 @@ pub struct Findings {
     pub failed_there: Vec<(FlowId, FlowError)>,
 }
 
+impl Findings {
+    /// Of what the two ends do not say the same, a sentence each.
+    pub fn disagreements(&self) -> Vec<String> {
+        self.test.plan.visit(Disagreements(self))
+    }
+}
+
+struct Disagreements<'all>(&'all Findings);
+
+impl Visitor for Disagreements<'_> {
+    type Output = Vec<String>;
+
+    fn visit<M: InDocuments>(self, _: &M) -> Vec<String> {
+        let ends = M::report(&self.0.client).zip(self.0.server.as_ref().and_then(M::report));
+        ends.map(|(here, there)| M::disagreements(here, there)).unwrap_or_default()
+    }
+}
+
 /// What the plan's own flows came to.
 #[derive(Default)]
 struct Judged {
@@ -106,7 +124,7 @@ impl Visitor for Judge<'_> {
 
     fn visit<M: InDocuments>(self, plan: &M) -> Judged {
         let Self { client, server, intervals, beside, summary } = self;
-        if let Some(own) = M::report_mut(client) {
+        if let Some(own) = M::report_mut(client).as_mut() {
             M::complete(own, server.and_then(M::report), beside);
         }
         let Some(of_client) = client.end(M::report(client)) else { return Judged::default() };

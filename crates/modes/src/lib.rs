@@ -1,10 +1,10 @@
 //! What is measured: a folder for each thing, and the document that holds the results.
 //!
 //! A mode's folder holds `args.rs` (words), `plan.rs` and `limits.rs` (valid by construction, goes on the wire and into
-//! the results), `mode.rs` (what follows from a plan), `flow.rs` (the machines), `summary.rs` and `results.rs` (what both ends
-//! say, and what that comes to), `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is
-//! the one place that lists them.
-//! [`arrivals`], `consent`, [`pattern`] and [`sockets`] are what several of them have in common.
+//! the results), `mode.rs` (what follows from a plan), `flow.rs` (the machines), `runs.rs` (what they are started with, and
+//! what an end makes of what they leave), `summary.rs` and `results.rs` (what both ends say, and what that comes to),
+//! `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is the one place that lists them.
+//! [`arrivals`], `consent`, [`load`], [`paths`], [`pattern`] and [`sockets`] are what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
 
@@ -20,15 +20,18 @@ pub mod document;
 pub mod draw;
 pub mod end;
 pub mod figures;
+pub mod flows;
 pub mod follow_up;
 pub mod goodput;
 pub mod latency;
 pub mod limits;
+pub mod load;
 pub mod media;
 pub mod memory;
 pub mod mode;
 pub mod multipath;
 pub mod offered;
+pub mod paths;
 pub mod pattern;
 pub mod placement;
 pub mod presentation;

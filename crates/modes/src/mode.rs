@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use pathscope_core::Wait;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{BitRate, Period};
-use pathscope_flow::Transport;
+use pathscope_flow::{Batches, Transport};
 
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
@@ -35,6 +35,53 @@ impl Flows {
     pub const fn of(transport: Transport, flows: u32) -> Self {
         Self { transport, flows, numbers: flows, lanes: 1, roams: false }
     }
+}
+
+/// How flows take what comes.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct Receives {
+    /// The most at once, of streams and of single datagrams.
+    pub at_once_bytes: usize,
+    /// How datagrams are handed over.
+    pub batches: Batches,
+    /// Whether the kernel stamps datagrams.
+    pub stamps: bool,
+}
+
+impl Default for Receives {
+    /// One datagram of any size with each receive, so that each has a time of its own.
+    fn default() -> Self {
+        Self { at_once_bytes: LARGEST_DATAGRAM, batches: Batches::One, stamps: false }
+    }
+}
+
+/// Room for a datagram of any size.
+const LARGEST_DATAGRAM: usize = 64 << 10;
+
+/// What files of a session have of flows, one by one.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum ToldAs {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// Each is a connection.
+    Connections,
+    /// Each is a stream, and this end receives it or not.
+    Streams {
+        /// Whether it does.
+        receives: bool,
+    },
+}
+
+/// What sockets of datagrams have to have at an end.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub struct DatagramSockets {
+    /// Whether what it sends must leave whole.
+    pub keep_whole: bool,
+    /// The longest that is sent: a path that takes less cannot carry the test.
+    pub longest_bytes: Option<u64>,
+    /// Room for what waits to be received, beyond the system's limit where this process may.
+    pub room_bytes: Option<u64>,
 }
 
 /// What a plan asks of both ends' machines; what it leaves open is theirs to choose.
@@ -108,6 +155,41 @@ pub trait Mode: Debug {
     /// Whether it ends only when somebody ends it.
     fn is_endless(&self) -> bool {
         false
+    }
+
+    /// How its flows take what comes.
+    fn receives(&self) -> Receives {
+        Receives::default()
+    }
+
+    /// Whether what a flow sends and what it receives are independent, so that they can be two halves on a thread each.
+    fn has_halves(&self) -> bool {
+        false
+    }
+
+    /// Whether its flows go on until a load beside them is over.
+    fn lasts_with_load(&self) -> bool {
+        false
+    }
+
+    /// Whether these are connections on which an end sends a load.
+    fn sends_bytes(&self, _role: Role) -> bool {
+        false
+    }
+
+    /// What files of a session have of its flows at an end.
+    fn told_as(&self, _role: Role) -> ToldAs {
+        ToldAs::Nothing
+    }
+
+    /// What its sockets of datagrams have to have at an end; none: what is usual.
+    fn datagram_sockets(&self, _role: Role) -> Option<DatagramSockets> {
+        None
+    }
+
+    /// The client's interfaces that its lanes are to use, as they were named; none: those that there are.
+    fn path_names(&self) -> &[String] {
+        &[]
     }
 
     /// How many of its connections may be in the making at once.

@@ -3,9 +3,12 @@
 use std::ops::Deref;
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::id::FlowId;
+use pathscope_core::id::{FlowId, Role};
+use pathscope_core::journal::StreamStatus;
 use pathscope_core::quantity::Period;
-use pathscope_core::record::{Caveat, SocketFacts, StoodStill, WorkerUsage};
+use pathscope_core::record::{
+    Caveat, FlowError, FlowFacts, SocketFacts, StoodStill, WirelessFacts, WorkerUsage,
+};
 use pathscope_core::stats::LatencyFigures;
 use pathscope_flow::{Group, GroupId};
 use schemars::JsonSchema;
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::datagrams::DatagramsPlan;
 use crate::end::{EndFacts, EndedConnections};
+use crate::flows::{Accumulate, AtEnd, Flow, Runs};
 use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
 use crate::limits::{self, PlanError};
@@ -116,14 +120,29 @@ pub(crate) trait Visitor {
     fn visit<M: InDocuments>(self, plan: &M) -> Self::Output;
 }
 
-/// Where documents have what is said of a mode's flows.
-pub(crate) trait InDocuments: Results {
+/// Who runs the flows of a mode, whichever it is: once for each mode and end.
+pub trait FlowVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Runs them.
+    fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> Self::Output;
+}
+
+/// Where a mode's part is of what all modes have.
+pub trait InDocuments: Runs {
+    /// What a worker did, as one of all modes'.
+    fn tally(own: Self::Tally) -> Tally;
+    /// What a worker came to, as one of all modes'.
+    fn worker_report(own: Self::WorkerReport) -> WorkerReport;
     /// In an end's interval.
     fn interval(end: &EndInterval) -> Option<&Self::Interval>;
+    /// In an end's interval, to be added to.
+    fn interval_mut(end: &mut EndInterval) -> &mut Option<Self::Interval>;
     /// In an end's report.
     fn report(end: &EndReport) -> Option<&Self::Report>;
-    /// In an end's report, to be completed.
-    fn report_mut(end: &mut EndReport) -> Option<&mut Self::Report>;
+    /// In an end's report, to be filled in.
+    fn report_mut(end: &mut EndReport) -> &mut Option<Self::Report>;
     /// In what both ends' reports come to.
     fn summary_of(all: &Summary) -> Option<&Self::Summary>;
     /// Where that is to be put.
@@ -150,10 +169,91 @@ macro_rules! modes {
         }
 
         impl Plan {
+            /// Runs its flows at an end.
+            pub fn run<V: FlowVisitor>(&self, role: Role, visitor: V) -> V::Output {
+                match (self, role) {
+                    $((Self::$name(plan), Role::Client) => {
+                        visitor.visit::<$plan, <$plan as Runs>::Client>(plan)
+                    }
+                    (Self::$name(plan), Role::Server) => {
+                        visitor.visit::<$plan, <$plan as Runs>::Server>(plan)
+                    })*
+                }
+            }
+
+            /// What its flows come to at an end, before anything is known.
+            pub fn accumulator(&self, role: Role) -> Accumulator {
+                match self {
+                    $(Self::$name(plan) => Accumulator::$name(Box::new(plan.accumulator(role))),)*
+                }
+            }
+
             /// Has something done with the plan that it is.
             pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
                 match self {
                     $(Self::$name(plan) => visitor.visit(plan),)*
+                }
+            }
+        }
+
+        /// What the flows of a worker did between two reports.
+        #[derive(Debug)]
+        pub enum Tally {
+            $($(#[doc = $meaning])* $name(Box<<$plan as Runs>::Tally>),)*
+        }
+
+        /// What the flows of a worker came to.
+        #[derive(Debug)]
+        pub enum WorkerReport {
+            $($(#[doc = $meaning])* $name(Box<<$plan as Runs>::WorkerReport>),)*
+        }
+
+        /// What the flows of an end come to, as it becomes known. What is of another mode is not taken.
+        #[derive(Debug)]
+        pub enum Accumulator {
+            $($(#[doc = $meaning])* $name(Box<<$plan as Runs>::Accumulator>),)*
+        }
+
+        impl Tally {
+            /// Adds it to what all workers did in an interval.
+            pub fn add_to(&self, interval: &mut EndInterval) {
+                match self {
+                    $(Self::$name(own) => {
+                        let sum = <$plan>::interval_mut(interval).get_or_insert_default();
+                        <$plan>::add_interval(sum, own);
+                    })*
+                }
+            }
+        }
+
+        impl Accumulator {
+            /// A worker has counted this.
+            pub fn count(&mut self, tally: &Tally) {
+                match (self, tally) {
+                    $((Self::$name(sum), Tally::$name(own)) => sum.count(own),)*
+                    _ => {}
+                }
+            }
+
+            /// The flows of a worker have come to this.
+            pub fn add(&mut self, report: WorkerReport) {
+                match (self, report) {
+                    $((Self::$name(sum), WorkerReport::$name(own)) => sum.add(*own),)*
+                    _ => {}
+                }
+            }
+
+            /// A worker with so many flows could not go on.
+            pub fn lose(&mut self, flows: u64, error: &FlowError) {
+                match self {
+                    $(Self::$name(sum) => sum.lose(flows, error),)*
+                }
+            }
+
+            /// Puts all of it into what an end says.
+            pub fn report(self, end: AtEnd<'_>, into: &mut EndReport) {
+                match self {
+                    $(Self::$name(sum) => *<$plan>::report_mut(into) = Some(sum.report(end)),)*
                 }
             }
         }
@@ -229,6 +329,18 @@ macro_rules! modes {
         }
 
         $(impl InDocuments for $plan {
+            fn tally(own: Self::Tally) -> Tally {
+                Tally::$name(Box::new(own))
+            }
+
+            fn worker_report(own: Self::WorkerReport) -> WorkerReport {
+                WorkerReport::$name(Box::new(own))
+            }
+
+            fn interval_mut(end: &mut EndInterval) -> &mut Option<Self::Interval> {
+                &mut end.$field
+            }
+
             fn interval(end: &EndInterval) -> Option<&Self::Interval> {
                 end.$field.as_ref()
             }
@@ -237,8 +349,8 @@ macro_rules! modes {
                 end.$field.as_ref()
             }
 
-            fn report_mut(end: &mut EndReport) -> Option<&mut Self::Report> {
-                end.$field.as_mut()
+            fn report_mut(end: &mut EndReport) -> &mut Option<Self::Report> {
+                &mut end.$field
             }
 
             fn summary_of(all: &Summary) -> Option<&Self::Summary> {
@@ -265,7 +377,49 @@ modes! {
     Multipath(MultipathPlan) as multipath;
 }
 
+struct TellRadios<'all>(&'all mut EndInterval, &'all [Option<WirelessFacts>]);
+
+impl Visitor for TellRadios<'_> {
+    type Output = ();
+
+    fn visit<M: InDocuments>(self, _: &M) {
+        M::interval_mut(self.0).iter_mut().for_each(|own| M::tell_radios(own, self.1));
+    }
+}
+
+struct StatusOf<'interval>(&'interval EndInterval);
+
+impl Visitor for StatusOf<'_> {
+    type Output = Option<StreamStatus>;
+
+    fn visit<M: InDocuments>(self, _: &M) -> Option<StreamStatus> {
+        let length_ns = self.0.end_ns.saturating_sub(self.0.start_ns);
+        let status = M::interval(self.0).and_then(M::status);
+        status.map(|status| StreamStatus { length_ns, ..status })
+    }
+}
+
+struct ConnectionsOf<'report>(&'report EndReport);
+
+impl<'report> Visitor for ConnectionsOf<'report> {
+    type Output = &'report [FlowFacts];
+
+    fn visit<M: InDocuments>(self, _: &M) -> &'report [FlowFacts] {
+        M::report(self.0).map(M::connections).unwrap_or_default()
+    }
+}
+
 impl EndInterval {
+    /// Adds what the radios of paths say now, by their places, to what flows of a plan did in it.
+    pub fn tell_radios(&mut self, plan: &Plan, radios: &[Option<WirelessFacts>]) {
+        plan.visit(TellRadios(self, radios));
+    }
+
+    /// What flows of a plan did in it, as files of a session have it; nothing where they did nothing any more.
+    pub fn status(&self, plan: &Plan) -> Option<StreamStatus> {
+        plan.visit(StatusOf(self))
+    }
+
     /// What it says of the flows of a mode.
     pub(crate) fn slice<M: InDocuments>(&self) -> Slice<'_, M::Interval> {
         let (start_ns, end_ns) = (self.start_ns, self.end_ns);
@@ -274,6 +428,16 @@ impl EndInterval {
 }
 
 impl EndReport {
+    /// Has what flows came to as probes, of a report that says nothing else.
+    pub fn take_probes(&mut self, mut of_probes: Self) {
+        self.probe = ProbePlan::report_mut(&mut of_probes).take();
+    }
+
+    /// Connections of flows of a plan that are told one by one.
+    pub fn connections(&self, plan: &Plan) -> &[FlowFacts] {
+        plan.visit(ConnectionsOf(self))
+    }
+
     /// What it says of its end, whatever was measured.
     pub fn facts(&self) -> EndFacts<'_> {
         EndFacts {

@@ -9,7 +9,7 @@ use std::fmt::Debug;
 use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Figure, Table, Unit};
 use pathscope_core::quantity::counted;
-use pathscope_core::record::{Caveat, Check, FlowError, Verdict};
+use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Verdict};
 use pathscope_core::stats::Distribution;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -210,6 +210,16 @@ pub trait Results: Mode + Sized {
     /// What limited it.
     fn verdict(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self::Report>) -> Option<Verdict> {
         None
+    }
+
+    /// Connections that are told one by one.
+    fn connections(_report: &Self::Report) -> &[FlowFacts] {
+        &[]
+    }
+
+    /// Of what the two ends do not say the same, a sentence each.
+    fn disagreements(_client: &Self::Report, _server: &Self::Report) -> Vec<String> {
+        Vec::new()
     }
 
     /// The payload that a load brought over, each way; empty where the flows are no load.

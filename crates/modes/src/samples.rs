@@ -22,6 +22,22 @@ pub trait SampleRows: Send + 'static {
     fn add(&mut self, rows: &mut Vec<u8>, sample: &Self::Sample, start: Tick);
 }
 
+/// Of a mode that measures nothing one by one.
+#[derive(Debug)]
+pub enum NoRows {}
+
+impl SampleRows for NoRows {
+    type Sample = ();
+
+    fn head(&self) -> String {
+        match *self {}
+    }
+
+    fn add(&mut self, _: &mut Vec<u8>, (): &(), _: Tick) {
+        match *self {}
+    }
+}
+
 /// Who takes blocks of samples.
 pub trait SampleSink<S>: Send {
     /// Takes a block, and returns an empty one with room for [`BLOCK`]; `None` where there is none left,

@@ -5,8 +5,9 @@ use std::fmt::Write as _;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period, bit_rate, count, counted, duration_ns};
 
-use crate::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
+use crate::goodput::{GoodputPlan, Pace, Shape};
 use crate::latency::{self, LatencyPlan};
+use crate::load::{Extent, Pattern, Verify};
 use crate::registry::{Plan, Test};
 use crate::sockets::SocketPlan;
 
@@ -92,7 +93,7 @@ fn load(options: &SurveyOptions, pattern: Pattern) -> GoodputPlan {
     GoodputPlan {
         pattern,
         connections: options.connections,
-        extent: goodput::Extent::DurationNs(options.duration),
+        extent: Extent::DurationNs(options.duration),
         buffer_bytes: Bytes(512 << 10),
         push_bytes: Bytes(1 << 20),
         pull_bytes: Bytes(1 << 20),

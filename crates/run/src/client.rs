@@ -16,7 +16,6 @@ use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::follow_up::{FollowUp, Step};
-use pathscope_modes::goodput::disagreements;
 use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::still::StillRows;
@@ -271,11 +270,8 @@ impl ClientRun<'_> {
 
     /// A connection whose ends do not count the same is an error that only both reports together show.
     fn tell_disagreements(&self, findings: &Findings, server: SocketAddr) {
-        let there = findings.server.as_ref().and_then(|server| server.goodput.as_ref());
-        if let (Some(here), Some(there)) = (&findings.client.goodput, there) {
-            for disagreement in &disagreements(here, there).told {
-                self.journal.trouble(Some(server.to_string()), disagreement.to_string());
-            }
+        for disagreement in findings.disagreements() {
+            self.journal.trouble(Some(server.to_string()), disagreement);
         }
     }
 

@@ -13,7 +13,7 @@ use pathscope_engines::{
     Blocking, EngineKind, Inbox, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
     registry, worker_inbox,
 };
-use pathscope_flow::{Machine, Transport};
+use pathscope_flow::{Batches, Machine, Transport};
 use pathscope_modes::latency::{
     Arrivals, EchoFlow, Extent, LatencyPlan, LatencyReport, LatencyShared, LatencyTally, LoadModel,
     PingFlow, Timestamps,
@@ -100,7 +100,7 @@ where
             report_every: Duration::ZERO,
             receive_buffer_bytes: 64 << 10,
             stamps: plan.timestamps == Timestamps::Kernel,
-            batches: pathscope_engines::Batches::One,
+            batches: Batches::One,
         },
         inbox,
         outbox: Outbox::into_sink(move |notice| {

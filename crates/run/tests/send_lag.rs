@@ -10,10 +10,10 @@ use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Batches, Blocking, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
-    registry, worker_inbox,
+    Blocking, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker, registry,
+    worker_inbox,
 };
-use pathscope_flow::Transport;
+use pathscope_flow::{Batches, Transport};
 use pathscope_modes::latency::{
     Arrivals, Extent, LatencyPlan, LatencyReport, LatencyShared, LatencySummary, LatencyTally,
     LoadModel, PingFlow,

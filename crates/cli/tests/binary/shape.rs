@@ -3,7 +3,8 @@
 use crate::common::{Ran, Running, Server, document_in, pathscope, run};
 use pathscope_core::record::FlowErrorKind;
 use pathscope_modes::document::{Document, Measurement};
-use pathscope_modes::goodput::{GoodputSummary, NoFairness};
+use pathscope_modes::goodput::GoodputSummary;
+use pathscope_modes::load::NoFairness;
 
 fn goodput(server: &Server, words: &str) -> Ran {
     let host = server.host();

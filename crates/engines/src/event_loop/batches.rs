@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
 use pathscope_core::record::BatchUse;
-use pathscope_flow::{Batch, Machine, RecvMeta, Transport, datagrams_in_one};
+use pathscope_flow::{Batch, Batches, Machine, RecvMeta, Transport, datagrams_in_one};
 use pathscope_os::Socket;
 use pathscope_os::batches::{Arrived, MOST};
 use pathscope_os::errno::is_batch_refused;
@@ -14,7 +14,7 @@ use pathscope_os::errno::is_batch_refused;
 use super::transfer::Step;
 use super::{EventLoop, Slot};
 use crate::worker::{JOINED_BYTES, stride_bytes};
-use crate::{Batches, Blocking, SystemCalls, Trouble};
+use crate::{Blocking, SystemCalls, Trouble};
 
 /// How far batches go on one socket.
 #[derive(Debug)]

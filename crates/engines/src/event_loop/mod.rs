@@ -20,15 +20,13 @@ use std::collections::HashMap;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{BatchUse, OffCpu, WorkerUsage};
 use pathscope_core::{Tick, Wait};
-use pathscope_flow::{ClockNeed, Machine, Phase, Transport};
+use pathscope_flow::{Batches, ClockNeed, Machine, Phase, Transport};
 use pathscope_os::cpus::{self, ThreadUsage};
 use pathscope_os::{Waker, memory};
 
 use crate::inbox::{Inbox, Notice, Outbox};
 use crate::timers::Timers;
-use crate::{
-    Batches, Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker,
-};
+use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker};
 
 use attend::Kept;
 use batches::Batching;

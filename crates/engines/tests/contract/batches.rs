@@ -3,10 +3,10 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{BatchUse, FlowError};
-use pathscope_engines::{Batches, Blocking, Kernel, SystemCalls, Trouble};
+use pathscope_engines::{Blocking, Kernel, SystemCalls, Trouble, room_bytes};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Totals, Transport, Want,
+    Batch, Batches, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant,
+    SendWant, Totals, Transport, Want,
 };
 use pathscope_os::Socket;
 use pathscope_os::sockets::Settings;
@@ -193,7 +193,7 @@ fn moved(batches: Batches, refusal: Refusal, bites: bool) -> Vec<[Option<BatchUs
         }
         let mut terms = terms(wait, Transport::Datagram);
         terms.batches = batches;
-        terms.receive_buffer_bytes = batches.room_bytes();
+        terms.receive_buffer_bytes = room_bytes(batches);
         let calls = Refusing { refusal, batches: 0 };
         let receiver = vec![(Numbers::new(false, bites), vec![there])];
         let receiver = start_on(engine, terms, receiver, Bench::new(), calls.clone());

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Batches, EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
+    EngineError, EngineKind, Finished, Inbox, Kernel, Notice, Outbox, Remote, ReportOf,
     SystemCalls, Terms, Worker, registry, worker_inbox,
 };
-use pathscope_flow::{Machine, Phase, Transport};
+use pathscope_flow::{Batches, Machine, Phase, Transport};
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{Socket, clock};
 

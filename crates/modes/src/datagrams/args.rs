@@ -4,9 +4,10 @@ use clap::Args;
 use pathscope_core::quantity::{BitRate, Bytes};
 
 use super::{DatagramsPlan, Offload};
-use crate::goodput::{DEFAULT_DURATION, Extent, GoodputArgs, Pattern, Verify, part_of, warm_up};
+use crate::goodput::{DEFAULT_DURATION, GoodputArgs, part_of, warm_up};
 use crate::latency::Protocol;
 use crate::limits::{self, PlanError};
+use crate::load::{Extent, Pattern, Verify};
 use crate::span::Span;
 
 /// Fits an Ethernet frame with any usual tunnel around it.

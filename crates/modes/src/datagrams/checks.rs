@@ -5,7 +5,7 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Caveat, Check};
 
 use super::{DatagramCorruption, DatagramsPlan, DatagramsReport, DatagramsSummary};
-use crate::goodput::Verify;
+use crate::load::Verify;
 use crate::results::{UNKNOWN_DATA, unknown_end};
 
 /// A sender that is behind its schedule by more than this at its 99th percentile sends in bursts.
@@ -128,7 +128,7 @@ mod tests {
     use pathscope_core::quantity::{BitRate, Bytes, Period};
     use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
-    use crate::goodput::{Extent, Pattern};
+    use crate::load::{Extent, Pattern};
     use crate::sockets::SocketPlan;
 
     use super::super::{DatagramDirection, Offload};

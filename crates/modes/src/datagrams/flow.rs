@@ -16,7 +16,7 @@ use super::window::{CommonWindow, Opening};
 use super::{DatagramCorruption, DatagramFlowFacts, DatagramTally, DatagramsPlan, HEADER_BYTES};
 use crate::arrivals::{LossBursts, Order, Seen};
 use crate::consent::{Consent, is_consent};
-use crate::goodput::{Extent, ReceiveWindow};
+use crate::load::{Extent, ReceiveWindow};
 use crate::memory::{MemoryNeed, tallies};
 use crate::pattern::{SessionKey, StreamImage};
 

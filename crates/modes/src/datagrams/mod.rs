@@ -12,6 +12,7 @@ mod plan;
 mod presentation;
 mod receive;
 mod results;
+mod runs;
 mod send;
 mod summary;
 mod tally;

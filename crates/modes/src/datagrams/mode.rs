@@ -1,13 +1,14 @@
 //! A test of datagram goodput as one of the modes.
 
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{BitRate, Period};
-use pathscope_flow::Transport;
+use pathscope_flow::{Batches, Transport};
 
-use super::{DatagramsPlan, presentation};
-use crate::goodput::Extent;
+use super::{DatagramsPlan, Offload, presentation};
 use crate::limits::PlanError;
+use crate::load::Extent;
 use crate::memory::MemoryNeed;
-use crate::mode::{Asks, Flows, Mode};
+use crate::mode::{Asks, DatagramSockets, Flows, Mode, Receives};
 use crate::offered::{Load, Offered};
 use crate::placement::{Placement, Workers};
 
@@ -51,6 +52,24 @@ impl Mode for DatagramsPlan {
             sockets: Some(&self.sockets),
             ..Asks::default()
         }
+    }
+
+    fn receives(&self) -> Receives {
+        let longest = self.datagram_bytes.0 as usize;
+        let batches = match self.offload {
+            Offload::Auto => Batches::Joined { longest },
+            Offload::Off => Batches::Several { longest },
+        };
+        Receives { batches, ..Receives::default() }
+    }
+
+    fn datagram_sockets(&self, role: Role) -> Option<DatagramSockets> {
+        Some(DatagramSockets {
+            keep_whole: self.sends(role),
+            // Whoever sends: most paths take as much there as back. Where one does not, its sender's flow fails.
+            longest_bytes: (role == Role::Client).then_some(self.datagram_bytes.0),
+            room_bytes: self.sends(role.peer()).then(|| self.receive_buffer().0),
+        })
     }
 
     fn offered(&self) -> Option<Offered> {

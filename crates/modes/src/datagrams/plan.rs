@@ -8,8 +8,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
-use crate::goodput::{Extent, Pattern, Verify};
 use crate::limits::{self, PlanError};
+use crate::load::{Extent, Pattern, Verify};
 use crate::mode::Mode;
 use crate::sockets::SocketPlan;
 

@@ -6,7 +6,7 @@ use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, rate
 use super::{
     DatagramDirection, DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload,
 };
-use crate::goodput::{Extent, Verify};
+use crate::load::{Extent, Verify};
 use crate::results::Slices;
 
 /// Flows that are shown one by one.

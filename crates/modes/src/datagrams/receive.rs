@@ -8,7 +8,7 @@ use super::window::{CommonWindow, FlowWindow, Opening};
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
 use crate::arrivals::{LastTransit, LossBursts, Order, Seen, Sight};
 use crate::consent::{Consent, is_consent};
-use crate::goodput::{ReceiveWindow, Verify};
+use crate::load::{ReceiveWindow, Verify};
 use crate::pattern::StreamKey;
 
 /// After the sender's total is known, datagrams are awaited for three times the spread of their transit times: a

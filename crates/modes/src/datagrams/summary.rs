@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{DatagramCorruption, DatagramsPlan};
 use crate::arrivals::{LossBursts, VariationFigures};
-use crate::goodput::{NoFairness, RateSums, ReceiveWindow, Verify};
+use crate::load::{NoFairness, RateSums, ReceiveWindow, Verify};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use super::verdict::verdict;
 use super::*;
 use crate::end::EndFacts;
-use crate::goodput::{Extent, Pattern, Verify};
+use crate::load::{Extent, Pattern, Verify};
 use crate::pattern::SessionKey;
 use crate::sockets::SocketPlan;
 

@@ -12,7 +12,7 @@ use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
 use crate::end::EndFacts;
-use crate::goodput::Extent;
+use crate::load::Extent;
 
 /// A thread that used or awaited its processor for this share of the time has no more to give.
 const CPU_USED_UP: f64 = 0.9;

@@ -5,7 +5,7 @@
 //! fast as they can be taken, and would make a rate that no line carried. So the first receive opens the window and is
 //! not in it, nor is what is taken from the sockets that were ready with it until each was found empty.
 
-use crate::goodput::ReceiveWindow;
+use crate::load::ReceiveWindow;
 
 /// Receives of so long after the first are of sockets that may have been ready with it.
 const TURN_NS: u64 = 1_000_000;

@@ -4,11 +4,9 @@ use clap::Args;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
 
-use super::{
-    Burst, DEFAULT_CONNECT_LIMIT, Extent, GoodputPlan, Iterations, Pace, Pattern, Shape, Shutdown,
-    Verify,
-};
+use super::{Burst, DEFAULT_CONNECT_LIMIT, GoodputPlan, Iterations, Pace, Shape, Shutdown};
 use crate::limits::{self, PlanError};
+use crate::load::{Extent, Pattern, Verify};
 use crate::sockets::SocketArgs;
 use crate::span::Span;
 

@@ -6,33 +6,10 @@
 use std::net::SocketAddr;
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+use pathscope_core::record::{FlowError, FlowFacts};
 
-use super::{GoodputPlan, GoodputReport, RemoteCounts, disagreements};
-
-/// Why a connection failed that failed at the other end, which is `peer` and says this of it: what tells more comes
-/// first. Where this end's own finding tells as much, that.
-pub fn failure_of_both(peer: Role, theirs: &FlowError, own: Option<&FlowError>) -> FlowError {
-    let there = if peer == Role::Server { "at the server" } else { "at the client" };
-    // Whoever found it speaks of this end as the other one.
-    let this = if peer == Role::Server { "the client" } else { "the server" };
-    let found = theirs.text.replace("the other end", this);
-    let text = match own {
-        Some(own) if weight(own) >= weight(theirs) => return own.clone(),
-        Some(own) => format!("{found} ({there}; here: {})", own.text),
-        None => format!("{found} ({there})"),
-    };
-    FlowError { kind: theirs.kind, text, errno: theirs.errno.clone() }
-}
-
-/// Wrong data tells more than a breach of protocol, and that more than the network's trouble.
-fn weight(error: &FlowError) -> u8 {
-    match error.kind {
-        FlowErrorKind::Data => 2,
-        FlowErrorKind::Protocol | FlowErrorKind::Unknown => 1,
-        FlowErrorKind::Network | FlowErrorKind::Unconfirmed => 0,
-    }
-}
+use super::{GoodputPlan, GoodputReport, disagreements};
+use crate::load::{RemoteCounts, failure_of_both};
 
 /// Puts into the client's report what the server found of connections: said in its report, or before it of single ones.
 pub fn take_in(
@@ -174,8 +151,11 @@ mod tests {
     use pathscope_core::quantity::{Bytes, Period};
 
     use super::super::tests::plan;
-    use super::super::{Extent, FailureCounts, Iterations, Pattern, Shape};
+    use super::super::{Iterations, Shape};
+    use pathscope_core::record::FlowErrorKind;
+
     use super::*;
+    use crate::load::{Extent, FailureCounts, Pattern};
 
     fn error(kind: FlowErrorKind, text: &str) -> FlowError {
         let errno = (kind == FlowErrorKind::Network).then(|| "ECONNRESET".to_owned());

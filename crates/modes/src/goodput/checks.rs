@@ -8,7 +8,8 @@ use pathscope_core::id::FlowId;
 use pathscope_core::quantity::{count, counted, total};
 use pathscope_core::record::{Check, FlowErrorKind};
 
-use super::{Endings, GoodputPlan, GoodputReport, Verify, disagreements, errors};
+use super::{Endings, GoodputPlan, GoodputReport, disagreements, errors};
+use crate::load::Verify;
 
 /// The checks of a test, the gravest first. The client's report is one that has
 /// [taken in](super::both_ends::take_in) what the server found.
@@ -146,9 +147,10 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
 mod tests {
     use pathscope_core::quantity::Period;
 
+    use super::super::FlowCorruption;
     use super::super::tests::plan;
-    use super::super::{Extent, FailureCounts, FlowCorruption, Pattern};
     use super::*;
+    use crate::load::{Extent, FailureCounts, Pattern};
     use crate::pattern::{Corruption, Nature};
 
     fn of(connections: u32, pattern: Pattern) -> GoodputPlan {

@@ -7,6 +7,7 @@ use pathscope_flow::{Machine, Phase};
 
 use super::tests::{FLOW, Goodput, LATE, agreed, gigabit, plan, session, sim, transfer};
 use super::*;
+use crate::load::{Pattern, Verify};
 use crate::pattern::{Corruption, LAP_BYTES, Nature, SAMPLE_BYTES};
 
 const TRANSFER: u64 = 3_000_000;

@@ -4,7 +4,7 @@
 //! took yet, and bytes that the kernel keeps until what was lost before them has come again. So the window opens at a time
 //! at which the kernel is asked what it holds, and so many bytes are left out of what is received from then on.
 
-use super::ReceiveWindow;
+use crate::load::ReceiveWindow;
 
 /// A time that has not come.
 const NEVER: u64 = u64::MAX;

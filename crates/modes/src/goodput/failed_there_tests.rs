@@ -11,6 +11,7 @@ use pathscope_flow::{Event, Machine, Phase};
 use super::receive::PEER_FAILED_NS;
 use super::tests::{FLOW, Goodput, LATE, gigabit, plan, session, sim, transfer};
 use super::*;
+use crate::load::{Extent, Pattern};
 
 const TRANSFER: u64 = 50_000_000;
 const CUT_AT: Tick = Tick::from_nanos(20_000_000);

@@ -1,58 +1,14 @@
-//! Connections that failed, by kind, and those whose ends do not count the same. Off the hot path.
+//! What failed over both ends of a goodput test, when, and whose ends do not count the same. Off the hot path.
 
-use std::fmt;
-
-use pathscope_core::id::FlowId;
-use pathscope_core::quantity::count;
 use pathscope_core::record::{FlowErrorKind, FlowFacts};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::GoodputReport;
 use super::both_ends::pairs;
-
-/// How many connections failed of what.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct FailureCounts {
-    /// The system or the path: reset, unreachable, timed out.
-    pub network: u64,
-    /// Bytes were not what they must be.
-    pub data: u64,
-    /// The peer broke the rules, or the ends do not count the same.
-    pub protocol: u64,
-}
+use crate::load::{Disagreement, FailureCounts};
 
 impl FailureCounts {
-    /// Counts one more.
-    pub fn count(&mut self, kind: FlowErrorKind) {
-        let count = self.of(kind);
-        *count = count.saturating_add(1);
-    }
-
-    /// Counts one less, which was counted by mistake.
-    pub(super) fn uncount(&mut self, kind: FlowErrorKind) {
-        let count = self.of(kind);
-        *count = count.saturating_sub(1);
-    }
-
-    fn of(&mut self, kind: FlowErrorKind) -> &mut u64 {
-        match kind {
-            FlowErrorKind::Network => &mut self.network,
-            FlowErrorKind::Data => &mut self.data,
-            FlowErrorKind::Protocol | FlowErrorKind::Unknown | FlowErrorKind::Unconfirmed => {
-                &mut self.protocol
-            }
-        }
-    }
-
-    /// Counts those of `others`, too.
-    pub fn add(&mut self, others: Self) {
-        self.network += others.network;
-        self.data += others.data;
-        self.protocol += others.protocol;
-    }
-
     /// Of `failed` connections, as both ends saw them. What neither end calls wrong data or a breach is
     /// the network's.
     pub(super) fn of_both(
@@ -116,36 +72,6 @@ impl FailureTimes {
     }
 }
 
-/// One direction of a connection of which less, or more, arrived than was sent.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Disagreement {
-    /// Which connection.
-    pub flow: FlowId,
-    /// Whether the client sent.
-    pub is_up: bool,
-    /// Bytes that the sender handed to its kernel.
-    pub sent_bytes: u64,
-    /// Bytes that the receiver took from its kernel and checked.
-    pub received_bytes: u64,
-}
-
-impl fmt::Display for Disagreement {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (sender, receiver) =
-            if self.is_up { ("client", "server") } else { ("server", "client") };
-        let (sent, received) = (self.sent_bytes, self.received_bytes);
-        let short = if received < sent { receiver } else { sender };
-        write!(
-            formatter,
-            "flow {}: the {sender} sent {} bytes and the {receiver} took {}; the {short} is short by {}",
-            self.flow,
-            count(sent),
-            count(received),
-            count(sent.abs_diff(received))
-        )
-    }
-}
-
 /// Where the two ends do not count the same.
 #[derive(Clone, Debug, Default, Eq, PartialEq)]
 pub struct Disagreements {
@@ -176,6 +102,7 @@ pub fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Disagree
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::id::FlowId;
     use pathscope_core::record::FlowError;
 
     use super::*;

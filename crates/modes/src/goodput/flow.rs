@@ -9,10 +9,8 @@ use pathscope_flow::{
 };
 
 use super::farewell::{Farewell, Noted};
-use super::{
-    Extent, FlowReceived, GoodputInterval, GoodputPlan, Pattern, ReceiveShared, ReceiveWindow,
-    Receiver, SendShared, Sender, errors,
-};
+use super::{GoodputInterval, GoodputPlan, ReceiveShared, Receiver, SendShared, Sender, errors};
+use crate::load::{Extent, FlowReceived, Pattern, ReceiveWindow};
 use crate::memory::MemoryNeed;
 use crate::pattern::SessionKey;
 

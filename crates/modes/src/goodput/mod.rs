@@ -6,7 +6,6 @@ mod checks;
 mod counted_window;
 mod errors;
 mod failures;
-mod fairness;
 mod farewell;
 pub(crate) mod figures;
 mod flow;
@@ -16,8 +15,8 @@ mod pace;
 mod plan;
 mod presentation;
 mod receive;
-mod remotes;
 mod results;
+mod runs;
 mod send;
 mod shape;
 mod summary;
@@ -34,18 +33,15 @@ mod window_tests;
 
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_DURATION, part_of, warm_up};
-pub use both_ends::{Endings, failure_of_both};
-pub use failures::{Disagreement, Disagreements, FailureCounts, FailureTimes, disagreements};
-pub use fairness::{FEWEST_RECEIVES, FlowRates, FlowReceived, NoFairness, RateSpread, Starved};
+pub use both_ends::Endings;
+pub use failures::{Disagreements, FailureTimes, disagreements};
 pub use flow::{GoodputFlow, GoodputShared};
 pub use pace::{Burst, Pace};
-pub use plan::{Extent, GoodputPlan, Pattern, Verify};
+pub use plan::GoodputPlan;
 pub use receive::{ReceiveShared, Receiver};
-pub use remotes::RemoteCounts;
 pub use send::{SendShared, Sender};
 pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
 pub use summary::{
-    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary, RateSums,
-    ReceiveWindow,
+    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary,
 };
 pub use verdict::verdict;

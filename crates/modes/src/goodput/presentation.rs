@@ -5,9 +5,9 @@ use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rat
 use pathscope_core::record::FlowFacts;
 
 use super::{
-    DirectionSummary, Extent, FailureCounts, FailureTimes, GoodputInterval, GoodputPlan,
-    GoodputReport, GoodputSummary, Verify,
+    DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
 };
+use crate::load::{Extent, FailureCounts, Verify};
 use crate::results::Slices;
 
 /// Connections that are shown one by one.

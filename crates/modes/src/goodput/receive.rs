@@ -9,10 +9,9 @@ use pathscope_flow::{
 };
 
 use super::counted_window::CountedWindow;
-use super::{
-    BufferRange, FEWEST_RECEIVES, FlowCorruption, GoodputInterval, ReceiveWindow, Verify, errors,
-};
+use super::{BufferRange, FlowCorruption, GoodputInterval, errors};
 use crate::draw::Draws;
+use crate::load::{FEWEST_RECEIVES, ReceiveWindow, Verify};
 use crate::pattern::{Examination, StreamKey};
 
 /// Wrong bytes are judged after this time at the latest, with what evidence has come by then.

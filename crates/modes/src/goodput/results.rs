@@ -1,11 +1,11 @@
 //! What the ends of a goodput test say, and what that comes to.
 
 use pathscope_core::presentation::{Figure, Table};
-use pathscope_core::record::{Check, Verdict};
+use pathscope_core::record::{Check, FlowFacts, Verdict};
 
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
-    presentation, verdict::verdict,
+    disagreements, presentation, verdict::verdict,
 };
 use crate::results::{Beside, Detail, Ends, Point, Results, Slice, Slices};
 
@@ -51,6 +51,14 @@ impl Results for GoodputPlan {
         let server = ends.server.filter(|_| summary.failed == 0)?;
         let cpus = ends.hosts.client.cpus_online.filter(|_| ends.hosts.is_one_machine());
         Some(verdict(self, summary, (ends.client, server), cpus))
+    }
+
+    fn connections(report: &GoodputReport) -> &[FlowFacts] {
+        &report.flows
+    }
+
+    fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Vec<String> {
+        disagreements(client, server).told.iter().map(ToString::to_string).collect()
     }
 
     fn carried(summary: &GoodputSummary) -> Vec<u64> {

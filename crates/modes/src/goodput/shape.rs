@@ -6,10 +6,11 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::GoodputPlan;
 use super::limits::CONNECT_LIMIT;
-use super::{Extent, GoodputPlan, Pattern};
 use crate::draw::Draws;
 use crate::limits::{self, PlanError};
+use crate::load::Extent;
 
 /// Connections of a whole run: their numbers have 31 bits, and probes need one, too.
 const NUMBERS_MOST: u32 = (1 << 31) - 2;
@@ -145,11 +146,6 @@ impl GoodputPlan {
     /// Whether a connection that has ended is replaced.
     pub fn replaces(&self) -> bool {
         self.shape.iterations != Iterations::Times(1)
-    }
-
-    /// Whether what a connection sends and what it receives are independent, so that they can be two halves.
-    pub fn has_halves(&self) -> bool {
-        self.pattern == Pattern::Duplex && !self.replaces()
     }
 
     /// Connections of the whole run, by their numbers from 0; as many as there are numbers where that is

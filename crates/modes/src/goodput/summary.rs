@@ -6,9 +6,9 @@ use pathscope_core::sending::SendSamples;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    Endings, FailureCounts, FailureTimes, GoodputPlan, NoFairness, RateSpread, RemoteCounts,
-    Starved, Verify,
+use super::{Endings, FailureTimes, GoodputPlan};
+use crate::load::{
+    FailureCounts, NoFairness, RateSpread, RateSums, ReceiveWindow, RemoteCounts, Starved, Verify,
 };
 use crate::pattern::Corruption;
 
@@ -184,111 +184,6 @@ impl DirectionSummary {
             median_bps: spread.and_then(|spread| spread.median_bps).filter(|_| rates.flows > 1),
             starved: spread.map_or(0, |spread| spread.starved),
         }
-    }
-}
-
-/// What was received in the window that counts, and when that was. Times are of the receiver's clock,
-/// since it started the test.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct ReceiveWindow {
-    /// Its begin: the end of the warm-up; without one, and of datagrams, the first receive from then on, whose bytes are left out, since
-    /// they arrived before it. What has come by then and is received later is left out as well.
-    pub first_ns: Option<u64>,
-    /// The last receive.
-    pub last_ns: Option<u64>,
-    /// Bytes received after its begin.
-    pub bytes: u64,
-}
-
-impl ReceiveWindow {
-    /// Counts a receive of `bytes` at `now_ns`.
-    #[inline]
-    pub fn record(&mut self, bytes: u64, now_ns: u64) {
-        if self.first_ns.is_none() {
-            self.first_ns = Some(now_ns);
-        } else {
-            self.bytes += bytes;
-        }
-        self.last_ns = Some(now_ns);
-    }
-
-    /// Opens the window at a stated time: what is received from then on is in it, and a flow that is slow
-    /// to begin gains nothing by that.
-    #[inline]
-    pub fn open_at(&mut self, start_ns: u64) {
-        self.first_ns.get_or_insert(start_ns);
-    }
-
-    /// The window that spans both, with the bytes of both.
-    pub fn merge(&mut self, other: &Self) {
-        self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();
-        self.last_ns = self.last_ns.max(other.last_ns);
-        self.bytes += other.bytes;
-    }
-
-    /// Its length; zero where nothing was received.
-    pub fn length_ns(&self) -> u64 {
-        self.last_ns.unwrap_or(0).saturating_sub(self.first_ns.unwrap_or(0))
-    }
-
-    /// Σ bytes in the window over its length, in bits a second. `None` where that is no window: nothing
-    /// came in it, or without a warm-up fewer than two receives.
-    pub fn goodput_bps(&self) -> Option<f64> {
-        let length_ns = self.length_ns();
-        (length_ns > 0 && self.bytes > 0).then(|| self.bytes as f64 * 8e9 / length_ns as f64)
-    }
-}
-
-/// Sums over the rates of all flows that received.
-#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct RateSums {
-    /// Flows with a rate.
-    pub flows: u64,
-    /// Σ rate.
-    pub sum_bps: f64,
-    /// Σ rate².
-    pub sum_squares: f64,
-    /// The slowest.
-    pub min_bps: Option<f64>,
-    /// The fastest.
-    pub max_bps: Option<f64>,
-    /// Flows that received and were too short to have a rate.
-    pub too_short: u64,
-}
-
-impl RateSums {
-    /// Counts one flow's rate.
-    pub fn record(&mut self, bps: f64) {
-        self.flows += 1;
-        self.sum_bps += bps;
-        self.sum_squares += bps * bps;
-        self.min_bps = Some(self.min_bps.map_or(bps, |least| least.min(bps)));
-        self.max_bps = Some(self.max_bps.map_or(bps, |most| most.max(bps)));
-    }
-
-    /// Counts the flows of both.
-    pub fn merge(&mut self, other: &Self) {
-        self.flows += other.flows;
-        self.too_short = self.too_short.saturating_add(other.too_short);
-        self.sum_bps += other.sum_bps;
-        self.sum_squares += other.sum_squares;
-        self.min_bps = [self.min_bps, other.min_bps].into_iter().flatten().reduce(f64::min);
-        self.max_bps = self.max_bps.into_iter().chain(other.max_bps).reduce(f64::max);
-    }
-
-    /// Why there is no index, where there should be one.
-    pub fn no_fairness(&self) -> Option<NoFairness> {
-        let is_due = self.flows < 2 && self.flows.saturating_add(self.too_short) > 1;
-        is_due.then_some(NoFairness::TooShort)
-    }
-
-    /// Jain's fairness index of the rates: (Σx)² / (n·Σx²), in [1/n, 1]; `None` where nothing was
-    /// received. Source: Jain, Chiu, Hawe, DEC-TR-301 (1984).
-    pub fn fairness(&self) -> Option<f64> {
-        (self.sum_squares > 0.0)
-            .then(|| self.sum_bps * self.sum_bps / (self.flows as f64 * self.sum_squares))
     }
 }
 

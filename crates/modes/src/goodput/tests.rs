@@ -9,6 +9,8 @@ use pathscope_flow::{Event, Machine, Phase, Shared, Split, Transport};
 use proptest::prelude::*;
 
 use super::*;
+use crate::load::{Extent, Pattern, Verify};
+use crate::mode::Mode;
 use crate::pattern::{Corruption, Nature, SessionKey};
 use crate::sockets::SocketPlan;
 

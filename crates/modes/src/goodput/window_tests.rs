@@ -9,6 +9,7 @@ use proptest::prelude::*;
 
 use super::tests::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
 use super::*;
+use crate::load::{Extent, FlowRates, FlowReceived, NoFairness, Pattern, RateSums};
 
 const RATE: u64 = 100_000_000;
 /// Longer than any segment, and what of it was carried before the window opened.

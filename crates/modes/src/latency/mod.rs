@@ -16,6 +16,7 @@ mod ping;
 mod plan;
 pub(crate) mod presentation;
 mod results;
+mod runs;
 mod sample;
 mod schedule;
 mod shared;

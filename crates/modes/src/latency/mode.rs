@@ -3,10 +3,10 @@
 use pathscope_core::Wait;
 use pathscope_core::quantity::Period;
 
-use super::{Extent, LatencyPlan, LoadModel, presentation};
+use super::{Extent, LatencyPlan, LoadModel, Timestamps, presentation};
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
-use crate::mode::{Asks, Flows, Mode};
+use crate::mode::{Asks, Flows, Mode, Receives};
 use crate::offered::PingSizes;
 use crate::placement::{EngineKind, Placement, Workers};
 
@@ -80,6 +80,20 @@ impl Mode for LatencyPlan {
             sockets: Some(&self.sockets),
             congestion_control: self.congestion_control.as_deref(),
         }
+    }
+
+    /// Never so small that a batch does not fit.
+    fn receives(&self) -> Receives {
+        let Receives { at_once_bytes, .. } = Receives::default();
+        Receives {
+            at_once_bytes: at_once_bytes.max(self.size_bytes.max(self.reply_bytes()).0 as usize),
+            stamps: self.timestamps == Timestamps::Kernel,
+            ..Receives::default()
+        }
+    }
+
+    fn lasts_with_load(&self) -> bool {
+        self.extent == Extent::WithLoad
     }
 
     fn ping_sizes(&self) -> Option<PingSizes> {

@@ -18,6 +18,7 @@ mod presentation;
 mod profiles;
 mod receive;
 mod results;
+mod runs;
 mod send;
 mod shared;
 mod summary;

@@ -1,13 +1,14 @@
 //! A media test as one of the modes.
 
 use pathscope_core::Wait;
+use pathscope_core::id::Role;
 use pathscope_core::quantity::Period;
 use pathscope_flow::Transport;
 
 use super::{Layout, MediaPlan, presentation};
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
-use crate::mode::{Asks, Flows, Mode};
+use crate::mode::{Asks, DatagramSockets, Flows, Mode, ToldAs};
 use crate::offered::{Load, Offered};
 use crate::placement::{EngineKind, Placement, SPUN_SHARE, Workers};
 
@@ -64,6 +65,15 @@ impl Mode for MediaPlan {
     }
 
     /// The last datagram of a frame may be shorter than the others.
+    fn told_as(&self, role: Role) -> ToldAs {
+        ToldAs::Streams { receives: self.sends(role.peer()) }
+    }
+
+    fn datagram_sockets(&self, _: Role) -> Option<DatagramSockets> {
+        let room_bytes = Some(self.sockets.receive_buffer_bytes?.0);
+        Some(DatagramSockets { room_bytes, ..DatagramSockets::default() })
+    }
+
     fn offered(&self) -> Option<Offered> {
         let load = Load::Datagrams {
             flows: self.streams,

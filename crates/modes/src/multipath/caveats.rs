@@ -3,8 +3,9 @@
 use pathscope_core::quantity::{count, counted, duration_ns, total, were};
 use pathscope_core::record::{Caveat, Check};
 
-use super::{BY_ADDRESS, MultipathPlan, MultipathReport, MultipathSummary, PathReport};
+use super::{MultipathPlan, MultipathReport, MultipathSummary, PathReport};
 use crate::latency::SocketDrops;
+use crate::paths::BY_ADDRESS;
 
 /// Every datagram that came at either end was as it was sent.
 pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> Check {
@@ -197,9 +198,9 @@ fn by_address(client: &MultipathReport) -> Option<Caveat> {
 mod tests {
     use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
-    use super::super::PathFacts;
     use super::super::tests::plan;
     use super::*;
+    use crate::paths::PathFacts;
 
     #[test]
     fn wrong_bytes_fail_the_check_and_drops_are_told() {

@@ -19,12 +19,12 @@ mod presentation;
 mod report;
 mod results;
 mod ring;
+mod runs;
 mod sample;
 mod shared;
 mod stamp_rows;
 mod summary;
 mod tally;
-mod wireless;
 
 #[cfg(test)]
 mod tests;
@@ -36,13 +36,9 @@ pub use flow::MultipathFlow;
 pub use gaps::{GapReport, Outage};
 pub use plan::{MOST_PATHS, MultipathPlan, SendOrder};
 pub use policies::{Policy, PolicyReport};
-pub use report::{
-    BY_ADDRESS, LossPair, MultipathInterval, MultipathReport, PathFacts, PathInterval, PathReport,
-    Transition,
-};
+pub use report::{LossPair, MultipathInterval, MultipathReport, PathInterval, PathReport};
 pub use sample::{MultipathSample, MultipathSamples};
 pub use shared::{MultipathEchoShared, MultipathShared};
 pub use stamp_rows::StampRows;
 pub use summary::{MultipathSummary, PathSummary, PolicySummary};
 pub use tally::MultipathTally;
-pub use wireless::{WirelessChange, WirelessReport, WirelessTally};

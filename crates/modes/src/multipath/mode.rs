@@ -41,6 +41,10 @@ impl Mode for MultipathPlan {
         }
     }
 
+    fn path_names(&self) -> &[String] {
+        &self.paths
+    }
+
     fn is_of_times(&self) -> bool {
         true
     }

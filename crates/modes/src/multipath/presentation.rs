@@ -6,8 +6,9 @@ use pathscope_core::stats::LatencyFigures;
 
 use super::{
     GapReport, MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathSummary,
-    SendOrder, Transition,
+    SendOrder,
 };
+use crate::paths::Transition;
 
 /// Transitions that are shown; the document has more of them.
 const SHOWN_TRANSITIONS: usize = 20;
@@ -320,8 +321,8 @@ pub fn cells(interval: Option<&MultipathInterval>) -> Vec<Figure> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{WirelessReport, WirelessTally};
     use super::*;
+    use crate::paths::{WirelessReport, WirelessTally};
 
     #[test]
     fn a_path_by_wifi_has_a_line_and_a_wire_has_none() {

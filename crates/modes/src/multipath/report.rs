@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::gaps::GapReport;
 use super::policies::PolicyReport;
-use super::wireless::WirelessReport;
-
-/// The binding of a socket that the system does not let be bound to its interface.
-pub const BY_ADDRESS: &str = "source address";
+use crate::paths::{PathFacts, Transition, WirelessReport};
 
 /// What one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -130,40 +127,6 @@ pub struct PathReport {
     pub socket_drops: u64,
     /// Its radio, where it is one of Wi-Fi; the client's alone.
     pub wireless: Option<WirelessReport>,
-}
-
-/// How a path was set up, as last seen.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct PathFacts {
-    /// The interface.
-    pub interface: String,
-    /// What ties the socket to it: `device`, or `source address` where the system refuses that.
-    pub binding: Option<String>,
-    /// The socket's own address.
-    pub local: Option<String>,
-    /// What was looked at to see that it does use that interface.
-    pub verified: Option<String>,
-    /// Why it is not used, where it is not.
-    pub trouble: Option<String>,
-    /// Times that it came up.
-    pub ups: u32,
-}
-
-/// Something that happened to a path.
-#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Transition {
-    /// When, since the start of the test; 0: before it.
-    pub at_ns: u64,
-    /// The path's place among the paths; absent: all of them.
-    pub path: Option<u8>,
-    /// The interface.
-    pub interface: String,
-    /// `up`, `used`, `down`, `failed`, `route`, `network`, `channel`.
-    pub what: String,
-    /// A few words why.
-    pub why: String,
 }
 
 /// How the losses of two paths go together, over the numbers that were sent on both.

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     GapReport, LossPair, MultipathPlan, MultipathReport, PathReport, Policy, PolicyReport,
-    WirelessReport,
 };
+use crate::paths::WirelessReport;
 
 /// All of it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]

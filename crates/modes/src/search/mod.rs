@@ -17,8 +17,8 @@ use self::decide::{Bounds, MOST_TRIALS, Next, RESOLUTION};
 use crate::datagrams::{DatagramDirection, DatagramsPlan};
 use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
-use crate::goodput::{Extent, Pattern};
 use crate::limits::{self, PlanError};
+use crate::load::{Extent, Pattern};
 use crate::registry::{Plan, Test};
 
 /// A trial that searches lasts this part of the duration, and no less than so long.

@@ -4,7 +4,7 @@ use pathscope_core::record::Limit;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::goodput::Pattern;
+use crate::load::Pattern;
 
 /// A search for the highest rate at which everything that was sent was received. All rates are of payload, in bits a
 /// second, of all flows together.

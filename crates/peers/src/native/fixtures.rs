@@ -2,8 +2,9 @@
 
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Frequency, Period};
-use pathscope_modes::goodput::{self, GoodputPlan, Pace, Pattern, Shape, Verify};
+use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
 use pathscope_modes::latency::LatencyPlan;
+use pathscope_modes::load::{Extent, Pattern, Verify};
 use pathscope_modes::multipath::{MultipathPlan, SendOrder};
 use pathscope_modes::registry::{Plan, Test};
 use pathscope_modes::sockets::SocketPlan;
@@ -14,7 +15,7 @@ pub(crate) fn load(connections: u32) -> Test {
         plan: Plan::Goodput(GoodputPlan {
             pattern: Pattern::Push,
             connections,
-            extent: goodput::Extent::DurationNs(Period::from_secs(10)),
+            extent: Extent::DurationNs(Period::from_secs(10)),
             buffer_bytes: Bytes(1 << 16),
             push_bytes: Bytes(1 << 20),
             pull_bytes: Bytes(1 << 20),

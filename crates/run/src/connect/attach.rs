@@ -10,7 +10,7 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
 use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Credentials, Group, Transport};
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::registry::Test;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host, random};
 use pathscope_peers::native::{AttachError, Attaching, Seat};
@@ -51,9 +51,9 @@ pub(crate) fn open_flows(
     inbox: &Inbox,
 ) {
     for group in test.groups() {
-        if let (Plan::Multipath(plan), true) = (&test.plan, group.roams) {
-            let (plan, mailbox_of_it) = (plan.clone(), inbox.clone());
-            let orders = paths::Orders { server, credentials, group, plan, inbox: mailbox_of_it };
+        if group.roams {
+            let (names, inbox_of_it) = (test.plan.path_names().to_vec(), inbox.clone());
+            let orders = paths::Orders { server, credentials, group, names, inbox: inbox_of_it };
             match paths::start(orders) {
                 Ok(paths) => inbox.post(SessionMessage::Keeps { group: group.id, paths }),
                 Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),

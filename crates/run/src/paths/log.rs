@@ -7,13 +7,10 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_core::record::WirelessFacts;
 use pathscope_flow::Credentials;
-use pathscope_modes::multipath::{MultipathInterval, MultipathReport, PathFacts, Transition};
+use pathscope_modes::paths::{PathFacts, PathsSeen, TRANSITIONS_TOLD, Transition};
 use pathscope_os::{Waker, clock};
 
 use super::radio::Radio;
-
-/// Transitions that are told one by one.
-const TOLD: usize = 1_000;
 
 /// The monitor of the paths, as its session sees it.
 #[derive(Clone, Debug)]
@@ -72,7 +69,7 @@ pub(super) struct Happening {
 
 impl Log {
     pub fn add(&mut self, happening: Happening) {
-        if self.transitions.len() < TOLD {
+        if self.transitions.len() < TRANSITIONS_TOLD {
             self.transitions.push(happening);
         } else {
             self.omitted += 1;
@@ -106,12 +103,6 @@ impl PathsRemote {
         Self { log, waker, word }
     }
 
-    /// Nothing more is kept.
-    pub fn stop(&self) {
-        self.word.is_stopped.store(true, Ordering::Release);
-        self.waker.wake();
-    }
-
     /// The server expects every lane anew, presenting this.
     pub fn rejoin(&self, credentials: Credentials) {
         *self.word.rejoins() = Some(credentials);
@@ -135,47 +126,30 @@ impl PathsRemote {
         log.resumptions += u64::from(is == ServerIs::Back);
     }
 
-    /// The server answered on these lanes, which had come up while the test ran.
-    pub fn note_used(&self, used: &[(Lane, Tick)]) {
-        let mut log = self.log();
-        for &(lane, at) in used {
-            let interface = log.facts_of(lane).interface.clone();
-            let why = "the server has answered on it".to_owned();
-            log.add(Happening { at, lane: Some(lane), interface, what: "used", why });
-        }
-        // Told at the end, and belong where they happened.
-        log.transitions.sort_by_key(|happening| happening.at);
+    /// What the radio of each path says now, by their places.
+    pub fn radios(&self) -> Vec<Option<WirelessFacts>> {
+        self.log().radios.iter().map(|radio| radio.now().cloned()).collect()
     }
 
-    /// Adds what the paths' radios say now to what was counted in an interval that has just ended.
-    pub fn tell_interval(&self, interval: &mut MultipathInterval) {
-        for (path, radio) in interval.paths.iter_mut().zip(&self.log().radios) {
-            path.wireless = radio.now().cloned();
-        }
-    }
-
-    /// Adds what is known of the paths to what was counted on them.
-    pub fn tell(&self, report: &mut MultipathReport, start: Tick) {
+    /// Nothing more is kept. All that is known of the paths; times are told since `start`.
+    pub fn stop(&self, start: Tick) -> PathsSeen {
+        self.word.is_stopped.store(true, Ordering::Release);
+        self.waker.wake();
         let log = self.log();
-        for (path, facts) in report.paths.iter_mut().zip(&log.facts) {
-            path.facts = facts.clone();
+        let transition = |happening: &Happening| Transition {
+            at_ns: happening.at.nanos_since(start),
+            path: happening.lane.map(|lane| lane.0),
+            interface: happening.interface.clone(),
+            what: happening.what.to_owned(),
+            why: happening.why.clone(),
+        };
+        PathsSeen {
+            facts: log.facts.clone(),
+            wireless: log.radios.iter().map(Radio::report).collect(),
+            transitions: log.transitions.iter().map(transition).collect(),
+            transitions_omitted: log.omitted,
+            resumptions: log.resumptions,
         }
-        for (path, radio) in report.paths.iter_mut().zip(&log.radios) {
-            path.wireless = radio.report();
-        }
-        report.resumptions = log.resumptions;
-        report.transitions_omitted = log.omitted;
-        report.transitions = log
-            .transitions
-            .iter()
-            .map(|happening| Transition {
-                at_ns: happening.at.nanos_since(start),
-                path: happening.lane.map(|lane| lane.0),
-                interface: happening.interface.clone(),
-                what: happening.what.to_owned(),
-                why: happening.why.clone(),
-            })
-            .collect();
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {
@@ -185,8 +159,6 @@ impl PathsRemote {
 
 #[cfg(test)]
 mod tests {
-    use pathscope_modes::multipath::{PathInterval, PathReport};
-
     use super::*;
 
     fn on(channel: u32, signal_dbm: i32) -> WirelessFacts {
@@ -209,30 +181,20 @@ mod tests {
             log.facts_of(Lane(lane)).interface = ["eth0", "wlan0"][usize::from(lane)].to_owned();
             log.radio_says(Lane(lane), facts, Tick::from_nanos(at));
         };
-        let interval = || {
-            let paths = vec![PathInterval::default(); 2];
-            let mut interval = MultipathInterval { paths, ..MultipathInterval::default() };
-            remote.tell_interval(&mut interval);
-            let [wire, radio] = <[_; 2]>::try_from(interval.paths).expect("two paths");
-            (wire.wireless, radio.wireless)
-        };
-        assert_eq!(interval(), (None, None));
+        assert_eq!(remote.radios(), []);
         says(0, None, 10);
         says(1, Some(on(36, -50)), 10);
-        assert_eq!(interval(), (None, Some(on(36, -50))));
+        assert_eq!(remote.radios(), [None, Some(on(36, -50))]);
         says(1, Some(on(44, -71)), 20);
-        assert_eq!(interval(), (None, Some(on(44, -71))));
+        assert_eq!(remote.radios(), [None, Some(on(44, -71))]);
         // It is gone, and its last word is not told as if it were there.
         says(1, None, 30);
-        assert_eq!(interval(), (None, None));
+        assert_eq!(remote.radios(), [None, None]);
 
-        let paths = vec![PathReport::default(); 2];
-        let mut report = MultipathReport { paths, ..MultipathReport::default() };
-        remote.tell(&mut report, Tick::from_nanos(5));
-        assert_eq!(report.paths[0].wireless, None);
-        let wireless = report.paths[1].wireless.as_ref().expect("it was told");
+        let seen = remote.stop(Tick::from_nanos(5));
+        let [None, Some(wireless)] = &seen.wireless[..] else { panic!("{:?}", seen.wireless) };
         assert_eq!((wireless.readings, wireless.signal_min_dbm), (2, Some(-71)));
-        let [change] = &report.transitions[..] else { panic!("{:?}", report.transitions) };
+        let [change] = &seen.transitions[..] else { panic!("{:?}", seen.transitions) };
         let told = (change.at_ns, change.path, change.interface.as_str(), change.what.as_str());
         assert_eq!(told, (15, Some(1), "wlan0", "channel"));
     }

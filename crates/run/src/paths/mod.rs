@@ -12,7 +12,6 @@ mod radio;
 use std::net::SocketAddr;
 
 use pathscope_flow::{Credentials, Group};
-use pathscope_modes::multipath::MultipathPlan;
 
 use crate::error::RunError;
 use crate::session::inbox::Inbox;
@@ -25,7 +24,8 @@ pub(crate) struct Orders {
     pub server: SocketAddr,
     pub credentials: Credentials,
     pub group: Group,
-    pub plan: MultipathPlan,
+    /// Interfaces as they were named, the primary first; none: those that there are.
+    pub names: Vec<String>,
     pub inbox: Inbox,
 }
 

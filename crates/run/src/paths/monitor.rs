@@ -157,7 +157,7 @@ impl PathMonitor {
     /// Which paths there are to begin with.
     fn begin(&mut self) -> Result<(), RunError> {
         let interfaces = routes::interfaces()?;
-        for name in &self.orders.plan.paths {
+        for name in &self.orders.names {
             if !interfaces.iter().any(|interface| interface.name == *name) {
                 let source = std::io::Error::new(
                     std::io::ErrorKind::NotFound,
@@ -167,7 +167,7 @@ impl PathMonitor {
             }
         }
         self.primary = self.primary_now()?;
-        let names = self.orders.plan.paths.clone();
+        let names = self.orders.names.clone();
         names.into_iter().for_each(|name| self.add(name));
         if self.paths.is_empty() {
             let primary = interfaces.into_iter().find(|it| Some(it.index) == self.primary);
@@ -240,10 +240,10 @@ impl PathMonitor {
 
     /// Where none was named, each interface that reaches the server is a path.
     fn find_more(&mut self, interfaces: &[Interface]) {
-        if !self.orders.plan.paths.is_empty() {
+        if !self.orders.names.is_empty() {
             return;
         }
-        let lanes = self.orders.plan.lanes;
+        let lanes = self.orders.group.lanes;
         for Interface { name, is_loopback, .. } in interfaces {
             let is_known =
                 self.paths.iter().any(|path| path.name == *name) || self.turned_away.contains(name);
@@ -265,7 +265,7 @@ impl PathMonitor {
     /// its part of the memory and time of every number, used or not.
     fn turn_away(&mut self, name: String) {
         self.turned_away.push(name.clone());
-        let lanes = self.orders.plan.lanes;
+        let lanes = self.orders.group.lanes;
         let why = format!("no room: this run has room for {lanes} paths, fixed when it began");
         self.note(None, name, "failed", why);
     }

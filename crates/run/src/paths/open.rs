@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use pathscope_core::id::Token;
-use pathscope_modes::multipath::{BY_ADDRESS, PathFacts};
+use pathscope_modes::paths::{BY_ADDRESS, PathFacts};
 use pathscope_os::routes::{self, Asked};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, clock, random};

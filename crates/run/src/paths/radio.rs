@@ -6,7 +6,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_core::record::WirelessFacts;
-use pathscope_modes::multipath::{WirelessChange, WirelessReport, WirelessTally};
+use pathscope_modes::paths::{WirelessChange, WirelessReport, WirelessTally};
 use pathscope_os::clock;
 use pathscope_os::wireless::Observer;
 

@@ -11,22 +11,19 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::journal::{
-    Connection, Ended, Entry, Frames, KernelView, Status, Step, Stream, StreamStatus, Trouble,
+    Connection, Ended, Entry, KernelView, Status, Step, Stream, StreamStatus, Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
-use pathscope_engines::Finished;
-use pathscope_flow::{Group, Machine, Phase, Totals};
-use pathscope_modes::goodput::GoodputFlow;
-use pathscope_modes::media::{FrameCounts, MediaFlow, MediaInterval, StreamFacts};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_flow::{Group, Phase, Totals};
+use pathscope_modes::load::ConnectionEnd;
+use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
 use crate::session::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
-use crate::session::group::stream_facts;
-use crate::session::ledger::goodput_error_of;
+use crate::workers::outcome::addresses;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
 const ASKED: usize = 1_000;
@@ -113,12 +110,12 @@ pub(crate) struct SessionJournal {
     retransmits: Option<u64>,
     token: Option<Token>,
     started: Tick,
+    /// What is tested.
+    plan: Option<Plan>,
     /// Whether a test with connections runs.
     is_running: bool,
     /// Of a test of streams: whether this end receives them.
     receives_streams: Option<bool>,
-    /// Frames a second of those.
-    frame_rate: u32,
     /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
     connections: HashMap<FlowId, Held>,
     /// Of those that ended well, how many have waited for the other end's word.
@@ -130,7 +127,7 @@ pub(crate) struct SessionJournal {
     /// Whether the other end says of each connection that failed there why.
     tells_failures: bool,
     /// The last row of status, which waits for the other end as its connections do.
-    last: Option<(Tick, EndInterval)>,
+    last: Option<(Tick, StreamStatus)>,
 }
 
 /// Connections that wait for word from an end that has not said any yet: memory is not theirs to use up.
@@ -194,6 +191,7 @@ impl SessionJournal {
     pub fn expect(&mut self, token: Token, (role, tells_failures): (Role, bool), test: &Test) {
         self.token = Some(token);
         self.role = Some(role);
+        self.plan = Some(test.plan.clone());
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
         self.peer = if says { Peer::Awaited } else { Peer::Silent };
@@ -219,96 +217,52 @@ impl SessionJournal {
         for (flow, socket) in connections {
             self.opened(*flow, socket, at);
         }
-        self.status(at, &EndInterval::default());
+        self.status(at, &StreamStatus::default());
     }
 
-    /// A test's streams begin.
-    pub fn streams_started(
-        &mut self,
-        streams: &[(FlowId, Arc<Socket>)],
-        (receives, frame_rate): (bool, u32),
-        at: Tick,
-    ) {
+    /// A test's streams begin, which this end receives or not.
+    pub fn streams_started(&mut self, streams: &[(FlowId, Arc<Socket>)], receives: bool, at: Tick) {
         if !self.is_kept() || streams.is_empty() {
             return;
         }
         (self.started, self.receives_streams) = (at, Some(receives));
-        self.frame_rate = frame_rate;
         for (flow, socket) in streams {
-            let address = |address: std::io::Result<std::net::SocketAddr>| {
-                address.ok().map(|address| address.to_string())
-            };
-            let facts = StreamFacts {
-                flow: *flow,
-                local: address(socket.local_addr()),
-                remote: address(socket.peer_addr()),
-                ..StreamFacts::default()
-            };
-            self.tell_stream(Entry::StreamOpened, facts, at);
+            let [local, remote] = addresses(socket);
+            let facts = FlowFacts { flow: *flow, local, remote, ..FlowFacts::default() };
+            self.tell_stream(Entry::StreamOpened, Stream { facts, ..Stream::default() }, at);
         }
-        self.stream_status(
-            at,
-            0,
-            &MediaInterval { streams: streams.len() as u64, ..MediaInterval::default() },
-        );
+        let streams = streams.len() as u64;
+        self.stream_status(at, &StreamStatus { streams, ..StreamStatus::default() });
     }
 
-    /// A worker is over, and its streams came to this.
-    pub fn streams_over(&self, finished: &Finished<MediaFlow>, at: Tick) {
-        for (flow, sockets) in &finished.flows {
-            let at = flow.ended_at().unwrap_or(at);
-            self.tell_stream(Entry::StreamClosed, stream_facts(flow, sockets), at);
+    /// These streams are over, now or at the time beside each.
+    pub fn streams_over(&self, streams: &[(Option<Tick>, Stream)], now: Tick) {
+        for (at, stream) in streams {
+            self.tell_stream(Entry::StreamClosed, stream.clone(), at.unwrap_or(now));
         }
     }
 
-    fn tell_stream(&self, entry: fn(Box<Stream>) -> Entry, facts: StreamFacts, at: Tick) {
+    fn tell_stream(&self, entry: fn(Box<Stream>) -> Entry, stream: Stream, at: Tick) {
         let (Some(receives), Some(token)) = (self.receives_streams, self.token) else { return };
-        let FrameCounts { cut, unsent, .. } = facts.frames;
-        let frames = if receives {
-            (facts.frames.judged() + cut).saturating_sub(unsent)
-        } else {
-            facts.frames_sent
-        };
+        let id = connection_id(token, stream.facts.flow).to_string();
+        let facts = FlowFacts { connection_id: Some(id), ..stream.facts };
+        let (time_ns, session) = (at.nanos_since(self.started), self.session.clone());
         self.journal.write(at, |at_ns| {
-            entry(Box::new(Stream {
-                at_ns,
-                time_ns: at.nanos_since(self.started),
-                streamed_ns: (u128::from(frames) * 1_000_000_000
-                    / u128::from(self.frame_rate.max(1))) as u64,
-                receives,
-                frames: Frames { sent: facts.frames_sent, ..frames_of(&facts.frames) },
-                lost_datagrams: facts.lost_datagrams,
-                longest_freeze_ns: facts.longest_freeze_ns,
-                needed_depth_ns: facts.needed_depth_ns,
-                facts: FlowFacts {
-                    flow: facts.flow,
-                    connection_id: Some(connection_id(token, facts.flow).to_string()),
-                    local: facts.local,
-                    remote: facts.remote,
-                    sent_bytes: facts.sent_bytes,
-                    received_bytes: facts.received_bytes,
-                    error: facts.error,
-                    ..FlowFacts::default()
-                },
-                session: self.session.clone(),
-            }))
+            entry(Box::new(Stream { at_ns, time_ns, receives, facts, session, ..stream }))
         });
     }
 
-    fn stream_status(&self, at: Tick, length_ns: u64, media: &MediaInterval) {
+    fn stream_status(&self, at: Tick, status: &StreamStatus) {
         let Some(receives) = self.receives_streams.filter(|_| self.journal.wants().status) else {
             return;
         };
+        let session = self.session.clone();
         self.journal.write(at, |at_ns| {
             Entry::StreamStatus(Box::new(StreamStatus {
                 at_ns,
-                length_ns,
-                sent_bytes: media.sent_bytes,
-                received_bytes: media.received_bytes,
                 receives,
-                streams: media.streams,
-                frames: Frames { sent: media.frames_sent, ..frames_of(&media.frames) },
-                session: self.session.clone(),
+                session,
+                ..status.clone()
             }))
         });
     }
@@ -316,11 +270,12 @@ impl SessionJournal {
     /// A connection begins to move data.
     pub fn opened(&mut self, flow: FlowId, socket: &Arc<Socket>, at: Tick) {
         let Some(token) = self.token.filter(|_| self.is_running) else { return };
+        let [local, remote] = addresses(socket);
         let facts = FlowFacts {
             flow,
             connection_id: Some(connection_id(token, flow).to_string()),
-            local: socket.local_addr().ok().map(|address| address.to_string()),
-            remote: socket.peer_addr().ok().map(|address| address.to_string()),
+            local,
+            remote,
             ..FlowFacts::default()
         };
         self.tell(Entry::Opened, facts.clone(), (at, at));
@@ -373,7 +328,8 @@ impl SessionJournal {
 
     /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
     pub fn reported(&mut self, report: &EndReport) {
-        for told in report.goodput.iter().flat_map(|goodput| &goodput.flows) {
+        let told = self.plan.as_ref().map(|plan| report.connections(plan));
+        for told in told.unwrap_or_default() {
             let held = self.connections.get_mut(&told.flow);
             if let (Some(held), Some(tcp)) = (held, &told.tcp) {
                 held.retransmits = tcp.retransmits;
@@ -401,7 +357,7 @@ impl SessionJournal {
         // One of another version says nothing of single connections: its report does, of the first.
         let has_heard = std::mem::take(&mut self.peer) == Peer::Heard;
         let role = self.role;
-        let told = report.goodput.as_ref().map(|goodput| goodput.flows.as_slice());
+        let told = self.plan.as_ref().map(|plan| report.connections(plan).to_vec());
         let told = told.unwrap_or_default();
         self.write_unconfirmed(
             &mut |facts| match told.iter().find(|there| there.flow == facts.flow) {
@@ -430,39 +386,41 @@ impl SessionJournal {
         self.write_last();
     }
 
-    /// A worker is over: whatever of its connections was still under way is so no more.
-    pub fn worker_over(&mut self, finished: &Finished<GoodputFlow>, at: Tick) {
-        for (flow, _) in &finished.flows {
-            let at = flow.ended_at().unwrap_or(at);
-            self.close(flow.id(), flow.totals(), at, goodput_error_of(flow));
+    /// A worker is over: whatever of these connections was still under way is so no more.
+    pub fn connections_over<'a>(
+        &mut self,
+        connections: impl Iterator<Item = &'a ConnectionEnd>,
+        now: Tick,
+    ) {
+        for end in connections {
+            self.close(end.flow, end.totals, end.ended_at.unwrap_or(now), end.error.clone());
         }
     }
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
-        if let Some(media) = &interval.media {
-            let length_ns = interval.end_ns.saturating_sub(interval.start_ns);
-            self.stream_status(self.started.plus_nanos(interval.end_ns), length_ns, media);
-        }
-        if !self.is_running || interval.goodput.is_none() {
+        let status = self.plan.as_ref().and_then(|plan| interval.status(plan));
+        let Some(status) = status else { return };
+        let at = self.started.plus_nanos(interval.end_ns);
+        self.stream_status(at, &status);
+        if !self.is_running {
             return;
         }
         self.write_last();
         self.write_failed(clock::now());
-        let at = self.started.plus_nanos(interval.end_ns);
         // The row that ends a file says how all connections ended.
         let is_waiting = !self.connections.is_empty()
             && self.connections.values().all(|held| held.own.is_some());
         if is_waiting {
-            self.last = Some((at, interval.clone()));
+            self.last = Some((at, status));
         } else {
-            self.status(at, interval);
+            self.status(at, &status);
         }
     }
 
     fn write_last(&mut self) {
-        if let Some((at, interval)) = self.last.take() {
-            self.status(at, &interval);
+        if let Some((at, status)) = self.last.take() {
+            self.status(at, &status);
         }
     }
 
@@ -555,12 +513,11 @@ impl SessionJournal {
         });
     }
 
-    fn status(&self, at: Tick, interval: &EndInterval) {
+    fn status(&self, at: Tick, status: &StreamStatus) {
         if !self.journal.wants().status {
             return;
         }
         self.journal.write(at, |at_ns| {
-            let goodput = interval.goodput.unwrap_or_default();
             let open = self.connections.values().take(ASKED);
             let views: Vec<KernelView> = open
                 .filter_map(|held| tcp_facts(&*held.socket.upgrade()?))
@@ -573,26 +530,15 @@ impl SessionJournal {
                 .reduce(u64::saturating_add);
             Entry::Status(Box::new(Status {
                 at_ns,
-                length_ns: interval.end_ns.saturating_sub(interval.start_ns),
-                sent_bytes: goodput.sent_bytes,
-                received_bytes: goodput.received_bytes,
+                length_ns: status.length_ns,
+                sent_bytes: status.sent_bytes,
+                received_bytes: status.received_bytes,
                 in_flight: self.connections.len() as u64,
                 ended: self.ended,
                 tcp,
                 session: self.session.clone(),
             }))
         });
-    }
-}
-
-fn frames_of(counts: &FrameCounts) -> Frames {
-    Frames {
-        completed: counts.completed,
-        missed: counts.missed.saturating_sub(counts.unsent),
-        repeated: counts.repeated,
-        erroneous: counts.erroneous,
-        late: counts.late,
-        sent: 0,
     }
 }
 

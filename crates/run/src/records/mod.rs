@@ -1,6 +1,5 @@
 //! What is written down of a run: rows while it goes on, samples one by one, times at which the program stood still.
 
-pub(crate) mod datagrams;
 pub mod journal;
 pub(crate) mod lookout;
 pub mod samples;

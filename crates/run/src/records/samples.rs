@@ -13,10 +13,6 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::quantity::{count, named};
 use pathscope_core::record::Caveat;
-use pathscope_modes::latency::{PingRows, Sample};
-use pathscope_modes::media::{FrameRow, FrameRows};
-use pathscope_modes::multipath::{MultipathSamples, StampRows};
-use pathscope_modes::registry::Plan;
 use pathscope_modes::samples::{BLOCK, SampleBuffer, SampleRows, SampleSink};
 use pathscope_os::outlets::{Outlet, explain};
 
@@ -28,17 +24,6 @@ const BLOCKS: usize = 64;
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
 /// The name of the caveat where the file could not be written: a program's output has failed.
 pub const UNWRITTEN: &str = "samples_unwritten";
-
-/// Where one worker's rows go.
-#[derive(Debug)]
-pub(crate) enum Rows {
-    /// Each ping.
-    Pings(SampleBuffer<Sample>),
-    /// Each frame that has ended.
-    Frames(SampleBuffer<FrameRow>),
-    /// What became of each datagram on each path.
-    Stamps(MultipathSamples),
-}
 
 /// A file that is open before anything is measured. Those of one file write to it in turns, each test behind the one
 /// before it.
@@ -68,32 +53,13 @@ impl SampleFile {
         Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)) }
     }
 
-    /// Starts to write what so many workers of a plan measure, with a buffer for each. Times are told since `start`.
-    /// Nothing where the plan has nothing that is written one by one.
-    pub(crate) fn write(
-        self,
-        plan: &Plan,
-        workers: usize,
-        start: Tick,
-    ) -> Result<Option<(Vec<Rows>, SampleWriter)>, RunError> {
-        let writing = match plan {
-            Plan::Latency(_) => self.write_rows(PingRows, workers, start, Rows::Pings),
-            Plan::Media(_) => self.write_rows(FrameRows, workers, start, Rows::Frames),
-            Plan::Multipath(plan) => {
-                self.write_rows(StampRows::new(plan.lanes), workers, start, Rows::Stamps)
-            }
-            Plan::Goodput(_) | Plan::Datagrams(_) => return Ok(None),
-        };
-        writing.map(Some)
-    }
-
-    fn write_rows<R: SampleRows>(
+    /// Starts to write what so many workers measure, with a buffer for each. Times are told since `start`.
+    pub(crate) fn write<R: SampleRows>(
         self,
         own: R,
         workers: usize,
         start: Tick,
-        rows: fn(SampleBuffer<R::Sample>) -> Rows,
-    ) -> Result<(Vec<Rows>, SampleWriter), RunError> {
+    ) -> Result<Writing<R::Sample>, RunError> {
         let workers = workers.max(1);
         let each = (BLOCKS / workers).max(4);
         let (full, blocks) = mpsc::sync_channel(each * workers);
@@ -107,7 +73,7 @@ impl SampleFile {
             }
             let (full, dropped) = (full.clone(), Arc::clone(&dropped));
             let ring = Box::new(Ring { worker, full, empty, dropped });
-            buffers.push(rows(SampleBuffer::new(ring)));
+            buffers.push(SampleBuffer::new(ring));
             spent.push(give);
         }
         // Only those of the workers are left, so that the thread ends when they have.
@@ -126,6 +92,9 @@ impl SampleFile {
         Ok((buffers, writer))
     }
 }
+
+/// A buffer for each worker, and who writes what they hand over.
+pub(crate) type Writing<S> = (Vec<SampleBuffer<S>>, SampleWriter);
 
 /// Those that are full, and by worker where they go once they are empty.
 type Blocks<'a, R> = (&'a Receiver<Block<R>>, &'a [Sender<Vec<R>>]);
@@ -261,7 +230,7 @@ impl RowFile {
 #[cfg(test)]
 mod tests {
     use pathscope_core::id::FlowId;
-    use pathscope_modes::latency::Outcome;
+    use pathscope_modes::latency::{Outcome, PingRows, Sample};
 
     use super::*;
 
@@ -288,10 +257,8 @@ mod tests {
     }
 
     fn write_pings(file: SampleFile) -> (SampleBuffer<Sample>, SampleWriter) {
-        let rows = file.write_rows(PingRows, 1, START, Rows::Pings);
-        let (mut rows, writer) = rows.expect("a thread");
-        let Some(Rows::Pings(buffer)) = rows.pop() else { panic!("{rows:?}") };
-        (buffer, writer)
+        let (mut buffers, writer) = file.write(PingRows, 1, START).expect("a thread");
+        (buffers.pop().expect("one worker has one"), writer)
     }
 
     #[test]

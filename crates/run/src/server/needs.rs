@@ -5,8 +5,8 @@ use pathscope_flow::Group;
 use pathscope_modes::registry::Test;
 
 use super::sessions::most_attached;
-use crate::workers::dispatch;
 use crate::workers::placement::GroupWorkers;
+use crate::workers::worker::receive_room;
 
 /// What a session takes that runs no test: its thread, its buffers, and what short messages become when they are read.
 pub(super) const SESSION_BYTES: u64 = 1 << 20;
@@ -80,7 +80,7 @@ fn tables(test: &Test, group: &Group, (sockets, workers, threads): (u64, u64, u6
     let flows = sockets.div_ceil(u64::from(group.lanes.max(1)));
     let machines = plan.server_memory().of(flows, workers);
     let later = if group.replaces() { LATER_BYTES } else { 0 };
-    let of_thread = THREAD_BYTES + dispatch::received_at_once(&plan) as u64;
+    let of_thread = THREAD_BYTES + receive_room(&*plan) as u64;
     machines
         .saturating_add(sockets * FLOW_BYTES)
         .saturating_add(threads.saturating_mul(of_thread))

@@ -4,7 +4,7 @@
 use pathscope_core::id::Role;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
 use pathscope_flow::Totals;
-use pathscope_modes::goodput::{Disagreement, failure_of_both};
+use pathscope_modes::load::{Disagreement, failure_of_both};
 
 /// Whether the other end says of each connection what it came to, on the control connection.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]

@@ -4,30 +4,28 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
+use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
 use pathscope_core::sending::SendState;
-use pathscope_engines::Finished;
-use pathscope_flow::{Event, Group, Machine, Transport};
-use pathscope_modes::goodput::{FlowReceived, GoodputReport};
-use pathscope_modes::latency::{Extent, LatencyTally};
-use pathscope_modes::media::{MediaFlow, MediaReport, MediaTally, StreamFacts};
-use pathscope_modes::multipath::MultipathReport;
-use pathscope_modes::registry::{EndReport, Plan, Test};
-use pathscope_os::OsError;
-use pathscope_os::cpus;
+use pathscope_flow::{Event, Group, Transport};
+use pathscope_modes::flows::AtEnd;
+use pathscope_modes::load::FLOWS_TOLD;
+use pathscope_modes::mode::DatagramSockets;
+use pathscope_modes::registry::{Accumulator, EndReport, Plan, Test};
 use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_os::{OsError, batches, cpus};
 
 use crate::connect::attendance::Attended;
 use crate::connect::replacements::OpenerRemote;
 use crate::error::RunError;
 use crate::paths::log::PathsRemote;
-use crate::records::datagrams::DatagramFindings;
-use crate::session::inbox::{FlowSocket, WorkerOutcome};
-use crate::session::ledger::{FLOWS_TOLD, Ledger, error_of};
-use crate::session::settings::is_probe;
+use crate::session::inbox::FlowSocket;
+use crate::session::ledger::Ledger;
+use crate::session::settings::{buffer_cut, is_probe};
+use crate::workers::outcome::WorkerOutcome;
 use crate::workers::placement::{self, Means, Placement, Places};
 use crate::workers::shares::ReadyGroup;
 use crate::workers::worker::{RunningWorker, Succession};
@@ -57,13 +55,10 @@ pub(crate) struct GroupState {
     /// At the client: what keeps the paths of a flow that roams.
     pub paths: Option<PathsRemote>,
     pub workers_running: usize,
-    /// Goodput: what each flow received in the window of all.
-    pub received: Vec<FlowReceived>,
-    pub tally: Option<LatencyTally>,
-    /// Datagram goodput: what its flows came to.
-    pub datagrams: DatagramFindings,
-    /// What streams of frames came to, and each of them.
-    pub streams: Option<StreamsSum>,
+    /// What its flows come to; taken when this end reports.
+    pub accumulator: Option<Accumulator>,
+    /// Room asked for in each socket that receives datagrams, and the least that one was granted.
+    room_bytes: Option<(u64, u64)>,
     /// Datagrams that the sockets of these flows dropped.
     pub socket_drops: Option<u64>,
     /// How far the kernel's stamps can be trusted, where they were asked for.
@@ -94,12 +89,9 @@ impl GroupState {
 
     pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
         let job = test.plan_of(group.id);
-        let tally = match &job {
-            Plan::Latency(plan) => Some(LatencyTally::for_plan(plan, role)),
-            _ => None,
-        };
         check_cpus(job.asks().cpus_of(role))?;
         let (placement, places) = placement::of(&*job, group.flows, (role, means))?;
+        let accumulator = job.accumulator(role);
         Ok(Self {
             group,
             job,
@@ -110,10 +102,8 @@ impl GroupState {
             lanes: BTreeMap::new(),
             paths: None,
             workers_running: 0,
-            received: Vec::new(),
-            tally,
-            datagrams: DatagramFindings::default(),
-            streams: matches!(&test.plan, Plan::Media(_)).then(StreamsSum::default),
+            accumulator: Some(accumulator),
+            room_bytes: None,
             socket_drops: None,
             stamps: None,
             has_drops: false,
@@ -131,19 +121,6 @@ impl GroupState {
     /// Its flows are about to come.
     pub fn make_room(&mut self) {
         self.sockets = vec![None; self.group.flows as usize];
-    }
-
-    pub fn lasts_with_load(&self) -> bool {
-        matches!(&self.job, Plan::Latency(plan) if plan.extent == Extent::WithLoad)
-    }
-
-    /// Whether these are connections on which this end sends a load.
-    pub fn sends_bytes(&self, role: Role) -> bool {
-        match (&self.job, role) {
-            (Plan::Goodput(plan), Role::Client) => plan.is_up(),
-            (Plan::Goodput(plan), Role::Server) => plan.is_down(),
-            _ => false,
-        }
     }
 
     /// How the first sockets stand that are kept until both ends have reported: those of the flows that are told.
@@ -178,16 +155,11 @@ impl GroupState {
         } else {
             self.opened.clone_from(&sockets);
         }
-        if let (Plan::Media(_), Some(bytes)) = (&self.job, asked.receive_buffer_bytes) {
-            for socket in &sockets {
-                // Beyond the system's limit where this process may; what was granted is told.
-                let _ = socket.enlarge_receive_buffer(bytes);
-            }
-        }
-        let is_left_to_us = asked.receive_buffer_bytes.is_none();
-        if let Plan::Datagrams(plan) = &self.job {
-            self.datagrams.prepare(plan, role, &sockets)?;
-        } else if self.group.transport == Transport::Datagram && is_left_to_us {
+        if let Some(wanted) = self.job.datagram_sockets(role) {
+            self.room_bytes = prepare(wanted, &sockets)?;
+        } else if self.group.transport == Transport::Datagram
+            && asked.receive_buffer_bytes.is_none()
+        {
             let bytes = (DATAGRAM_ROOM / self.group.flows.max(1) as usize).max(LEAST_DATAGRAM_ROOM);
             for socket in &sockets {
                 // What the system does not grant shows as drops, which are told.
@@ -200,7 +172,7 @@ impl GroupState {
             placement: self.placement.clone(),
             sockets,
             lanes: Vec::new(),
-            rows: Vec::new(),
+            samples: None,
             succession: replaces
                 .then(|| Succession { ledger: self.ledger.clone(), opener: self.opener.clone() }),
         })
@@ -215,7 +187,7 @@ impl GroupState {
             placement: self.placement.clone(),
             sockets: Vec::new(),
             lanes: lanes.into_iter().map(open).collect::<Result<_, RunError>>()?,
-            rows: Vec::new(),
+            samples: None,
             succession: None,
         })
     }
@@ -294,138 +266,102 @@ impl GroupState {
 
     /// A worker of this group could not go on: its flows have failed.
     pub fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
-        report.caveats.push(Caveat::new("worker_failed", error.to_string()));
-        match &self.job {
-            Plan::Goodput(_) => {
-                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
-                goodput.failed += flows;
-                goodput.failures.network += flows;
-            }
-            Plan::Datagrams(_) => self.datagrams.lose(flows),
-            Plan::Latency(_) => {
-                let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
-                self.error = Some(FlowError { kind, text, errno: None });
-            }
-            Plan::Media(_) => self.streams.get_or_insert_default().failed += flows,
-            Plan::Multipath(_) => {
-                let (kind, text) = (FlowErrorKind::Unknown, error.to_string());
-                let multipath = report.multipath.get_or_insert_default();
-                multipath.error = Some(FlowError { kind, text, errno: None });
-            }
-        }
+        let text = error.to_string();
+        report.caveats.push(Caveat::new("worker_failed", text.clone()));
+        let error = FlowError { kind: FlowErrorKind::Unknown, text, errno: None };
+        self.accumulator.iter_mut().for_each(|sum| sum.lose(flows, &error));
+        self.error = Some(error);
     }
 
     /// Adds what a worker of this group came to.
-    pub fn add(&mut self, outcome: &WorkerOutcome, report: &mut EndReport) {
+    pub fn add(&mut self, outcome: WorkerOutcome, report: &mut EndReport) {
         let usages = if self.is_probe() { &mut report.probe_workers } else { &mut report.workers };
-        usages.extend_from_slice(outcome.usage());
-        match outcome {
-            WorkerOutcome::Goodput(finished) => {
-                let goodput = report.goodput.get_or_insert_with(GoodputReport::default);
-                goodput.window.merge(&finished.shared.received().window());
-                goodput.paused_ns += finished.shared.paused_ns();
-                goodput
-                    .corruptions
-                    .extend(finished.shared.received().corruptions().iter().cloned());
-                if self.group.replaces() {
-                    return;
-                }
-                let Plan::Goodput(plan) = &self.job else { return };
-                for (flow, sockets) in &finished.flows {
-                    self.received.push(flow.received(plan));
-                    self.ledger.end(flow, sockets);
-                }
-            }
-            WorkerOutcome::Datagrams(finished) => {
-                self.datagrams.add(finished);
-                self.socket_drops =
-                    added(self.socket_drops, socket_drops(self.group, finished), self.has_drops);
-                self.has_drops = true;
-            }
-            WorkerOutcome::Multipath(finished) => {
-                let mut multipath = finished.shared.report_all();
-                add_socket_drops(&mut multipath, finished);
-                if let Some(paths) = &self.paths {
-                    paths.note_used(finished.shared.used());
-                }
-                report.multipath = Some(multipath);
-            }
-            WorkerOutcome::MultipathEcho(finished) => {
-                let mut multipath = finished.shared.report_all();
-                add_socket_drops(&mut multipath, finished);
-                report.multipath = Some(multipath);
-            }
-            WorkerOutcome::Ping(finished) => {
-                self.stamps.clone_from(&finished.stamps);
-                self.error = first_error(finished);
-                self.socket_drops = socket_drops(self.group, finished);
-            }
-            WorkerOutcome::Media(finished) => {
-                self.socket_drops =
-                    added(self.socket_drops, socket_drops(self.group, finished), self.has_drops);
-                self.has_drops = true;
-                self.streams.get_or_insert_default().add(finished);
-            }
-            WorkerOutcome::Echo(finished) => {
-                self.stamps.clone_from(&finished.stamps);
-                self.error = first_error(finished);
-                self.socket_drops = socket_drops(self.group, finished);
+        usages.extend(outcome.usage);
+        if let Some(accumulator) = &mut self.accumulator {
+            accumulator.add(outcome.report);
+        }
+        // Those that are replaced were written down as they ended.
+        if !self.group.replaces() {
+            for (end, socket) in outcome.connections {
+                self.ledger.end(end, socket.as_ref());
             }
         }
+        self.socket_drops = added(self.socket_drops, outcome.socket_drops, self.has_drops);
+        self.has_drops = true;
+        self.stamps = self.stamps.take().or(outcome.stamps);
+        self.error = self.error.take().or(outcome.error);
+    }
+
+    /// Puts what its flows came to into what this end says, once; `name` names a flow at both ends alike.
+    pub fn report(
+        &mut self,
+        (role, start): (Role, Tick),
+        name: &dyn Fn(FlowId) -> String,
+        into: &mut EndReport,
+    ) {
+        let Some(accumulator) = self.accumulator.take() else { return };
+        let sends_bytes = self.job.sends_bytes(role);
+        if sends_bytes {
+            self.count_retransmits();
+        }
+        into.caveats.extend(self.room_caveat(role));
+        let end = AtEnd {
+            start,
+            connections: self.ledger.take(),
+            sending: sends_bytes.then(|| self.ledger.take_seen()),
+            socket_drops: self.socket_drops,
+            receive_buffer_bytes: self.room_bytes.map(|(_, granted)| granted),
+            stamps: self.stamps.take(),
+            error: self.error.take(),
+            paths: self.paths.as_ref().map(|paths| paths.stop(start)),
+            name,
+        };
+        if self.is_probe() {
+            let mut of_probes = EndReport::default();
+            accumulator.report(end, &mut of_probes);
+            into.take_probes(of_probes);
+        } else {
+            accumulator.report(end, into);
+        }
+    }
+
+    /// Where the size was left to us and the kernel granted less. Of what the user asked for is told elsewhere.
+    fn room_caveat(&self, role: Role) -> Option<Caveat> {
+        let asked = self.job.asks().sockets.and_then(|sockets| sockets.receive_buffer_bytes);
+        let (wanted, granted) = self.room_bytes.filter(|(wanted, granted)| granted < wanted)?;
+        let cut = || buffer_cut(role, ("receive", "net.core.rmem_max"), (wanted, granted));
+        asked.is_none().then(cut)
     }
 }
 
-/// Streams that are told one by one.
-const STREAMS_TOLD: u32 = 1_000;
-
-/// What streams of frames came to.
-#[derive(Debug, Default)]
-pub(crate) struct StreamsSum {
-    pub tally: MediaTally,
-    streams: Vec<StreamFacts>,
-    omitted: u64,
-    failed: u64,
-}
-
-impl StreamsSum {
-    fn add(&mut self, finished: &Finished<MediaFlow>) {
-        for (flow, sockets) in &finished.flows {
-            let facts = stream_facts(flow, sockets);
-            self.failed += u64::from(facts.error.is_some());
-            if flow.id().0 < STREAMS_TOLD {
-                self.streams.push(facts);
-            } else {
-                self.omitted += 1;
-            }
+/// Makes sockets of datagrams ready, or says what of the plan they cannot carry. The room that was asked for, and the least
+/// that one was granted.
+fn prepare(
+    wanted: DatagramSockets,
+    sockets: &[Arc<Socket>],
+) -> Result<Option<(u64, u64)>, RunError> {
+    let mut room: Option<(u64, u64)> = None;
+    for socket in sockets {
+        if wanted.keep_whole {
+            // Where the system cannot, it cuts them in pieces, which is told by nobody.
+            let _ = batches::keep_whole(socket);
+        }
+        if let Some(datagram) = wanted.longest_bytes
+            && let Some(longest) = batches::longest_payload(socket).map(u64::from)
+            && longest < datagram
+        {
+            return Err(RunError::DatagramTooLong { datagram, longest });
+        }
+        if let Some(wanted) = wanted.room_bytes {
+            // What the system does not grant is told.
+            let _ = socket.enlarge_receive_buffer(usize::try_from(wanted).unwrap_or(usize::MAX));
+            // It counts its own overhead in, as much again.
+            let granted = socket.receive_buffer_bytes().map(|granted| granted as u64 / 2);
+            let least = room.map_or(u64::MAX, |(_, least)| least);
+            room = granted.map(|granted| (wanted, granted.min(least)));
         }
     }
-
-    /// All of it, with each stream's name.
-    pub fn report(mut self, name: impl Fn(FlowId) -> String) -> MediaReport {
-        self.streams.sort_by_key(|stream| stream.flow);
-        for stream in &mut self.streams {
-            stream.connection_id = Some(name(stream.flow));
-        }
-        MediaReport {
-            streams: self.streams,
-            streams_omitted: self.omitted,
-            failed: self.failed,
-            ..self.tally.report()
-        }
-    }
-}
-
-/// A stream that has ended, with its addresses.
-pub(crate) fn stream_facts(flow: &MediaFlow, sockets: &[Arc<Socket>]) -> StreamFacts {
-    let address = |address: std::io::Result<std::net::SocketAddr>| {
-        address.ok().map(|address| address.to_string())
-    };
-    StreamFacts {
-        local: sockets.first().and_then(|socket| address(socket.local_addr())),
-        remote: sockets.first().and_then(|socket| address(socket.peer_addr())),
-        error: error_of(flow),
-        ..flow.facts()
-    }
+    Ok(room)
 }
 
 /// The drops of one worker more; not known of one, not known of all.
@@ -443,22 +379,4 @@ fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
         }
         None => Ok(()),
     }
-}
-
-/// What the sockets of each lane dropped, those that were replaced among them. A multipath test has one flow.
-fn add_socket_drops<M: Machine>(report: &mut MultipathReport, finished: &Finished<M>) {
-    for (path, drops) in report.paths.iter_mut().zip(finished.lane_drops.iter().flatten()) {
-        path.socket_drops = *drops;
-    }
-}
-
-fn first_error<M: Machine>(finished: &Finished<M>) -> Option<FlowError> {
-    finished.flows.iter().find_map(|(flow, _)| error_of(flow))
-}
-
-/// What the kernel dropped since the sockets had no room; `None` where it does not say.
-fn socket_drops<M: Machine>(group: Group, finished: &Finished<M>) -> Option<u64> {
-    let sockets = finished.flows.iter().flat_map(|(_, sockets)| sockets);
-    let drops = sockets.map(|socket| socket.receive_drops().map(u64::from));
-    if group.transport == Transport::Datagram { drops.sum() } else { None }
 }

@@ -6,14 +6,9 @@ use std::sync::{Arc, Weak};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::{FlowError, FlowFacts, WorkerUsage};
-use pathscope_engines::Finished;
+use pathscope_core::record::{FlowError, FlowFacts};
 use pathscope_flow::{GroupId, Phase, Totals};
-use pathscope_modes::datagrams::{DatagramFlow, DatagramTally};
-use pathscope_modes::goodput::{GoodputFlow, GoodputInterval};
-use pathscope_modes::latency::{EchoFlow, LatencyTally, PingFlow};
-use pathscope_modes::media::{MediaFlow, MediaTally};
-use pathscope_modes::multipath::{MultipathEcho, MultipathFlow, MultipathTally};
+use pathscope_modes::registry::Tally;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
@@ -21,6 +16,7 @@ use crate::connect::attendance::Attended;
 use crate::connect::replacements::OpenerRemote;
 use crate::error::RunError;
 use crate::paths::log::PathsRemote;
+use crate::workers::outcome::WorkerOutcome;
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -61,7 +57,7 @@ pub(crate) enum SessionMessage {
     /// A flow of those that are replaced has ended, and came to this. Told where somebody wants to hear it.
     Departed { group: GroupId, facts: Box<FlowFacts>, at: Tick },
     /// A worker's report of one interval.
-    Part { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, part: Part },
+    Interval { group: GroupId, worker: usize, index: u64, start: Tick, end: Tick, tally: Tally },
     /// A worker has ended.
     WorkerOver { group: GroupId, worker: usize, outcome: Box<Result<WorkerOutcome, RunError>> },
     /// Client: the control connection that takes the place of one that was lost.
@@ -92,43 +88,6 @@ impl FlowSocket {
             &Self::Promised { local, remote } => {
                 Ok(Arc::new(sockets::accept_udp_flow(local, remote, settings)?))
             }
-        }
-    }
-}
-
-/// What one worker did in one interval.
-#[derive(Debug)]
-pub(crate) enum Part {
-    Goodput(GoodputInterval),
-    Latency(Box<LatencyTally>),
-    Datagrams(Box<DatagramTally>),
-    Media(Box<MediaTally>),
-    Multipath(Box<MultipathTally>),
-}
-
-/// What a worker came to: a variant for each kind of flow.
-#[derive(Debug)]
-pub(crate) enum WorkerOutcome {
-    Goodput(Finished<GoodputFlow>),
-    Ping(Finished<PingFlow>),
-    Echo(Finished<EchoFlow>),
-    Datagrams(Finished<DatagramFlow>),
-    Media(Finished<MediaFlow>),
-    Multipath(Box<Finished<MultipathFlow>>),
-    MultipathEcho(Finished<MultipathEcho>),
-}
-
-impl WorkerOutcome {
-    /// Processor time and waiting of its threads.
-    pub fn usage(&self) -> &[WorkerUsage] {
-        match self {
-            Self::Goodput(finished) => &finished.usage,
-            Self::Ping(finished) => &finished.usage,
-            Self::Echo(finished) => &finished.usage,
-            Self::Datagrams(finished) => &finished.usage,
-            Self::Media(finished) => &finished.usage,
-            Self::Multipath(finished) => &finished.usage,
-            Self::MultipathEcho(finished) => &finished.usage,
         }
     }
 }

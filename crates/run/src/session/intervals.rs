@@ -3,13 +3,8 @@
 use std::collections::BTreeMap;
 
 use pathscope_core::Tick;
-use pathscope_modes::datagrams::DatagramsInterval;
 use pathscope_modes::document::Interval;
-use pathscope_modes::goodput::GoodputInterval;
-use pathscope_modes::media::MediaInterval;
-use pathscope_modes::registry::EndInterval;
-
-use crate::session::inbox::Part;
+use pathscope_modes::registry::{EndInterval, Tally};
 
 /// Intervals of this end under construction. An interval is whole when every worker that still runs has
 /// made all its reports of it: one, or one for each half of flows that run in halves. One that lacks a
@@ -52,7 +47,7 @@ impl Collector {
 
     /// Adds what a worker did in an interval. What comes after its interval was given up on is counted
     /// into the next one, so that nothing is lost from the sum.
-    pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, part: &Part) {
+    pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, tally: &Tally) {
         let (index, is_late) = (index.max(self.next), index < self.next);
         self.newest = self.newest.max(index);
         let workers = self.expected.len();
@@ -65,24 +60,7 @@ impl Collector {
         if !is_late {
             pending.adopt([start, end].map(|time| time.nanos_since(self.start)));
         }
-        let interval = &mut pending.interval;
-        match part {
-            Part::Goodput(part) => {
-                let sum = interval.goodput.get_or_insert_with(GoodputInterval::default);
-                sum.sent_bytes += part.sent_bytes;
-                sum.received_bytes += part.received_bytes;
-            }
-            // One worker carries the pings of a test, and one its paths.
-            Part::Latency(tally) => interval.latency = Some(tally.interval()),
-            Part::Multipath(tally) => interval.multipath = Some(tally.interval()),
-            Part::Datagrams(tally) => {
-                let sum = interval.datagrams.get_or_insert_with(DatagramsInterval::default);
-                sum.add(&tally.interval());
-            }
-            Part::Media(tally) => {
-                interval.media.get_or_insert_with(MediaInterval::default).add(&tally.interval());
-            }
-        }
+        tally.add_to(&mut pending.interval);
         if let Some(came) = pending.came.get_mut(worker).filter(|_| !is_late) {
             *came = came.saturating_add(1);
         }
@@ -174,10 +152,12 @@ impl Pairs {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_modes::goodput::GoodputInterval;
+
     use super::*;
 
-    fn part(received_bytes: u64) -> Part {
-        Part::Goodput(GoodputInterval { sent_bytes: 0, received_bytes })
+    fn part(received_bytes: u64) -> Tally {
+        Tally::Goodput(Box::new(GoodputInterval { sent_bytes: 0, received_bytes }))
     }
 
     fn at(seconds: u64) -> Tick {

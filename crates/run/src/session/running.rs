@@ -14,8 +14,9 @@ use pathscope_core::record::{Caveat, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_flow::{Credentials, Event, GroupId, Phase, Transport};
 use pathscope_modes::end::EndedConnections;
+use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Tally, Test};
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
 use pathscope_os::sockets::{self, Socket};
@@ -26,10 +27,10 @@ use crate::error::RunError;
 use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::group::GroupState;
-use crate::session::inbox::{FlowSocket, Inbox, Part, WorkerOutcome};
+use crate::session::inbox::{FlowSocket, Inbox};
 use crate::session::intervals::Collector;
 use crate::session::settings;
-use crate::workers::dispatch;
+use crate::workers::outcome::WorkerOutcome;
 use crate::workers::placement::{GroupWorkers, Means};
 use crate::workers::shares;
 use crate::workers::worker::{PeerConsent, RunningWorker, Setting};
@@ -135,9 +136,10 @@ impl RunningTest {
         &self.substitutions
     }
 
-    /// The goodput connections that are there before the start.
+    /// The connections that are there before the start and are told one by one.
     pub fn connections(&self) -> Vec<(FlowId, Arc<Socket>)> {
-        let goodput = self.groups.iter().filter(|state| matches!(state.job, Plan::Goodput(_)));
+        let role = self.role;
+        let is_told = |state: &&GroupState| state.job.told_as(role) == ToldAs::Connections;
         let open = |state: &GroupState| {
             let flows = (state.group.first.0..).map(FlowId).zip(state.sockets.clone());
             flows.filter_map(|(flow, socket)| match socket {
@@ -145,15 +147,18 @@ impl RunningTest {
                 _ => None,
             })
         };
-        goodput.flat_map(open).collect()
+        self.groups.iter().filter(is_told).flat_map(open).collect()
     }
 
-    /// The streams of frames that have begun.
+    /// The streams that have begun and are told one by one.
     pub fn streams(&self) -> Vec<(FlowId, Arc<Socket>)> {
-        let media = self.groups.iter().filter(|state| matches!(state.job, Plan::Media(_)));
-        media
-            .flat_map(|state| (state.group.first.0..).map(FlowId).zip(state.opened.clone()))
-            .collect()
+        let role = self.role;
+        let is_told =
+            |state: &&GroupState| matches!(state.job.told_as(role), ToldAs::Streams { .. });
+        let open = |state: &GroupState| {
+            (state.group.first.0..).map(FlowId).zip(state.opened.clone()).collect::<Vec<_>>()
+        };
+        self.groups.iter().filter(is_told).flat_map(open).collect()
     }
 
     /// How many workers each of its groups will have.
@@ -161,7 +166,7 @@ impl RunningTest {
         let of = |state: &GroupState| GroupWorkers {
             group: state.group,
             workers: state.placement.workers,
-            threads: state.placement.workers * dispatch::threads_of(&state.job, &state.placement),
+            threads: state.placement.threads(&*state.job),
         };
         self.groups.iter().map(of).collect()
     }
@@ -185,9 +190,10 @@ impl RunningTest {
         self.state(group).map(|state| state.group.transport)
     }
 
-    /// Whether this group is of goodput connections.
-    pub fn is_goodput(&self, group: GroupId) -> bool {
-        self.state(group).is_some_and(|state| matches!(state.job, Plan::Goodput(_)))
+    /// Whether this group is of connections that are told one by one.
+    pub fn tells_connections(&self, group: GroupId) -> bool {
+        let told_as = self.state(group).map(|state| state.job.told_as(self.role));
+        told_as == Some(ToldAs::Connections)
     }
 
     /// The sockets of all flows, to be closed when it is this end's turn.
@@ -202,6 +208,7 @@ impl RunningTest {
         socket: FlowSocket,
         attended: Option<Attended>,
     ) -> bool {
+        let tells = self.tells_connections(group);
         let Some(state) = with_id(&mut self.groups, group) else {
             return false;
         };
@@ -218,7 +225,7 @@ impl RunningTest {
         match slot {
             Some(slot @ None) => {
                 // Once it is reset, the kernel does not tell any more where it went.
-                if let (Plan::Goodput(_), FlowSocket::Open(socket)) = (&state.job, &socket) {
+                if let (true, FlowSocket::Open(socket)) = (tells, &socket) {
                     state.ledger.begin(flow, socket, attended);
                 }
                 *slot = Some(socket);
@@ -261,13 +268,9 @@ impl RunningTest {
                 );
                 self.report.sockets = facts;
             }
-            if let Some(file) = self.samples.clone().filter(|_| !state.is_probe()) {
-                let writing = file.write(&ready.job, ready.placement.workers, now)?;
-                if let Some((rows, writer)) = writing {
-                    (ready.rows, self.writer) = (rows, Some(writer));
-                }
-            }
-            let result = shares::start(ready, setting, &mut self.workers, inbox);
+            ready.samples = self.samples.clone().filter(|_| !state.is_probe());
+            let running = (&mut self.workers, &mut self.writer);
+            let result = shares::start(ready, setting, running, inbox);
             state.workers_running = self.workers.len() - before;
             result?;
         }
@@ -279,7 +282,7 @@ impl RunningTest {
 
     /// Watches the flows that send bytes, and whether this program runs: no figure of any mode tells that it stood still.
     fn begin_watch(&self, now: Tick) -> Watch {
-        let senders = self.groups.iter().filter(|state| state.sends_bytes(self.role));
+        let senders = self.groups.iter().filter(|state| state.job.sends_bytes(self.role));
         let ledgers = senders.map(|state| state.ledger.clone()).collect();
         Watch::begin(now, &self.test.plan, ledgers)
     }
@@ -403,24 +406,17 @@ impl RunningTest {
     }
 
     /// A worker reported an interval. Returns those that are whole now.
-    pub fn part(
+    pub fn interval(
         &mut self,
         group: GroupId,
         worker: usize,
         (index, start, end): (u64, Tick, Tick),
-        part: &Part,
+        tally: &Tally,
     ) -> Vec<EndInterval> {
-        let state = with_id(&mut self.groups, group);
-        match (part, state) {
-            (Part::Latency(tally), Some(GroupState { tally: Some(sum), .. })) => sum.merge(tally),
-            (Part::Datagrams(tally), Some(state)) => state.datagrams.count(tally),
-            (Part::Media(tally), Some(state)) => {
-                state.streams.iter_mut().for_each(|sum| sum.tally.merge(tally));
-            }
-            _ => {}
-        }
+        let accumulator = with_id(&mut self.groups, group).and_then(|it| it.accumulator.as_mut());
+        accumulator.into_iter().for_each(|sum| sum.count(tally));
         let Some(collector) = &mut self.collector else { return Vec::new() };
-        collector.add(worker, index, start, end, part);
+        collector.add(worker, index, start, end, tally);
         let whole = std::iter::from_fn(|| collector.take()).collect();
         self.with_ended(whole)
     }
@@ -432,12 +428,8 @@ impl RunningTest {
         {
             state.ledger.sent_all(flow);
         }
-        let counted = |state: &GroupState| {
-            state.group.id == group
-                && !state.group.replaces()
-                && matches!(state.job, Plan::Goodput(_))
-        };
-        if self.groups.iter().any(counted) {
+        let counted = |state: &GroupState| state.group.id == group && !state.group.replaces();
+        if self.tells_connections(group) && self.groups.iter().any(counted) {
             self.over.completed += u64::from(phase == Phase::Done);
             self.over.failed += u64::from(phase == Phase::Failed);
         }
@@ -467,8 +459,9 @@ impl RunningTest {
                 interval.stood_still_ns = watch.still_about(interval.start_ns, interval.end_ns);
             }
         }
-        for multipath in whole.iter_mut().filter_map(|interval| interval.multipath.as_mut()) {
-            self.paths().for_each(|paths| paths.tell_interval(multipath));
+        for paths in self.paths() {
+            let radios = paths.radios();
+            whole.iter_mut().for_each(|it| it.tell_radios(&self.test.plan, &radios));
         }
         whole
     }
@@ -492,7 +485,7 @@ impl RunningTest {
         };
         state.workers_running = state.workers_running.saturating_sub(1);
         match outcome {
-            Ok(outcome) => state.add(&outcome, &mut self.report),
+            Ok(outcome) => state.add(outcome, &mut self.report),
             Err(error) => state.lose(flows, &error, &mut self.report),
         }
         self.end_probes();
@@ -522,7 +515,7 @@ impl RunningTest {
         let probes: Vec<GroupId> = self
             .groups
             .iter()
-            .filter(|state| state.lasts_with_load())
+            .filter(|state| state.job.lasts_with_load())
             .map(|state| state.group.id)
             .collect();
         probes.into_iter().for_each(|group| self.tell(group, None, Event::Stop));

@@ -1,7 +1,6 @@
-//! The threads that run flows: how many, on which engine and processor, which flows each has, and what a mode's flows are
-//! started with.
+//! The threads that run flows: how many, on which engine and processor, which flows each has, and what they leave.
 
-pub(crate) mod dispatch;
+pub(crate) mod outcome;
 pub(crate) mod placement;
 pub(crate) mod shares;
 pub(crate) mod worker;

@@ -225,6 +225,16 @@ impl Placement {
     pub fn spinning(&self) -> usize {
         if self.wait == Wait::Spin { self.workers } else { 0 }
     }
+
+    /// Whether a worker hands the halves of its flows to threads of their own: blocking calls both ways need one for each.
+    pub fn is_in_halves(&self, plan: &dyn Mode) -> bool {
+        self.engine == EngineKind::Plain && self.wait == Wait::Sleep && plan.has_halves()
+    }
+
+    /// How many threads all its workers are.
+    pub fn threads(&self, plan: &dyn Mode) -> usize {
+        self.workers * if self.is_in_halves(plan) { 3 } else { 1 }
+    }
 }
 
 /// The workers of one group.
@@ -248,8 +258,9 @@ fn substitution(what: &str, ran: &str, why: &str) -> Substitution {
 #[cfg(test)]
 mod tests {
     use pathscope_core::quantity::{Bytes, Frequency, Period};
-    use pathscope_modes::goodput::{Extent, GoodputPlan, Pace, Pattern, Shape, Verify};
+    use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
     use pathscope_modes::latency::{Arrivals, LatencyPlan, LoadModel};
+    use pathscope_modes::load::{Extent, Pattern, Verify};
     use pathscope_modes::sockets::SocketPlan;
 
     use super::*;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use pathscope_core::id::Lane;
 use pathscope_flow::Group;
-use pathscope_modes::registry::Plan;
+use pathscope_modes::flows::Flow;
+use pathscope_modes::registry::{FlowVisitor, InDocuments, Plan};
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
-use crate::records::samples::Rows;
+use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::inbox::Inbox;
-use crate::workers::dispatch;
 use crate::workers::placement::Placement;
 use crate::workers::worker::{NewWorker, RunningWorker, Setting, Succession};
 
@@ -25,42 +25,67 @@ pub(crate) struct ReadyGroup {
     pub sockets: Vec<Arc<Socket>>,
     /// Those of the lanes of its one flow, where that roams.
     pub lanes: Vec<(Lane, Arc<Socket>)>,
-    /// Where each thing that is measured goes, if that is wanted: one for each worker.
-    pub rows: Vec<Rows>,
+    /// Where each thing that is measured goes, if that is wanted.
+    pub samples: Option<SampleFile>,
     /// Where flows are replaced.
     pub succession: Option<Succession>,
 }
 
-/// Starts the workers of a group, each in its place behind those that run already.
+/// Starts the workers of a group, each in its place behind those that run already. Whoever writes what they measure is put
+/// into `writer`.
 pub(crate) fn start(
     ready: ReadyGroup,
     setting: Setting,
-    running: &mut Vec<RunningWorker>,
+    (running, writer): (&mut Vec<RunningWorker>, &mut Option<SampleWriter>),
     inbox: &Inbox,
 ) -> Result<(), RunError> {
-    let ReadyGroup { group, job, placement, sockets, lanes, rows, succession } = ready;
-    let mut rows = rows.into_iter();
-    let first = running.len();
-    for share in shares(group.flows, placement.workers) {
-        let flows = group.first.0 + share.start..group.first.0 + share.end;
-        let list = job.asks().cpus_of(setting.role);
-        let worker = NewWorker {
-            group,
-            cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
-            flows,
-            sockets: sockets.get(share.start as usize..share.end as usize).map(<[_]>::to_vec),
-            lanes: lanes.clone(),
-            setting,
-            engine: placement.engine,
-            wait: placement.wait,
-            number: running.len(),
-            inbox: inbox.clone(),
-            rows: rows.next(),
-            succession: succession.clone(),
-        };
-        running.push(dispatch::start(worker, job.clone())?);
+    let job = ready.job.clone();
+    job.run(setting.role, Start { ready, setting, running, writer, inbox })
+}
+
+/// What workers are started from, before it is known which machines they run.
+struct Start<'a> {
+    ready: ReadyGroup,
+    setting: Setting,
+    running: &'a mut Vec<RunningWorker>,
+    writer: &'a mut Option<SampleWriter>,
+    inbox: &'a Inbox,
+}
+
+impl FlowVisitor for Start<'_> {
+    type Output = Result<(), RunError>;
+
+    fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> Result<(), RunError> {
+        let Self { ready, setting, running, writer, inbox } = self;
+        let ReadyGroup { group, placement, sockets, lanes, samples, succession, .. } = ready;
+        let mut buffers = Vec::new();
+        if let Some((file, rows)) = samples.zip(plan.rows()) {
+            let (all, thread) = file.write(rows, placement.workers, setting.start)?;
+            (buffers, *writer) = (all, Some(thread));
+        }
+        let (mut buffers, first) = (buffers.into_iter(), running.len());
+        let asks = plan.asks();
+        let list = asks.cpus_of(setting.role);
+        for share in shares(group.flows, placement.workers) {
+            let flows = group.first.0 + share.start..group.first.0 + share.end;
+            let worker = NewWorker {
+                group,
+                cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
+                flows,
+                sockets: sockets.get(share.start as usize..share.end as usize).map(<[_]>::to_vec),
+                lanes: lanes.clone(),
+                setting,
+                engine: placement.engine,
+                wait: placement.wait,
+                in_halves: placement.is_in_halves(plan),
+                number: running.len(),
+                inbox: inbox.clone(),
+                succession: succession.clone(),
+            };
+            running.push(worker.start::<M, F>(plan, buffers.next())?);
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Flows 0..flows in as many nearly equal, contiguous shares.

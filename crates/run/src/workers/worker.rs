@@ -1,31 +1,35 @@
-//! Worker threads: started with flows of one kind, told what to do, heard of when they end. Which flows each has is
-//! `shares`', and what kind they are of is `dispatch`'.
+//! Worker threads: started with flows of one mode, told what to do, heard of when they end. Which flows each has is
+//! `shares`'; what they are is their mode's.
 
+use std::fmt;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::quantity::Period;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
-    Batches, Command, EngineError, EngineKind, Finished, Kernel, LaneChange, Notice, Outbox,
-    Remote, Succession as EngineSuccession, Terms, Worker, plain, registry, worker_inbox,
+    Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
+    Outbox, Remote, Succession as EngineSuccession, Terms, Worker, plain, registry, room_bytes,
+    worker_inbox,
 };
-use pathscope_flow::{Event, Group, GroupId, Machine, Phase, Shared, Split, Totals};
-use pathscope_modes::goodput::{GoodputFlow, GoodputPlan};
+use pathscope_flow::{Batches, Event, Group, GroupId, Machine, Phase, Split};
+use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
+use pathscope_modes::mode::{Mode, Receives};
 use pathscope_modes::pattern::SessionKey;
+use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
 use crate::connect::replacements::OpenerRemote;
 use crate::error::RunError;
-use crate::records::samples::Rows;
-use crate::session::inbox::{Inbox, Part, SessionMessage, WorkerOutcome};
+use crate::session::inbox::{Inbox, SessionMessage};
 use crate::session::ledger::Ledger;
+use crate::workers::outcome::WorkerOutcome;
 
 /// What all workers of a test have in common.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +43,14 @@ pub(crate) struct Setting {
     pub consent: PeerConsent,
 }
 
+impl Setting {
+    /// What a flow begins with that has these lanes.
+    fn begin(self, lanes: &[Lane]) -> Begin<'_> {
+        let consents = self.consent == PeerConsent::Spoken;
+        Begin { role: self.role, key: self.key, consents, lanes }
+    }
+}
+
 /// Whether the other end says of each stream of datagrams that it still wants it, and hears that said.
 #[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 pub(crate) enum PeerConsent {
@@ -49,14 +61,18 @@ pub(crate) enum PeerConsent {
     Spoken,
 }
 
-/// Where flows come in that replace others, and what is done as one goes.
-#[derive(Debug)]
-pub(crate) struct Entrance {
-    plan: GoodputPlan,
-    setting: Setting,
-    sender: Sender<(GoodputFlow, Vec<Arc<Socket>>)>,
+/// Where flows come in that replace others.
+struct Entrance {
+    /// Makes a flow on this socket, and hands it over. A dynamic call: it is made once a connection.
+    take_in: Box<dyn Fn(FlowId, Arc<Socket>) + Send>,
     /// Flows that came and have not gone.
     present: Arc<AtomicU32>,
+}
+
+impl fmt::Debug for Entrance {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Entrance").field("present", &self.present).finish_non_exhaustive()
+    }
 }
 
 /// Who hears of the end of flows.
@@ -80,11 +96,6 @@ pub(crate) struct RunningWorker {
 }
 
 impl RunningWorker {
-    /// Where its flows are replaced: with where they come in.
-    pub fn with_entrance(self, entrance: Option<Entrance>) -> Self {
-        Self { entrance, ..self }
-    }
-
     /// Tells one flow, or all of this worker.
     pub fn tell(&self, flow: Option<FlowId>, event: Event) {
         self.remote.tell(flow, event);
@@ -103,11 +114,8 @@ impl RunningWorker {
     /// Takes a flow in.
     pub fn admit(&self, flow: FlowId, socket: Arc<Socket>) {
         let Some(entrance) = &self.entrance else { return };
-        let Setting { role, key, .. } = entrance.setting;
-        let machine = GoodputFlow::new(&entrance.plan, role, key, flow);
         entrance.present.fetch_add(1, Ordering::Relaxed);
-        // It fails only where the worker has ended, which is told.
-        let _ = entrance.sender.send((machine, vec![socket]));
+        (entrance.take_in)(flow, socket);
         self.remote.send(Command::Admit);
     }
 
@@ -132,41 +140,10 @@ impl RunningWorker {
     }
 }
 
-/// What tells workers of one kind of flow apart from those of another.
-pub(crate) struct Shape<M: Machine> {
-    pub shared: M::Shared,
-    /// The most that is received at once.
-    pub buffer: usize,
-    /// How datagrams are handed over.
-    pub batches: Batches,
-    pub engine: Run<M>,
-    pub succession: Option<EngineSuccession<M>>,
-    /// Whether the kernel stamps datagrams.
-    pub stamps: bool,
-}
-
-impl<M: Machine> Shape<M> {
-    /// One datagram with each receive, so that each has a time of its own.
-    pub fn of_single_datagrams(shared: M::Shared, buffer: usize, stamps: bool) -> Self {
-        Self { shared, buffer, batches: Batches::One, engine: Run::WHOLE, succession: None, stamps }
-    }
-}
-
-/// How a worker is run, and the reports it then makes of each interval.
-pub(crate) struct Run<M: Machine> {
-    pub run: fn(EngineKind, Worker<M>) -> Result<Finished<M>, EngineError>,
-    pub reports: u8,
-}
-
-impl<M: Machine> Run<M> {
-    /// By an engine, flows as they are.
-    pub const WHOLE: Self =
-        Self { run: |engine, worker| registry::run(engine, worker, Kernel), reports: 1 };
-}
-
-impl<M: Split> Run<M> {
-    /// By blocking calls, a thread for each half.
-    pub const HALVES: Self = Self { run: |_, worker| plain::run_split(worker, Kernel), reports: 2 };
+/// The most that a worker which runs flows of a plan receives at once: what it has room for.
+pub(crate) fn receive_room(plan: &dyn Mode) -> usize {
+    let Receives { at_once_bytes, batches, .. } = plan.receives();
+    if batches == Batches::One { at_once_bytes } else { room_bytes(batches) }
 }
 
 /// One worker about to start.
@@ -181,36 +158,119 @@ pub(crate) struct NewWorker {
     pub setting: Setting,
     pub engine: EngineKind,
     pub wait: Wait,
+    /// Whether each flow is two halves, on a thread each.
+    pub in_halves: bool,
     pub number: usize,
     pub inbox: Inbox,
-    pub rows: Option<Rows>,
     pub succession: Option<Succession>,
 }
 
 impl NewWorker {
+    /// Starts the thread, on which the flows of a plan run.
+    pub fn start<M: InDocuments, F: Flow<M>>(
+        mut self,
+        plan: &M,
+        samples: Option<Samples<M>>,
+    ) -> Result<RunningWorker, RunError> {
+        let (remote, commands) = worker_inbox()?;
+        let (entrance, succession) = match self.succession.take() {
+            Some(succession) => {
+                let (entrance, succession) = self.succeed(plan, succession);
+                (Some(entrance), Some(succession))
+            }
+            None => (None, None),
+        };
+        let shared = F::shared(plan, self.setting.role, samples);
+        let worker = self.worker::<M, F>(plan, shared, (commands, succession));
+        for &(lane, ref socket) in &self.lanes {
+            // They join as soon as the flow has been started.
+            let socket = Some(Arc::clone(socket));
+            remote.change_lane(LaneChange { flow: self.group.first, lane, socket });
+        }
+        let Self { group, cpu, flows, setting, engine, in_halves, number, inbox, .. } = self;
+        let plan = plan.clone();
+        let thread = std::thread::Builder::new()
+            .name(format!("flows-{number}"))
+            .spawn(move || {
+                // A bug of ours must not leave the session waiting for a worker that is no more.
+                let outcome = catch_unwind(AssertUnwindSafe(|| {
+                    cpu.map_or(Ok(()), cpus::pin_thread)?;
+                    let finished = F::run(OnEngine { engine, worker }, in_halves)?;
+                    Ok(WorkerOutcome::of(&plan, (setting.role, group.transport), finished))
+                }))
+                .unwrap_or(Err(EngineError::Panicked))
+                .map_err(RunError::from);
+                inbox.post(SessionMessage::WorkerOver {
+                    group: group.id,
+                    worker: number,
+                    outcome: Box::new(outcome),
+                });
+            })
+            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        let (reports, thread) = (if in_halves { 2 } else { 1 }, Some(thread));
+        Ok(RunningWorker { group: group.id, flows, reports, remote, entrance, thread })
+    }
+
+    /// What its engine is given.
+    fn worker<M: InDocuments, F: Flow<M>>(
+        &mut self,
+        plan: &M,
+        shared: F::Shared,
+        (inbox, succession): (EngineInbox, Option<EngineSuccession<F>>),
+    ) -> Worker<F> {
+        let (group, number, role) = (self.group, self.number, self.setting.role);
+        let sockets: Vec<Vec<Arc<Socket>>> = match self.sockets.take() {
+            Some(sockets) => sockets.into_iter().map(|socket| vec![socket]).collect(),
+            None => vec![Vec::new(); self.flows.len()],
+        };
+        let lanes: Vec<Lane> = self.lanes.iter().map(|(lane, _)| *lane).collect();
+        let begin = self.setting.begin(&lanes);
+        let flow = |id| F::begin(plan, FlowId(id), &begin);
+        let Receives { batches, stamps, .. } = plan.receives();
+        let (told, notices) = (plan.clone(), self.inbox.clone());
+        Worker {
+            flows: self.flows.clone().map(flow).zip(sockets).collect(),
+            shared,
+            terms: Terms {
+                transport: group.transport,
+                wait: self.wait,
+                start: self.setting.start,
+                begin: self.setting.start,
+                report_every: self.setting.report_every.duration(),
+                receive_buffer_bytes: receive_room(plan),
+                stamps,
+                batches,
+            },
+            inbox,
+            outbox: Outbox::into_sink(move |notice| match notice {
+                Notice::Phase { flow, phase, totals, .. }
+                    if !told.tells(role, flow, phase, totals) => {}
+                notice => notices.post(message::<M>((group.id, number), notice)),
+            }),
+            succession,
+        }
+    }
+
     /// For flows that are replaced: where they come in, and who hears as they go.
-    pub fn succession(
+    fn succeed<M: InDocuments, F: Flow<M>>(
         &self,
-        plan: &GoodputPlan,
-    ) -> (Option<Entrance>, Option<EngineSuccession<GoodputFlow>>) {
-        let Some(Succession { ledger, opener }) = self.succession.clone() else {
-            return (None, None);
-        };
+        plan: &M,
+        Succession { ledger, opener }: Succession,
+    ) -> (Entrance, EngineSuccession<F>) {
         let (sender, successors) = channel();
-        let first = self.flows.end - self.flows.start;
-        let present = Arc::new(AtomicU32::new(first));
-        let entrance = Entrance {
-            plan: plan.clone(),
-            setting: self.setting,
-            sender,
-            present: Arc::clone(&present),
+        let (setting, for_new) = (self.setting, plan.clone());
+        let take_in = move |flow, socket| {
+            let machine = F::begin(&for_new, flow, &setting.begin(&[]));
+            // It fails only where the worker has ended, which is told.
+            let _ = sender.send((machine, vec![socket]));
         };
-        let tells_all = self.setting.tells_departures;
-        let inbox = self.inbox.clone();
-        let group = self.group.id;
-        let departed = move |flow: &GoodputFlow, sockets: Vec<Arc<Socket>>, at| {
-            let is_told = tells_all || flow.phase() == Phase::Failed;
-            if let Some(facts) = ledger.depart(flow, &sockets, is_told) {
+        let present = Arc::new(AtomicU32::new(self.flows.end - self.flows.start));
+        let entrance = Entrance { take_in: Box::new(take_in), present: Arc::clone(&present) };
+        let (inbox, group, plan) = (self.inbox.clone(), self.group.id, plan.clone());
+        let departed = move |flow: &F, sockets: Vec<Arc<Socket>>, at| {
+            let is_told = setting.tells_departures || flow.phase() == Phase::Failed;
+            let end = flow.connection_end(&plan);
+            if let Some(facts) = end.and_then(|end| ledger.depart(end, &sockets, is_told)) {
                 inbox.post(SessionMessage::Departed { group, facts: Box::new(facts), at });
             }
             // Closed before the next may take its port.
@@ -218,101 +278,44 @@ impl NewWorker {
             present.fetch_sub(1, Ordering::Relaxed);
             opener.iter().for_each(|opener| opener.vacancy(flow.id()));
         };
-        let succession = EngineSuccession { successors, departed: Box::new(departed) };
-        (Some(entrance), Some(succession))
-    }
-
-    /// Starts the thread. `tells` says of which changes of phase the session hears.
-    pub fn spawn<M>(
-        self,
-        flow: impl Fn(FlowId) -> M,
-        shape: Shape<M>,
-        tells: impl Fn(FlowId, Phase, Totals) -> bool + Send + 'static,
-        part: impl Fn(<M::Shared as Shared>::Report) -> Part + Send + 'static,
-        outcome: impl FnOnce(Finished<M>) -> WorkerOutcome + Send + 'static,
-    ) -> Result<RunningWorker, RunError>
-    where
-        M: Machine + 'static,
-        M::Shared: 'static,
-    {
-        let (remote, commands) = worker_inbox()?;
-        let Self {
-            group, cpu, flows, sockets, lanes, setting, engine, wait, number, inbox, ..
-        } = self;
-        let Shape { shared, buffer, batches, engine: Run { run, reports }, succession, stamps } =
-            shape;
-        let group_id = group.id;
-        let notices = inbox.clone();
-        let sockets: Vec<Vec<Arc<Socket>>> = match sockets {
-            Some(sockets) => sockets.into_iter().map(|socket| vec![socket]).collect(),
-            None => vec![Vec::new(); flows.len()],
-        };
-        for (lane, socket) in lanes {
-            // They join as soon as the flow has been started.
-            let change = LaneChange { flow: group.first, lane, socket: Some(socket) };
-            remote.change_lane(change);
-        }
-        let worker = Worker {
-            flows: flows.clone().map(FlowId).map(flow).zip(sockets).collect(),
-            shared,
-            terms: Terms {
-                transport: group.transport,
-                wait,
-                start: setting.start,
-                begin: setting.start,
-                report_every: setting.report_every.duration(),
-                receive_buffer_bytes: buffer,
-                stamps,
-                batches,
-            },
-            inbox: commands,
-            outbox: Outbox::into_sink(move |notice| match notice {
-                Notice::Phase { flow, phase, totals, .. } if !tells(flow, phase, totals) => {}
-                notice => notices.post(word(group_id, number, notice, &part)),
-            }),
-            succession,
-        };
-        let thread = std::thread::Builder::new()
-            .name(format!("flows-{number}"))
-            .spawn(move || {
-                // A bug of ours must not leave the session waiting for a worker that is no more.
-                let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    cpu.map_or(Ok(()), cpus::pin_thread)?;
-                    run(engine, worker)
-                }))
-                .unwrap_or(Err(EngineError::Panicked))
-                .map(outcome)
-                .map_err(RunError::from);
-                inbox.post(SessionMessage::WorkerOver {
-                    group: group_id,
-                    worker: number,
-                    outcome: Box::new(outcome),
-                });
-            })
-            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
-        Ok(RunningWorker {
-            group: group_id,
-            flows,
-            reports,
-            remote,
-            entrance: None,
-            thread: Some(thread),
-        })
+        (entrance, EngineSuccession { successors, departed: Box::new(departed) })
     }
 }
 
-fn word<R>(
-    group: GroupId,
-    worker: usize,
-    notice: Notice<R>,
-    part: &impl Fn(R) -> Part,
+/// A worker and the engine that runs it.
+struct OnEngine<F: Machine> {
+    engine: EngineKind,
+    worker: Worker<F>,
+}
+
+impl<F: Machine> Runner<F> for OnEngine<F> {
+    type Output = Result<Finished<F>, EngineError>;
+
+    fn whole(self) -> Self::Output {
+        registry::run(self.engine, self.worker, Kernel)
+    }
+
+    /// By blocking calls, a thread for each half.
+    fn halves(self) -> Self::Output
+    where
+        F: Split,
+    {
+        plain::run_split(self.worker, Kernel)
+    }
+}
+
+/// What the session is told of a notice.
+fn message<M: InDocuments>(
+    (group, worker): (GroupId, usize),
+    notice: Notice<M::Tally>,
 ) -> SessionMessage {
     match notice {
         Notice::Phase { flow, phase, totals, at, error } => {
             SessionMessage::Phase { group, flow, phase, totals, at, error }
         }
         Notice::Report { index, start, end, report } => {
-            SessionMessage::Part { group, worker, index, start, end, part: part(report) }
+            let tally = M::tally(report);
+            SessionMessage::Interval { group, worker, index, start, end, tally }
         }
     }
 }

@@ -4,7 +4,8 @@
 use pathscope_core::quantity::count;
 use pathscope_lab::link::Tally;
 use pathscope_modes::document::Document;
-use pathscope_modes::multipath::{MultipathReport, MultipathSummary, Transition};
+use pathscope_modes::multipath::{MultipathReport, MultipathSummary};
+use pathscope_modes::paths::Transition;
 
 use super::{BINARY, PORT, Stand, UDP, only, only_flow};
 use crate::common::{Ran, Running, document_in};

@@ -1,7 +1,7 @@
 //! A server that is killed under a multipath test: it may come back, as another process that knows nothing of the first.
 
 use pathscope_modes::document::{Document, OutcomeState};
-use pathscope_modes::multipath::Transition;
+use pathscope_modes::paths::Transition;
 
 use super::multipath::{Course, TWO_WAYS, has_ip, ip, near, put_back, routes, story, summary};
 use super::multipath_faults::firewall;

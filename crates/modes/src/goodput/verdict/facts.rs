@@ -7,7 +7,8 @@ use pathscope_core::sending::SendSamples;
 
 use super::GoodputEnd;
 use super::limit::Bounds;
-use crate::goodput::{GoodputPlan, GoodputSummary, Pattern};
+use crate::goodput::{GoodputPlan, GoodputSummary};
+use crate::load::Pattern;
 
 /// Fewer looks at sockets than these say nothing: half a second of one connection.
 const LEAST_LOOKS: u64 = 10;

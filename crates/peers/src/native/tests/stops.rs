@@ -3,7 +3,7 @@
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_flow::{Dialogue as _, Input};
-use pathscope_modes::goodput::Extent;
+use pathscope_modes::load::Extent;
 use pathscope_modes::registry::{Plan, Test};
 
 use super::pair::{Pair, Seen};

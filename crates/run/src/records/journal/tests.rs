@@ -5,7 +5,8 @@ use std::sync::Mutex;
 
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_core::record::{FlowErrorKind, TcpFacts};
-use pathscope_modes::goodput::{GoodputReport, Iterations, Pattern};
+use pathscope_modes::goodput::{GoodputReport, Iterations};
+use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::Plan;
 
 use pathscope_modes::survey::{self, SurveyOptions};

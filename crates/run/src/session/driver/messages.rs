@@ -10,9 +10,9 @@ use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, UNDELIVERED};
 use crate::error::RunError;
-use crate::session::inbox::{FlowSocket, SessionMessage, WorkerOutcome};
-use crate::session::ledger::named;
+use crate::session::inbox::{FlowSocket, SessionMessage};
 use crate::session::running::RunningTest;
+use crate::workers::outcome::{WorkerOutcome, named};
 
 impl<D> Driver<D>
 where
@@ -72,7 +72,7 @@ where
                     format!("flow {flow} is {phase:?}: {sent} {what} sent, {received} received")
                 });
                 self.test.iter_mut().for_each(|test| test.phase(group, flow, phase));
-                if self.test.as_ref().is_some_and(|test| test.is_goodput(group)) {
+                if self.test.as_ref().is_some_and(|test| test.tells_connections(group)) {
                     let error = error.map(|error| named(*error));
                     self.tell_end(group, flow, phase, (totals, error.as_ref()));
                     self.journal.phase(flow, phase, totals, at, error);
@@ -88,18 +88,16 @@ where
                 }
                 self.journal.departed(*facts, at);
             }
-            SessionMessage::Part { group, worker, index, start, end: until, part } => {
+            SessionMessage::Interval { group, worker, index, start, end: until, tally } => {
                 let Some(test) = &mut self.test else { return };
-                let whole = test.part(group, worker, (index, start, until), &part);
+                let whole = test.interval(group, worker, (index, start, until), &tally);
                 self.intervals(whole, end);
             }
             SessionMessage::WorkerOver { group, worker, outcome } => {
                 let Some(test) = &mut self.test else { return };
-                if let Ok(WorkerOutcome::Goodput(finished)) = outcome.as_ref() {
-                    self.journal.worker_over(finished, now);
-                }
-                if let Ok(WorkerOutcome::Media(finished)) = outcome.as_ref() {
-                    self.journal.streams_over(finished, now);
+                if let Ok(WorkerOutcome { connections, streams, .. }) = outcome.as_ref() {
+                    self.journal.connections_over(connections.iter().map(|(end, _)| end), now);
+                    self.journal.streams_over(streams, now);
                 }
                 let whole = test.worker_over(group, worker, *outcome, now);
                 self.intervals(whole, end);
@@ -170,7 +168,7 @@ where
 
     /// A connection that follows another is about to begin.
     fn note_newcomer(&mut self, group: GroupId, flow: FlowId, socket: &FlowSocket, now: Tick) {
-        let follows = |test: &RunningTest| test.is_started() && test.is_goodput(group);
+        let follows = |test: &RunningTest| test.is_started() && test.tells_connections(group);
         if let (true, FlowSocket::Open(socket)) =
             (self.test.as_deref().is_some_and(follows), socket)
         {

@@ -17,7 +17,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::mode::ToldAs;
+use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
@@ -440,10 +441,8 @@ where
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
                 self.journal.started(&connections, now);
-                if let Plan::Media(plan) = &test.test.plan {
-                    let receives = plan.sends(self.role.peer());
-                    let streams = test.streams();
-                    self.journal.streams_started(&streams, (receives, plan.frame_rate), now);
+                if let ToldAs::Streams { receives } = test.test.plan.told_as(self.role) {
+                    self.journal.streams_started(&test.streams(), receives, now);
                 }
                 self.journal.step(|| "all connections are attached; the test begins".to_owned());
                 for Substitution { what, asked, ran, why } in &chosen {

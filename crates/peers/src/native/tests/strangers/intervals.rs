@@ -1,7 +1,8 @@
 //! What the other end tells of intervals: how many it may, and for how long they put off the end.
 
 use pathscope_core::quantity::{Bytes, Period};
-use pathscope_modes::goodput::{Extent, GoodputInterval};
+use pathscope_modes::goodput::GoodputInterval;
+use pathscope_modes::load::Extent;
 use pathscope_modes::registry::{EndInterval, Plan};
 
 use super::*;

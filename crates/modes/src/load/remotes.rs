@@ -38,18 +38,6 @@ impl RemoteCounts {
         });
         &mut all[place]
     }
-
-    /// Counts those of `others`, too.
-    pub fn merge(all: &mut Vec<Self>, others: Vec<Self>) {
-        for other in others {
-            let counts = Self::of(all, &other.address);
-            counts.completed += other.completed;
-            counts.failed += other.failed;
-            counts.cut += other.cut;
-            counts.sent_bytes += other.sent_bytes;
-            counts.received_bytes += other.received_bytes;
-        }
-    }
 }
 
 #[cfg(test)]
@@ -65,9 +53,5 @@ mod tests {
         assert_eq!(all.len(), TOLD + 1);
         assert_eq!(all.iter().map(|counts| counts.completed).sum::<u64>(), 1_000);
         assert_eq!((all[0].completed, all[TOLD].address.as_str()), (5, "others"));
-        let mut sum = all.clone();
-        RemoteCounts::merge(&mut sum, all.clone());
-        assert_eq!(sum.len(), all.len());
-        assert!(sum.iter().zip(&all).all(|(sum, one)| sum.completed == 2 * one.completed));
     }
 }

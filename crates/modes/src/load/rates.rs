@@ -1,5 +1,4 @@
-//! How evenly connections share a path, beyond an index: the middle of their rates, and who has next to nothing. Off the
-//! hot path.
+//! The rates of flows side by side: their sums, an index, the middle of them, and who has next to nothing. Off the hot path.
 
 use pathscope_core::id::FlowId;
 use schemars::JsonSchema;
@@ -129,13 +128,55 @@ impl RateSpread {
 
 impl Starved {
     /// Of both directions; `up` is what the server saw.
-    pub(super) fn of_both(up: Option<&RateSpread>, down: Option<&RateSpread>) -> Vec<Self> {
+    pub(crate) fn of_both(up: Option<&RateSpread>, down: Option<&RateSpread>) -> Vec<Self> {
         let of = |is_up, spread: Option<&RateSpread>| {
             let slowest = spread.map(|spread| spread.slowest.clone()).unwrap_or_default();
             let starved = move |FlowRate { flow, received_bps }| Self { is_up, flow, received_bps };
             slowest.into_iter().take(NAMED).map(starved)
         };
         of(true, up).chain(of(false, down)).collect()
+    }
+}
+
+/// Sums over the rates of all flows that received.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct RateSums {
+    /// Flows with a rate.
+    pub flows: u64,
+    /// Σ rate.
+    pub sum_bps: f64,
+    /// Σ rate².
+    pub sum_squares: f64,
+    /// The slowest.
+    pub min_bps: Option<f64>,
+    /// The fastest.
+    pub max_bps: Option<f64>,
+    /// Flows that received and were too short to have a rate.
+    pub too_short: u64,
+}
+
+impl RateSums {
+    /// Counts one flow's rate.
+    pub fn record(&mut self, bps: f64) {
+        self.flows += 1;
+        self.sum_bps += bps;
+        self.sum_squares += bps * bps;
+        self.min_bps = Some(self.min_bps.map_or(bps, |least| least.min(bps)));
+        self.max_bps = Some(self.max_bps.map_or(bps, |most| most.max(bps)));
+    }
+
+    /// Why there is no index, where there should be one.
+    pub fn no_fairness(&self) -> Option<NoFairness> {
+        let is_due = self.flows < 2 && self.flows.saturating_add(self.too_short) > 1;
+        is_due.then_some(NoFairness::TooShort)
+    }
+
+    /// Jain's fairness index of the rates: (Σx)² / (n·Σx²), in [1/n, 1]; `None` where nothing was
+    /// received. Source: Jain, Chiu, Hawe, DEC-TR-301 (1984).
+    pub fn fairness(&self) -> Option<f64> {
+        (self.sum_squares > 0.0)
+            .then(|| self.sum_bps * self.sum_bps / (self.flows as f64 * self.sum_squares))
     }
 }
 

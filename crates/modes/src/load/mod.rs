@@ -1,0 +1,18 @@
+//! What loads have in common, whatever carries them: words of their plans, windows and rates of what was received, and the
+//! account of connections. What a mode makes of it is in its folder.
+
+mod connections;
+mod failures;
+mod plan;
+mod rates;
+mod remotes;
+mod window;
+
+pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
+pub use failures::{Disagreement, FailureCounts, failure_of_both};
+pub use plan::{Extent, Pattern, Verify};
+pub use rates::{
+    FEWEST_RECEIVES, FlowRate, FlowRates, FlowReceived, NoFairness, RateSpread, RateSums, Starved,
+};
+pub use remotes::RemoteCounts;
+pub use window::ReceiveWindow;

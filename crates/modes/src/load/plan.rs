@@ -1,0 +1,88 @@
+//! What plans of loads have in common: which way data goes, how much of it, and which of it is compared.
+
+use pathscope_core::quantity::{Bytes, Period};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::sockets::SocketPlan;
+
+/// What waits unsent in the kernel at the most where both ends send at once, unless it is stated. What waits there is
+/// pushed on by whoever acknowledges, at the other end's expense where both are one machine, and out of the caches by
+/// then; what is on its way is not limited by it. docs/method/bench.md has what it is worth.
+const DUPLEX_UNSENT: Bytes = Bytes(128 << 10);
+
+/// Who sends when.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Pattern {
+    /// The client sends, the server receives.
+    Push,
+    /// The server sends, the client receives.
+    Pull,
+    /// In turns: the client sends a segment, then the server, and so on.
+    Pushpull,
+    /// Both send at once.
+    Duplex,
+}
+
+impl Pattern {
+    /// The patterns with their names as typed.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("push", Self::Push),
+        ("pull", Self::Pull),
+        ("pushpull", Self::Pushpull),
+        ("duplex", Self::Duplex),
+    ];
+
+    /// How sockets are set that carry this, where nothing else was asked for.
+    pub fn sockets(self, asked: SocketPlan) -> SocketPlan {
+        let unsent = (self == Self::Duplex).then_some(DUPLEX_UNSENT);
+        SocketPlan { not_sent_low_water_bytes: asked.not_sent_low_water_bytes.or(unsent), ..asked }
+    }
+
+    /// Whether each connection carries bytes one way, from the first to the last.
+    pub const fn is_one_way(self) -> bool {
+        matches!(self, Self::Push | Self::Pull)
+    }
+
+    /// As it is typed.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Push => "push",
+            Self::Pull => "pull",
+            Self::Pushpull => "pushpull",
+            Self::Duplex => "duplex",
+        }
+    }
+}
+
+/// How much, or how long.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Extent {
+    /// So many bytes on each connection, both directions together: `pushpull` ends a segment early
+    /// where the sum is reached, `duplex` sends half each way.
+    TransferBytes(Bytes),
+    /// So long.
+    DurationNs(Period),
+}
+
+/// How received bytes are checked.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verify {
+    /// Every byte.
+    #[default]
+    Full,
+    /// One in sixteen: of each lap of the table the first part, its mark included. Damage that lasts for a
+    /// lap is always found; a bit that flips is found one time in sixteen.
+    Sampled,
+    /// None. The result says so.
+    Off,
+}
+
+impl Verify {
+    /// The ways with their names as typed.
+    pub const ALL: [(&'static str, Self); 3] =
+        [("full", Self::Full), ("sampled", Self::Sampled), ("off", Self::Off)];
+}

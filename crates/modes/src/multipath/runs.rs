@@ -1,0 +1,152 @@
+//! How the flow of a multipath test runs, and what an end comes to.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::record::{FlowError, WirelessFacts};
+
+use super::{
+    MultipathEcho, MultipathEchoShared, MultipathFlow, MultipathInterval, MultipathPlan,
+    MultipathReport, MultipathShared, MultipathTally, StampRows,
+};
+use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runs, Samples, System};
+use crate::paths::{PathsSeen, TRANSITIONS_TOLD, Transition};
+
+/// What an end has counted, and which paths came into use while it ran.
+#[derive(Debug)]
+pub struct MultipathWorker {
+    report: MultipathReport,
+    used: Vec<(Lane, Tick)>,
+}
+
+/// What an end comes to.
+#[derive(Debug, Default)]
+pub struct MultipathAccumulator {
+    report: MultipathReport,
+    used: Vec<(Lane, Tick)>,
+}
+
+impl Runs for MultipathPlan {
+    type Client = MultipathFlow;
+    type Server = MultipathEcho;
+    type Tally = MultipathTally;
+    type WorkerReport = MultipathWorker;
+    type Accumulator = MultipathAccumulator;
+    type Rows = StampRows;
+
+    fn rows(&self) -> Option<StampRows> {
+        Some(StampRows::new(self.lanes))
+    }
+
+    /// One worker carries the flow.
+    fn add_interval(sum: &mut MultipathInterval, tally: &MultipathTally) {
+        *sum = tally.interval();
+    }
+
+    fn accumulator(&self, _: Role) -> MultipathAccumulator {
+        MultipathAccumulator::default()
+    }
+
+    fn tell_radios(interval: &mut MultipathInterval, radios: &[Option<WirelessFacts>]) {
+        for (path, radio) in interval.paths.iter_mut().zip(radios) {
+            path.wireless.clone_from(radio);
+        }
+    }
+}
+
+impl Flow<MultipathPlan> for MultipathFlow {
+    fn shared(
+        plan: &MultipathPlan,
+        _: Role,
+        samples: Option<Samples<MultipathPlan>>,
+    ) -> MultipathShared {
+        let shared = MultipathShared::new(plan);
+        if let Some(samples) = samples { shared.with_samples(samples) } else { shared }
+    }
+
+    fn begin(plan: &MultipathPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
+        Self::new(plan, begin.key, flow, begin.lanes.iter().copied())
+    }
+
+    fn worker_report<S: System>(
+        _: &MultipathPlan,
+        _: Role,
+        left: &Left<'_, Self, S>,
+    ) -> MultipathWorker {
+        let report = with_drops(left.shared.report_all(), left.lane_drops);
+        MultipathWorker { report, used: left.shared.used().to_vec() }
+    }
+}
+
+impl Flow<MultipathPlan> for MultipathEcho {
+    fn shared(
+        plan: &MultipathPlan,
+        _: Role,
+        _: Option<Samples<MultipathPlan>>,
+    ) -> MultipathEchoShared {
+        MultipathEchoShared::new(plan)
+    }
+
+    fn begin(plan: &MultipathPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
+        Self::new(plan, begin.key, flow)
+    }
+
+    fn worker_report<S: System>(
+        _: &MultipathPlan,
+        _: Role,
+        left: &Left<'_, Self, S>,
+    ) -> MultipathWorker {
+        let report = with_drops(left.shared.report_all(), left.lane_drops);
+        MultipathWorker { report, used: Vec::new() }
+    }
+}
+
+/// With what the sockets of each lane dropped, those that were replaced among them. A test has one flow.
+fn with_drops(mut report: MultipathReport, lane_drops: &[Vec<u64>]) -> MultipathReport {
+    for (path, drops) in report.paths.iter_mut().zip(lane_drops.iter().flatten()) {
+        path.socket_drops = *drops;
+    }
+    report
+}
+
+impl Accumulate<MultipathPlan> for MultipathAccumulator {
+    /// The ends count for themselves.
+    fn count(&mut self, _: &MultipathTally) {}
+
+    fn add(&mut self, worker: MultipathWorker) {
+        (self.report, self.used) = (worker.report, worker.used);
+    }
+
+    fn lose(&mut self, _: u64, error: &FlowError) {
+        self.report.error = Some(error.clone());
+    }
+
+    fn report(self, end: AtEnd<'_>) -> MultipathReport {
+        let Self { mut report, used } = self;
+        let Some(seen) = end.paths else { return report };
+        let PathsSeen { facts, wireless, mut transitions, mut transitions_omitted, resumptions } =
+            seen;
+        for (lane, at) in used {
+            if transitions.len() >= TRANSITIONS_TOLD {
+                transitions_omitted += 1;
+                continue;
+            }
+            let interface = facts.get(lane.index()).map(|facts| facts.interface.clone());
+            transitions.push(Transition {
+                at_ns: at.nanos_since(end.start),
+                path: Some(lane.0),
+                interface: interface.unwrap_or_default(),
+                what: "used".to_owned(),
+                why: "the server has answered on it".to_owned(),
+            });
+        }
+        // Known at the end, and told where it happened.
+        transitions.sort_by_key(|transition| transition.at_ns);
+        for (path, facts) in report.paths.iter_mut().zip(facts) {
+            path.facts = facts;
+        }
+        for (path, wireless) in report.paths.iter_mut().zip(wireless) {
+            path.wireless = wireless;
+        }
+        MultipathReport { transitions, transitions_omitted, resumptions, ..report }
+    }
+}

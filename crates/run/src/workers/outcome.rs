@@ -1,0 +1,102 @@
+//! What a worker leaves when its flows are over: what they came to, as their mode says it, and what the system knows of them.
+
+use std::sync::Arc;
+
+use pathscope_core::Tick;
+use pathscope_core::id::Role;
+use pathscope_core::journal::Stream;
+use pathscope_core::record::{FlowError, FlowFacts, StampFacts, WorkerUsage};
+use pathscope_engines::Finished;
+use pathscope_flow::Transport;
+use pathscope_modes::flows::{Flow, Left, System, error_of};
+use pathscope_modes::load::ConnectionEnd;
+use pathscope_modes::registry::{InDocuments, WorkerReport};
+use pathscope_os::batches::longest_payload;
+use pathscope_os::errno::errno_name;
+use pathscope_os::sockets::Socket;
+
+/// What a worker came to.
+#[derive(Debug)]
+pub(crate) struct WorkerOutcome {
+    /// Processor time and waiting of its threads.
+    pub usage: Vec<WorkerUsage>,
+    /// What its flows came to.
+    pub report: WorkerReport,
+    /// Those of its flows that are connections.
+    pub connections: Vec<(ConnectionEnd, Option<Arc<Socket>>)>,
+    /// Those of its flows that are streams, and when they ended where that was found out later.
+    pub streams: Vec<(Option<Tick>, Stream)>,
+    /// Datagrams that their sockets dropped; absent where the system does not say, and over TCP.
+    pub socket_drops: Option<u64>,
+    /// How far the kernel's stamps can be trusted, where they were asked for.
+    pub stamps: Option<StampFacts>,
+    /// What ended the first of them that did not come to its end.
+    pub error: Option<FlowError>,
+}
+
+impl WorkerOutcome {
+    /// What is left of flows that are over, at this end.
+    pub fn of<M: InDocuments, F: Flow<M>>(
+        plan: &M,
+        (role, transport): (Role, Transport),
+        finished: Finished<F>,
+    ) -> Self {
+        let Finished { flows, lane_drops, shared, usage, stamps, .. } = finished;
+        let flows = flows.into_iter().map(|(flow, sockets)| (flow, FlowSockets(sockets)));
+        let flows: Vec<(F, FlowSockets)> = flows.collect();
+        let left = Left { flows: &flows, shared: &shared, lane_drops: &lane_drops };
+        let report = M::worker_report(F::worker_report(plan, role, &left));
+        let drops = flows.iter().flat_map(|(_, sockets)| &sockets.0);
+        let drops = drops.map(|socket| socket.receive_drops().map(u64::from));
+        let socket_drops = if transport == Transport::Datagram { drops.sum() } else { None };
+        let error = flows.iter().find_map(|(flow, _)| error_of(flow)).map(named);
+        let stream = |(flow, sockets): &(F, FlowSockets)| {
+            let (at, stream) = flow.stream_end(plan, role)?;
+            let [local, remote] = sockets.addresses();
+            let error = stream.facts.error.map(named);
+            let facts = FlowFacts { local, remote, error, ..stream.facts };
+            Some((at, Stream { facts, ..stream }))
+        };
+        let streams = flows.iter().filter_map(stream).collect();
+        let connection = |(flow, sockets): (F, FlowSockets)| {
+            let end = flow.connection_end(plan)?;
+            let error = end.error.map(named);
+            Some((ConnectionEnd { error, ..end }, sockets.0.into_iter().next()))
+        };
+        let connections = flows.into_iter().filter_map(connection).collect();
+        Self { usage, report, connections, streams, socket_drops, stamps, error }
+    }
+}
+
+/// The sockets of a flow that is over.
+#[derive(Debug)]
+struct FlowSockets(Vec<Arc<Socket>>);
+
+impl System for FlowSockets {
+    fn addresses(&self) -> [Option<String>; 2] {
+        self.0.first().map(|socket| addresses(socket)).unwrap_or_default()
+    }
+
+    fn longest_datagram_bytes(&self) -> Option<u64> {
+        self.0.first().and_then(|socket| longest_payload(socket)).map(u64::from)
+    }
+
+    fn named(&self, error: FlowError) -> FlowError {
+        named(error)
+    }
+}
+
+/// A socket's own address and the other end's.
+pub(crate) fn addresses(socket: &Socket) -> [Option<String>; 2] {
+    [socket.local_addr(), socket.peer_addr()].map(|it| it.ok().map(|it| it.to_string()))
+}
+
+/// An error with the system's name in place of its number.
+pub(crate) fn named(mut error: FlowError) -> FlowError {
+    if let Some(number) = error.errno.as_ref().and_then(|errno| errno.parse().ok()) {
+        let name = errno_name(number);
+        error.text = error.text.replace(&format!("error {number}"), name);
+        error.errno = Some(name.to_owned());
+    }
+    error
+}
