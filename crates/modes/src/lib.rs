@@ -44,4 +44,5 @@ pub mod sockets;
 pub mod span;
 mod stamps;
 pub mod still;
+mod sums;
 pub mod survey;

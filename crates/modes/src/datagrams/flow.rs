@@ -312,7 +312,7 @@ impl Machine for DatagramFlow {
                     self.consent.said(now);
                 }
                 // Of an end that only asks for a stream, nothing that is counted was refused.
-                shared.tally.unreachable += u64::from(!self.sender.is_idle());
+                shared.tally.counts.unreachable += u64::from(!self.sender.is_idle());
                 if self.sender.is_done() {
                     return;
                 }

@@ -193,16 +193,16 @@ impl Receiver {
         consent: &mut Consent,
         now: Tick,
     ) {
-        let before = (tally.received_bytes, self.order.next_expected());
+        let before = (tally.counts.received_bytes, self.order.next_expected());
         if bytes.is_empty() {
-            tally.foreign += 1;
+            tally.counts.foreign += 1;
         }
         tally.largest_buffer_bytes = tally.largest_buffer_bytes.max(bytes.len() as u64);
         for datagram in bytes.chunks(stride) {
             self.take_one(datagram, (&mut *tally, &mut *shared), consent, now);
         }
         tally.expected += self.order.next_expected() - before.1;
-        let right = tally.received_bytes - before.0;
+        let right = tally.counts.received_bytes - before.0;
         if right > 0 {
             self.count(right, shared, now);
             consent.sign_of_life(now);
@@ -225,10 +225,10 @@ impl Receiver {
             }
             Reading::Damaged => {
                 self.corrupt_headers += 1;
-                tally.corrupt_headers += 1;
+                tally.counts.corrupt_headers += 1;
                 return self.spoilt(None, datagram, || Damage::Header, (tally, shared));
             }
-            Reading::Foreign => return tally.foreign += 1,
+            Reading::Foreign => return tally.counts.foreign += 1,
         };
         let sequence = header.sequence;
         if datagram.len() != header.length as usize {
@@ -254,17 +254,17 @@ impl Receiver {
         let was_spoilt = self.spoilt > 0 && self.seen.is_spoilt(sequence);
         match self.seen.saw(sequence) {
             Sight::First => {}
-            Sight::Again => return tally.duplicates += 1,
+            Sight::Again => return tally.counts.duplicates += 1,
             Sight::Forgotten => return self.came_late(tally),
         }
         self.spoilt -= u64::from(was_spoilt);
         if let Some(extent) = self.order.saw(sequence) {
-            tally.reordered += 1;
-            tally.reordering_extent += extent;
-            tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
+            tally.counts.reordered += 1;
+            tally.counts.reordering_extent_sum += extent;
+            tally.counts.reordering_extent_max = tally.counts.reordering_extent_max.max(extent);
         }
-        tally.received += 1;
-        tally.received_bytes += datagram.len() as u64;
+        tally.counts.received += 1;
+        tally.counts.received_bytes += datagram.len() as u64;
         let transit = now.as_nanos().wrapping_sub(header.sent.as_nanos()) as i64;
         self.last.arrived(sequence, transit, &mut tally.variation);
         let (least, most) = self.transit_ns.unwrap_or((transit, transit));
@@ -273,7 +273,7 @@ impl Receiver {
 
     fn came_late(&mut self, tally: &mut DatagramTally) {
         self.late += 1;
-        tally.late += 1;
+        tally.counts.late += 1;
     }
 
     #[cold]
@@ -284,7 +284,7 @@ impl Receiver {
         damage: impl FnOnce() -> Damage,
         (tally, shared): (&mut DatagramTally, &mut ReceiveShared),
     ) {
-        tally.corrupt += 1;
+        tally.counts.corrupt += 1;
         if let Some(sequence) = sequence {
             self.spoilt += u64::from(self.seen.saw_spoilt(sequence) == Sight::First);
         }

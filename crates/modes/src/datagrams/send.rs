@@ -89,7 +89,7 @@ impl Sender {
             let due = self.total.map_or(due, |total| due.min(total));
             // One burst may be due at any moment.
             let missing = due.saturating_sub(self.next);
-            tally.unsent += if missing > self.at_once(rate) { missing } else { 0 };
+            tally.counts.unsent += if missing > self.at_once(rate) { missing } else { 0 };
         }
         self.is_stopped = true;
     }
@@ -117,7 +117,7 @@ impl Sender {
         let is_late = now >= self.stop_at;
         if self.is_stopped || left == 0 || is_late {
             self.is_done = true;
-            tally.unsent += if is_late && self.total.is_some() { left } else { 0 };
+            tally.counts.unsent += if is_late && self.total.is_some() { left } else { 0 };
             return (SendWant::Nothing, None);
         }
         let stop = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
@@ -186,7 +186,7 @@ impl Sender {
         let is_end = self.total.is_some_and(|total| self.next + count >= total);
         let bytes = count * self.size - if is_end { self.size - self.last_bytes } else { 0 };
         self.next += count;
-        tally.sent += count;
-        tally.sent_bytes += bytes;
+        tally.counts.sent += count;
+        tally.counts.sent_bytes += bytes;
     }
 }

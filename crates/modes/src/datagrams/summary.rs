@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::{DatagramCorruption, DatagramsPlan};
 use crate::arrivals::{LossBursts, VariationFigures};
 use crate::load::{NoFairness, RateSums, ReceiveWindow, Verify};
+use crate::sums::add_fields;
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -29,11 +30,7 @@ pub struct DatagramsInterval {
 impl DatagramsInterval {
     /// Adds what other flows did in it.
     pub fn add(&mut self, other: &Self) {
-        self.sent = self.sent.saturating_add(other.sent);
-        self.sent_bytes = self.sent_bytes.saturating_add(other.sent_bytes);
-        self.received = self.received.saturating_add(other.received);
-        self.received_bytes = self.received_bytes.saturating_add(other.received_bytes);
-        self.expected = self.expected.saturating_add(other.expected);
+        add_fields!(self, other; sent, sent_bytes, received, received_bytes, expected);
     }
 }
 
@@ -103,6 +100,18 @@ pub struct DatagramsReport {
     pub flows_omitted: u64,
     /// Received payload bits a second of each flow, summed up and squared.
     pub rates: RateSums,
+}
+
+impl DatagramsReport {
+    /// Adds what other flows counted, or these later; what is derived of counts, or known of flows alone, stays.
+    pub(super) fn add(&mut self, other: &Self) {
+        add_fields!(
+            self, other;
+            sent, sent_bytes, unsent, unreachable, received, received_bytes, duplicates, reordered, reordering_extent_sum,
+            late, corrupt, corrupt_headers, foreign,
+        );
+        self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
+    }
 }
 
 /// One flow as one end saw it.

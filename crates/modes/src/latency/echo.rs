@@ -106,7 +106,7 @@ impl EchoFlow {
                 && bytes.len() == self.sizes.ping
         };
         let Some(header) = Header::read(bytes).filter(ours) else {
-            shared.tally.foreign += 1;
+            shared.tally.counts.foreign += 1;
             return;
         };
         self.buffer.copy_from_slice(bytes);
@@ -131,18 +131,18 @@ impl EchoFlow {
         let is_mended = self.seen.is_spoilt(sequence);
         match self.seen.saw(sequence) {
             Sight::First => {
-                shared.tally.received += 1;
+                shared.tally.counts.received += 1;
                 shared.tally.mended += u64::from(is_mended);
-                shared.tally.reordered += u64::from(is_behind);
+                shared.tally.counts.reordered += u64::from(is_behind);
             }
-            Sight::Again => shared.tally.duplicates += 1,
-            Sight::Forgotten => shared.tally.late += 1,
+            Sight::Again => shared.tally.counts.duplicates += 1,
+            Sight::Forgotten => shared.tally.counts.late += 1,
         }
     }
 
     /// A ping came with other bytes than were sent.
     fn damaged(&mut self, shared: &mut LatencyShared, sequence: u64) {
-        shared.tally.corrupt += 1;
+        shared.tally.counts.corrupt_datagrams += 1;
         if self.seen.is_near(sequence) {
             let is_news = self.seen.saw_spoilt(sequence) == Sight::First;
             shared.tally.damaged += u64::from(is_news);
@@ -160,9 +160,9 @@ impl EchoFlow {
         }
         let common = self.sizes.common();
         if self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
-            shared.tally.received += 1;
+            shared.tally.counts.received += 1;
         } else {
-            shared.tally.corrupt += 1;
+            shared.tally.counts.corrupt_datagrams += 1;
             shared.tally.damaged += 1;
             let text = format!("ping {} came with other bytes than were sent", self.sequence);
             self.fail(FlowErrorKind::Data, text, None);
@@ -173,7 +173,7 @@ impl EchoFlow {
     fn next_message(&mut self, shared: &mut LatencyShared) {
         (self.filled, self.gone, self.whole) = (0, 0, false);
         self.sequence += u64::from(self.transport == Transport::Stream);
-        shared.tally.sent += 1;
+        shared.tally.counts.sent += 1;
     }
 
     fn is_done(&self) -> bool {
@@ -287,7 +287,7 @@ impl Machine for EchoFlow {
 
     fn event(&mut self, shared: &mut LatencyShared, event: Event, now: Tick) {
         match event {
-            Event::Unreachable { .. } => shared.tally.unreachable += 1,
+            Event::Unreachable { .. } => shared.tally.counts.unreachable += 1,
             Event::Start => self.started = true,
             Event::HandedOver { number, at, .. } => {
                 self.stamps.iter_mut().for_each(|stamps| stamps.handed_over(number, at));

@@ -9,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LatencyPlan, OneWayReport, OneWaySummary, PartsReport, PartsSummary, VariationReport};
+use crate::sums::add_fields;
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -87,6 +88,16 @@ pub struct LatencyReport {
 }
 
 impl LatencyReport {
+    /// Adds what `other` counts; what is derived of counts stays.
+    pub(super) fn add(&mut self, other: &Self) {
+        add_fields!(
+            self, other;
+            sent, received, warm_up, duplicates, reordered, reordering_extent_sum, reordered_return, unreachable, unsent,
+            late, corrupt_datagrams, foreign,
+        );
+        self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
+    }
+
     /// Echoes (client) or pings (server) that came with other bytes than were sent.
     pub fn came_corrupt(&self) -> u64 {
         // Ends that count them by ping alone count at least those.

@@ -8,42 +8,18 @@ use super::one_way::OneWayTally;
 use super::parts::PartsTally;
 use super::variation::VariationTallies;
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LoadModel, Timestamps};
+use crate::sums::add_fields;
 
 /// Counts and histograms since the last report. A report takes them whole and leaves fresh ones, so
 /// that no measuring thread ever merges or scans a histogram.
 #[derive(Debug)]
 pub struct LatencyTally {
-    /// Pings sent (client) or echoed (server).
-    pub sent: u64,
-    /// First echoes (client) or pings (server) received.
-    pub received: u64,
-    /// Of those: of pings of the warm-up.
-    pub warm_up: u64,
-    /// Echoes (client) or pings (server) beyond the first of a ping.
-    pub duplicates: u64,
-    /// Echoes (client) or pings (server) that came after one of a later ping (RFC 4737: sequence below the
-    /// next expected).
-    pub reordered: u64,
-    /// Of those of the client: how many arrivals had overtaken each, in all.
-    pub reordering_extent: u64,
-    /// The most of one.
-    pub reordering_extent_max: u64,
-    /// Echoes that another overtook which the server had sent later.
-    pub reordered_return: u64,
-    /// Word from the network that datagrams of this end did not arrive.
-    pub unreachable: u64,
-    /// Pings of an open loop that were due and did not leave in time.
-    pub unsent: u64,
-    /// Echoes (client) or pings (server) of pings that were not remembered any more.
-    pub late: u64,
-    /// Echoes (client) or pings (server) whose bytes were not those sent, copies included.
-    pub corrupt: u64,
-    /// Pings of which the first thing that came was such a one.
-    pub damaged: u64,
+    /// Counts, in the fields that they are told in. What is derived is empty until [`report`](Self::report).
+    pub(super) counts: LatencyReport,
+    /// Pings of which the first thing that came had other bytes than were sent.
+    pub(super) damaged: u64,
     /// Of those: what was sent came after all.
-    pub mended: u64,
-    /// Datagrams of no session of ours.
-    pub foreign: u64,
+    pub(super) mended: u64,
     pub(super) rtt: Option<Box<LatencyHistogram>>,
     pub(super) since_scheduled: Option<Box<LatencyHistogram>>,
     pub(super) service: Option<Box<LatencyHistogram>>,
@@ -84,21 +60,9 @@ impl LatencyTally {
     pub(super) fn new(shape: Shape) -> Self {
         let histogram = |wanted: bool| wanted.then(Box::<LatencyHistogram>::default);
         Self {
-            sent: 0,
-            received: 0,
-            warm_up: 0,
-            duplicates: 0,
-            reordered: 0,
-            reordering_extent: 0,
-            reordering_extent_max: 0,
-            reordered_return: 0,
-            unreachable: 0,
-            unsent: 0,
-            late: 0,
-            corrupt: 0,
+            counts: LatencyReport::default(),
             damaged: 0,
             mended: 0,
-            foreign: 0,
             rtt: histogram(shape.measures),
             since_scheduled: histogram(shape.open_loop),
             service: histogram(shape.open_loop),
@@ -118,21 +82,8 @@ impl LatencyTally {
 
     /// Adds all that `other` counted.
     pub fn merge(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.received += other.received;
-        self.warm_up += other.warm_up;
-        self.duplicates += other.duplicates;
-        self.reordered += other.reordered;
-        self.reordering_extent += other.reordering_extent;
-        self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
-        self.reordered_return += other.reordered_return;
-        self.unreachable += other.unreachable;
-        self.unsent += other.unsent;
-        self.late += other.late;
-        self.corrupt += other.corrupt;
-        self.damaged += other.damaged;
-        self.mended += other.mended;
-        self.foreign += other.foreign;
+        self.counts.add(&other.counts);
+        add_fields!(self, other; damaged, mended);
         merge(&mut self.rtt, other.rtt.as_deref());
         merge(&mut self.since_scheduled, other.since_scheduled.as_deref());
         merge(&mut self.service, other.service.as_deref());
@@ -160,8 +111,8 @@ impl LatencyTally {
     /// What is said of an interval.
     pub fn interval(&self) -> LatencyInterval {
         LatencyInterval {
-            sent: self.sent,
-            received: self.received,
+            sent: self.counts.sent,
+            received: self.counts.received,
             rtt: self.rtt().map(LatencyFigures::of),
         }
     }
@@ -177,21 +128,8 @@ impl LatencyTally {
         // Of pings: echoes may be more, and a copy that is late or damaged takes no ping's place.
         let corrupt = self.damaged.saturating_sub(self.mended);
         LatencyReport {
-            sent: self.sent,
-            received: self.received,
-            warm_up: self.warm_up,
-            lost: self.sent.saturating_sub(self.received + corrupt),
-            duplicates: self.duplicates,
-            reordered: self.reordered,
-            reordering_extent_sum: self.reordering_extent,
-            reordering_extent_max: self.reordering_extent_max,
-            reordered_return: self.reordered_return,
-            unreachable: self.unreachable,
-            unsent: self.unsent,
-            late: self.late,
+            lost: self.counts.sent.saturating_sub(self.counts.received + corrupt),
             corrupt,
-            corrupt_datagrams: self.corrupt,
-            foreign: self.foreign,
             rtt: self.rtt().map(LatencyHistogram::distribution),
             rtt_since_scheduled: distribution(&self.since_scheduled),
             service: distribution(&self.service),
@@ -201,9 +139,8 @@ impl LatencyTally {
             variation: self.variation.as_ref().and_then(VariationTallies::report),
             parts: self.parts.as_ref().map(PartsTally::report),
             one_way: self.one_way.as_ref().and_then(OneWayTally::report),
-            stamps: None,
-            socket_drops: None,
             error,
+            ..self.counts.clone()
         }
     }
 }

@@ -284,7 +284,7 @@ impl Machine for MediaFlow {
                     self.consent.said(now);
                 }
                 // Of an end that only asks for a stream, nothing that is counted was refused.
-                shared.tally.unreachable += u64::from(self.sending.is_some());
+                shared.tally.counts.unreachable += u64::from(self.sending.is_some());
                 if is_refusal && !self.has_sent_all() {
                     self.consent.refused(errno, now);
                 }

@@ -5,6 +5,8 @@ use pathscope_core::id::FlowId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::sums::add_fields;
+
 /// How a frame ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Outcome {
@@ -75,17 +77,7 @@ impl FrameCounts {
 
     /// Adds those of another stream, or of another time.
     pub fn add(&mut self, other: &Self) {
-        for (sum, more) in [
-            (&mut self.completed, other.completed),
-            (&mut self.repeated, other.repeated),
-            (&mut self.missed, other.missed),
-            (&mut self.late, other.late),
-            (&mut self.unsent, other.unsent),
-            (&mut self.erroneous, other.erroneous),
-            (&mut self.cut, other.cut),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
+        add_fields!(self, other; completed, repeated, missed, late, unsent, erroneous, cut);
     }
 
     pub(super) fn count(&mut self, outcome: Outcome) {

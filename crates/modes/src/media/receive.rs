@@ -119,7 +119,7 @@ impl Receiving {
         let sent = frames.min(shared.layout.frames).max(known);
         // What was to be played before this was said, and had never left.
         let unsent = self.judged.saturating_sub(sent);
-        shared.tally.frames.unsent += unsent;
+        shared.tally.counts.frames.unsent += unsent;
         self.stats.frames.unsent += unsent;
         self.expected = sent.max(self.judged);
         self.total = Some(total);
@@ -204,23 +204,23 @@ impl Receiving {
         let header = match Header::read(bytes) {
             Reading::Whole(header) => header,
             Reading::Damaged => {
-                shared.tally.damaged += 1;
-                shared.tally.unreadable += 1;
+                shared.tally.counts.damaged_datagrams += 1;
+                shared.tally.counts.unreadable_datagrams += 1;
                 return;
             }
             Reading::Foreign => {
-                shared.tally.foreign += 1;
+                shared.tally.counts.foreign += 1;
                 return;
             }
         };
         let layout = shared.layout;
         if header.token != self.token || header.flow != self.flow.0 {
-            shared.tally.foreign += 1;
+            shared.tally.counts.foreign += 1;
             return;
         }
         if header.frame >= layout.frames || header.index >= layout.datagrams {
             // Its check is right: nobody who follows the plan sends that.
-            shared.tally.foreign += 1;
+            shared.tally.counts.foreign += 1;
             return;
         }
         self.anchor.get_or_insert_with(|| {
@@ -230,7 +230,7 @@ impl Receiving {
         self.advance(shared, now);
         self.make_room(shared, header.frame);
         if header.frame >= self.ring.end() {
-            shared.tally.early += 1;
+            shared.tally.counts.early += 1;
             return;
         }
         let sequence = header.frame * u64::from(layout.datagrams) + u64::from(header.index);
@@ -255,8 +255,8 @@ impl Receiving {
         offset_bytes: u64,
     ) {
         let Header { frame, index, .. } = *header;
-        shared.tally.damaged += 1;
-        shared.tally.first_damaged.get_or_insert(DamagedDatagram {
+        shared.tally.counts.damaged_datagrams += 1;
+        shared.tally.counts.first_damaged.get_or_insert(DamagedDatagram {
             flow: self.flow,
             frame,
             datagram: index,
@@ -282,14 +282,14 @@ impl Receiving {
         match sight {
             Sight::First => {}
             Sight::Again => {
-                shared.tally.duplicates += 1;
+                shared.tally.counts.duplicates += 1;
                 if let Some(slot) = self.ring.slot(frame).filter(|_| !is_judged) {
                     slot.repeats += 1;
                 }
                 return;
             }
             Sight::Forgotten => {
-                shared.tally.forgotten += 1;
+                shared.tally.counts.forgotten += 1;
                 return;
             }
         }
@@ -297,10 +297,10 @@ impl Receiving {
         self.stats.datagrams += 1;
         self.stats.bytes += bytes;
         let tally = &mut shared.tally;
-        tally.received += 1;
-        tally.received_bytes += bytes;
-        tally.reordered += u64::from(self.order.saw(sequence).is_some());
-        tally.late_datagrams += u64::from(is_judged);
+        tally.counts.received_datagrams += 1;
+        tally.counts.received_bytes += bytes;
+        tally.counts.reordered += u64::from(self.order.saw(sequence).is_some());
+        tally.counts.late_datagrams += u64::from(is_judged);
         self.transit.arrived(sequence, difference(now, sent), &mut tally.variation);
         let datagrams = shared.layout.datagrams;
         let Some(slot) = self.ring.slot(frame) else { return };
@@ -329,14 +329,14 @@ impl Receiving {
         let depth = now.nanos_since(expected);
         self.stats.needed_depth_ns = self.stats.needed_depth_ns.max(Some(depth));
         let tally = &mut shared.tally;
-        tally.needed_depth_ns = tally.needed_depth_ns.max(Some(depth));
+        tally.counts.needed_depth_ns = tally.counts.needed_depth_ns.max(Some(depth));
         tally.delays.record(difference(now, due));
         if was_missed {
-            tally.frames.late += 1;
+            tally.counts.frames.late += 1;
             self.stats.frames.late += 1;
             // It would have been in time, had it left in time.
             let lag = sent.nanos_since(due);
-            tally.late_by_sender += u64::from(depth.saturating_sub(lag) <= self.depth_ns);
+            tally.counts.late_by_sender += u64::from(depth.saturating_sub(lag) <= self.depth_ns);
         }
     }
 
@@ -384,8 +384,8 @@ impl Receiving {
         self.frozen = if is_played { 0 } else { self.frozen + 1 };
         let freeze = shared.layout.frame_at_ns(self.frozen);
         self.stats.longest_freeze_ns = self.stats.longest_freeze_ns.max(freeze);
-        shared.tally.longest_freeze_ns = shared.tally.longest_freeze_ns.max(freeze);
-        shared.tally.frames.count(outcome);
+        shared.tally.counts.longest_freeze_ns = shared.tally.counts.longest_freeze_ns.max(freeze);
+        shared.tally.counts.frames.count(outcome);
         self.stats.frames.count(outcome);
         self.judged += 1;
     }
@@ -414,8 +414,8 @@ impl Receiving {
         let sent = self.total.unwrap_or(self.judged * u64::from(shared.layout.datagrams));
         let (bursts, spoilt) = self.seen.close(sent);
         self.stats.lost = bursts.lost;
-        shared.tally.spoilt += spoilt;
-        shared.tally.bursts.merge(&bursts);
+        shared.tally.counts.spoilt_datagrams += spoilt;
+        shared.tally.counts.bursts.merge(&bursts);
     }
 
     /// Whether the next frame was sent and never came to be judged. Without word of the sender nothing is
@@ -435,7 +435,7 @@ impl Receiving {
         if let Some(slot) = self.ring.slot(self.judged) {
             slot.outcome = Some(Outcome::Cut);
         }
-        shared.tally.frames.count(Outcome::Cut);
+        shared.tally.counts.frames.count(Outcome::Cut);
         self.stats.frames.count(Outcome::Cut);
         self.judged += 1;
     }

@@ -89,7 +89,7 @@ impl Sending {
             let gives_up = now >= end.plus_nanos(CATCH_UP_NS);
             self.is_over = has_all || self.is_stopped || gives_up;
             if self.is_over && !self.is_stopped {
-                shared.tally.unsent_frames += layout.frames.saturating_sub(self.frame);
+                shared.tally.counts.unsent_frames += layout.frames.saturating_sub(self.frame);
             }
         }
         if self.is_over {
@@ -142,14 +142,14 @@ impl Sending {
             let bytes = shared.layout.len(self.index) as u64;
             self.stats.datagrams += 1;
             self.stats.bytes += bytes;
-            shared.tally.sent += 1;
-            shared.tally.sent_bytes += bytes;
+            shared.tally.counts.sent_datagrams += 1;
+            shared.tally.counts.sent_bytes += bytes;
             self.index += 1;
             if self.index >= shared.layout.datagrams {
                 self.index = 0;
                 self.frame += 1;
                 self.stats.frames += 1;
-                shared.tally.frames_sent += 1;
+                shared.tally.counts.frames_sent += 1;
             }
         }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FrameCounts, Layout, MediaPlan};
 use crate::arrivals::{LossBursts, VariationFigures};
+use crate::sums::add_fields;
 
 /// What the streams of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -34,17 +35,10 @@ pub struct MediaInterval {
 impl MediaInterval {
     /// Adds what the streams of another worker did in the same interval.
     pub fn add(&mut self, other: &Self) {
-        for (sum, more) in [
-            (&mut self.streams, other.streams),
-            (&mut self.frames_sent, other.frames_sent),
-            (&mut self.sent_datagrams, other.sent_datagrams),
-            (&mut self.sent_bytes, other.sent_bytes),
-            (&mut self.received_datagrams, other.received_datagrams),
-            (&mut self.received_bytes, other.received_bytes),
-            (&mut self.damaged_datagrams, other.damaged_datagrams),
-        ] {
-            *sum = sum.saturating_add(more);
-        }
+        add_fields!(
+            self, other;
+            streams, frames_sent, sent_datagrams, sent_bytes, received_datagrams, received_bytes, damaged_datagrams,
+        );
         self.frames.add(&other.frames);
     }
 }
@@ -118,6 +112,23 @@ pub struct MediaReport {
     pub streams_omitted: u64,
     /// Streams that ended before their time.
     pub failed: u64,
+}
+
+impl MediaReport {
+    /// Adds what was counted later; what is derived of counts, or known of streams alone, stays.
+    pub(super) fn add(&mut self, later: &Self) {
+        add_fields!(
+            self, later;
+            frames_sent, unsent_frames, sent_datagrams, sent_bytes, received_datagrams, received_bytes, duplicates,
+            reordered, late_datagrams, late_by_sender, damaged_datagrams, unreadable_datagrams, spoilt_datagrams, foreign,
+            early, forgotten, unreachable,
+        );
+        self.frames.add(&later.frames);
+        self.first_damaged = self.first_damaged.or(later.first_damaged);
+        self.bursts.merge(&later.bursts);
+        self.longest_freeze_ns = self.longest_freeze_ns.max(later.longest_freeze_ns);
+        self.needed_depth_ns = self.needed_depth_ns.max(later.needed_depth_ns);
+    }
 }
 
 /// One stream as one end saw it.

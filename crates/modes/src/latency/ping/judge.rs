@@ -27,28 +27,28 @@ impl PingFlow {
                 (departure, extent)
             }
             Arrival::Duplicate => {
-                shared.tally.duplicates += 1;
+                shared.tally.counts.duplicates += 1;
                 return Measured::No;
             }
             Arrival::Late => {
-                shared.tally.late += 1;
+                shared.tally.counts.late += 1;
                 return Measured::No;
             }
             Arrival::Unknown => {
-                shared.tally.foreign += 1;
+                shared.tally.counts.foreign += 1;
                 return Measured::No;
             }
         };
         let Departure { due, from, sent, .. } = departure;
-        let tally = &mut shared.tally;
-        tally.received += 1;
+        let counts = &mut shared.tally.counts;
+        counts.received += 1;
         if let Some(extent) = extent {
-            tally.reordered += 1;
-            tally.reordering_extent += extent;
-            tally.reordering_extent_max = tally.reordering_extent_max.max(extent);
+            counts.reordered += 1;
+            counts.reordering_extent_sum += extent;
+            counts.reordering_extent_max = counts.reordering_extent_max.max(extent);
         }
         if let Some((_, echoed)) = server {
-            tally.reordered_return += u64::from(echoed < self.last_echoed);
+            counts.reordered_return += u64::from(echoed < self.last_echoed);
             self.last_echoed = self.last_echoed.max(echoed);
         }
         let rtt = now.nanos_since(from);
@@ -60,7 +60,7 @@ impl PingFlow {
             samples.push(Sample { flow, sequence, due, from, sent, received, server, outcome });
         }
         if is_warm_up {
-            shared.tally.warm_up += 1;
+            shared.tally.counts.warm_up += 1;
             return Measured::No;
         }
         let tally = &mut shared.tally;
@@ -119,7 +119,7 @@ impl PingFlow {
         now: Tick,
     ) {
         let Some(header) = Header::read(bytes).filter(|header| self.is_echo(header)) else {
-            shared.tally.foreign += 1;
+            shared.tally.counts.foreign += 1;
             return;
         };
         if header.kind == Kind::DamagedEcho || !self.is_intact(&header, bytes, now) {
@@ -140,7 +140,7 @@ impl PingFlow {
 
     /// An echo came with other bytes than were sent, or says that its ping did. It tells nothing of time.
     fn corrupt(&mut self, shared: &mut LatencyShared, sequence: u64) {
-        shared.tally.corrupt += 1;
+        shared.tally.counts.corrupt_datagrams += 1;
         shared.tally.damaged += u64::from(self.window.damaged(sequence));
     }
 

@@ -107,7 +107,7 @@ impl PingFlow {
         // A message that was begun is finished.
         let is_over = over && self.partly_sent == 0;
         if is_over && let Some(end) = self.schedule_ends.take() {
-            shared.tally.unsent += self.schedule.left_before(end);
+            shared.tally.counts.unsent += self.schedule.left_before(end);
         }
         is_over
     }
@@ -191,7 +191,7 @@ impl PingFlow {
         if let Some(forgotten) = forgotten {
             self.tell_unanswered(shared, forgotten);
         }
-        shared.tally.sent += 1;
+        shared.tally.counts.sent += 1;
         if !self.is_warm_up(due, shared)
             && let Some(lag) = &mut shared.tally.send_lag
         {
@@ -334,7 +334,7 @@ impl Machine for PingFlow {
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
             Event::Unreachable { is_answer, .. } => {
-                shared.tally.unreachable += 1;
+                shared.tally.counts.unreachable += 1;
                 if !is_answer {
                     self.attempts.refused(self.due(shared), now);
                 }
