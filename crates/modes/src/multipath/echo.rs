@@ -56,7 +56,7 @@ impl MultipathEcho {
     /// What is held goes no more.
     fn drop_held(&mut self, shared: &mut MultipathEchoShared) {
         if let Some((lane, _)) = self.held.take() {
-            shared.paths[lane.index()].refused += 1;
+            shared.paths[lane.index()].counts.refused += 1;
             self.offered_at = None;
         }
     }
@@ -109,7 +109,7 @@ impl Machine for MultipathEcho {
         let Some((_, header)) = self.held.take_if(|(held, _)| *held == lane) else { return };
         self.offered_at = None;
         if header.kind == super::datagram::Kind::Echo {
-            shared.paths[lane.index()].echoed += 1;
+            shared.paths[lane.index()].counts.sent += 1;
             self.echoed += 1;
         }
     }
@@ -140,7 +140,7 @@ impl Machine for MultipathEcho {
                 None => shared.foreign += 1,
             },
             // The client sees what it gets back, and not this.
-            Found::Corrupt => shared.paths[lane.index()].corrupt += 1,
+            Found::Corrupt => shared.paths[lane.index()].counts.corrupt += 1,
             Found::Foreign => shared.foreign += 1,
         }
         Consumed(len)

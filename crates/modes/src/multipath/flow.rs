@@ -161,7 +161,7 @@ impl MultipathFlow {
             // Data do not wait for a check that cannot leave.
             *at = now.plus_nanos(*wait_ns);
         }
-        shared.ledger.paths[lane.index()].refused += u64::from(!offer.is_check);
+        shared.ledger.paths[lane.index()].counts.refused += u64::from(!offer.is_check);
         if !offer.is_check {
             self.turn = self.turn.map(|turn| turn + 1);
         }
@@ -219,7 +219,7 @@ impl MultipathFlow {
             let lane = Lane((self.first.0 + turn) % lanes);
             match self.states[lane.index()] {
                 PathState::Usable => return Some(lane),
-                PathState::Resting { .. } => shared.ledger.paths[lane.index()].refused += 1,
+                PathState::Resting { .. } => shared.ledger.paths[lane.index()].counts.refused += 1,
                 PathState::Absent | PathState::Checking { .. } => {}
             }
             self.turn = Some(turn + 1);
@@ -242,7 +242,7 @@ impl MultipathFlow {
                 return Err(Tick::NEVER);
             }
             if now >= self.stop_at {
-                shared.unsent = self.end - self.number;
+                shared.ledger.counts.unsent = self.end - self.number;
                 self.end = self.number;
                 return Err(Tick::NEVER);
             }
@@ -280,7 +280,7 @@ impl MultipathFlow {
         shared.settle(Tick::NEVER, None);
         if let Some(begun) = self.begun {
             let ends = begun.plus_nanos(shared.plan.length_ns(self.end)).max(self.last_sent);
-            shared.sending_ns = ends.nanos_since(begun);
+            shared.ledger.counts.sending_ns = ends.nanos_since(begun);
             shared.ledger.finish(ends);
         }
         self.is_over = true;
@@ -302,7 +302,7 @@ impl MultipathFlow {
                     shared.came_into_use(lane, now);
                 }
             }
-            Kind::Data | Kind::Check => shared.foreign += 1,
+            Kind::Data | Kind::Check => shared.ledger.counts.foreign += 1,
         }
     }
 }
@@ -390,8 +390,10 @@ impl Machine for MultipathFlow {
                 Found::Whole(header) if header.is_plausible(now) => {
                     self.echo(shared, lane, header, now);
                 }
-                Found::Whole(_) | Found::Corrupt => shared.ledger.paths[lane.index()].corrupt += 1,
-                Found::Foreign => shared.foreign += 1,
+                Found::Whole(_) | Found::Corrupt => {
+                    shared.ledger.paths[lane.index()].counts.corrupt += 1;
+                }
+                Found::Foreign => shared.ledger.counts.foreign += 1,
             }
         }
         Consumed(bytes.len())

@@ -7,25 +7,16 @@ use pathscope_core::stats::{Distribution, LatencyHistogram};
 
 use super::gaps::Gaps;
 use super::policies::Policies;
-use super::report::{LossPair, MultipathReport, PathReport};
+use super::report::{LossPair, MultipathReport, PathInterval, PathReport};
 use super::ring::{Head, Stamps};
 use super::tally::MultipathTally;
 
 /// One path.
 #[derive(Debug)]
 pub(super) struct PathTally {
-    pub sent: u64,
-    pub received: u64,
-    pub corrupt: u64,
-    pub duplicates: u64,
-    pub reordered: u64,
-    pub late: u64,
-    pub refused: u64,
+    /// In the fields that they are told in.
+    pub counts: PathReport,
     highest: u64,
-    lost: u64,
-    first: u64,
-    only: u64,
-    shared: u64,
     /// Whether it was ever sent on, or was to be: an interface that was named is away for as long as it is not there.
     is_known: bool,
     latency: LatencyHistogram,
@@ -35,18 +26,8 @@ pub(super) struct PathTally {
 impl PathTally {
     fn new(interval_ns: u64) -> Self {
         Self {
-            sent: 0,
-            received: 0,
-            corrupt: 0,
-            duplicates: 0,
-            reordered: 0,
-            late: 0,
-            refused: 0,
+            counts: PathReport::default(),
             highest: 0,
-            lost: 0,
-            first: 0,
-            only: 0,
-            shared: 0,
             is_known: false,
             latency: LatencyHistogram::new(),
             gaps: Gaps::new(interval_ns),
@@ -55,20 +36,9 @@ impl PathTally {
 
     fn report(&self) -> PathReport {
         PathReport {
-            sent: self.sent,
-            received: self.received,
-            lost: self.lost,
-            corrupt: self.corrupt,
-            duplicates: self.duplicates,
-            reordered: self.reordered,
-            late: self.late,
-            refused: self.refused,
-            first: self.first,
-            only: self.only,
-            shared: self.shared,
             latency: distribution(&self.latency),
             gaps: self.gaps.report(),
-            ..PathReport::default()
+            ..self.counts.clone()
         }
     }
 }
@@ -77,22 +47,14 @@ impl PathTally {
 #[derive(Debug)]
 pub(super) struct Ledger {
     pub paths: Vec<PathTally>,
+    /// Of all together, in the fields that they are told in.
+    pub counts: MultipathReport,
     start: Tick,
-    scheduled: u64,
-    sent: u64,
-    received: u64,
-    without_path: u64,
-    prevented: u64,
-    lost: u64,
-    paired_primary_wait_ns: u64,
-    paired_effective_wait_ns: u64,
     paired_effective: LatencyHistogram,
     effective: LatencyHistogram,
     effective_gaps: Gaps,
     send_lag: LatencyHistogram,
     policies: Policies,
-    losses: Vec<LossPair>,
-    fail_over_after_ns: u64,
     interval: MultipathTally,
 }
 
@@ -100,27 +62,21 @@ impl Ledger {
     /// Empty, for so many paths; groups leave at this interval.
     pub fn new(lanes: u8, interval_ns: u64, (late_by_ns, fail_over_after_ns): (u64, u64)) -> Self {
         let pairs = (0..lanes).flat_map(|one| (one + 1..lanes).map(move |other| (one, other)));
+        let losses = pairs.map(|(one, other)| LossPair { one, other, ..LossPair::default() });
         Self {
             paths: (0..lanes).map(|_| PathTally::new(interval_ns)).collect(),
+            counts: MultipathReport {
+                losses: losses.collect(),
+                fail_over_after_ns,
+                ..MultipathReport::default()
+            },
             start: Tick::ZERO,
-            scheduled: 0,
-            sent: 0,
-            received: 0,
-            without_path: 0,
-            prevented: 0,
-            lost: 0,
-            paired_primary_wait_ns: 0,
-            paired_effective_wait_ns: 0,
             paired_effective: LatencyHistogram::new(),
             effective: LatencyHistogram::new(),
             effective_gaps: Gaps::new(interval_ns),
             send_lag: LatencyHistogram::new(),
             policies: Policies::new(late_by_ns),
-            losses: pairs
-                .map(|(one, other)| LossPair { one, other, ..LossPair::default() })
-                .collect(),
-            fail_over_after_ns,
-            interval: MultipathTally::new(lanes),
+            interval: no_interval(usize::from(lanes)),
         }
     }
 
@@ -139,12 +95,12 @@ impl Ledger {
     /// A datagram left on a path; the first of its number where `due` says when that was due.
     pub fn sent(&mut self, lane: Lane, at: Tick, due: Option<Tick>) {
         let path = &mut self.paths[lane.index()];
-        path.sent += 1;
+        path.counts.sent += 1;
         path.is_known = true;
-        self.interval.paths[lane.index()].sent += 1;
+        self.interval.counts.paths[lane.index()].sent += 1;
         if let Some(due) = due {
-            self.sent += 1;
-            self.interval.sent += 1;
+            self.counts.sent += 1;
+            self.interval.counts.sent += 1;
             self.send_lag.record(at.nanos_since(due));
         }
     }
@@ -152,10 +108,10 @@ impl Ledger {
     /// An echo of `number` came on a path, the first there. `stamps` are of all paths, this one among them.
     pub fn received(&mut self, number: u64, lane: Lane, stamps: &[Stamps]) {
         let path = &mut self.paths[lane.index()];
-        path.received += 1;
-        path.reordered += u64::from(number < path.highest);
+        path.counts.received += 1;
+        path.counts.reordered += u64::from(number < path.highest);
         path.highest = path.highest.max(number);
-        self.interval.paths[lane.index()].received += 1;
+        self.interval.counts.paths[lane.index()].received += 1;
         if let Some(latency) = stamps[lane.index()].latency_ns() {
             path.latency.record(latency);
         }
@@ -163,8 +119,8 @@ impl Ledger {
         if answers == 1
             && let Some(effective) = effective_ns(stamps)
         {
-            self.received += 1;
-            self.interval.received += 1;
+            self.counts.received += 1;
+            self.interval.counts.received += 1;
             self.effective.record(effective);
             self.interval.effective.record(effective);
         }
@@ -172,23 +128,23 @@ impl Ledger {
 
     /// A number is awaited no more.
     pub fn settle(&mut self, head: Head, stamps: &[Stamps]) {
-        self.scheduled += 1;
+        self.counts.scheduled += 1;
         let effective = effective_ns(stamps);
         let is_sent = stamps.iter().any(Stamps::is_sent);
-        self.without_path += u64::from(!is_sent);
-        self.lost += u64::from(is_sent && effective.is_none());
+        self.counts.without_path += u64::from(!is_sent);
+        self.counts.lost += u64::from(is_sent && effective.is_none());
         self.settle_paths(head, stamps);
         self.effective_gaps.saw(head.due, effective.is_some(), self.start);
         if let Some(primary) = stamps.first() {
             let rescued = primary.is_sent() && !primary.is_received() && effective.is_some();
-            self.prevented += u64::from(rescued);
+            self.counts.prevented += u64::from(rescued);
             if let Some((primary, effective)) = primary.latency_ns().zip(effective) {
-                self.paired_primary_wait_ns += primary;
-                self.paired_effective_wait_ns += effective;
+                self.counts.paired_primary_wait_ns += primary;
+                self.counts.paired_effective_wait_ns += effective;
                 self.paired_effective.record(effective);
             }
         }
-        for pair in &mut self.losses {
+        for pair in &mut self.counts.losses {
             let [one, other] = [pair.one, pair.other].map(|lane| &stamps[usize::from(lane)]);
             if one.is_sent() && other.is_sent() {
                 *match (one.is_received(), other.is_received()) {
@@ -207,10 +163,10 @@ impl Ledger {
         let winner = stamps.iter().position(|it| it.is_received() && it.received == first);
         let answers = stamps.iter().filter(|stamps| stamps.is_received()).count();
         for (index, (path, stamps)) in self.paths.iter_mut().zip(stamps).enumerate() {
-            path.lost += u64::from(stamps.is_sent() && !stamps.is_received());
-            path.first += u64::from(winner == Some(index));
-            path.only += u64::from(stamps.is_received() && answers == 1);
-            path.shared += u64::from(stamps.is_received() && answers > 1);
+            path.counts.lost += u64::from(stamps.is_sent() && !stamps.is_received());
+            path.counts.first += u64::from(winner == Some(index));
+            path.counts.only += u64::from(stamps.is_received() && answers == 1);
+            path.counts.shared += u64::from(stamps.is_received() && answers > 1);
             if path.is_known {
                 path.gaps.saw(head.due, stamps.is_received(), self.start);
             }
@@ -225,32 +181,26 @@ impl Ledger {
 
     /// What happened since the last call.
     pub fn take_interval(&mut self) -> MultipathTally {
-        let lanes = self.interval.paths.len() as u8;
-        std::mem::replace(&mut self.interval, MultipathTally::new(lanes))
+        std::mem::replace(&mut self.interval, no_interval(self.paths.len()))
     }
 
     pub fn report(&self) -> MultipathReport {
         MultipathReport {
-            scheduled: self.scheduled,
-            sent: self.sent,
-            received: self.received,
-            lost: self.lost,
-            without_path: self.without_path,
-            prevented: self.prevented,
             paired: self.paired_effective.count(),
-            paired_primary_wait_ns: self.paired_primary_wait_ns,
-            paired_effective_wait_ns: self.paired_effective_wait_ns,
             paired_effective: distribution(&self.paired_effective),
             effective: distribution(&self.effective),
             effective_gaps: self.effective_gaps.report(),
             send_lag: distribution(&self.send_lag),
-            fail_over_after_ns: self.fail_over_after_ns,
             policies: self.policies.report(),
-            losses: self.losses.clone(),
             paths: self.paths.iter().map(PathTally::report).collect(),
-            ..MultipathReport::default()
+            ..self.counts.clone()
         }
     }
+}
+
+/// An interval of so many paths in which nothing has happened yet.
+fn no_interval(paths: usize) -> MultipathTally {
+    MultipathTally::of(vec![PathInterval::default(); paths])
 }
 
 /// From the first sending on any path to the first answer on any path.

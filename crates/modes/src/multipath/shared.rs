@@ -6,10 +6,10 @@ use pathscope_core::id::Lane;
 use pathscope_flow::Shared;
 
 use super::ledger::Ledger;
-use super::report::{MultipathReport, PathReport};
+use super::report::{MultipathReport, PathInterval, PathReport};
 use super::ring::{Arrival, Head, Ring, Stamps};
 use super::sample::{MultipathSample, MultipathSamples};
-use super::tally::{MultipathTally, PathCounts};
+use super::tally::MultipathTally;
 use super::{MOST_PATHS, MultipathEcho, MultipathPlan};
 use crate::arrivals::{Seen, Sight};
 use crate::memory::{MemoryNeed, tallies};
@@ -33,9 +33,6 @@ pub struct MultipathShared {
     fail_over_after_ns: u64,
     /// When each path last answered, or came up.
     heard: [Tick; MOST_PATHS as usize],
-    pub(super) foreign: u64,
-    pub(super) unsent: u64,
-    pub(super) sending_ns: u64,
     /// Paths that came up while the test ran, and when the server first answered on them.
     used: Vec<(Lane, Tick)>,
     samples: Option<MultipathSamples>,
@@ -57,9 +54,6 @@ impl MultipathShared {
                 .with_named(plan.paths.len()),
             fail_over_after_ns,
             heard: [Tick::ZERO; MOST_PATHS as usize],
-            foreign: 0,
-            unsent: 0,
-            sending_ns: 0,
             used: Vec::with_capacity(TOLD),
             samples: None,
         }
@@ -114,13 +108,13 @@ impl MultipathShared {
     /// An echo came, every byte of its filler as it was sent.
     pub(super) fn arrived(&mut self, number: u64, lane: Lane, stamps: Stamps) {
         self.heard[lane.index()] = stamps.received;
-        let path = &mut self.ledger.paths[lane.index()];
+        let path = &mut self.ledger.paths[lane.index()].counts;
         match self.ring.arrived(number, lane, stamps) {
             Arrival::First => self.ledger.received(number, lane, self.ring.get(number).1),
             Arrival::Again => path.duplicates += 1,
             Arrival::Late => path.late += 1,
             Arrival::Altered => path.corrupt += 1,
-            Arrival::Unknown => self.foreign += 1,
+            Arrival::Unknown => self.ledger.counts.foreign += 1,
         }
     }
 
@@ -162,12 +156,7 @@ impl MultipathShared {
 
     /// What the test came to.
     pub fn report_all(&self) -> MultipathReport {
-        MultipathReport {
-            unsent: self.unsent,
-            sending_ns: self.sending_ns,
-            foreign: self.foreign,
-            ..self.ledger.report()
-        }
+        self.ledger.report()
     }
 }
 
@@ -193,15 +182,10 @@ pub struct MultipathEchoShared {
 #[derive(Debug)]
 pub(super) struct EchoedPath {
     seen: Seen,
-    received: u64,
-    pub echoed: u64,
-    pub corrupt: u64,
-    duplicates: u64,
-    reordered: u64,
-    late: u64,
-    pub refused: u64,
-    /// Echoed and received as last told.
-    told: PathCounts,
+    /// In the fields that they are told in.
+    pub counts: PathReport,
+    /// Of them, as last told.
+    told: PathInterval,
 }
 
 impl EchoedPath {
@@ -209,11 +193,11 @@ impl EchoedPath {
         let is_behind = self.seen.is_behind(number);
         match self.seen.saw(number) {
             Sight::First => {
-                self.received += 1;
-                self.reordered += u64::from(is_behind);
+                self.counts.received += 1;
+                self.counts.reordered += u64::from(is_behind);
             }
-            Sight::Again => self.duplicates += 1,
-            Sight::Forgotten => self.late += 1,
+            Sight::Again => self.counts.duplicates += 1,
+            Sight::Forgotten => self.counts.late += 1,
         }
     }
 }
@@ -222,12 +206,12 @@ impl MultipathPlan {
     /// What a server remembers of the lanes of such a test.
     pub(super) fn echo_memory(&self) -> MemoryNeed {
         let path = size_of::<EchoedPath>() as u64 + Seen::memory_bytes(*WINDOW.end() as usize);
+        let tally =
+            size_of::<MultipathTally>() + size_of::<PathInterval>() * usize::from(self.lanes);
         let shared = size_of::<MultipathEchoShared>() + size_of::<MultipathEcho>();
         MemoryNeed {
             flow_bytes: size_of::<MultipathEcho>() as u64,
-            worker_bytes: shared as u64
-                + u64::from(self.lanes) * path
-                + tallies(1, size_of::<MultipathTally>() + 64 * usize::from(self.lanes)),
+            worker_bytes: shared as u64 + u64::from(self.lanes) * path + tallies(1, tally),
         }
     }
 }
@@ -237,32 +221,16 @@ impl MultipathEchoShared {
     pub fn new(plan: &MultipathPlan) -> Self {
         let path = || EchoedPath {
             seen: Seen::new(*WINDOW.end() as usize),
-            received: 0,
-            echoed: 0,
-            corrupt: 0,
-            duplicates: 0,
-            reordered: 0,
-            late: 0,
-            refused: 0,
-            told: PathCounts::default(),
+            counts: PathReport::default(),
+            told: PathInterval::default(),
         };
         Self { paths: (0..plan.lanes).map(|_| path()).collect(), foreign: 0 }
     }
 
     /// What the test came to.
     pub fn report_all(&self) -> MultipathReport {
-        let path = |path: &EchoedPath| PathReport {
-            sent: path.echoed,
-            received: path.received,
-            corrupt: path.corrupt,
-            duplicates: path.duplicates,
-            reordered: path.reordered,
-            late: path.late,
-            refused: path.refused,
-            ..PathReport::default()
-        };
         MultipathReport {
-            paths: self.paths.iter().map(path).collect(),
+            paths: self.paths.iter().map(|path| path.counts.clone()).collect(),
             foreign: self.foreign,
             ..MultipathReport::default()
         }
@@ -274,11 +242,11 @@ impl Shared for MultipathEchoShared {
 
     fn report(&mut self, _now: Tick) -> MultipathTally {
         let since = |path: &mut EchoedPath| {
-            let sum = PathCounts { sent: path.echoed, received: path.received };
+            let PathReport { sent, received, .. } = path.counts;
+            let sum = PathInterval { sent, received, wireless: None };
             let told = std::mem::replace(&mut path.told, sum);
-            PathCounts { sent: sum.sent - told.sent, received: sum.received - told.received }
+            PathInterval { sent: sent - told.sent, received: received - told.received, ..told }
         };
-        let paths = self.paths.iter_mut().map(since).collect();
-        MultipathTally { paths, ..MultipathTally::default() }
+        MultipathTally::of(self.paths.iter_mut().map(since).collect())
     }
 }

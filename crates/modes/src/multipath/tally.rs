@@ -8,37 +8,23 @@ use super::report::{MultipathInterval, PathInterval};
 /// Counts, and the latencies themselves.
 #[derive(Clone, Debug, Default)]
 pub struct MultipathTally {
-    pub(super) sent: u64,
-    pub(super) received: u64,
+    /// In the fields that they are told in; the figures of latencies are computed by [`interval`](Self::interval).
+    pub(super) counts: MultipathInterval,
     /// From the first sending to the first answer.
     pub(super) effective: LatencyHistogram,
-    pub(super) paths: Vec<PathCounts>,
-}
-
-/// Of one path.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct PathCounts {
-    pub sent: u64,
-    pub received: u64,
 }
 
 impl MultipathTally {
-    pub(super) fn new(lanes: u8) -> Self {
-        Self { paths: vec![PathCounts::default(); usize::from(lanes)], ..Self::default() }
+    pub(super) fn of(paths: Vec<PathInterval>) -> Self {
+        let counts = MultipathInterval { paths, ..MultipathInterval::default() };
+        Self { counts, ..Self::default() }
     }
 
     /// What is said of it.
     pub fn interval(&self) -> MultipathInterval {
-        let path = |&PathCounts { sent, received }: &PathCounts| PathInterval {
-            sent,
-            received,
-            ..PathInterval::default()
-        };
         MultipathInterval {
-            sent: self.sent,
-            received: self.received,
             effective: (!self.effective.is_empty()).then(|| LatencyFigures::of(&self.effective)),
-            paths: self.paths.iter().map(path).collect(),
+            ..self.counts.clone()
         }
     }
 }
