@@ -14,6 +14,7 @@ pub mod arrivals;
 pub mod assemble;
 #[cfg(test)]
 mod assemble_tests;
+mod codec;
 mod consent;
 pub mod datagrams;
 pub mod document;

@@ -15,10 +15,11 @@
 
 use pathscope_core::Tick;
 
+use crate::codec;
+
 /// Length of the header, and so of the smallest datagram.
 pub const HEADER_BYTES: usize = 40;
 
-const HEADER: usize = HEADER_BYTES;
 /// First four bytes of every datagram.
 const MAGIC: u32 = u32::from_le_bytes(*b"PSDG");
 /// Bits of `flow` that are not its number.
@@ -44,7 +45,7 @@ impl Identity {
     /// The same of datagrams of another kind, which begin so.
     pub fn named(magic: [u8; 4], token: u64, flow: u32, from_client: bool) -> Self {
         let flow = flow & !FROM_CLIENT | if from_client { FROM_CLIENT } else { 0 };
-        Self { first: u64::from(flow) << 32 | u64::from(u32::from_le_bytes(magic)), token }
+        Self { first: codec::word(u32::from_le_bytes(magic), flow), token }
     }
 }
 
@@ -71,46 +72,33 @@ impl Header {
     /// Writes the header to the start of `datagram`, which must have room for it.
     #[inline]
     pub fn write(&self, identity: Identity, datagram: &mut [u8]) {
-        let words = [identity.first, identity.token, self.sequence, self.sent.as_nanos()];
-        let last = last_word(&words, self.length);
-        for (bytes, word) in
-            datagram[..HEADER].chunks_exact_mut(8).zip(words.into_iter().chain([last]))
-        {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
+        let Identity { first, token } = identity;
+        let (sequence, sent) = (self.sequence, self.sent.as_nanos());
+        let last = last_word([first, token, sequence, sent], self.length);
+        codec::write([first, token, sequence, sent, last], datagram);
     }
 
     /// Reads what came to the flow of this identity.
     #[inline]
     pub fn read(identity: Identity, datagram: &[u8]) -> Reading {
-        let Some(header) = datagram.first_chunk::<HEADER>() else {
+        let Some([first, token, sequence, sent, last]) = codec::read(datagram) else {
             return not_ours(identity, datagram);
         };
-        let word = |index: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&header[8 * index..8 * index + 8]);
-            u64::from_le_bytes(bytes)
-        };
-        let words = [word(0), word(1), word(2), word(3)];
-        let length = word(4) as u32;
-        let is_ours = words[0] == identity.first && words[1] == identity.token;
-        if !is_ours || word(4) != last_word(&words, length) {
+        let [length, _] = codec::halves(last);
+        let is_ours = first == identity.first && token == identity.token;
+        if !is_ours || last != last_word([first, token, sequence, sent], length) {
             return not_ours(identity, datagram);
         }
-        Reading::Sound(Self { sequence: words[2], sent: Tick::from_nanos(words[3]), length })
+        Reading::Sound(Self { sequence, sent: Tick::from_nanos(sent), length })
     }
 }
 
 /// The length, and above it the check.
 #[inline]
-fn last_word(words: &[u64; 4], length: u32) -> u64 {
-    // Each step is reversible, so that a change of any one word always shows before the fold at the end.
-    let step = |digest: u64, word: u64| {
-        let mixed = (digest ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        mixed ^ mixed >> 32
-    };
-    let digest = step(words.iter().copied().fold(0x5053_4447, step), length.into());
-    u64::from((digest ^ digest >> 32) as u32) << 32 | u64::from(length)
+fn last_word([first, token, sequence, sent]: [u64; 4], length: u32) -> u64 {
+    let words = [first, token, sequence, sent, length.into()];
+    let digest = codec::digest(0x5053_4447, &words);
+    codec::word(length, (digest ^ digest >> 32) as u32)
 }
 
 /// Off the usual way: what came is no sound header of this flow.
@@ -143,8 +131,8 @@ mod tests {
     };
     const HEADER_OF_ONE: Header = Header { sequence: 9, sent: Tick::from_nanos(10), length: 1_400 };
 
-    fn written() -> [u8; HEADER] {
-        let mut datagram = [0xff; HEADER];
+    fn written() -> [u8; HEADER_BYTES] {
+        let mut datagram = [0xff; HEADER_BYTES];
         HEADER_OF_ONE.write(OURS, &mut datagram);
         datagram
     }
@@ -175,14 +163,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_changed_bit_shows(bit in 0..8 * HEADER) {
+        fn each_changed_bit_shows(bit in 0..8 * HEADER_BYTES) {
             let mut datagram = written();
             datagram[bit / 8] ^= 1 << (bit % 8);
             prop_assert_eq!(Header::read(OURS, &datagram), Reading::Damaged);
         }
 
         #[test]
-        fn what_was_cut_short_is_damaged(len in 4..HEADER) {
+        fn what_was_cut_short_is_damaged(len in 4..HEADER_BYTES) {
             prop_assert_eq!(Header::read(OURS, &written()[..len]), Reading::Damaged);
         }
 

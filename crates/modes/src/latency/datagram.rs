@@ -18,7 +18,7 @@
 
 use pathscope_core::Tick;
 
-use crate::stamps;
+use crate::{codec, stamps};
 
 /// Length of the header, and so of the smallest ping.
 pub const HEADER_BYTES: usize = 48;
@@ -27,7 +27,7 @@ pub const HEADER_BYTES: usize = 48;
 pub const NOTED_BYTES: usize = HEADER_BYTES + 24;
 
 /// First four bytes of every ping and echo.
-const MAGIC: [u8; 4] = *b"PSPG";
+const MAGIC: u32 = u32::from_le_bytes(*b"PSPG");
 
 /// The only one that pings have.
 const LANE: u8 = 0;
@@ -35,7 +35,7 @@ const LANE: u8 = 0;
 /// Which way a datagram goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
-    Ping,
+    Ping = 1,
     Echo,
     /// The echo of a ping that came damaged where the echo does not show it.
     DamagedEcho,
@@ -68,51 +68,29 @@ impl Header {
 
     /// Writes the header to the start of `datagram`, which must have room for it.
     pub fn write(&self, datagram: &mut [u8]) {
-        let (head, rest) = datagram[..HEADER_BYTES].split_at_mut(8);
-        head[..4].copy_from_slice(&MAGIC);
-        head[4] = match self.kind {
-            Kind::Ping => 1,
-            Kind::Echo => 2,
-            Kind::DamagedEcho => 3,
-        };
-        head[5] = self.lane;
-        head[6..8].copy_from_slice(&self.flow.to_le_bytes());
+        let [low, high] = self.flow.to_le_bytes();
+        let kind_and_flow = u32::from_le_bytes([self.kind as u8, self.lane, low, high]);
         let words = [
+            codec::word(MAGIC, kind_and_flow),
             self.token,
             self.sequence,
             self.sent.as_nanos(),
             self.server_received.as_nanos(),
             self.server_sent.as_nanos(),
         ];
-        for (bytes, word) in rest.chunks_exact_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
+        codec::write(words, datagram);
     }
 
     /// Reads the header of `datagram`; `None` if it is neither ping nor echo.
     pub fn read(datagram: &[u8]) -> Option<Self> {
-        let header = datagram.first_chunk::<HEADER_BYTES>()?;
-        let word = |index: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&header[8 + 8 * index..16 + 8 * index]);
-            u64::from_le_bytes(bytes)
-        };
-        let kind = match header[4] {
-            1 => Kind::Ping,
-            2 => Kind::Echo,
-            3 => Kind::DamagedEcho,
-            _ => return None,
-        };
-        (header[..4] == MAGIC).then(|| Self {
-            kind,
-            lane: header[5],
-            flow: u16::from_le_bytes([header[6], header[7]]),
-            token: word(0),
-            sequence: word(1),
-            sent: Tick::from_nanos(word(2)),
-            server_received: Tick::from_nanos(word(3)),
-            server_sent: Tick::from_nanos(word(4)),
-        })
+        let [first, token, sequence, times @ ..] = codec::read::<6>(datagram)?;
+        let [sent, server_received, server_sent] = times.map(Tick::from_nanos);
+        let [magic, kind_and_flow] = codec::halves(first);
+        let [kind, lane, low, high] = kind_and_flow.to_le_bytes();
+        let flow = u16::from_le_bytes([low, high]);
+        let kinds = [Kind::Ping, Kind::Echo, Kind::DamagedEcho];
+        let kind = kinds.into_iter().find(|&it| it as u8 == kind).filter(|_| magic == MAGIC)?;
+        Some(Self { kind, lane, flow, token, sequence, sent, server_received, server_sent })
     }
 }
 
@@ -130,20 +108,16 @@ impl Note {
     pub fn write(&self, datagram: &mut [u8]) {
         let (sequence, at) = self.handed_over.unwrap_or((u64::MAX, Tick::NEVER));
         let words = [self.came.unwrap_or(Tick::NEVER).as_nanos(), sequence, at.as_nanos()];
-        let bytes = datagram[HEADER_BYTES..NOTED_BYTES].chunks_exact_mut(8);
-        bytes.zip(words).for_each(|(bytes, word)| bytes.copy_from_slice(&word.to_le_bytes()));
+        codec::write(words, &mut datagram[HEADER_BYTES..NOTED_BYTES]);
     }
 
     /// Reads the note of `datagram`; an empty one where it is too short.
     pub fn read(datagram: &[u8]) -> Self {
-        let Some(bytes) = datagram.get(HEADER_BYTES..NOTED_BYTES) else { return Self::default() };
-        let mut words = bytes.chunks_exact(8).map(|bytes| {
-            let mut word = [0; 8];
-            word.copy_from_slice(bytes);
-            Tick::from_nanos(u64::from_le_bytes(word))
-        });
-        let mut next = || words.next().filter(|&word| word != Tick::NEVER);
-        let (came, sequence, at) = (next(), next(), next());
+        let words = datagram.get(HEADER_BYTES..).and_then(codec::read::<3>);
+        let known = |word| Some(Tick::from_nanos(word)).filter(|&word| word != Tick::NEVER);
+        let Some([came, sequence, at]) = words.map(|words| words.map(known)) else {
+            return Self::default();
+        };
         Self { came, handed_over: sequence.map(Tick::as_nanos).zip(at) }
     }
 }
@@ -199,7 +173,7 @@ mod tests {
     proptest! {
         #[test]
         fn garbage_is_no_ping(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-            prop_assume!(bytes.first_chunk::<4>() != Some(&MAGIC));
+            prop_assume!(!bytes.starts_with(&MAGIC.to_le_bytes()));
             prop_assert_eq!(Header::read(&bytes), None);
         }
     }

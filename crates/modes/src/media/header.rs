@@ -14,11 +14,13 @@
 
 use pathscope_core::Tick;
 
+use crate::codec;
+
 /// Length of the header.
 pub const HEADER_BYTES: usize = 48;
 
 /// First four bytes of every datagram of a stream.
-const MAGIC: [u8; 4] = *b"PSMV";
+const MAGIC: u32 = u32::from_le_bytes(*b"PSMV");
 /// The set-up of a flow speaks on the same port, and its last word may come twice.
 const ATTACH: [u8; 4] = *b"PSAT";
 
@@ -47,66 +49,38 @@ pub(super) enum Reading {
 impl Header {
     /// Writes the header to the start of `datagram`, which must have room for it.
     pub fn write(&self, datagram: &mut [u8]) {
-        let (head, rest) = datagram[..HEADER_BYTES].split_at_mut(4);
-        head.copy_from_slice(&MAGIC);
-        rest[..4].copy_from_slice(&self.flow.to_le_bytes());
-        rest[4..12].copy_from_slice(&self.token.to_le_bytes());
-        rest[12..20].copy_from_slice(&self.frame.to_le_bytes());
-        rest[20..24].copy_from_slice(&self.index.to_le_bytes());
-        rest[24..28].copy_from_slice(&self.check().to_le_bytes());
-        rest[28..36].copy_from_slice(&self.due.as_nanos().to_le_bytes());
-        rest[36..44].copy_from_slice(&self.sent.as_nanos().to_le_bytes());
+        let words = [
+            codec::word(MAGIC, self.flow),
+            self.token,
+            self.frame,
+            codec::word(self.index, self.check()),
+            self.due.as_nanos(),
+            self.sent.as_nanos(),
+        ];
+        codec::write(words, datagram);
     }
 
     /// Reads the header of `datagram`.
     pub fn read(datagram: &[u8]) -> Reading {
-        let Some(bytes) = datagram.first_chunk::<HEADER_BYTES>() else {
-            let is_other = datagram.starts_with(&ATTACH);
-            return if is_other { Reading::Foreign } else { Reading::Damaged };
-        };
-        if bytes.starts_with(&ATTACH) {
+        if datagram.starts_with(&ATTACH) {
             return Reading::Foreign;
         }
-        let header = Self {
-            flow: four(bytes, 4),
-            token: eight(bytes, 8),
-            frame: eight(bytes, 16),
-            index: four(bytes, 24),
-            due: Tick::from_nanos(eight(bytes, 32)),
-            sent: Tick::from_nanos(eight(bytes, 40)),
+        let Some([first, token, frame, fourth, due, sent]) = codec::read(datagram) else {
+            return Reading::Damaged;
         };
-        let is_whole = bytes.starts_with(&MAGIC) && four(bytes, 28) == header.check();
+        let ([magic, flow], [index, check]) = (codec::halves(first), codec::halves(fourth));
+        let [due, sent] = [due, sent].map(Tick::from_nanos);
+        let header = Self { flow, token, frame, index, due, sent };
+        let is_whole = magic == MAGIC && check == header.check();
         if is_whole { Reading::Whole(header) } else { Reading::Damaged }
     }
 
-    /// Thirty-two bits of all fields. Against damage, not against anybody.
+    /// Thirty-two bits of all fields.
     fn check(&self) -> u32 {
-        let words = [
-            u64::from(self.flow) << 32 | u64::from(self.index),
-            self.token,
-            self.frame,
-            self.due.as_nanos(),
-            self.sent.as_nanos(),
-        ];
-        let sum = words.iter().fold(0x7061_7468_7363_6f70, |sum: u64, word| {
-            // Each step is one to one, so that a single bit that differs makes another sum.
-            let mixed = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-            mixed ^ (mixed >> 32)
-        });
-        sum as u32
+        let [due, sent] = [self.due, self.sent].map(Tick::as_nanos);
+        let words = [codec::word(self.index, self.flow), self.token, self.frame, due, sent];
+        codec::digest(0x7061_7468_7363_6f70, &words) as u32
     }
-}
-
-fn four(bytes: &[u8; HEADER_BYTES], from: usize) -> u32 {
-    let mut word = [0; 4];
-    word.copy_from_slice(&bytes[from..from + 4]);
-    u32::from_le_bytes(word)
-}
-
-fn eight(bytes: &[u8; HEADER_BYTES], from: usize) -> u64 {
-    let mut word = [0; 8];
-    word.copy_from_slice(&bytes[from..from + 8]);
-    u64::from_le_bytes(word)
 }
 
 #[cfg(test)]

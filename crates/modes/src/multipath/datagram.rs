@@ -17,33 +17,24 @@ use pathscope_core::id::{FlowId, Lane};
 
 use super::MultipathPlan;
 use crate::pattern::{SessionKey, StreamKey};
-use crate::stamps;
+use crate::{codec, stamps};
 
 /// Length of the header, and so of the smallest datagram.
 pub const HEADER_BYTES: usize = 48;
 
 /// First four bytes of every datagram.
-const MAGIC: [u8; 4] = *b"PSMP";
+const MAGIC: u32 = u32::from_le_bytes(*b"PSMP");
 
 /// What a datagram is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Kind {
-    Data,
+    Data = 1,
     Echo,
     Check,
     CheckEcho,
 }
 
 impl Kind {
-    const fn code(self) -> u8 {
-        match self {
-            Self::Data => 1,
-            Self::Echo => 2,
-            Self::Check => 3,
-            Self::CheckEcho => 4,
-        }
-    }
-
     /// What the server sends back; nothing where it came from a server.
     pub const fn echo(self) -> Option<Self> {
         match self {
@@ -107,55 +98,46 @@ impl Content {
 
     /// Writes a datagram, which has room for all of it.
     pub fn write(&self, header: &Header, datagram: &mut [u8]) {
-        let (head, filler) = datagram.split_at_mut(HEADER_BYTES);
-        head[..4].copy_from_slice(&MAGIC);
-        head[4] = header.kind.code();
-        head[5] = header.lane.0;
-        head[6..8].copy_from_slice(&self.flow.to_le_bytes());
+        let [low, high] = self.flow.to_le_bytes();
+        let kind_and_flow = u32::from_le_bytes([header.kind as u8, header.lane.0, low, high]);
         let words = [
+            codec::word(MAGIC, kind_and_flow),
             self.token,
             header.number,
             header.sent.as_nanos(),
             header.server_received.as_nanos(),
             header.server_sent.as_nanos(),
         ];
-        for (bytes, word) in head[8..].chunks_exact_mut(8).zip(words) {
-            bytes.copy_from_slice(&word.to_le_bytes());
-        }
-        self.stream.copy_to(self.position(header.number), filler);
+        codec::write(words, datagram);
+        self.stream.copy_to(self.position(header.number), &mut datagram[HEADER_BYTES..]);
     }
 
     /// Judges a datagram that came on `lane`.
     pub fn read(&self, datagram: &[u8], lane: Lane) -> Found {
-        let Some(head) = datagram.first_chunk::<HEADER_BYTES>() else { return Found::Foreign };
-        let word = |index: usize| {
-            let mut bytes = [0; 8];
-            bytes.copy_from_slice(&head[8 + 8 * index..16 + 8 * index]);
-            u64::from_le_bytes(bytes)
+        let Some([first, token, number, times @ ..]) = codec::read::<6>(datagram) else {
+            return Found::Foreign;
         };
-        let is_ours =
-            head[..4] == MAGIC && head[6..8] == self.flow.to_le_bytes() && word(0) == self.token;
-        if !is_ours {
+        let [magic, kind_and_flow] = codec::halves(first);
+        let [kind, came_on, low, high] = kind_and_flow.to_le_bytes();
+        if magic != MAGIC || u16::from_le_bytes([low, high]) != self.flow || token != self.token {
             return Found::Foreign;
         }
         let kinds = [Kind::Data, Kind::Echo, Kind::Check, Kind::CheckEcho];
-        let Some(kind) = kinds.into_iter().find(|kind| kind.code() == head[4]) else {
+        let Some(kind) = kinds.into_iter().find(|&it| it as u8 == kind) else {
             return Found::Corrupt;
         };
-        let number = word(1);
+        let [sent, server_received, server_sent] = times.map(Tick::from_nanos);
         let is_check = matches!(kind, Kind::Check | Kind::CheckEcho);
         let is_whole = datagram.len() == self.size
             && number < self.datagrams
             && (number == 0 || !is_check)
-            && head[5] == lane.0
+            && came_on == lane.0
             // What comes from a client has no stamps of a server.
-            && (kind.echo().is_none() || word(3) == 0 && word(4) == 0)
+            && (kind.echo().is_none() || times[1..] == [0, 0])
             && self.stream.first_wrong(self.position(number), &datagram[HEADER_BYTES..]).is_none();
         if !is_whole {
             return Found::Corrupt;
         }
-        let tick = |index| Tick::from_nanos(word(index));
-        let [sent, server_received, server_sent] = [tick(2), tick(3), tick(4)];
         Found::Whole(Header { kind, lane, number, sent, server_received, server_sent })
     }
 
