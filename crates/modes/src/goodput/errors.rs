@@ -5,22 +5,25 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use crate::pattern::Corruption;
 
+/// The system or the path failed.
+fn network(text: impl Into<String>) -> FlowError {
+    FlowError { kind: FlowErrorKind::Network, text: text.into(), errno: None }
+}
+
+/// The other end broke the rules.
+fn protocol(text: String) -> FlowError {
+    FlowError { kind: FlowErrorKind::Protocol, text, errno: None }
+}
+
 /// The connection broke. The system's name of the error is added by whoever can ask the system.
 pub(super) fn reset(errno: i32, doing: &str, progress: &str) -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: format!("the connection broke (error {errno}) while {doing}, after {progress}"),
-        errno: Some(errno.to_string()),
-    }
+    let text = format!("the connection broke (error {errno}) while {doing}, after {progress}");
+    FlowError { errno: Some(errno.to_string()), ..network(text) }
 }
 
 /// The other end says that it failed there, and this end has not found why.
 pub(super) fn failed_there(doing: &str, progress: &str) -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: format!("the connection failed at the other end while {doing}, after {progress}"),
-        errno: None,
-    }
+    network(format!("the connection failed at the other end while {doing}, after {progress}"))
 }
 
 /// The other end has sent more than came, and nothing more comes.
@@ -31,7 +34,7 @@ pub(super) fn stalled(received: u64, end: Option<u64>) -> FlowError {
         count(end.saturating_sub(received)),
         count(end)
     );
-    FlowError { kind: FlowErrorKind::Network, text, errno: None }
+    network(text)
 }
 
 /// It was ended before its time, since nothing moved any more or nobody waited any longer.
@@ -53,7 +56,7 @@ pub(super) fn unfinished((sent, to_send): Progress, (received, to_come): Progres
             bytes(received)
         ),
     };
-    FlowError { kind: FlowErrorKind::Network, text, errno: None }
+    network(text)
 }
 
 /// Bytes of one direction, and where it ends, where that is known.
@@ -61,35 +64,23 @@ pub(super) type Progress = (u64, Option<u64>);
 
 /// The other end closed before it had sent everything.
 pub(super) fn closed_early(progress: &str) -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: format!("the other end closed the connection after {progress}"),
-        errno: None,
-    }
+    network(format!("the other end closed the connection after {progress}"))
 }
 
 /// The other end says it sent less than arrived, or more than was agreed.
 pub(super) fn wrong_total(received: u64, agreed: Option<u64>, told: u64) -> FlowError {
     let agreed =
         agreed.map_or_else(String::new, |agreed| format!(" of {} agreed on", count(agreed)));
-    FlowError {
-        kind: FlowErrorKind::Protocol,
-        text: format!(
-            "the other end says it sent {} bytes{agreed}, and {} bytes arrived",
-            count(told),
-            count(received)
-        ),
-        errno: None,
-    }
+    protocol(format!(
+        "the other end says it sent {} bytes{agreed}, and {} bytes arrived",
+        count(told),
+        count(received)
+    ))
 }
 
 /// More bytes came than the other end may send.
 pub(super) fn too_many(end: u64) -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Protocol,
-        text: format!("the other end sent more than the {} bytes of this flow", count(end)),
-        errno: None,
-    }
+    protocol(format!("the other end sent more than the {} bytes of this flow", count(end)))
 }
 
 /// Bytes were not what they must be.
@@ -109,46 +100,28 @@ pub(super) fn damage(corruption: &Corruption) -> String {
 
 /// The connection broke when all had been sent, and before the server had said how much was right.
 pub(super) fn reset_before_count(errno: i32) -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: format!(
-            "the connection broke (error {errno}) before both ends had agreed on their counts"
-        ),
-        errno: Some(errno.to_string()),
-    }
+    let text =
+        format!("the connection broke (error {errno}) before both ends had agreed on their counts");
+    FlowError { errno: Some(errno.to_string()), ..network(text) }
 }
 
 /// The other end closed when all had been sent, and before the server had said how much was right.
 pub(super) fn closed_before_count() -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: "the other end closed the connection before both ends had agreed on their counts"
-            .to_owned(),
-        errno: None,
-    }
+    network("the other end closed the connection before both ends had agreed on their counts")
 }
 
 /// The other end says that it failed there when all had been sent.
 pub(super) fn failed_before_count() -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: "the connection failed at the other end before both had agreed on their counts"
-            .to_owned(),
-        errno: None,
-    }
+    network("the connection failed at the other end before both had agreed on their counts")
 }
 
 /// The server verified another number of bytes than were sent.
 pub(super) fn short_count(sent: u64, verified: u64) -> FlowError {
-    FlowError {
-        kind: FlowErrorKind::Protocol,
-        text: format!(
-            "the server says it verified {} bytes, and {} were sent",
-            count(verified),
-            count(sent)
-        ),
-        errno: None,
-    }
+    protocol(format!(
+        "the server says it verified {} bytes, and {} were sent",
+        count(verified),
+        count(sent)
+    ))
 }
 
 /// How much of what was agreed on was sent.

@@ -20,15 +20,22 @@ pub struct LatencyTally {
     pub(super) damaged: u64,
     /// Of those: what was sent came after all.
     pub(super) mended: u64,
-    pub(super) rtt: Option<Box<LatencyHistogram>>,
-    pub(super) since_scheduled: Option<Box<LatencyHistogram>>,
-    pub(super) service: Option<Box<LatencyHistogram>>,
-    pub(super) send_lag: Option<Box<LatencyHistogram>>,
-    pub(super) server_residence: Option<Box<LatencyHistogram>>,
+    /// By [`Time`]; of those that are measured.
+    times: [Option<Box<LatencyHistogram>>; 5],
     pub(super) linear: Option<Box<LinearHistogram>>,
     pub(super) variation: Option<VariationTallies>,
     pub(super) parts: Option<PartsTally>,
     pub(super) one_way: Option<OneWayTally>,
+}
+
+/// Times of pings of which there is a distribution, as the report has them.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Time {
+    RoundTrip,
+    SinceScheduled,
+    Service,
+    SendLag,
+    ServerResidence,
 }
 
 /// Which histograms a plan fills: at the end that measures, which is the client. Whoever echoes counts alone, and a
@@ -58,20 +65,17 @@ impl Shape {
 
 impl LatencyTally {
     pub(super) fn new(shape: Shape) -> Self {
-        let histogram = |wanted: bool| wanted.then(Box::<LatencyHistogram>::default);
+        let Shape { measures, open_loop, stamped, .. } = shape;
         Self {
             counts: LatencyReport::default(),
             damaged: 0,
             mended: 0,
-            rtt: histogram(shape.measures),
-            since_scheduled: histogram(shape.open_loop),
-            service: histogram(shape.open_loop),
-            send_lag: histogram(shape.open_loop),
-            server_residence: histogram(shape.stamped),
+            times: [measures, open_loop, open_loop, open_loop, stamped]
+                .map(|is_measured| is_measured.then(Box::default)),
             linear: shape.ranges.map(|ranges| Box::new(LinearHistogram::new(ranges))),
-            variation: shape.measures.then(|| VariationTallies::new(shape.stamped)),
+            variation: measures.then(|| VariationTallies::new(stamped)),
             parts: shape.kernel.then(PartsTally::new),
-            one_way: shape.stamped.then(OneWayTally::default),
+            one_way: stamped.then(OneWayTally::default),
         }
     }
 
@@ -84,28 +88,26 @@ impl LatencyTally {
     pub fn merge(&mut self, other: &Self) {
         self.counts.add(&other.counts);
         add_fields!(self, other; damaged, mended);
-        merge(&mut self.rtt, other.rtt.as_deref());
-        merge(&mut self.since_scheduled, other.since_scheduled.as_deref());
-        merge(&mut self.service, other.service.as_deref());
-        merge(&mut self.send_lag, other.send_lag.as_deref());
-        merge(&mut self.server_residence, other.server_residence.as_deref());
-        if let (Some(sum), Some(other)) = (&mut self.linear, &other.linear) {
-            sum.merge(other);
+        for (sum, more) in self.times.iter_mut().zip(&other.times) {
+            sum.iter_mut().zip(more).for_each(|(sum, more)| sum.merge(more));
         }
-        if let (Some(sum), Some(other)) = (&mut self.variation, &other.variation) {
-            sum.merge(other);
-        }
-        if let (Some(sum), Some(other)) = (&mut self.one_way, &other.one_way) {
-            sum.merge(other);
-        }
-        if let (Some(sum), Some(other)) = (&mut self.parts, &other.parts) {
-            sum.merge(other);
+        self.linear.iter_mut().zip(&other.linear).for_each(|(sum, more)| sum.merge(more));
+        self.variation.iter_mut().zip(&other.variation).for_each(|(sum, more)| sum.merge(more));
+        self.parts.iter_mut().zip(&other.parts).for_each(|(sum, more)| sum.merge(more));
+        self.one_way.iter_mut().zip(&other.one_way).for_each(|(sum, more)| sum.merge(more));
+    }
+
+    /// A ping took so long, which counts where that is measured.
+    #[inline]
+    pub(super) fn record(&mut self, time: Time, value_ns: u64) {
+        if let Some(histogram) = &mut self.times[time as usize] {
+            histogram.record(value_ns);
         }
     }
 
     /// Round trips recorded so far, at the end that measures them.
     pub fn rtt(&self) -> Option<&LatencyHistogram> {
-        self.rtt.as_deref().filter(|rtt| !rtt.is_empty())
+        self.times[Time::RoundTrip as usize].as_deref().filter(|rtt| !rtt.is_empty())
     }
 
     /// What is said of an interval.
@@ -119,22 +121,21 @@ impl LatencyTally {
 
     /// What is said at the end.
     pub fn report(&self, error: Option<FlowError>) -> LatencyReport {
-        let distribution = |histogram: &Option<Box<LatencyHistogram>>| {
-            histogram
-                .as_ref()
-                .filter(|histogram| !histogram.is_empty())
-                .map(|histogram| histogram.distribution())
-        };
+        let [rtt, rtt_since_scheduled, service, send_lag, server_residence] =
+            self.times.each_ref().map(|times| {
+                let times = times.as_deref().filter(|times| !times.is_empty());
+                times.map(LatencyHistogram::distribution)
+            });
         // Of pings: echoes may be more, and a copy that is late or damaged takes no ping's place.
         let corrupt = self.damaged.saturating_sub(self.mended);
         LatencyReport {
             lost: self.counts.sent.saturating_sub(self.counts.received + corrupt),
             corrupt,
-            rtt: self.rtt().map(LatencyHistogram::distribution),
-            rtt_since_scheduled: distribution(&self.since_scheduled),
-            service: distribution(&self.service),
-            send_lag: distribution(&self.send_lag),
-            server_residence: distribution(&self.server_residence),
+            rtt,
+            rtt_since_scheduled,
+            service,
+            send_lag,
+            server_residence,
             linear: self.linear.as_deref().filter(|linear| linear.total() > 0).cloned(),
             variation: self.variation.as_ref().and_then(VariationTallies::report),
             parts: self.parts.as_ref().map(PartsTally::report),
@@ -142,11 +143,5 @@ impl LatencyTally {
             error,
             ..self.counts.clone()
         }
-    }
-}
-
-fn merge(into: &mut Option<Box<LatencyHistogram>>, from: Option<&LatencyHistogram>) {
-    if let Some(from) = from {
-        into.get_or_insert_default().merge(from);
     }
 }

@@ -9,6 +9,7 @@ use crate::latency::LatencyShared;
 use crate::latency::datagram::{Header, Kind, Note};
 use crate::latency::parts::Trip;
 use crate::latency::sample::{Outcome, Sample};
+use crate::latency::tally::Time;
 use crate::latency::variation::Transits;
 use crate::latency::window::{Arrival, Departure, Unanswered};
 
@@ -64,20 +65,12 @@ impl PingFlow {
             return Measured::No;
         }
         let tally = &mut shared.tally;
-        if let Some(histogram) = &mut tally.rtt {
-            histogram.record(rtt);
-        }
-        if let Some(linear) = &mut tally.linear {
-            linear.record(rtt);
-        }
-        if let Some(histogram) = &mut tally.since_scheduled {
-            histogram.record(now.nanos_since(due));
-        }
-        if let Some(histogram) = &mut tally.service {
-            histogram.record(now.nanos_since(sent));
-        }
-        if let (Some(residence), Some((received, echoed))) = (&mut tally.server_residence, server) {
-            residence.record(echoed.nanos_since(received));
+        tally.record(Time::RoundTrip, rtt);
+        tally.linear.iter_mut().for_each(|linear| linear.record(rtt));
+        tally.record(Time::SinceScheduled, now.nanos_since(due));
+        tally.record(Time::Service, now.nanos_since(sent));
+        if let Some((received, echoed)) = server {
+            tally.record(Time::ServerResidence, echoed.nanos_since(received));
         }
         let one_way_ns =
             server.map(|(received, echoed)| (difference(received, from), difference(now, echoed)));

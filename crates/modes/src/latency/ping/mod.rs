@@ -16,6 +16,7 @@ use super::datagram::{Header, Kind, Note};
 use super::drain::Drain;
 use super::schedule::Schedule;
 use super::shared::{trips_of, window_of};
+use super::tally::Time;
 use super::trips::Trips;
 use super::variation::Last;
 use super::window::{Departure, Window};
@@ -192,10 +193,8 @@ impl PingFlow {
             self.tell_unanswered(shared, forgotten);
         }
         shared.tally.counts.sent += 1;
-        if !self.is_warm_up(due, shared)
-            && let Some(lag) = &mut shared.tally.send_lag
-        {
-            lag.record(from.nanos_since(due));
+        if !self.is_warm_up(due, shared) {
+            shared.tally.record(Time::SendLag, from.nanos_since(due));
         }
         if let Some(trips) = &mut self.trips {
             trips.sent(self.next, from);
