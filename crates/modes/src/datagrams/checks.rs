@@ -6,6 +6,7 @@ use pathscope_core::record::{Caveat, Check};
 
 use super::{DatagramCorruption, DatagramsPlan, DatagramsReport, DatagramsSummary};
 use crate::load::Verify;
+use crate::lag;
 use crate::results::{UNKNOWN_DATA, unknown_end};
 
 /// A sender that is behind its schedule by more than this at its 99th percentile sends in bursts.
@@ -104,8 +105,7 @@ pub fn caveats(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Caveat> 
             );
             caveats.push(Caveat::new("rate_not_reached", text));
         }
-        let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0)?.value_ns);
-        if let Some(lag) = lag.filter(|&lag| lag > LAG_TOLD_NS) {
+        if let Some(lag) = lag::p99_ns(way.send_lag.as_ref()).filter(|&lag| lag > LAG_TOLD_NS) {
             let means = match way.lost {
                 Some(0) => "these bursts were not the rate that was asked for",
                 Some(_) => "part of what was lost may be due to these bursts",

@@ -13,6 +13,7 @@ use pathscope_core::record::{Evidence, Limit, Verdict, WorkerUsage};
 use super::{DatagramDirection, DatagramsPlan, DatagramsSummary};
 use crate::end::EndFacts;
 use crate::load::Extent;
+use crate::verdicts::{self, SURELY};
 
 /// A thread that used or awaited its processor for this share of the time has no more to give.
 const CPU_USED_UP: f64 = 0.9;
@@ -20,10 +21,6 @@ const CPU_USED_UP: f64 = 0.9;
 const RATE_REACHED: f64 = 0.99;
 /// Well above [`CPU_USED_UP`].
 const CPU_SURELY_USED_UP: f64 = 0.95;
-/// Of what was lost, what must be known to have been lost at one place for that to be sure.
-const SURELY: f64 = 2.0 / 3.0;
-/// Of a processor, what a hypervisor may take without a doubt about who was too slow.
-const STOLEN: f64 = 0.05;
 
 /// The verdict on a test of `plan`.
 pub fn verdict(
@@ -48,10 +45,7 @@ pub fn verdict(
         receiver_cpu: busiest(receiver),
         sender_still_ns: sender.still_ns(),
         receiver_still_ns: receiver.still_ns(),
-        stolen: [sender, receiver]
-            .into_iter()
-            .filter_map(|end| end.stolen_share())
-            .reduce(f64::max),
+        stolen: verdicts::most_stolen([sender, receiver]),
     };
     let (limit, text) = facts.judge();
     let verdict = Verdict::new(limit, text, facts.evidence()).doubted(&facts.doubts(limit));
@@ -208,9 +202,7 @@ impl Facts {
         };
         let near = is_near.then(|| text.to_owned());
         let is_of_end = !matches!(limit, Limit::Network | Limit::ConfiguredRate);
-        let stolen = self.stolen.filter(|&stolen| is_of_end && stolen >= STOLEN);
-        let stolen =
-            stolen.map(|stolen| format!("the hypervisor took {} of a processor", ratio(stolen)));
+        let stolen = verdicts::doubt_by_stolen(self.stolen).filter(|_| is_of_end);
         near.into_iter().chain(stolen).collect()
     }
 
@@ -263,11 +255,7 @@ impl Facts {
             Evidence::new("lost_on_the_way", self.on_the_way as f64, text)
         });
         let still = [("sender", self.sender_still_ns), ("receiver", self.receiver_still_ns)];
-        let still =
-            still.into_iter().filter(|&(_, still_ns)| still_ns > 0).map(|(end, still_ns)| {
-                let text = format!("the {end}'s program stood still for {}", duration_ns(still_ns));
-                Evidence::new(&format!("{end}_still_ns"), still_ns as f64, text)
-            });
+        let still = still.into_iter().filter_map(|(end, ns)| verdicts::stood_still(end, ns));
         shares.chain(drops).chain(on_the_way).chain(still).collect()
     }
 }

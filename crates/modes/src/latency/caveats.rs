@@ -6,6 +6,7 @@ use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_core::stats::{LatencyFigures, Trend};
 
 use super::{Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary};
+use crate::lag;
 
 /// Every ping came as it was sent and every echo was its ping, and the flow lived to its end.
 pub fn verified(client: &LatencyReport, server: Option<&LatencyReport>) -> Check {
@@ -142,8 +143,7 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
     let lag = summary.send_lag.as_ref()?;
     let least = period_ns.0.min(typical_ns(&summary.rtt).unwrap_or(u64::MAX)) / 10;
     let late = if typical_ns(lag)? > least {
-        let latest = latest(lag, period_ns.0).unwrap_or_default();
-        format!("{}{latest}", usually_late(lag))
+        usually_late(lag) + &lag::of_latest(lag, period_ns.0)
     } else {
         now_and_then_late(lag, period_ns.0 / 10)?
     };
@@ -160,29 +160,19 @@ fn typical_ns(figures: &LatencyFigures) -> Option<u64> {
 }
 
 fn usually_late(lag: &LatencyFigures) -> String {
-    if let Some(median) = lag.median_ns() {
-        format!("half of the pings left {} or more after their time", duration_ns(median))
-    } else {
+    lag::of_half(lag, "pings").unwrap_or_else(|| {
         let mean = duration_ns(lag.mean_ns.unwrap_or(0.0).round() as u64);
         format!("pings left {mean} after their time on average")
-    }
-}
-
-/// The latest, where it is above this: then others that were due by then left with it in a burst.
-fn latest(lag: &LatencyFigures, most_ns: u64) -> Option<String> {
-    let latest = lag.max_ns.filter(|&latest| latest > most_ns)?;
-    Some(format!(", the latest {}", duration_ns(latest)))
+    })
 }
 
 /// Where the latest of few, or the highest percentile that many support, is above this.
 fn now_and_then_late(lag: &LatencyFigures, most_ns: u64) -> Option<String> {
-    let (late_ns, text) = if let Some((tail, pings)) = lag.tail_ns() {
-        (tail, format!("of {pings} pings one left {} or more after its time", duration_ns(tail)))
-    } else {
-        let latest = lag.max_ns?;
-        let pings = counted(lag.count, "ping");
-        (latest, format!("of {pings} one left {} after its time", duration_ns(latest)))
+    let of_few = || {
+        let (latest, pings) = (lag.max_ns?, counted(lag.count, "ping"));
+        Some((latest, format!("of {pings} one left {} after its time", duration_ns(latest))))
     };
+    let (late_ns, text) = lag::of_tail(lag, "pings").or_else(of_few)?;
     (late_ns > most_ns).then_some(text)
 }
 

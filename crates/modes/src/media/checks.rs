@@ -5,6 +5,7 @@ use pathscope_core::record::{Caveat, Check};
 
 use super::{MediaPlan, MediaReport, MediaSummary};
 use crate::end::Hosts;
+use crate::lag;
 use crate::results::{UNKNOWN_DATA, unknown_end};
 
 /// Bytes of the headers of IPv6 and UDP.
@@ -95,7 +96,7 @@ pub fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -> Vec<C
             );
             caveats.push(Caveat::new("frames_unsent", text));
         }
-        let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0)?.value_ns);
+        let lag = lag::p99_ns(way.send_lag.as_ref());
         let late = lag.filter(|&lag| lag.saturating_mul(10) > plan.buffer_depth_ns.0);
         caveats.extend(late.map(|lag| {
             let text = format!(

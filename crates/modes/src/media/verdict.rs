@@ -11,6 +11,8 @@ use pathscope_core::record::{Evidence, Limit, Verdict};
 
 use super::{FrameCounts, MediaDirection, MediaPlan, MediaSummary};
 use crate::end::EndFacts;
+use crate::lag;
+use crate::verdicts::{self, SURELY};
 
 /// The verdict on a test of `plan`; `None` where an end has not reported.
 pub fn verdict(
@@ -45,9 +47,6 @@ fn bad(way: &MediaDirection) -> u64 {
 fn not_played(frames: FrameCounts) -> u64 {
     frames.missed.saturating_sub(frames.unsent).saturating_add(frames.erroneous)
 }
-
-/// Of the frames that were not played, what one reason must explain to be sure.
-const SURELY: f64 = 2.0 / 3.0;
 
 /// What a verdict rests on.
 #[derive(Debug)]
@@ -92,7 +91,7 @@ impl Facts {
             in_socket,
             unreadable,
             damaged: way.damaged_datagrams.unwrap_or(0),
-            lag_p99_ns: lag.and_then(|lag| lag.percentile(99.0)?.value_ns),
+            lag_p99_ns: lag::p99_ns(lag),
             lag_most_ns: lag.and_then(|lag| lag.max_ns),
             depth_ns: way.needed_depth_ns,
             receiver_still_ns: 0,
@@ -277,11 +276,7 @@ impl Facts {
         ];
         let text = format!("{} due and never left", counted(self.unsent, "frame"));
         evidence.push(of("frames_unsent", self.unsent, text));
-        if self.receiver_still_ns > 0 {
-            let still_ns = self.receiver_still_ns;
-            let text = format!("the receiver's program stood still for {}", duration_ns(still_ns));
-            evidence.push(of("receiver_still_ns", still_ns, text));
-        }
+        evidence.extend(verdicts::stood_still("receiver", self.receiver_still_ns));
         if self.damaged > 0 {
             let text = format!("{} damaged", counted(self.damaged, "datagram"));
             evidence.push(of("datagrams_damaged", self.damaged, text));

@@ -1,9 +1,10 @@
 //! What has to hold of a multipath test, and what to mind before believing its figures.
 
-use pathscope_core::quantity::{count, counted, duration_ns, total, were};
+use pathscope_core::quantity::{count, counted, total, were};
 use pathscope_core::record::{Caveat, Check};
 
 use super::{MultipathPlan, MultipathReport, MultipathSummary, PathReport};
+use crate::lag;
 use crate::latency::SocketDrops;
 use crate::paths::BY_ADDRESS;
 
@@ -112,28 +113,15 @@ pub fn caveats(
 /// A sender that lags behind its schedule makes its groups longer than they are meant to be, or now and then leaves a gap
 /// that is none of the path's.
 fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
-    let lag = summary.send_lag.median_ns()?;
-    let median = summary.effective.median_ns()?;
-    if lag > plan.interval_ns().min(median) / 10 {
-        // The others that were due by then left with the latest, in a burst.
-        let latest = summary.send_lag.max_ns.filter(|&latest| latest > plan.interval_ns());
-        let latest = latest
-            .map_or_else(String::new, |latest| format!(", the latest {}", duration_ns(latest)));
-        let text = format!(
-            "half of the datagrams left {} or more after their time{latest}: this machine kept the schedule no better",
-            duration_ns(lag)
-        );
-        return Some(Caveat::new("send_lag", text));
-    }
-    let (tail, datagrams) = summary.send_lag.tail_ns()?;
-    (tail > plan.interval_ns() / 10).then(|| {
-        let text = format!(
-            "of {datagrams} datagrams one left {} or more after its time: now and then this machine did not keep the \
-             schedule",
-            duration_ns(tail)
-        );
-        Caveat::new("send_lag", text)
-    })
+    let (lag, interval_ns) = (&summary.send_lag, plan.interval_ns());
+    let text = if lag.median_ns()? > interval_ns.min(summary.effective.median_ns()?) / 10 {
+        let late = lag::of_half(lag, "datagrams")? + &lag::of_latest(lag, interval_ns);
+        format!("{late}: this machine kept the schedule no better")
+    } else {
+        let (_, late) = lag::of_tail(lag, "datagrams").filter(|late| late.0 > interval_ns / 10)?;
+        format!("{late}: now and then this machine did not keep the schedule")
+    };
+    Some(Caveat::new("send_lag", text))
 }
 
 /// What was due and never left.

@@ -9,9 +9,8 @@ use pathscope_core::record::Limit;
 
 use super::facts::Facts;
 use super::limit::{CPU_WAITS, LAX, STRICT};
+use crate::verdicts::doubt_by_stolen;
 
-/// Of a processor, what a hypervisor may take without a doubt about what its threads show.
-const STOLEN: f64 = 0.05;
 /// Fewer looks than these are a short run's: a second of one connection.
 const FEW_LOOKS: u64 = 20;
 
@@ -38,9 +37,7 @@ impl Facts {
         let waits = waits.filter(|&wait| wait >= CPU_WAITS && !is_of_cpu && !is_of_stop);
         let waits = waits
             .map(|wait| format!("a thread waited for a processor for {} of the time", ratio(wait)));
-        let stolen = self.stolen.filter(|&stolen| stolen >= STOLEN);
-        let stolen =
-            stolen.map(|stolen| format!("the hypervisor took {} of a processor", ratio(stolen)));
+        let stolen = doubt_by_stolen(self.stolen);
         let rests_on_looks = !is_of_cpu && !is_of_stop;
         let looks = self.looks.filter(|&looks| rests_on_looks && looks < FEW_LOOKS);
         let looks =

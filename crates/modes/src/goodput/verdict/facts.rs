@@ -9,6 +9,7 @@ use super::GoodputEnd;
 use super::limit::Bounds;
 use crate::goodput::{GoodputPlan, GoodputSummary};
 use crate::load::Pattern;
+use crate::verdicts::most_stolen;
 
 /// Fewer looks at sockets than these say nothing: half a second of one connection.
 const LEAST_LOOKS: u64 = 10;
@@ -134,10 +135,7 @@ impl Facts {
             retransmits: retransmits(sender, in_turns.then_some(receiver)),
             stalled: sending(sender).filter(|_| !in_turns).and_then(stalled),
             looks: sending(sender).map(SendSamples::all),
-            stolen: [sender, receiver]
-                .into_iter()
-                .filter_map(|end| end.facts.stolen_share())
-                .reduce(f64::max),
+            stolen: most_stolen([sender.facts, receiver.facts]),
         }
     }
 }
