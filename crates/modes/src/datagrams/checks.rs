@@ -5,8 +5,8 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Caveat, Check};
 
 use super::{DatagramCorruption, DatagramsPlan, DatagramsReport, DatagramsSummary};
-use crate::load::Verify;
 use crate::lag;
+use crate::load::Verify;
 use crate::results::{UNKNOWN_DATA, unknown_end};
 
 /// A sender that is behind its schedule by more than this at its 99th percentile sends in bursts.
