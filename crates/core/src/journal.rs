@@ -153,7 +153,37 @@ pub struct Stream {
     pub session: String,
 }
 
+impl Status {
+    /// Bytes a second that were sent in it, rounded down; none over no time.
+    pub fn sent_per_second(&self) -> u64 {
+        per_second(self.sent_bytes, self.length_ns)
+    }
+
+    /// The same of those that were received.
+    pub fn received_per_second(&self) -> u64 {
+        per_second(self.received_bytes, self.length_ns)
+    }
+}
+
+impl Connection {
+    /// Bytes a second that were sent on it, rounded down; none over no time.
+    pub fn sent_per_second(&self) -> u64 {
+        per_second(self.facts.sent_bytes, self.time_ns)
+    }
+
+    /// The same of those that were received.
+    pub fn received_per_second(&self) -> u64 {
+        per_second(self.facts.received_bytes, self.time_ns)
+    }
+}
+
 impl StreamStatus {
+    /// Bits a second of what is received, or else of what is sent.
+    pub fn bits_per_second(&self) -> u64 {
+        let bytes = if self.receives { self.received_bytes } else { self.sent_bytes };
+        per_second(bytes.saturating_mul(8), self.length_ns)
+    }
+
     /// The same as of connections, where both stand in one table.
     pub fn as_connections(&self) -> Status {
         Status {
@@ -169,6 +199,12 @@ impl StreamStatus {
 }
 
 impl Stream {
+    /// Bits a second of what is received, or else of what is sent.
+    pub fn bits_per_second(&self) -> u64 {
+        let bytes = if self.receives { self.facts.received_bytes } else { self.facts.sent_bytes };
+        per_second(bytes.saturating_mul(8), self.streamed_ns)
+    }
+
     /// The same as a connection, where both stand in one table.
     pub fn as_connection(&self) -> Connection {
         Connection {
@@ -203,6 +239,11 @@ pub struct Step {
 }
 
 impl Ended {
+    /// By bytes or by a breach of protocol: what ctsTraffic counts as one.
+    pub fn data_or_protocol_errors(&self) -> u64 {
+        self.data_errors.saturating_add(self.protocol_errors)
+    }
+
     /// Counts one more.
     pub fn count(&mut self, error: Option<&FlowError>) {
         use crate::record::FlowErrorKind;
@@ -250,10 +291,23 @@ impl KernelView {
     }
 }
 
+/// Things a second, rounded down; none over no time.
+fn per_second(number: u64, length_ns: u64) -> u64 {
+    let rate = u128::from(number) * 1_000_000_000 / u128::from(length_ns.max(1));
+    if length_ns == 0 { 0 } else { u64::try_from(rate).unwrap_or(u64::MAX) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::FlowErrorKind;
+
+    #[test]
+    fn rates_are_whole_bytes_a_second_and_never_overflow() {
+        assert_eq!(per_second(1_000, 2_000_000_000), 500);
+        assert_eq!(per_second(7, 0), 0);
+        assert_eq!(per_second(u64::MAX, 1), u64::MAX);
+    }
 
     #[test]
     fn kinds_of_error_are_counted_apart() {

@@ -1,4 +1,5 @@
-//! The columns of each table, and the cells of a row: names and values, whatever they are written as.
+//! The columns of each table, and the cells of a row: names and values, whatever they are written as. Computes nothing:
+//! rates are the records' own.
 
 use pathscope_core::journal::{
     Connection, Entry, KernelView, Status, Stream, StreamStatus, Trouble,
@@ -132,13 +133,13 @@ fn status_cells(status: &Status) -> Vec<String> {
     let Status { ended, .. } = status;
     let mut cells = vec![
         seconds(status.at_ns),
-        per_second(status.sent_bytes, status.length_ns).to_string(),
-        per_second(status.received_bytes, status.length_ns).to_string(),
+        status.sent_per_second().to_string(),
+        status.received_per_second().to_string(),
         status.in_flight.to_string(),
         ended.completed.to_string(),
         ended.network_errors.to_string(),
         // Theirs counts both; ours tells the second one again in a column of its own.
-        (ended.data_errors + ended.protocol_errors).to_string(),
+        ended.data_or_protocol_errors().to_string(),
         ended.protocol_errors.to_string(),
         milliseconds(status.length_ns),
         status.sent_bytes.to_string(),
@@ -149,18 +150,11 @@ fn status_cells(status: &Status) -> Vec<String> {
     cells
 }
 
-/// Bits a second of what is received, or else of what is sent.
-pub fn bits_per_second(receives: bool, (received, sent): (u64, u64), length_ns: u64) -> u64 {
-    let bytes = if receives { received } else { sent };
-    per_second(bytes.saturating_mul(8), length_ns)
-}
-
 fn stream_status_cells(status: &StreamStatus) -> Vec<String> {
-    let bytes = (status.received_bytes, status.sent_bytes);
     let frames = &status.frames;
     vec![
         seconds(status.at_ns),
-        bits_per_second(status.receives, bytes, status.length_ns).to_string(),
+        status.bits_per_second().to_string(),
         status.streams.to_string(),
         frames.completed.to_string(),
         frames.missed.to_string(),
@@ -178,12 +172,11 @@ fn stream_status_cells(status: &StreamStatus) -> Vec<String> {
 fn stream_cells(stream: &Stream) -> Vec<String> {
     let facts = &stream.facts;
     let frames = &stream.frames;
-    let bytes = (facts.received_bytes, facts.sent_bytes);
     vec![
         seconds(stream.at_ns),
         facts.local.clone().unwrap_or_default(),
         facts.remote.clone().unwrap_or_default(),
-        bits_per_second(stream.receives, bytes, stream.streamed_ns).to_string(),
+        stream.bits_per_second().to_string(),
         frames.completed.to_string(),
         frames.missed.to_string(),
         frames.repeated.to_string(),
@@ -212,9 +205,9 @@ fn connection_cells(connection: &Connection) -> Vec<String> {
         facts.local.clone().unwrap_or_default(),
         facts.remote.clone().unwrap_or_default(),
         facts.sent_bytes.to_string(),
-        per_second(facts.sent_bytes, connection.time_ns).to_string(),
+        connection.sent_per_second().to_string(),
         facts.received_bytes.to_string(),
-        per_second(facts.received_bytes, connection.time_ns).to_string(),
+        connection.received_per_second().to_string(),
         (connection.time_ns / 1_000_000).to_string(),
         facts.error.as_ref().map_or_else(|| "Succeeded".to_owned(), |error| error.text.clone()),
         facts.connection_id.clone().unwrap_or_default(),
@@ -293,22 +286,9 @@ fn three_decimals(nanoseconds: u64, unit: u64) -> String {
     format!("{}.{:03}", nanoseconds / unit, nanoseconds % unit / (unit / 1_000))
 }
 
-/// Bytes a second, rounded down; none over no time.
-pub fn per_second(bytes: u64, length_ns: u64) -> u64 {
-    let rate = u128::from(bytes) * 1_000_000_000 / u128::from(length_ns.max(1));
-    if length_ns == 0 { 0 } else { u64::try_from(rate).unwrap_or(u64::MAX) }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn rates_are_whole_bytes_a_second_and_never_overflow() {
-        assert_eq!(per_second(1_000, 2_000_000_000), 500);
-        assert_eq!(per_second(7, 0), 0);
-        assert_eq!(per_second(u64::MAX, 1), u64::MAX);
-    }
 
     #[test]
     fn time_has_three_decimals() {

@@ -87,13 +87,12 @@ fn result(error: Option<&FlowError>) -> String {
 fn stream_closed(stream: &Stream) -> String {
     let facts = &stream.facts;
     let result = result(facts.error.as_ref());
-    let bytes = (facts.received_bytes, facts.sent_bytes);
     format!(
         "[{}] UDP connection {result} : {} [{}]: BitsPerSecond[{}] Completed[{}] Dropped[{}] Repeated[{}] Errors[{}] Late[{}] LostDatagrams[{}]\n",
         columns::seconds(stream.at_ns),
         ends(&stream.as_connection()),
         facts.connection_id.as_deref().unwrap_or_default(),
-        columns::bits_per_second(stream.receives, bytes, stream.streamed_ns),
+        stream.bits_per_second(),
         stream.frames.completed,
         stream.frames.missed,
         stream.frames.repeated,
@@ -106,16 +105,15 @@ fn stream_closed(stream: &Stream) -> String {
 fn closed(connection: &Connection) -> String {
     let Connection { at_ns, time_ns, facts, .. } = connection;
     let result = result(facts.error.as_ref());
-    let rate = |bytes| columns::per_second(bytes, *time_ns);
     let mut text = format!(
         "[{}] TCP connection {result} : {} [{}]: SendBytes[{}] SendBps[{}] RecvBytes[{}] RecvBps[{}] Time[{} ms]",
         columns::seconds(*at_ns),
         ends(connection),
         facts.connection_id.as_deref().unwrap_or_default(),
         facts.sent_bytes,
-        rate(facts.sent_bytes),
+        connection.sent_per_second(),
         facts.received_bytes,
-        rate(facts.received_bytes),
+        connection.received_per_second(),
         time_ns / 1_000_000
     );
     if let Some(retransmits) = facts.tcp.and_then(|tcp| tcp.retransmits) {
