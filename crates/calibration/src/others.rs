@@ -49,7 +49,8 @@ pub static GROUPS: [Group; 3] = [
 ];
 
 const fn figure(name: &'static str, unit: Unit, meaning: &'static str) -> FigureDefinition {
-    FigureDefinition { name, place: "", unit, better: Better::Neither, meaning, page: PAGE }
+    let (label, better) = (name, Better::Neither);
+    FigureDefinition { name, label, place: "", unit, better, meaning, page: PAGE }
 }
 
 /// What a cell's measurement is where another program than pathscope measured: its numbers by their ids.

@@ -15,8 +15,8 @@ const OTHERS: &str = "Others";
 
 /// All that a view needs.
 pub fn presentation(document: &CalibrationDocument) -> Presentation {
-    let ended = document.outcome.reason.clone().map(Value::Text);
-    let ended = ended.map(|reason| Figure::new("ended early", reason));
+    let ended = document.outcome.reason.as_ref();
+    let ended = ended.map(|reason| Figure::setting("ended_early", reason));
     let groups = groups().filter_map(|group| section(document, Some(group.name), group.title));
     // Of a version that knows more of them.
     let others = section(document, None, OTHERS);
@@ -44,14 +44,14 @@ fn title(document: &CalibrationDocument) -> String {
 }
 
 fn context(document: &CalibrationDocument) -> Vec<Figure> {
-    let text = |label: &str, text: String| Figure::new(label, Value::Text(text));
+    let text = |id: &str, text: String| Figure::setting(id, text);
     let host = &document.host;
     let cpus = host.cpus_online.map_or_else(String::new, |cpus| format!(", {cpus} processors"));
     let duration = document.extent.duration();
     vec![
         text("cells", format!("{}, some {duration} each", document.planned_cells)),
         text("machine", format!("{}{cpus}, {}", host.name, host.kernel)),
-        text("links' seed", document.seed.to_string()),
+        text("seed", document.seed.to_string()).labelled("links' seed"),
         text("began", document.started_at.clone()),
     ]
 }
@@ -73,11 +73,7 @@ fn section(document: &CalibrationDocument, group: Option<&str>, title: &str) -> 
         "noticed",
         "",
     ];
-    let table = Table {
-        title: String::new(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.iter().map(|row| cells_of(row)).collect(),
-    };
+    let table = Table::new("", columns, rows.iter().map(|row| cells_of(row)));
     let outside = rows.iter().filter(|row| row.outside_count > 0);
     let checks: Vec<Check> = outside
         .map(|row| Check { name: "figure".to_owned(), passed: false, text: row.sentence() })
@@ -115,11 +111,8 @@ fn in_short(document: &CalibrationDocument) -> Option<Section> {
             ]
         })
     });
-    let table = Table {
-        title: String::new(),
-        columns: ["", "rows", "numbers compared", "rows that hold", ""].map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    };
+    let columns = ["", "rows", "numbers compared", "rows that hold", ""];
+    let table = Table::new("", columns, rows);
     let title = "In short".to_owned();
     (!table.rows.is_empty()).then(|| Section { title, tables: vec![table], ..Section::default() })
 }
@@ -188,11 +181,7 @@ fn without_rows(document: &CalibrationDocument) -> Option<Section> {
         let figures = format!("{}{several}", it.figures);
         vec![Value::Text(figures), Value::Text(it.reason.clone())]
     });
-    let table = Table {
-        title: String::new(),
-        columns: ["figure", "why no row is about it"].map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    };
+    let table = Table::new("", ["figure", "why no row is about it"], rows);
     let title = "Figures without a truth".to_owned();
     (!table.rows.is_empty()).then(|| Section { title, tables: vec![table], ..Section::default() })
 }

@@ -9,6 +9,7 @@
 pub mod counters;
 pub mod error;
 pub mod event;
+pub mod figure;
 pub mod id;
 pub mod journal;
 pub mod presentation;

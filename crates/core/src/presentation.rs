@@ -1,6 +1,10 @@
-//! All that a view needs: labelled figures, tables, series and distributions, with no knowledge of the
-//! mode they come from. A mode fills a [`Presentation`]; a view lays it out and computes nothing.
+//! All that a view needs: figures, tables, series and distributions, with no knowledge of the mode they come from. A mode
+//! fills a [`Presentation`]; a view lays it out and computes nothing.
+//!
+//! What is a figure of `docs/figures.md` bears its id, and nothing is found by its label. A figure's address is its
+//! section's measurement and server, its [`Part`] and its id.
 
+use crate::figure::{Better, Part, Unit};
 use crate::record::{Caveat, Check, Verdict};
 use crate::stats::{Distribution, Percentile};
 
@@ -20,6 +24,10 @@ pub struct Presentation {
 /// One measurement.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
+    /// Where the document has it, `measurements[0]`: places of its figures go on from there. Empty: the document itself.
+    pub place: String,
+    /// The server that it is of, as it was named.
+    pub server: Option<String>,
     /// What it is: `goodput up`.
     pub title: String,
     /// What was done, in a few words: `8 TCP connections, push, 10 s`.
@@ -31,7 +39,7 @@ pub struct Section {
     /// Figures over time.
     pub series: Vec<Series>,
     /// Distributions of durations.
-    pub distributions: Vec<(String, Distribution)>,
+    pub distributions: Vec<Shape>,
     /// What had to hold.
     pub checks: Vec<Check>,
     /// What limited it.
@@ -40,13 +48,22 @@ pub struct Section {
     pub caveats: Vec<Caveat>,
 }
 
-/// One figure with its label.
-#[derive(Clone, Debug, PartialEq)]
+/// One figure, or one setting of the context.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Figure {
-    /// What it is.
+    /// Its id as `docs/figures.md` has it, complete: `goodput.rate.up`, `latency.rtt.p99`; of a setting its name. Empty:
+    /// words that stand for no single figure.
+    pub id: String,
+    /// Which one of several that share the id.
+    pub part: Part,
+    /// What people call it.
     pub label: String,
     /// How much.
     pub value: Value,
+    /// What it is a number of, also where there is none.
+    pub unit: Unit,
+    /// Which of two is the better one.
+    pub better: Better,
     /// A few words beside it.
     pub note: Option<String>,
     /// What it is compared with: figures of one section that name the same group share a unit. Empty: it stands alone,
@@ -57,26 +74,36 @@ pub struct Figure {
 impl Figure {
     /// A figure without a note.
     pub fn new(label: impl Into<String>, value: Value) -> Self {
-        Self { label: label.into(), value, note: None, group: String::new() }
+        Self { label: label.into(), value, ..Self::default() }
+    }
+
+    /// A setting by its id, which is its label but for `_`.
+    pub fn setting(id: &str, text: impl Into<String>) -> Self {
+        Self { id: id.to_owned(), ..Self::new(id.replace('_', " "), Value::Text(text.into())) }
+    }
+
+    /// The same figure under another label.
+    #[must_use]
+    pub fn labelled(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
     }
 
     /// The same figure as one of a group: those that are compared, and so share a unit.
     #[must_use]
-    pub fn of(mut self, group: impl Into<String>) -> Self {
-        self.group = group.into();
-        self
+    pub fn of(self, group: impl Into<String>) -> Self {
+        Self { group: group.into(), ..self }
     }
 
-    /// The same figure with a few words beside it.
+    /// The same figure with a few words beside it; with none where they are empty.
     #[must_use]
-    pub fn with_note(mut self, note: impl Into<String>) -> Self {
-        self.note = Some(note.into());
-        self
+    pub fn with_note(self, note: impl Into<String>) -> Self {
+        let note = note.into();
+        Self { note: (!note.is_empty()).then_some(note), ..self }
     }
 }
 
 /// A value and its unit. The view decides digits and spelling.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub enum Value {
     /// An amount of data.
     Bytes(u64),
@@ -92,44 +119,132 @@ pub enum Value {
     Ratio(f64),
     /// A percentile of durations, with its interval or the samples it would need.
     Percentile(Percentile),
+    /// A number in its base unit, which people are told in other words: `0.998`, `the median rose by 3 %`.
+    Worded(f64, String),
     /// Words.
     Text(String),
     /// Not measured.
+    #[default]
     Absent,
 }
 
-/// Figures side by side.
+impl Value {
+    /// The interval that holds the true value with 95 % probability, where one is known.
+    pub fn interval_ns(&self) -> Option<(u64, u64)> {
+        match self {
+            Self::Percentile(percentile) => {
+                percentile.value_ns.and(percentile.low_ns.zip(percentile.high_ns))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Figures side by side. A cell's id is that of its row, a point, and that of its column.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// What it shows.
     pub title: String,
-    /// The heads of its columns.
-    pub columns: Vec<String>,
+    /// Its columns.
+    pub columns: Vec<Column>,
     /// Its rows, each as long as `columns`.
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<TableRow>,
+}
+
+impl Table {
+    /// A table of these columns and rows.
+    pub fn new(
+        title: impl Into<String>,
+        columns: impl IntoIterator<Item = impl Into<Column>>,
+        rows: impl IntoIterator<Item = impl Into<TableRow>>,
+    ) -> Self {
+        let columns = columns.into_iter().map(Into::into).collect();
+        Self { title: title.into(), columns, rows: rows.into_iter().map(Into::into).collect() }
+    }
+}
+
+/// A column of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Column {
+    /// The end of the id of each of its cells; empty where they are no figures.
+    pub id: String,
+    /// What people call it.
+    pub head: String,
+    /// Which of two of its cells is the better one.
+    pub better: Better,
+}
+
+impl<T: Into<String>> From<T> for Column {
+    fn from(head: T) -> Self {
+        Self { head: head.into(), ..Self::default() }
+    }
+}
+
+/// A row of a table.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TableRow {
+    /// The begin of the id of each of its cells; empty where they are no figures.
+    pub id: String,
+    /// What its cells are of.
+    pub part: Part,
+    /// Its cells.
+    pub cells: Vec<Value>,
+}
+
+impl From<Vec<Value>> for TableRow {
+    fn from(cells: Vec<Value>) -> Self {
+        Self { cells, ..Self::default() }
+    }
+}
+
+/// Which chart suits a series or a distribution.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum Chart {
+    /// An area from zero, that what flowed fills.
+    Area,
+    /// A line.
+    #[default]
+    Line,
+    /// Bars over ranges of durations, each as many times longer than the last.
+    Histogram,
+}
+
+/// What a series or a distribution is of, and where its values are.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Source {
+    /// The figure that it shows, as `docs/figures.md` has it: `goodput.rate.up`, `latency.rtt`.
+    pub id: String,
+    /// What people call it.
+    pub label: String,
+    /// What its values are.
+    pub unit: Unit,
+    /// Which of two of them is the better one.
+    pub better: Better,
+    /// Where its section of the document has them, as places in `docs/figures.md` are told: each entry of a list is `[]`.
+    pub place: String,
+    /// The column of a file of samples that has them one by one.
+    pub sample_column: Option<&'static str>,
+    /// What it is best drawn as.
+    pub chart: Chart,
 }
 
 /// One figure over time.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Series {
-    /// What it is.
-    pub label: String,
+    /// What it is of.
+    pub source: Source,
     /// Time since the start of the document in nanoseconds, and the value then; gaps are absent.
     pub points: Vec<(u64, Option<f64>)>,
-    /// What the values are.
-    pub unit: Unit,
 }
 
-/// Units of a series.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub enum Unit {
-    /// Bits a second.
-    BitRate,
-    /// Nanoseconds.
-    Nanoseconds,
-    /// A number of things.
-    #[default]
-    Count,
+/// How durations are distributed. The edges of its buckets are fixed,
+/// the same in every distribution.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shape {
+    /// What it is of.
+    pub source: Source,
+    /// How many durations fell into which bucket.
+    pub distribution: Distribution,
 }
 
 /// One line of a live report: the same columns in each line of a measurement.

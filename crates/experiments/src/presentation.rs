@@ -11,8 +11,8 @@ use crate::document::{
 
 /// All that a view needs.
 pub fn presentation(document: &ExperimentsDocument) -> Presentation {
-    let ended = document.outcome.reason.clone().map(Value::Text);
-    let ended = ended.map(|reason| Figure::new("ended early", reason));
+    let ended = document.outcome.reason.as_ref();
+    let ended = ended.map(|reason| Figure::setting("ended_early", reason));
     Presentation {
         title: title(document),
         context: context(document).into_iter().chain(ended).collect(),
@@ -31,17 +31,16 @@ fn title(document: &ExperimentsDocument) -> String {
 }
 
 fn context(document: &ExperimentsDocument) -> Vec<Figure> {
-    let text = |label: &str, text: String| Figure::new(label, Value::Text(text));
     let lab = &document.lab;
-    let mut context = vec![text("network", lab.summary.clone())];
-    context.extend(lab.links.iter().map(|link| text("link", link.clone())));
+    let mut context = vec![Figure::setting("network", &lab.summary)];
+    context.extend(lab.links.iter().map(|link| Figure::setting("link", link)));
     if !lab.links.is_empty() {
-        context.push(text("shaped by", format!("{}, seed {}", lab.shaper, lab.seed)));
+        context.push(Figure::setting("shaped_by", format!("{}, seed {}", lab.shaper, lab.seed)));
     }
     let host = &document.host;
     let cpus = host.cpus_online.map_or_else(String::new, |cpus| format!(", {cpus} processors"));
-    context.push(text("machine", format!("{}{cpus}, {}", host.name, host.kernel)));
-    context.push(text("began", document.started_at.clone()));
+    context.push(Figure::setting("machine", format!("{}{cpus}, {}", host.name, host.kernel)));
+    context.push(Figure::setting("began", &document.started_at));
     context
 }
 
@@ -174,7 +173,7 @@ fn table(experiment: &ExperimentResult) -> Option<Table> {
             }
         }
     }
-    Some(Table { title: String::new(), columns, rows: cells })
+    Some(Table::new("", columns, cells))
 }
 
 /// How far what was measured is from what was expected: of a share in points, of all else in percent of what was expected.

@@ -20,6 +20,7 @@ pub mod datagrams;
 pub mod document;
 pub mod draw;
 pub mod end;
+pub mod figure;
 pub mod figures;
 pub mod flows;
 pub mod follow_up;

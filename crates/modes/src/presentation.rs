@@ -1,15 +1,18 @@
 //! A document as a presentation. Asks each mode for its figures; knows no view.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::presentation::{Figure, Presentation, Row, Section, Series, Table, Value};
+use pathscope_core::presentation::{
+    Figure, Presentation, Row, Section, Series, Shape, Table, Value,
+};
 use pathscope_core::quantity::{bytes, count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{Host, LabNode, OffCpu, WorkerUsage};
-use pathscope_core::stats::{Distribution, LatencyFigures};
+use pathscope_core::stats::LatencyFigures;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::end::Hosts;
+use crate::figures::ENDS;
 use crate::registry::{EndReport, InDocuments, ProbePlan, Test, Visitor};
-use crate::results::{Detail, Ends, Point, Results};
+use crate::results::{Detail, Ends, Point};
 use crate::{goodput, probes, search};
 
 /// All of a document.
@@ -18,7 +21,11 @@ pub fn presentation(document: &Document) -> Presentation {
     // Several measurements are looked at side by side; their connections stand in the document.
     let detail =
         if document.measurements.len() > 1 { Detail::Failures } else { Detail::Everything };
-    sections.extend(shown(document).map(|it| section(it, &document.hosts, detail)));
+    sections.extend(shown(document).map(|(number, it)| Section {
+        place: format!("measurements[{}]", number - 1),
+        server: document.target.clone(),
+        ..section(it, &document.hosts, detail)
+    }));
     Presentation {
         title: title(&document.kind, document.target.as_deref()),
         context: context(document),
@@ -27,15 +34,15 @@ pub fn presentation(document: &Document) -> Presentation {
     }
 }
 
-/// The measurements that are told in full: of a search, the trial that shows what was found, and those in which
+/// The measurements that are told in full, by their numbers from 1: of a search, the trial that shows what was found, and those in which
 /// something was wrong.
-fn shown(document: &Document) -> impl Iterator<Item = &Measurement> {
+fn shown(document: &Document) -> impl Iterator<Item = (u64, &Measurement)> {
     let found = document.rate_search.as_ref().map(|search| search.found.map(|found| found.trial));
     let is_shown = move |(number, measurement): &(u64, &Measurement)| {
         let has_failed = || measurement.checks.iter().any(|check| !check.passed);
         found.is_none_or(|found| found == Some(*number) || has_failed())
     };
-    (1..).zip(&document.measurements).filter(is_shown).map(|(_, measurement)| measurement)
+    (1..).zip(&document.measurements).filter(is_shown)
 }
 
 /// What is said before anything is measured.
@@ -52,7 +59,7 @@ pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
     let mut cells = vec![Figure::new("time", end_ns.map_or(Value::Absent, Value::Duration))];
     cells.extend(test.plan.visit(Cells(interval)));
     let probes = test.probe.iter();
-    cells.extend(probes.flat_map(|plan| probes::cells(plan, interval.slices::<ProbePlan>())));
+    cells.extend(probes.flat_map(|_| probes::cells(interval.slices::<ProbePlan>())));
     Row { section: name.to_owned(), cells }
 }
 
@@ -67,27 +74,27 @@ impl Visitor for Cells<'_> {
 }
 
 fn context(document: &Document) -> Vec<Figure> {
-    let text = |label: &str, text: String| Figure::new(label, Value::Text(text));
-    let mut context = vec![text("started", document.started_at.clone())];
-    context.push(text("client", host(&document.hosts.client)));
+    let mut context = vec![Figure::setting("started", &document.started_at)];
+    context.push(Figure::setting("client", host(&document.hosts.client)));
     match &document.hosts.server {
         Some(_) if document.hosts.is_one_machine() => {
-            context.push(text("server", "the same machine".to_owned()));
+            context.push(Figure::setting("server", "the same machine"));
         }
-        Some(server) => context.push(text("server", host(server))),
+        Some(server) => context.push(Figure::setting("server", host(server))),
         None => {}
     }
-    context.extend(lab(document).map(|lab| text("lab", lab)));
+    context.extend(lab(document).map(|lab| Figure::setting("lab", lab)));
     let hosts = document.hosts.both();
     let control = hosts.map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
     let mut control: Vec<&str> = control.collect();
     control.dedup();
-    context.push(text(
-        "congestion control",
+    context.push(Figure::setting(
+        "congestion_control",
         asked_control(document).unwrap_or_else(|| control.join(", ")),
     ));
     if document.outcome.state != OutcomeState::Complete {
-        context.push(text("ended early", document.outcome.reason.clone().unwrap_or_default()));
+        let reason = document.outcome.reason.clone().unwrap_or_default();
+        context.push(Figure::setting("ended_early", reason));
     }
     context
 }
@@ -123,7 +130,8 @@ fn host(host: &Host) -> String {
 /// Several measurements side by side.
 fn overview(document: &Document) -> Option<Section> {
     if let Some(found) = &document.rate_search {
-        return Some(search::presentation::section(found));
+        let server = document.target.clone();
+        return Some(Section { server, ..search::presentation::section(found) });
     }
     if document.measurements.len() < 2 {
         return None;
@@ -134,8 +142,7 @@ fn overview(document: &Document) -> Option<Section> {
     }
     let columns =
         ["", "goodput up", "goodput down", "RTT p50", "RTT p75", "RTT p99", "RTT max", "lost"];
-    let rows = document.measurements.iter().map(overview_row).collect();
-    let table = Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows };
+    let table = Table::new("", columns, document.measurements.iter().map(overview_row));
     Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
 }
 
@@ -201,6 +208,7 @@ fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section 
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
         caveats: measurement.caveats.clone(),
+        ..Section::default()
     }
 }
 
@@ -209,7 +217,7 @@ fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section 
 struct Told {
     figures: Vec<Figure>,
     tables: Vec<Table>,
-    distributions: Vec<(String, Distribution)>,
+    distributions: Vec<Shape>,
 }
 
 /// Has a mode tell of a measurement.
@@ -231,11 +239,10 @@ impl Visitor for Tell<'_> {
         };
         let server = server.as_ref().and_then(|server| server.end(M::report(server)));
         let ends = Ends { client: of_client, server, hosts: self.hosts };
-        let distributions = M::distributions(&ends).into_iter();
         Told {
             figures,
             tables: plan.tables(summary, &ends, self.detail),
-            distributions: distributions.map(|(of, it)| (of.to_owned(), it.clone())).collect(),
+            distributions: M::distributions(&ends),
         }
     }
 }
@@ -256,11 +263,12 @@ fn of_workers(
 /// How long connections took to be established.
 fn connect_time(connects: &LatencyFigures) -> Figure {
     let mean = connects.mean_ns.map(|mean| mean as u64);
-    let value = connects.median_ns().or(mean).map_or(Value::Absent, Value::Duration);
-    let figure = Figure::new("connect time", value);
+    let median = connects.median_ns();
+    let (which, statistic) =
+        if median.is_some() { ("median", "connect.p50") } else { ("mean", "connect.mean") };
+    let figure = ENDS.of("client", statistic, median.or(mean)).labelled("connect time");
     match (connects.count, connects.min_ns, connects.max_ns) {
         (2.., Some(least), Some(most)) => {
-            let which = if connects.median_ns().is_some() { "median" } else { "mean" };
             let range = duration_range(least, most);
             figure.with_note(format!("{which} of {}; {range}", count(connects.count)))
         }
@@ -339,10 +347,11 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         let is_plain = ends.all(|end| end.stood_still_ns.is_none());
         let mut points = test.plan.visit(Points(interval));
         let probes = test.probe.iter();
-        points.extend(probes.flat_map(|plan| plan.points(interval.slices::<ProbePlan>())));
-        for Point { label, unit, value } in points {
-            let place = all.iter().position(|series| series.label == label).unwrap_or_else(|| {
-                all.push(Series { label: label.to_owned(), points: Vec::new(), unit });
+        points.extend(probes.map(|_| probes::point(interval.slices::<ProbePlan>())));
+        for Point { source, value } in points {
+            let is_it = |series: &Series| series.source.id == source.id;
+            let place = all.iter().position(is_it).unwrap_or_else(|| {
+                all.push(Series { source, points: Vec::new() });
                 all.len() - 1
             });
             let at = start_ns.saturating_add(end.start_ns);

@@ -1,15 +1,16 @@
 //! Latency probes beside a load: what they came to, and what to mind of them.
 
-use pathscope_core::presentation::{Figure, Value};
+use pathscope_core::figure::Part;
+use pathscope_core::presentation::{Figure, Shape};
 use pathscope_core::quantity::{count, counted, ratio, were};
 use pathscope_core::record::Caveat;
-use pathscope_core::stats::Distribution;
 use pathscope_flow::Transport;
 
 use crate::document::{Interval, client_slices};
+use crate::latency::figures::LOADED;
 use crate::latency::{LatencySummary, Protocol, presentation};
 use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Test, Visitor};
-use crate::results::{Beside, Ends, Results, Slices};
+use crate::results::{Beside, Ends, Point, Results, Slices};
 
 /// What the reports of both ends on them come to.
 pub(crate) fn summary(
@@ -74,35 +75,39 @@ fn unanswered(probes: &LatencySummary) -> Option<Caveat> {
 }
 
 /// Their cells of a live row, beside those of the load. A row has too few for a p99.
-pub(crate) fn cells(
-    plan: &ProbePlan,
-    interval: Slices<'_, <ProbePlan as Results>::Interval>,
-) -> impl Iterator<Item = Figure> {
-    plan.cells(interval).into_iter().skip(1).filter(|cell| cell.label != "RTT p99")
+pub(crate) fn cells(interval: Slices<'_, <ProbePlan as Results>::Interval>) -> [Figure; 2] {
+    let [median, _, most] = presentation::rtt_cells(&LOADED, interval.of_client());
+    [median, most]
+}
+
+/// Their figure over time.
+pub(crate) fn point(interval: Slices<'_, <ProbePlan as Results>::Interval>) -> Point {
+    presentation::median_point(&LOADED, interval.of_client())
 }
 
 /// Their figures, in short.
 pub(crate) fn figures(probes: &LatencySummary) -> Vec<Figure> {
     let percents = [50.0, 75.0, 90.0, 95.0, 99.0];
-    let mut figures = presentation::percentiles(&probes.rtt, "loaded RTT", &percents);
+    let mut figures = presentation::percentiles(&LOADED, ("rtt", &probes.rtt), &percents);
     let since = presentation::since(probes).map_or_else(String::new, |since| format!("; {since}"));
     let note = format!("{} of {} probes lost{since}", count(probes.lost), count(probes.sent));
-    let exact = |label: &str, value: Option<u64>| {
-        Figure::new(label, value.map_or(Value::Absent, Value::Duration)).of("loaded RTT")
-    };
     // Where too few came back for a median, these two are all that is known.
     if probes.rtt.count > 0 && probes.rtt.median_ns().is_none() {
         let taken = format!("{} taken", count(probes.rtt.count));
-        figures.push(exact("loaded RTT minimum", probes.rtt.min_ns).with_note(taken));
+        figures.push(LOADED.figure("rtt.min", probes.rtt.min_ns).with_note(taken));
     }
-    figures.push(exact("loaded RTT maximum", probes.rtt.max_ns).with_note(note));
-    figures
+    figures.push(LOADED.figure("rtt.max", probes.rtt.max_ns).with_note(note));
+    let loaded = |figure: Figure| {
+        let label = format!("loaded {}", figure.label);
+        figure.labelled(label).of("loaded RTT")
+    };
+    figures.into_iter().map(loaded).collect()
 }
 
 /// The distribution of their round trips.
-pub(crate) fn distribution(client: &EndReport) -> Option<(String, Distribution)> {
-    let rtt = client.probe.as_ref()?.rtt.clone()?;
-    Some(("RTT".to_owned(), rtt))
+pub(crate) fn distribution(client: &EndReport) -> Option<Shape> {
+    let rtt = client.probe.as_ref()?.rtt.as_ref()?;
+    Some(LOADED.shape(&Part::Whole, ("rtt", "client.probe.rtt", "rtt_ns"), rtt))
 }
 
 impl Test {

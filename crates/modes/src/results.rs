@@ -7,10 +7,9 @@
 use std::fmt::Debug;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::presentation::{Figure, Table, Unit};
+use pathscope_core::presentation::{Figure, Shape, Source, Table};
 use pathscope_core::quantity::counted;
 use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Verdict};
-use pathscope_core::stats::Distribution;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -154,25 +153,13 @@ pub enum Detail {
 }
 
 /// One figure of an interval as a point of a series.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// What the series is of.
-    pub label: &'static str,
-    /// What its values are.
-    pub unit: Unit,
+    pub source: Source,
     /// The value then, where it is known.
     pub value: Option<f64>,
 }
-
-impl Point {
-    /// Bits a second.
-    pub const fn rate(label: &'static str, value: Option<f64>) -> Self {
-        Self { label, unit: Unit::BitRate, value }
-    }
-}
-
-/// Distributions, each with what it is of.
-pub type Distributions<'a> = Vec<(&'static str, &'a Distribution)>;
 
 /// A mode whose ends report.
 pub trait Results: Mode + Sized {
@@ -249,7 +236,7 @@ pub trait Results: Mode + Sized {
     }
 
     /// Distributions of durations.
-    fn distributions<'a>(_ends: &Ends<'a, Self::Report>) -> Distributions<'a> {
+    fn distributions(_ends: &Ends<'_, Self::Report>) -> Vec<Shape> {
         Vec::new()
     }
 

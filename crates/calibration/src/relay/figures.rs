@@ -36,7 +36,8 @@ const FIGURES: [FigureDefinition; 12] = [
 const LEAST_SAMPLES: [(&str, u64); 2] = [("p50", 20), ("p99", 1_000)];
 
 const fn figure(name: &'static str, unit: Unit, meaning: &'static str) -> FigureDefinition {
-    FigureDefinition { name, place: "", unit, better: Better::Neither, meaning, page: PAGE }
+    let (label, better) = (name, Better::Neither);
+    FigureDefinition { name, label, place: "", unit, better, meaning, page: PAGE }
 }
 
 /// By what it is known that is not the relay, where a figure cannot be without it, whatever truth it is held to.

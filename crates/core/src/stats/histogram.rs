@@ -248,9 +248,14 @@ pub struct Bucket {
 }
 
 impl Bucket {
+    /// The smallest value that falls into it; where neighbours were merged, into the highest of them.
+    pub fn lower_ns(&self) -> u64 {
+        Buckets::lowest_equivalent(self.upper_ns)
+    }
+
     /// The middle of the values that fall into it.
     pub fn middle_ns(&self) -> u64 {
-        let lower = Buckets::lowest_equivalent(self.upper_ns);
+        let lower = self.lower_ns();
         lower + (self.upper_ns - lower) / 2
     }
 }

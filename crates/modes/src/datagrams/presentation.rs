@@ -3,9 +3,11 @@
 use pathscope_core::presentation::{Figure, Table, Value};
 use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, rate_range, ratio};
 
+use super::figures::GROUP;
 use super::{
     DatagramDirection, DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload,
 };
+use crate::figure::{Amount, Unit};
 use crate::load::{Extent, Verify};
 use crate::results::Slices;
 
@@ -43,31 +45,33 @@ pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
     let is_both = summary.up.is_some() && summary.down.is_some();
     let mut figures = Vec::new();
     for (name, way) in summary.directions() {
-        let label = |what: &str| if is_both { format!("{what} {name}") } else { what.to_owned() };
-        figures.push(goodput(format!("goodput {name}"), way));
-        figures.extend(sent(label("datagrams"), way));
-        figures.extend(lost(label("lost"), way));
-        figures.extend(order(&label, way));
-        figures.extend(timing(&label, way));
-        if let Some(fairness) = way.fairness {
+        let start = figures.len() + 1;
+        figures.push(goodput(name, way));
+        figures.extend(sent(name, way));
+        figures.extend(lost(name, way));
+        figures.extend(order(name, way));
+        figures.extend(timing(name, way));
+        let fairness = GROUP.of(name, "fairness", way.fairness);
+        if way.fairness.is_some() {
             let range = way.slowest_bps.zip(way.fastest_bps);
             let range = range
                 .map_or_else(String::new, |(low, high)| format!("; {}", rate_range(low, high)));
-            let figure = Figure::new(label("fairness"), Value::Text(format!("{fairness:.3}")));
-            figures.push(figure.with_note(format!("Jain's index over the flows{range}")));
+            figures.push(fairness.with_note(format!("Jain's index over the flows{range}")));
         } else if let Some(why) = way.no_fairness {
-            figures.push(Figure::new(label("fairness"), Value::Absent).with_note(why.text()));
+            figures.push(fairness.with_note(why.text()));
+        }
+        if is_both {
+            figures[start..].iter_mut().for_each(|it| it.label = format!("{} {name}", it.label));
         }
     }
     if summary.failed > 0 {
         let note = format!("of {} failed", count(summary.completed.saturating_add(summary.failed)));
-        figures.push(Figure::new("flows", Value::Count(summary.failed)).with_note(note));
+        figures.push(GROUP.figure("failed", summary.failed).with_note(note));
     }
     figures
 }
 
-fn goodput(label: String, way: &DatagramDirection) -> Figure {
-    let value = way.goodput_bps.map_or(Value::Absent, Value::BitRate);
+fn goodput(name: &'static str, way: &DatagramDirection) -> Figure {
     let verb = match way.verify {
         Some(Verify::Full) | None => "verified",
         Some(Verify::Sampled) => "received, one byte in 16 verified",
@@ -85,24 +89,22 @@ fn goodput(label: String, way: &DatagramDirection) -> Figure {
             duration_ns(way.window_ns)
         ),
     };
-    Figure::new(label, value).of("goodput").with_note(note)
+    let figure = GROUP.of(name, "rate", way.goodput_bps);
+    figure.labelled(format!("goodput {name}")).of("goodput").with_note(note)
 }
 
-fn sent(label: String, way: &DatagramDirection) -> Option<Figure> {
+fn sent(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
     let unsent = match way.unsent {
         Some(unsent) if unsent > 0 => format!("; {} more were due and never left", count(unsent)),
         _ => String::new(),
     };
     let received = way.received.map_or_else(|| "?".to_owned(), count);
-    Some(
-        Figure::new(label, Value::Count(way.sent?))
-            .with_note(format!("{received} received{unsent}")),
-    )
+    Some(GROUP.of(name, "sent", way.sent?).with_note(format!("{received} received{unsent}")))
 }
 
-fn lost(label: String, way: &DatagramDirection) -> Option<Figure> {
+fn lost(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
     let lost = way.lost?;
-    let figure = Figure::new(label, Value::Count(lost));
+    let figure = GROUP.of(name, "lost", lost);
     if lost == 0 {
         return Some(figure);
     }
@@ -121,7 +123,7 @@ fn lost(label: String, way: &DatagramDirection) -> Option<Figure> {
 }
 
 /// What came otherwise than in order, once and right; where there is any.
-fn order(label: &impl Fn(&str) -> String, way: &DatagramDirection) -> Vec<Figure> {
+fn order(name: &'static str, way: &DatagramDirection) -> Vec<Figure> {
     let extent = way
         .reordering_extent_max
         .map_or_else(String::new, |extent| format!("; extent at most {}", count(extent)));
@@ -135,24 +137,18 @@ fn order(label: &impl Fn(&str) -> String, way: &DatagramDirection) -> Vec<Figure
     ]
     .into_iter()
     .filter(|(_, number, _)| *number > 0)
-    .map(|(what, number, note)| {
-        let figure = Figure::new(label(what), Value::Count(number));
-        if note.is_empty() { figure } else { figure.with_note(note) }
-    })
+    .map(|(what, number, note)| GROUP.of(name, what, number).with_note(note))
     .collect()
 }
 
-fn timing(label: &impl Fn(&str) -> String, way: &DatagramDirection) -> Vec<Figure> {
-    let duration = |value: f64| Value::Duration(value.round() as u64);
+fn timing(name: &'static str, way: &DatagramDirection) -> Vec<Figure> {
     let jitter = way.jitter.as_ref().map(|jitter| {
         let most = duration_ns(jitter.rfc3550.max_ns.round() as u64);
-        Figure::new(label("jitter"), duration(jitter.rfc3550.mean_ns))
-            .of("jitter")
-            .with_note(format!("RFC 3550, mean; at most {most}"))
+        let figure = GROUP.of(name, "jitter", jitter.rfc3550.mean_ns).of("jitter");
+        figure.with_note(format!("RFC 3550, mean; at most {most}"))
     });
     let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0).copied());
-    let lag =
-        lag.map(|lag| Figure::new(label("send lag p99"), Value::Percentile(lag)).of("send lag"));
+    let lag = lag.map(|lag| GROUP.of(name, "send_lag.p99", lag).of("send lag"));
     jitter.into_iter().chain(lag).collect()
 }
 
@@ -163,14 +159,14 @@ pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Opti
     }
     let columns =
         ["flow", "sent up", "lost up", "up", "received down", "lost down", "down", "error"];
-    let rate = |bps: Option<f64>| bps.map_or(Value::Absent, Value::BitRate);
+    let rate = |bps: Option<f64>| bps.value(Unit::BitRate);
     let row = |flow: &super::DatagramFlowFacts| {
         let there = server.and_then(|end| end.flows.iter().find(|it| it.flow == flow.flow));
         let error = flow.error.as_ref().or_else(|| there?.error.as_ref());
         vec![
             Value::Count(u64::from(flow.flow.0)),
             Value::Count(flow.sent),
-            there.map_or(Value::Absent, |there| Value::Count(there.lost)),
+            there.map(|there| there.lost).value(Unit::Count),
             rate(there.and_then(|there| there.received_bps)),
             Value::Count(flow.received),
             Value::Count(flow.lost),
@@ -178,11 +174,7 @@ pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Opti
             Value::Text(error.map_or_else(String::new, |error| error.text.clone())),
         ]
     };
-    Some(Table {
-        title: "flows".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: client.flows.iter().take(FLOWS_SHOWN).map(row).collect(),
-    })
+    Some(Table::new("flows", columns, client.flows.iter().take(FLOWS_SHOWN).map(row)))
 }
 
 /// What each receiver counted in the interval, up and down.
@@ -201,7 +193,7 @@ pub fn cells(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> V
     let mut cells = Vec::new();
     for (_, name, rate, receiver) in ways.into_iter().filter(|(is_there, ..)| *is_there) {
         let missing = if is_both { format!("missing {name}") } else { "missing".to_owned() };
-        cells.push(Figure::new(name, rate.map_or(Value::Absent, Value::BitRate)));
+        cells.push(GROUP.of(name, "rate", rate).labelled(name));
         cells.push(Figure::new(missing, self::missing(receiver.and_then(|end| end.own))));
     }
     cells
@@ -210,5 +202,5 @@ pub fn cells(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> V
 /// What the numbers of an interval leave out: lost, or yet to come.
 fn missing(receiver: Option<&DatagramsInterval>) -> Value {
     let missing = |own: &DatagramsInterval| own.expected.saturating_sub(own.received);
-    receiver.map(missing).map_or(Value::Absent, Value::Count)
+    receiver.map(missing).value(Unit::Count)
 }

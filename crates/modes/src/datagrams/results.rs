@@ -3,10 +3,12 @@
 use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Caveat, Check, Verdict};
 
+use super::figures::GROUP;
 use super::{
     DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
     verdict,
 };
+use crate::figure::rate_points;
 use crate::results::{Detail, Ends, Point, Results, Slice, Slices};
 
 impl Results for DatagramsPlan {
@@ -55,8 +57,7 @@ impl Results for DatagramsPlan {
     }
 
     fn points(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Point> {
-        let [up, down] = presentation::rates(self, interval);
-        vec![Point::rate("goodput up", up), Point::rate("goodput down", down)]
+        rate_points(&GROUP, "rate", presentation::rates(self, interval)).into()
     }
 
     fn figures(&self, summary: &DatagramsSummary) -> Vec<Figure> {

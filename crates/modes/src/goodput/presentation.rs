@@ -1,12 +1,15 @@
 //! A goodput test as labelled figures: all that a view needs.
 
+use pathscope_core::figure::Part;
 use pathscope_core::presentation::{Figure, Table, Value};
 use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rate_range, total};
 use pathscope_core::record::FlowFacts;
 
+use super::figures::GROUP;
 use super::{
     DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
 };
+use crate::figure::{Amount, Unit};
 use crate::load::{Extent, FailureCounts, Verify};
 use crate::results::Slices;
 
@@ -54,24 +57,22 @@ pub fn subtitle(plan: &GoodputPlan) -> String {
 /// The figures of a goodput test.
 pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for (label, direction) in [("goodput up", &summary.up), ("goodput down", &summary.down)] {
+    let is_both = summary.up.is_some() && summary.down.is_some();
+    for (way, direction) in [("up", &summary.up), ("down", &summary.down)] {
         let Some(direction) = direction else { continue };
-        figures.push(goodput(label, direction));
-        let label = if summary.down.is_some() && summary.up.is_some() {
-            format!("fairness {}", label.trim_start_matches("goodput "))
-        } else {
-            "fairness".to_owned()
-        };
-        if let Some(fairness) = direction.fairness {
-            figures.push(self::fairness(label, fairness, direction));
+        figures.push(goodput(way, direction));
+        let fairness = GROUP.of(way, "fairness", direction.fairness);
+        let fairness =
+            if is_both { fairness.labelled(format!("fairness {way}")) } else { fairness };
+        if direction.fairness.is_some() {
+            figures.push(fairness.with_note(self::fairness(direction)));
         } else if let Some(why) = direction.no_fairness {
-            figures.push(Figure::new(label, Value::Absent).with_note(why.text()));
+            figures.push(fairness.with_note(why.text()));
         }
     }
     figures.extend(starved(summary));
-    if let Some(retransmits) = summary.retransmits {
-        figures.push(Figure::new("retransmits", Value::Count(retransmits)).with_note("segments"));
-    }
+    let retransmits = summary.retransmits;
+    figures.extend(retransmits.map(|it| GROUP.figure("retransmits", it).with_note("segments")));
     let failed = match summary.failed {
         0 => String::new(),
         failed => format!(", {} failed{}", count(failed), kinds(&summary.failures)),
@@ -94,7 +95,7 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     let told = total(told);
     let attempted = summary.attempted.max(told);
     let note = format!("of {} completed{failed}{cut}{unknown}{rate}", count(attempted));
-    figures.push(Figure::new("connections", Value::Count(summary.completed)).with_note(note));
+    figures.push(GROUP.figure("completed", summary.completed).with_note(note));
     figures.extend(failure_times(summary));
     figures
 }
@@ -110,8 +111,7 @@ fn kinds(failures: &FailureCounts) -> String {
     if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) }
 }
 
-fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
-    let value = direction.goodput_bps.map_or(Value::Absent, Value::BitRate);
+fn goodput(way: &'static str, direction: &DirectionSummary) -> Figure {
     let verb = match (direction.verified, direction.verify) {
         (true, _) => "verified",
         (false, Some(Verify::Sampled)) => "received, one byte in 16 verified",
@@ -126,10 +126,11 @@ fn goodput(label: &str, direction: &DirectionSummary) -> Figure {
             format!("{} {verb}; window {}", bytes(received), duration_ns(direction.window_ns))
         }
     };
-    Figure::new(label, value).of("goodput").with_note(note)
+    let figure = GROUP.of(way, "rate", direction.goodput_bps);
+    figure.labelled(format!("goodput {way}")).of("goodput").with_note(note)
 }
 
-fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figure {
+fn fairness(direction: &DirectionSummary) -> String {
     let median = direction
         .median_bps
         .map_or_else(String::new, |median| format!("; median {}", bit_rate(median)));
@@ -143,8 +144,7 @@ fn fairness(label: String, fairness: f64, direction: &DirectionSummary) -> Figur
         0 => String::new(),
         rest => format!("; without {} too short to have rates", counted(rest, "connection")),
     };
-    Figure::new(label, Value::Text(format!("{fairness:.3}")))
-        .with_note(format!("Jain's index over the connections{range}{rest}"))
+    format!("Jain's index over the connections{range}{rest}")
 }
 
 /// Connections that got next to nothing, by name.
@@ -164,27 +164,37 @@ fn starved(summary: &GoodputSummary) -> Option<Figure> {
     let more = all.saturating_sub(names.len() as u64);
     let more = if more > 0 { format!(", and {} more", count(more)) } else { String::new() };
     let note = format!("less than a tenth of the median: {}{more}", names.join(", "));
-    (all > 0).then(|| Figure::new("starved", Value::Count(all)).with_note(note))
+    let starved = match (both, summary.up) {
+        // Those of both ways together.
+        (true, _) => Figure::new("starved", Value::Count(all)),
+        (false, up) => GROUP.of(if up.is_some() { "up" } else { "down" }, "starved", all),
+    };
+    (all > 0).then(|| starved.with_note(note))
 }
 
 /// What became of connections by the server's address, where it has several.
 pub fn remotes(summary: &GoodputSummary) -> Option<Table> {
-    let columns = ["address", "completed", "failed", "cut", "sent", "received"];
+    let columns = [
+        ("address", ""),
+        ("completed", "completed"),
+        ("failed", "failed"),
+        ("cut", "cut"),
+        ("sent", "sent"),
+        ("received", "received"),
+    ];
     let rows = summary.remotes.iter().map(|remote| {
-        vec![
+        let cells = [
             Value::Text(remote.address.clone()),
             Value::Count(remote.completed),
             Value::Count(remote.failed),
             Value::Count(remote.cut),
             Value::Bytes(remote.sent_bytes),
             Value::Bytes(remote.received_bytes),
-        ]
+        ];
+        ("address", Part::Entry(remote.address.clone()), cells)
     });
-    (summary.remotes.len() > 1).then(|| Table {
-        title: "by address of the server".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows: rows.collect(),
-    })
+    let is_told = summary.remotes.len() > 1;
+    is_told.then(|| GROUP.table("by address of the server", columns, rows))
 }
 
 /// When connections failed.
@@ -198,7 +208,7 @@ fn failure_times(summary: &GoodputSummary) -> Option<Figure> {
         duration_ns(worst_start_ns),
         duration_ns(worst_end_ns)
     );
-    Some(Figure::new("failures from", Value::Duration(from_ns)).with_note(note))
+    Some(GROUP.figure("failures.from", from_ns).with_note(note))
 }
 
 /// The first connections, one by one, as both ends saw them.
@@ -207,17 +217,12 @@ pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Op
         return None;
     }
     let columns = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];
-    let rows = client.flows.iter().take(CONNECTIONS_SHOWN).map(|flow| row(flow, server)).collect();
-    Some(Table {
-        title: "connections".to_owned(),
-        columns: columns.map(str::to_owned).to_vec(),
-        rows,
-    })
+    let rows = client.flows.iter().take(CONNECTIONS_SHOWN).map(|flow| row(flow, server));
+    Some(Table::new("connections", columns, rows))
 }
 
 fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
     let there = server.and_then(|server| server.flows.iter().find(|there| there.flow == flow.flow));
-    let rate = |bps: Option<f64>| bps.map_or(Value::Absent, Value::BitRate);
     let retransmits = [Some(flow), there]
         .into_iter()
         .flatten()
@@ -228,11 +233,11 @@ fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
         Value::Count(u64::from(flow.flow.0)),
         Value::Bytes(flow.sent_bytes),
         Value::Bytes(flow.received_bytes),
-        rate(there.and_then(|there| there.received_bps)),
-        rate(flow.received_bps),
-        flow.tcp.and_then(|tcp| tcp.rtt_ns).map_or(Value::Absent, Value::Duration),
-        retransmits.map_or(Value::Absent, Value::Count),
-        error.map_or(Value::Text(String::new()), |error| Value::Text(error.text.clone())),
+        there.and_then(|there| there.received_bps).value(Unit::BitRate),
+        flow.received_bps.value(Unit::BitRate),
+        flow.tcp.and_then(|tcp| tcp.rtt_ns).value(Unit::Duration),
+        retransmits.value(Unit::Count),
+        Value::Text(error.map_or_else(String::new, |error| error.text.clone())),
     ]
 }
 
@@ -244,9 +249,7 @@ pub fn rates(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> [Opti
 /// The cells of a live row.
 pub fn cells(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
     let [up, down] = rates(plan, interval);
-    let cell = |(is_there, name, rate): (bool, &str, Option<f64>)| {
-        is_there.then(|| Figure::new(name, rate.map_or(Value::Absent, Value::BitRate)))
-    };
     let ways = [(plan.is_up(), "up", up), (plan.is_down(), "down", down)];
-    ways.into_iter().filter_map(cell).collect()
+    let ways = ways.into_iter().filter(|(is_there, ..)| *is_there);
+    ways.map(|(_, way, rate)| GROUP.of(way, "rate", rate).labelled(way)).collect()
 }

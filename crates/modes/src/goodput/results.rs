@@ -3,10 +3,12 @@
 use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Check, FlowFacts, Verdict};
 
+use super::figures::GROUP;
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, presentation, verdict::verdict,
 };
+use crate::figure::rate_points;
 use crate::results::{Beside, Detail, Ends, Point, Results, Slice, Slices};
 
 impl Results for GoodputPlan {
@@ -71,8 +73,7 @@ impl Results for GoodputPlan {
     }
 
     fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
-        let [up, down] = presentation::rates(self, interval);
-        vec![Point::rate("goodput up", up), Point::rate("goodput down", down)]
+        rate_points(&GROUP, "rate", presentation::rates(self, interval)).into()
     }
 
     fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {

@@ -166,15 +166,15 @@ impl PartsSummary {
         }
     }
 
-    /// The parts with their names, in the order in which a ping meets them.
+    /// The parts with the names of their figures, in the order in which a ping meets them.
     pub fn named(&self) -> [(&'static str, &LatencyFigures); PARTS] {
         [
-            ("client send", &self.client_send),
+            ("client_send", &self.client_send),
             ("wire", &self.wire),
-            ("server receive", &self.server_receive),
-            ("server program", &self.server_residence),
-            ("server send", &self.server_send),
-            ("client receive", &self.client_receive),
+            ("server_receive", &self.server_receive),
+            ("server_residence", &self.server_residence),
+            ("server_send", &self.server_send),
+            ("client_receive", &self.client_receive),
         ]
     }
 }

@@ -1,14 +1,17 @@
 //! A latency test, or the probes beside a load, as labelled figures: all that a view needs.
 
-use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::presentation::{Chart, Figure, Table, Value};
 use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
+use super::figures::GROUP;
 use super::{
     Arrivals, Extent, JitterSummary, LatencyInterval, LatencyPlan, LatencySummary, LoadModel,
     OneWaySummary, PartsSummary, VariationReport,
 };
 use crate::arrivals::VariationFigures;
+use crate::figure::{Group, Part};
+use crate::results::Point;
 
 /// What is done, in a few words.
 pub fn subtitle(plan: &LatencyPlan) -> String {
@@ -50,41 +53,30 @@ fn load_model(plan: &LatencyPlan) -> String {
 /// The figures of a latency test.
 pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     let rtt = &summary.rtt;
-    let exact = |label: &str, value: Option<u64>| {
-        Figure::new(label, value.map_or(Value::Absent, Value::Duration)).of("RTT")
-    };
     let mut shown = vec![50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
     shown.extend(plan.percentiles());
     shown.sort_by(f64::total_cmp);
     shown.dedup();
-    let least = exact("RTT minimum", rtt.min_ns);
-    let mut figures = vec![match since(summary) {
-        Some(since) => least.with_note(since),
-        None => least,
-    }];
-    figures.extend(percentiles(rtt, "RTT", &shown));
-    figures.push(exact("RTT maximum", rtt.max_ns));
-    let rounded = |value: Option<f64>| value.map(|value| value.round() as u64);
-    figures.push(exact("RTT mean", rounded(rtt.mean_ns)));
-    if let Some(deviation) = rounded(rtt.standard_deviation_ns) {
-        figures.push(exact("RTT standard deviation", Some(deviation)));
-    }
+    let least = GROUP.figure("rtt.min", rtt.min_ns);
+    let mut figures = vec![least.with_note(since(summary).unwrap_or_default())];
+    figures.extend(percentiles(&GROUP, ("rtt", rtt), &shown));
+    figures.push(GROUP.figure("rtt.max", rtt.max_ns));
+    figures.push(GROUP.figure("rtt.mean", rtt.mean_ns));
+    figures.extend(rtt.standard_deviation_ns.map(|it| GROUP.figure("rtt.deviation", it)));
     if let Some(corrected) = &summary.corrected {
-        let corrected =
-            percentiles(corrected, "corrected RTT", &[50.0, 75.0, 90.0, 95.0, 99.0, 99.9]);
-        figures.extend(corrected.into_iter().map(|figure| figure.of("RTT")));
+        let shown = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+        figures.extend(percentiles(&GROUP, ("corrected", corrected), &shown));
     }
+    let mut figures: Vec<_> = figures.into_iter().map(|figure| figure.of("RTT")).collect();
     figures.extend(summary.jitter.iter().flat_map(jitter));
     figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
     figures.extend(counts(summary));
     figures.extend(send_lag(summary));
-    for (label, part) in [
-        ("service time p50", &summary.service),
-        ("server residence p50", &summary.server_residence),
-    ] {
-        if let Some(percentile) = part.as_ref().and_then(|part| part.percentile(50.0)) {
-            figures.push(Figure::new(label, Value::Percentile(*percentile)).of("parts"));
-        }
+    for (name, part) in
+        [("service.p50", &summary.service), ("server_residence.p50", &summary.server_residence)]
+    {
+        let median = part.as_ref().and_then(|part| part.percentile(50.0)).copied();
+        figures.extend(median.map(|median| GROUP.figure(name, median).of("parts")));
     }
     figures.extend(summary.one_way.iter().flat_map(one_way));
     figures.extend(summary.parts.iter().flat_map(parts));
@@ -103,23 +95,20 @@ fn send_lag(summary: &LatencySummary) -> Option<Figure> {
     let lag = summary.send_lag.as_ref()?;
     let most = duration_ns(lag.max_ns?);
     let apart = if summary.counts_from_the_schedule() { "" } else { "; not in RTT" };
-    let median = Value::Percentile(*lag.percentile(50.0)?);
-    Some(Figure::new("send lag p50", median).with_note(format!("at most {most}{apart}")))
+    let median = GROUP.figure("send_lag.p50", *lag.percentile(50.0)?);
+    Some(median.with_note(format!("at most {most}{apart}")))
 }
 
 /// The delays of each way, where both ends read one clock.
 fn one_way(delays: &OneWaySummary) -> Vec<Figure> {
     let bound = delays.error_bound_ns;
     let note = bound.map_or_else(String::new, |bound| format!(", within {}", duration_ns(bound)));
-    let figure = |label: &str, way: &LatencyFigures| {
-        let median = way.percentile(50.0)?;
-        let figure = Figure::new(label, Value::Percentile(*median)).of("parts");
+    let figure = |(name, way): (&str, &LatencyFigures)| {
+        let figure = GROUP.figure(name, *way.percentile(50.0)?).of("parts");
         Some(figure.with_note(format!("both ends read one clock{note}")))
     };
-    [("one way there p50", &delays.forward), ("one way back p50", &delays.back)]
-        .into_iter()
-        .filter_map(|(label, way)| figure(label, way))
-        .collect()
+    let ways = [("one_way.forward.p50", &delays.forward), ("one_way.back.p50", &delays.back)];
+    ways.into_iter().filter_map(figure).collect()
 }
 
 /// Where the time of round trips went.
@@ -129,24 +118,28 @@ fn parts(parts: &PartsSummary) -> Vec<Figure> {
         .max()
         .map_or_else(String::new, |error| format!("; each within {}", duration_ns(error)));
     let mut figures = vec![
-        Figure::new("with all stamps", Value::Count(parts.pings))
+        GROUP
+            .figure("parts.pings", parts.pings)
             .with_note(format!("of {} pings that were measured{error}", count(parts.of))),
     ];
     for (name, part) in parts.named() {
         let Some(median) = part.percentile(50.0).filter(|_| parts.pings > 0) else { continue };
-        let figure = Figure::new(format!("{name} p50"), Value::Percentile(*median)).of("parts");
+        let figure = GROUP.figure(&format!("parts.{name}.p50"), *median).of("parts");
         let mean = part.mean_ns.map_or(0, |mean| mean.round() as u64);
         figures.push(figure.with_note(format!("mean {}", duration_ns(mean))));
     }
     figures
 }
 
-/// These percentiles, up to the first one that the samples do not support: it says what it needs. One group, by the label.
-pub fn percentiles(rtt: &LatencyFigures, label: &str, wanted: &[f64]) -> Vec<Figure> {
+/// These percentiles, up to the first one that the samples do not support: it says what it needs.
+pub fn percentiles(
+    group: &Group,
+    (name, of): (&str, &LatencyFigures),
+    wanted: &[f64],
+) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for percentile in wanted.iter().filter_map(|&percent| rtt.percentile(percent)) {
-        let name = format!("{label} p{}", percentile.percent);
-        figures.push(Figure::new(name, Value::Percentile(*percentile)).of(label));
+    for percentile in wanted.iter().filter_map(|&percent| of.percentile(percent)) {
+        figures.push(group.figure(&format!("{name}.p{}", percentile.percent), *percentile));
         // Each one further from the median needs more.
         if percentile.value_ns.is_none() && percentile.percent >= 50.0 {
             break;
@@ -167,27 +160,29 @@ fn jitter(jitter: &JitterSummary) -> Vec<Figure> {
             format!("; {} there, {} back", rounded(there), rounded(back))
         });
         figures.push(
-            Figure::new("mean |IPDV|", Value::Duration(ipdv.round() as u64))
+            GROUP
+                .figure("ipdv.mean", ipdv)
+                .labelled("mean |IPDV|")
                 .of("variation")
                 .with_note(format!("RFC 3393, of neighbouring pings{note}")),
         );
     }
     let smoothed = round_trip.rfc3550;
     figures.push(
-        Figure::new("interarrival jitter", Value::Duration(smoothed.mean_ns.round() as u64))
+        GROUP
+            .figure("jitter", smoothed.mean_ns)
             .of("variation")
             .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
     );
-    if let Some(range) = jitter.interquartile_range_ns {
-        figures.push(Figure::new("interquartile range", Value::Duration(range)).of("variation"));
-    }
+    let range = jitter.interquartile_range_ns;
+    figures.extend(range.map(|range| GROUP.figure("iqr", range).of("variation")));
     figures
 }
 
 fn drift(drift: &Trend) -> Figure {
     let way = if drift.change_over_run < 0.0 { "fell" } else { "rose" };
     let text = format!("the median {way} by {} over the run", ratio(drift.change_over_run.abs()));
-    Figure::new("drift", Value::Text(text))
+    GROUP.figure("drift.change", Value::Worded(drift.change_over_run, text))
 }
 
 /// The round trips in the ranges that were asked for; empty ones at both ends are left out.
@@ -210,8 +205,7 @@ pub fn ranges(linear: &LinearHistogram) -> Table {
     if linear.above > 0 {
         rows.push(vec![edge(linear.counts.len()), Value::Absent, Value::Count(linear.above)]);
     }
-    let columns = ["RTT from", "below", "pings"].map(str::to_owned).to_vec();
-    Table { title: "RTT in equal ranges".to_owned(), columns, rows }
+    Table::new("RTT in equal ranges", ["RTT from", "below", "pings"], rows)
 }
 
 fn counts(summary: &LatencySummary) -> Vec<Figure> {
@@ -220,19 +214,20 @@ fn counts(summary: &LatencySummary) -> Vec<Figure> {
         left_out => format!("; {} of them in the warm-up, left out", count(left_out)),
     };
     let mut figures = vec![
-        Figure::new("pings", Value::Count(summary.sent))
+        GROUP
+            .figure("sent", summary.sent)
             .with_note(format!("{} answered{warm_up}", count(summary.received))),
         lost(summary),
     ];
     figures.extend(reordered(summary));
-    for (label, number) in [
+    for (name, number) in [
         ("duplicates", summary.duplicates),
         ("unreachable", summary.unreachable),
         ("late", summary.late),
         ("foreign", summary.foreign),
     ] {
         if number > 0 {
-            figures.push(Figure::new(label, Value::Count(number)));
+            figures.push(GROUP.figure(name, number));
         }
     }
     figures.extend(corrupt(summary));
@@ -250,7 +245,7 @@ fn corrupt(summary: &LatencySummary) -> Option<Figure> {
         pings => format!(", and {} of pings that the server got", count(pings)),
     };
     let note = format!("in {} of the echoes{there}", count(summary.corrupt_echoes));
-    Some(Figure::new("corrupt", Value::Count(summary.corrupt)).with_note(note))
+    Some(GROUP.figure("corrupt", summary.corrupt).with_note(note))
 }
 
 fn reordered(summary: &LatencySummary) -> Option<Figure> {
@@ -262,12 +257,11 @@ fn reordered(summary: &LatencySummary) -> Option<Figure> {
         .reordering_extent_max
         .map_or_else(String::new, |extent| format!("; extent at most {}", count(extent)));
     let note = format!("{}{ways}{extent}", ratio(summary.reordered_ratio));
-    let figure = Figure::new("reordered", Value::Count(summary.reordered)).with_note(note);
-    (summary.reordered > 0).then_some(figure)
+    (summary.reordered > 0).then(|| GROUP.figure("reordered", summary.reordered).with_note(note))
 }
 
 fn lost(summary: &LatencySummary) -> Figure {
-    let figure = Figure::new("lost", Value::Count(summary.lost));
+    let figure = GROUP.figure("lost", summary.lost);
     if summary.lost == 0 || summary.sent == 0 {
         return figure;
     }
@@ -282,15 +276,25 @@ fn lost(summary: &LatencySummary) -> Figure {
 
 /// The cells of a live row.
 pub fn cells(latency: Option<&LatencyInterval>) -> Vec<Figure> {
+    let received = GROUP.figure("received", latency.map(|latency| latency.received));
+    let [median, high, most] = rtt_cells(&GROUP, latency);
+    vec![received.labelled("pings"), median, high, most]
+}
+
+/// Of its round trips: the median, the 99th percentile, the longest.
+pub fn rtt_cells(group: &Group, latency: Option<&LatencyInterval>) -> [Figure; 3] {
     let rtt = latency.and_then(|latency| latency.rtt.as_ref());
-    let duration = |value: Option<u64>| value.map_or(Value::Absent, Value::Duration);
-    vec![
-        Figure::new(
-            "pings",
-            latency.map_or(Value::Absent, |latency| Value::Count(latency.received)),
-        ),
-        Figure::new("RTT p50", duration(rtt.and_then(LatencyFigures::median_ns))),
-        Figure::new("RTT p99", duration(rtt.and_then(|rtt| rtt.percentile(99.0)?.value_ns))),
-        Figure::new("RTT max", duration(rtt.and_then(|rtt| rtt.max_ns))),
+    [
+        group.figure("rtt.p50", rtt.and_then(LatencyFigures::median_ns)),
+        group.figure("rtt.p99", rtt.and_then(|rtt| rtt.percentile(99.0)?.value_ns)),
+        group.figure("rtt.max", rtt.and_then(|rtt| rtt.max_ns)).labelled("RTT max"),
     ]
+}
+
+/// The median of an interval, as a point over time.
+pub fn median_point(group: &Group, latency: Option<&LatencyInterval>) -> Point {
+    let rtt = latency.and_then(|latency| latency.rtt.as_ref());
+    let value = rtt.and_then(LatencyFigures::median_ns).map(|median| median as f64);
+    let source = group.series(&Part::Whole, "rtt.p50", "client.latency.rtt", Chart::Line);
+    Point { source, value }
 }

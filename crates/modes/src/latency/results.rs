@@ -1,11 +1,13 @@
 //! What the ends of a latency test say, and what that comes to. Probes beside a load are a latency test, too.
 
-use pathscope_core::presentation::{Figure, Table, Unit};
+use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, Host};
-use pathscope_core::stats::{LatencyFigures, Trend};
+use pathscope_core::stats::Trend;
 
+use super::figures::GROUP;
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, presentation};
-use crate::results::{Beside, Detail, Distributions, Ends, Point, Results, Slice, Slices};
+use crate::figure::Part;
+use crate::results::{Beside, Detail, Ends, Point, Results, Slice, Slices};
 
 impl LatencyPlan {
     /// What to mind of probes.
@@ -85,9 +87,7 @@ impl Results for LatencyPlan {
     }
 
     fn points(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Point> {
-        let rtt = interval.of_client().and_then(|client| client.rtt.as_ref());
-        let value = rtt.and_then(LatencyFigures::median_ns).map(|median| median as f64);
-        vec![Point { label: "RTT p50", unit: Unit::Nanoseconds, value }]
+        vec![presentation::median_point(&GROUP, interval.of_client())]
     }
 
     fn figures(&self, summary: &LatencySummary) -> Vec<Figure> {
@@ -98,7 +98,9 @@ impl Results for LatencyPlan {
         ends.of_client().linear.iter().map(presentation::ranges).collect()
     }
 
-    fn distributions<'a>(ends: &Ends<'a, LatencyReport>) -> Distributions<'a> {
-        ends.of_client().rtt.iter().map(|rtt| ("RTT", rtt)).collect()
+    fn distributions(ends: &Ends<'_, LatencyReport>) -> Vec<Shape> {
+        let rtt = ends.of_client().rtt.iter();
+        let shape = |rtt| GROUP.shape(&Part::Whole, ("rtt", "client.latency.rtt", "rtt_ns"), rtt);
+        rtt.map(shape).collect()
     }
 }

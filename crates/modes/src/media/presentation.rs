@@ -4,10 +4,12 @@ use pathscope_core::presentation::{Figure, Table, Value};
 use pathscope_core::quantity::{count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
+use super::figures::GROUP;
 use super::{
     FrameCounts, Layout, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary,
     Pacing, StreamFacts,
 };
+use crate::figure::{Amount, Unit};
 use crate::results::Slices;
 
 /// Streams that are shown one by one.
@@ -42,7 +44,7 @@ pub fn subtitle(plan: &MediaPlan) -> String {
 pub fn figures(plan: &MediaPlan, summary: &MediaSummary) -> Vec<Figure> {
     let has_both = plan.is_up() && plan.is_down();
     let named = |(name, way): (&'static str, &MediaDirection)| {
-        let mut figures = of_direction(way);
+        let mut figures = of_direction(name, way);
         if has_both {
             // What is compared stays one group: the two directions of it.
             figures.iter_mut().for_each(|figure| figure.label = format!("{name} {}", figure.label));
@@ -52,35 +54,27 @@ pub fn figures(plan: &MediaPlan, summary: &MediaSummary) -> Vec<Figure> {
     summary.directions().flat_map(named).collect()
 }
 
-fn of_direction(way: &MediaDirection) -> Vec<Figure> {
-    let mut figures = vec![Figure::new("received", rate(way.received_bps)).of("received")];
+fn of_direction(name: &'static str, way: &MediaDirection) -> Vec<Figure> {
+    let mut figures = vec![GROUP.of(name, "received_rate", way.received_bps).of("received")];
     match &way.frames {
-        Some(frames) => figures.extend(frames_of(way, frames)),
-        None => figures.push(Figure::new("frames completed", Value::Absent)),
+        Some(frames) => figures.extend(frames_of(name, way, frames)),
+        None => figures.push(GROUP.of(name, "frames.completed", None::<u64>)),
     }
-    figures.extend(datagrams_of(way));
+    figures.extend(datagrams_of(name, way));
     if let Some(delay) = &way.delay {
-        figures.extend(delays("frame delay", delay, "above the least"));
+        figures.extend(delays(name, ("delay", delay), "above the least"));
     }
-    figures.extend(jitter(way));
-    let time = |label: &str, value: Option<u64>, note: &str| {
-        let figure = Figure::new(label, value.map_or(Value::Absent, Value::Duration));
-        if note.is_empty() { figure } else { figure.with_note(note) }
-    };
-    figures.push(time("longest freeze", way.longest_freeze_ns, ""));
-    let note = "would have had each frame in time that ever was whole";
-    figures.push(time("buffer needed", way.needed_depth_ns, note));
+    figures.extend(jitter(name, way));
+    figures.push(GROUP.of(name, "longest_freeze", way.longest_freeze_ns));
+    let depth = GROUP.of(name, "needed_depth", way.needed_depth_ns);
+    figures.push(depth.with_note("would have had each frame in time that ever was whole"));
     if let Some(lag) = &way.send_lag {
-        figures.extend(delays("sender late by", lag, "its own lateness"));
+        figures.extend(delays(name, ("send_lag", lag), "its own lateness"));
     }
     figures
 }
 
-fn rate(bps: Option<f64>) -> Value {
-    bps.map_or(Value::Absent, Value::BitRate)
-}
-
-fn frames_of(way: &MediaDirection, frames: &FrameCounts) -> Vec<Figure> {
+fn frames_of(name: &'static str, way: &MediaDirection, frames: &FrameCounts) -> Vec<Figure> {
     let note = match way.played_ratio {
         Some(share) => {
             let of = count(frames.judged());
@@ -89,36 +83,34 @@ fn frames_of(way: &MediaDirection, frames: &FrameCounts) -> Vec<Figure> {
         None => "none was to be played".to_owned(),
     };
     let mut figures = vec![
-        Figure::new("frames completed", Value::Count(frames.completed)).with_note(note),
+        GROUP.of(name, "frames.completed", frames.completed).with_note(note),
         Figure::new("frames dropped", Value::Count(frames.dropped())),
     ];
     let some = [
-        ("frames late", frames.late, "whole after their time"),
-        ("frames repeated", frames.repeated, "in time, with datagrams that came twice"),
-        ("frames in error", frames.erroneous, "not whole, with datagrams that came damaged"),
-        ("frames cut", frames.cut, "not yet to be played at the stop"),
-        ("frames unsent", way.frames_unsent.unwrap_or(0), "were due and never left"),
+        ("frames.late", frames.late, "whole after their time"),
+        ("frames.repeated", frames.repeated, "in time, with datagrams that came twice"),
+        ("frames.erroneous", frames.erroneous, "not whole, with datagrams that came damaged"),
+        ("frames.cut", frames.cut, "not yet to be played at the stop"),
+        ("frames.never_left", way.frames_unsent.unwrap_or(0), "were due and never left"),
     ];
     let told = some.into_iter().filter(|(_, frames, _)| *frames > 0);
-    figures.extend(
-        told.map(|(label, frames, note)| Figure::new(label, Value::Count(frames)).with_note(note)),
-    );
+    figures.extend(told.map(|(what, frames, note)| GROUP.of(name, what, frames).with_note(note)));
     figures
 }
 
-fn datagrams_of(way: &MediaDirection) -> Vec<Figure> {
+fn datagrams_of(name: &'static str, way: &MediaDirection) -> Vec<Figure> {
     let mut figures = Vec::new();
     if let Some(lost) = way.lost_datagrams {
-        let figure = Figure::new("datagrams lost", Value::Count(lost));
+        let figure = GROUP.of(name, "lost", lost);
         figures.push(if lost > 0 { figure.with_note(loss(way, lost)) } else { figure });
     }
-    for (label, value) in [
-        ("datagrams reordered", way.reordered),
-        ("datagrams doubled", way.duplicates),
-        ("datagrams damaged", way.damaged_datagrams),
+    for (what, value) in [
+        ("reordered", way.reordered),
+        ("duplicates", way.duplicates),
+        ("damaged", way.damaged_datagrams),
     ] {
         let some = value.filter(|&value| value > 0);
-        figures.extend(some.map(|value| Figure::new(label, Value::Count(value))));
+        figures.extend(some.map(|value| GROUP.of(name, what, value)));
     }
     figures
 }
@@ -145,35 +137,38 @@ fn loss(way: &MediaDirection, lost: u64) -> String {
     format!("{share}{place}{unreadable}{bursts}")
 }
 
-fn delays(label: &str, of: &LatencyFigures, note: &str) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    for percent in [50.0, 99.0] {
-        let percentile = of.percentile(percent).filter(|it| it.value_ns.is_some());
-        figures.extend(percentile.map(|percentile| {
-            Figure::new(format!("{label} p{percent}"), Value::Percentile(*percentile)).of(label)
-        }));
-    }
-    let most =
-        Figure::new(format!("{label} max"), of.max_ns.map_or(Value::Absent, Value::Duration));
-    figures.push(most.of(label).with_note(note));
-    figures
+fn delays(
+    name: &'static str,
+    (what, of): (&str, &LatencyFigures),
+    note: &str,
+) -> impl Iterator<Item = Figure> {
+    let percentile = |percent: f64| {
+        let percentile = of.percentile(percent).filter(|it| it.value_ns.is_some())?;
+        Some(GROUP.of(name, &format!("{what}.p{percent}"), *percentile))
+    };
+    let most = GROUP.of(name, &format!("{what}.max"), of.max_ns).with_note(note);
+    let label = most.label.replace("maximum", "max");
+    let most = most.labelled(label);
+    [50.0, 99.0].map(percentile).into_iter().flatten().chain([most]).map(move |it| it.of(what))
 }
 
 /// How much delay varied, each by the name of its definition.
-fn jitter(way: &MediaDirection) -> Vec<Figure> {
-    let time = |nanoseconds: f64| Value::Duration(nanoseconds.round() as u64);
+fn jitter(name: &'static str, way: &MediaDirection) -> Vec<Figure> {
     let rounded = |nanoseconds: f64| duration_ns(nanoseconds.round() as u64);
     let mut figures = Vec::new();
     if let Some(variation) = &way.variation {
         let smoothed = variation.rfc3550;
         figures.push(
-            Figure::new("interarrival jitter", time(smoothed.mean_ns))
+            GROUP
+                .of(name, "jitter", smoothed.mean_ns)
                 .of("variation")
                 .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
         );
         if let Some(mean) = variation.ipdv.mean_ns {
             figures.push(
-                Figure::new("mean |IPDV|", time(mean))
+                GROUP
+                    .of(name, "ipdv.mean", mean)
+                    .labelled("mean |IPDV|")
                     .of("variation")
                     .with_note("RFC 3393, of neighbouring datagrams"),
             );
@@ -181,7 +176,8 @@ fn jitter(way: &MediaDirection) -> Vec<Figure> {
     }
     if let Some(jitter) = &way.frame_jitter {
         figures.push(
-            Figure::new("frame jitter", time(jitter.mean_ns))
+            GROUP
+                .of(name, "frame_jitter", jitter.mean_ns)
                 .of("variation")
                 .with_note(format!("ctsTraffic's, mean; at most {}", duration_ns(jitter.max_ns))),
         );
@@ -205,16 +201,14 @@ pub fn cells(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> Vec<Figur
     let mut frames: Option<FrameCounts> = None;
     let mut streams = None;
     for (name, _, rate, end) in ways.into_iter().filter(|(_, runs, ..)| *runs) {
-        cells.push(Figure::new(name, rate.map_or(Value::Absent, Value::BitRate)));
+        cells.push(GROUP.of(name, "received_rate", rate).labelled(name));
         if let Some(media) = end.and_then(|end| end.own) {
             frames.get_or_insert_default().add(&media.frames);
             streams = streams.max(Some(media.streams));
         }
     }
-    let number = |pick: fn(&FrameCounts) -> u64| {
-        frames.as_ref().map_or(Value::Absent, |frames| Value::Count(pick(frames)))
-    };
-    cells.push(Figure::new("streams", streams.map_or(Value::Absent, Value::Count)));
+    let number = |pick: fn(&FrameCounts) -> u64| frames.as_ref().map(pick).value(Unit::Count);
+    cells.push(Figure::new("streams", streams.value(Unit::Count)));
     cells.push(Figure::new("completed", number(|frames| frames.completed)));
     cells.push(Figure::new("dropped", number(|frames| frames.missed)));
     cells.push(Figure::new("repeated", number(|frames| frames.repeated)));
@@ -245,7 +239,7 @@ pub fn streams(
     }
     let row = |(name, stream): (&str, &StreamFacts)| {
         let name = if has_both { format!(" {name}") } else { String::new() };
-        let depth = stream.needed_depth_ns.map_or(Value::Absent, Value::Duration);
+        let depth = stream.needed_depth_ns.value(Unit::Duration);
         let frames = &stream.frames;
         let counts =
             [frames.completed, frames.dropped(), frames.late, frames.repeated, frames.erroneous];
@@ -262,8 +256,7 @@ pub fn streams(
     };
     let columns =
         ["stream", "completed", "dropped", "late", "repeated", "errors", "lost", "buffer needed"];
-    let columns = columns.map(str::to_owned).to_vec();
-    (rows.len() > 1).then_some(Table { title, columns, rows })
+    (rows.len() > 1).then(|| Table::new(title, columns, rows))
 }
 
 /// Several runs side by side.
@@ -274,12 +267,12 @@ pub fn overview(runs: &[(&str, &MediaSummary)]) -> Table {
         counts.for_each(|more| frames.add(&more));
         let sum = |pick: fn(&MediaDirection) -> Option<u64>| {
             let parts = summary.directions().filter_map(|(_, way)| pick(way));
-            parts.reduce(u64::saturating_add).map_or(Value::Absent, Value::Count)
+            parts.reduce(u64::saturating_add).value(Unit::Count)
         };
         let rates = summary.directions().filter_map(|(_, way)| way.received_bps);
         vec![
             Value::Text((*name).to_owned()),
-            rate(rates.reduce(|sum, more| sum + more)),
+            rates.reduce(|sum, more| sum + more).value(Unit::BitRate),
             Value::Count(frames.completed),
             Value::Count(frames.dropped()),
             Value::Count(frames.late),
@@ -288,7 +281,6 @@ pub fn overview(runs: &[(&str, &MediaSummary)]) -> Table {
             sum(|way| way.lost_datagrams),
         ]
     };
-    let rows: Vec<_> = runs.iter().map(row).collect();
     let columns = ["", "received", "completed", "dropped", "late", "repeated", "errors", "lost"];
-    Table { title: String::new(), columns: columns.map(str::to_owned).to_vec(), rows }
+    Table::new("", columns, runs.iter().map(row))
 }

@@ -1,11 +1,13 @@
 //! What the ends of a media test say, and what that comes to.
 
-use pathscope_core::presentation::{Figure, Table};
+use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, Verdict};
 use pathscope_core::stats::Distribution;
 
+use super::figures::GROUP;
 use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, presentation, verdict};
-use crate::results::{Detail, Distributions, Ends, Point, Results, Slice, Slices};
+use crate::figure::{Part, rate_points};
+use crate::results::{Detail, Ends, Point, Results, Slice, Slices};
 
 impl Results for MediaPlan {
     type Interval = MediaInterval;
@@ -52,8 +54,7 @@ impl Results for MediaPlan {
     }
 
     fn points(&self, interval: Slices<'_, MediaInterval>) -> Vec<Point> {
-        let [up, down] = presentation::rates(self, interval);
-        vec![Point::rate("goodput up", up), Point::rate("goodput down", down)]
+        rate_points(&GROUP, "received_rate", presentation::rates(self, interval)).into()
     }
 
     fn figures(&self, summary: &MediaSummary) -> Vec<Figure> {
@@ -70,9 +71,16 @@ impl Results for MediaPlan {
         streams.into_iter().collect()
     }
 
-    fn distributions<'a>(ends: &Ends<'a, MediaReport>) -> Distributions<'a> {
-        let delays = [Some(ends.of_client()), ends.of_server()].into_iter().flatten();
-        delays.filter_map(|end| Some(("frame delay", end.delay.as_ref()?))).collect()
+    fn distributions(ends: &Ends<'_, MediaReport>) -> Vec<Shape> {
+        let receivers = [
+            ("down", "client.media.delay", Some(ends.of_client())),
+            ("up", "server.media.delay", ends.of_server()),
+        ];
+        let shape = |(way, place, end): (&'static str, &str, Option<&MediaReport>)| {
+            let delay = end?.delay.as_ref()?;
+            Some(GROUP.shape(&Part::Side(way), ("delay", place, "RelativeInFlightTimeMs"), delay))
+        };
+        receivers.into_iter().filter_map(shape).collect()
     }
 
     fn overview(runs: &[(&str, &MediaSummary)]) -> Option<Table> {

@@ -4,6 +4,9 @@ use pathscope_core::presentation::{Figure, Table, Value};
 use pathscope_core::quantity::{average, count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
+use super::figures::GROUP;
+use crate::figure::{Amount, Part, Unit};
+
 use super::{
     GapReport, MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathSummary,
     SendOrder,
@@ -37,23 +40,21 @@ pub fn subtitle(plan: &MultipathPlan) -> String {
 pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
     let mut figures = vec![sent(summary)];
     figures.push(
-        Figure::new("answered", Value::Count(summary.received))
+        GROUP
+            .figure("received", summary.received)
             .with_note(format!("{}, on one path or more", share(summary.received, summary.sent))),
     );
     if summary.paths.len() > 1 {
         figures.extend(benefit(summary));
     }
-    figures.push(
-        Figure::new("lost on all paths", Value::Count(summary.lost))
-            .with_note(share(summary.lost, summary.sent)),
-    );
-    for (label, number) in [
-        ("without a path", summary.without_path),
+    figures.push(GROUP.figure("lost", summary.lost).with_note(share(summary.lost, summary.sent)));
+    for (name, number) in [
+        ("without_path", summary.without_path),
         ("unsent", summary.unsent),
         ("foreign", summary.foreign),
     ] {
         if number > 0 {
-            figures.push(Figure::new(label, Value::Count(number)));
+            figures.push(GROUP.figure(name, number));
         }
     }
     figures.extend(summary.losses.iter().filter_map(|losses| {
@@ -64,8 +65,8 @@ pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
         };
         let [one, other] = [losses.pair.one, losses.pair.other].map(name);
         let expected = losses.expected_both.unwrap_or(0.0);
-        let text = format!("{correlation:.3}");
-        Some(Figure::new("correlation of losses", Value::Text(text)).with_note(format!(
+        let pair = format!("{one} and {other}");
+        Some(GROUP.of_entry(pair, "losses.correlation", correlation).with_note(format!(
             "{one} and {other}: {} lost on both, {} expected by chance",
             count(losses.pair.both_lost),
             average(expected)
@@ -78,8 +79,13 @@ pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
 /// What the radio of a path said.
 fn radio(path: &PathSummary) -> Option<Figure> {
     let wireless = path.wireless.as_ref()?;
-    let label = format!("Wi-Fi {}", path.interface);
-    Some(Figure::new(label, Value::Text(wireless.signal())).with_note(wireless.association()))
+    let signal = match wireless.signal_median_dbm {
+        Some(median) => Value::Worded(median.into(), wireless.signal()),
+        None => Value::Text(wireless.signal()),
+    };
+    let figure = GROUP.of_entry(&path.interface, "radio.signal_median", signal);
+    let label = format!("{} {}", figure.label, path.interface);
+    Some(figure.labelled(label).with_note(wireless.association()))
 }
 
 fn sent(summary: &MultipathSummary) -> Figure {
@@ -90,37 +96,37 @@ fn sent(summary: &MultipathSummary) -> Figure {
         duration_ns(summary.sending_ns),
         counted(summary.sent, "datagram")
     );
-    Figure::new("sent", Value::BitRate(rate)).with_note(note)
+    GROUP.figure("rate", rate).with_note(note)
 }
 
 /// What the paths beside the primary were good for.
 fn benefit(summary: &MultipathSummary) -> Vec<Figure> {
     let saved = summary.waiting_saved_ns;
     let value = if saved < 0 {
-        Value::Text(format!("-{}", duration_ns(saved.unsigned_abs())))
+        Value::Worded(saved as f64, format!("-{}", duration_ns(saved.unsigned_abs())))
     } else {
         Value::Duration(saved.unsigned_abs())
     };
     let of = |part: Option<f64>| part.map_or_else(String::new, ratio);
     let mut figures = vec![
-        Figure::new("losses prevented", Value::Count(summary.prevented))
+        GROUP
+            .figure("prevented", summary.prevented)
             .with_note("lost on the primary, answered on another path"),
-        Figure::new("waiting saved", value)
+        GROUP
+            .figure("waiting_saved", value)
             .with_note(format!("{} of the wait for the primary", of(summary.waiting_saved_ratio))),
-        Figure::new("first elsewhere", Value::Count(summary.first_elsewhere)).with_note(format!(
+        GROUP.figure("first_elsewhere", summary.first_elsewhere).with_note(format!(
             "{} of those answered came first on another path than the primary",
             of(summary.first_elsewhere_ratio)
         )),
     ];
-    for (label, improvement) in [
-        ("mean improvement", summary.mean_improvement),
-        ("median improvement", summary.median_improvement),
-    ] {
-        let value = improvement.map_or(Value::Absent, Value::Ratio);
-        figures.push(
-            Figure::new(label, value).with_note("of the datagrams that the primary answered"),
-        );
-    }
+    figures.extend(
+        [
+            GROUP.figure("mean_improvement", summary.mean_improvement),
+            GROUP.figure("median_improvement", summary.median_improvement),
+        ]
+        .map(|figure| figure.with_note("of the datagrams that the primary answered")),
+    );
     figures
 }
 
@@ -138,144 +144,149 @@ pub fn tables(summary: &MultipathSummary, client: &MultipathReport) -> Vec<Table
     tables
 }
 
-fn duration(value: Option<u64>) -> Value {
-    value.map_or(Value::Absent, Value::Duration)
-}
-
-fn rounded(value: Option<f64>) -> Value {
-    duration(value.map(|value| value.round() as u64))
-}
-
 fn percentile(figures: &LatencyFigures, percent: f64) -> Value {
-    figures.percentile(percent).copied().map_or(Value::Absent, Value::Percentile)
+    figures.percentile(percent).copied().value(Unit::Duration)
 }
 
-fn columns(names: &[&str]) -> Vec<String> {
-    names.iter().map(|name| (*name).to_owned()).collect()
+fn duration(nanoseconds: impl Amount) -> Value {
+    nanoseconds.value(Unit::Duration)
 }
 
-fn name(path: &PathSummary) -> Value {
-    Value::Text(path.interface.clone())
+fn name(path: &PathSummary) -> (Part, Value) {
+    (Part::Entry(path.interface.clone()), Value::Text(path.interface.clone()))
+}
+
+/// All paths together.
+fn effective() -> (Part, Value) {
+    (Part::Whole, Value::Text("effective".to_owned()))
 }
 
 fn latencies(summary: &MultipathSummary) -> Table {
-    let row = |name: Value, figures: &LatencyFigures| {
-        vec![
+    let row = |begin, (part, name): (Part, Value), figures: &LatencyFigures| {
+        let cells = [
             name,
-            rounded(figures.mean_ns),
+            duration(figures.mean_ns),
             percentile(figures, 50.0),
-            rounded(figures.standard_deviation_ns),
+            duration(figures.standard_deviation_ns),
             duration(figures.interquartile_range_ns),
             duration(figures.min_ns),
             percentile(figures, 75.0),
             percentile(figures, 99.0),
             percentile(figures, 99.9),
             duration(figures.max_ns),
-        ]
+        ];
+        (begin, part, cells)
     };
-    let effective = Value::Text("effective".to_owned());
-    let paths = summary.paths.iter().map(|path| row(name(path), &path.latency));
-    Table {
-        title: "round trips".to_owned(),
-        columns: columns(&[
-            "path", "mean", "median", "jitter", "IQR", "min", "p75", "p99", "p99.9", "max",
-        ]),
-        rows: paths.chain([row(effective, &summary.effective)]).collect(),
-    }
+    let paths = summary.paths.iter().map(|path| row("path.latency", name(path), &path.latency));
+    let columns = [
+        ("path", ""),
+        ("mean", "mean"),
+        ("median", "p50"),
+        ("jitter", "deviation"),
+        ("IQR", "iqr"),
+        ("min", "min"),
+        ("p75", "p75"),
+        ("p99", "p99"),
+        ("p99.9", "p99.9"),
+        ("max", "max"),
+    ];
+    let all = row("effective", effective(), &summary.effective);
+    GROUP.table("round trips", columns, paths.chain([all]))
 }
 
 fn counts(summary: &MultipathSummary) -> Table {
-    let way = |lost: Option<u64>| lost.map_or(Value::Absent, Value::Count);
     let ratio = |part: u64, whole: u64| {
         if whole == 0 { Value::Absent } else { Value::Ratio(part as f64 / whole as f64) }
     };
     let row = |path: &PathSummary| {
-        vec![
-            name(path),
+        let (part, name) = name(path);
+        let cells = [
+            name,
             Value::Count(path.sent),
             Value::Count(path.received),
             ratio(path.received, path.sent),
             Value::Count(path.lost),
             ratio(path.lost, path.sent),
-            way(path.lost_forward),
-            way(path.lost_return),
+            path.lost_forward.value(Unit::Count),
+            path.lost_return.value(Unit::Count),
             Value::Count(path.corrupt),
             Value::Count(path.duplicates),
             Value::Count(path.reordered),
             Value::Count(path.refused),
             Value::Count(path.first),
-        ]
+        ];
+        ("path", part, cells)
     };
-    Table {
-        title: "datagrams".to_owned(),
-        columns: columns(&[
-            "path",
-            "sent",
-            "answered",
-            "share answered",
-            "lost",
-            "share lost",
-            "there",
-            "back",
-            "corrupt",
-            "copies",
-            "reordered",
-            "refused",
-            "first",
-        ]),
-        rows: summary.paths.iter().map(row).collect(),
-    }
+    let columns = [
+        ("path", ""),
+        ("sent", "sent"),
+        ("answered", "received"),
+        ("share answered", ""),
+        ("lost", "lost"),
+        ("share lost", ""),
+        ("there", "lost_forward"),
+        ("back", "lost_return"),
+        ("corrupt", "corrupt"),
+        ("copies", "duplicates"),
+        ("reordered", "reordered"),
+        ("refused", "refused"),
+        ("first", "first"),
+    ];
+    GROUP.table("datagrams", columns, summary.paths.iter().map(row))
 }
 
 fn gaps(summary: &MultipathSummary) -> Table {
-    let row = |name: Value, gaps: &GapReport| {
-        vec![
+    let row = |begin, (part, name): (Part, Value), gaps: &GapReport| {
+        let cells = [
             name,
             Value::Count(gaps.outages),
             Value::Duration(gaps.outage_ns),
             Value::Duration(gaps.longest_ns),
             Value::Count(gaps.most_in_a_row),
-        ]
+        ];
+        (begin, part, cells)
     };
     let least = duration_ns(summary.effective_gaps.outage_least_ns);
-    let effective = row(Value::Text("effective".to_owned()), &summary.effective_gaps);
-    let paths = summary.paths.iter().map(|path| row(name(path), &path.gaps));
-    Table {
-        title: format!("outages of {least} and more"),
-        columns: columns(&["path", "outages", "time", "longest gap", "most in a row"]),
-        rows: paths.chain([effective]).collect(),
-    }
+    let paths = summary.paths.iter().map(|path| row("path", name(path), &path.gaps));
+    let columns = [
+        ("path", ""),
+        ("outages", "outages"),
+        ("time", "outage_time"),
+        ("longest gap", "longest_gap"),
+        ("most in a row", "most_in_a_row"),
+    ];
+    let all = row("effective", effective(), &summary.effective_gaps);
+    GROUP.table(format!("outages of {least} and more"), columns, paths.chain([all]))
 }
 
 fn policies(summary: &MultipathSummary) -> Table {
     let rows = summary.policies.iter().map(|policy| {
-        vec![
-            Value::Text(policy.policy.name().to_owned()),
-            rounded(policy.latency.mean_ns),
+        let name = policy.policy.name().to_owned();
+        let cells = [
+            Value::Text(name.clone()),
+            duration(policy.latency.mean_ns),
             percentile(&policy.latency, 50.0),
             percentile(&policy.latency, 99.0),
             percentile(&policy.latency, 99.9),
             duration(policy.latency.max_ns),
             Value::Count(policy.lost),
-            policy.lost_ratio.map_or(Value::Absent, Value::Ratio),
+            policy.lost_ratio.value(Unit::Share),
             Value::Bytes(policy.sent_bytes),
-        ]
+        ];
+        ("policy", Part::Entry(name), cells)
     });
-    Table {
-        title: "what senders would have had".to_owned(),
-        columns: columns(&[
-            "policy",
-            "mean",
-            "median",
-            "p99",
-            "p99.9",
-            "max",
-            "lost",
-            "share lost",
-            "sent",
-        ]),
-        rows: rows.collect(),
-    }
+    let columns = [
+        ("policy", ""),
+        ("mean", "latency.mean"),
+        ("median", "latency.p50"),
+        ("p99", "latency.p99"),
+        ("p99.9", "latency.p99.9"),
+        ("max", "latency.max"),
+        ("lost", "lost"),
+        ("share lost", "lost_share"),
+        ("sent", "sent_bytes"),
+    ];
+    GROUP.table("what senders would have had", columns, rows)
 }
 
 fn transitions(client: &MultipathReport) -> Option<Table> {
@@ -293,11 +304,8 @@ fn transitions(client: &MultipathReport) -> Option<Table> {
         0 => "paths over time".to_owned(),
         left => format!("paths over time ({} more)", count(left)),
     };
-    (shown > 0).then(|| Table {
-        title,
-        columns: columns(&["time", "path", "what", "why"]),
-        rows: client.transitions[..shown].iter().map(row).collect(),
-    })
+    let rows = client.transitions[..shown].iter().map(row);
+    (shown > 0).then(|| Table::new(title, ["time", "path", "what", "why"], rows))
 }
 
 /// The cells of a live row.
@@ -307,14 +315,13 @@ pub fn cells(interval: Option<&MultipathInterval>) -> Vec<Figure> {
         let each: Vec<String> = interval.paths.iter().map(|path| count(path.received)).collect();
         each.join(" ")
     });
-    let number = |pick: fn(&MultipathInterval) -> u64| {
-        interval.map_or(Value::Absent, |interval| Value::Count(pick(interval)))
-    };
+    let median = effective.and_then(LatencyFigures::median_ns);
+    let most = effective.and_then(|effective| effective.max_ns);
     vec![
-        Figure::new("sent", number(|interval| interval.sent)),
-        Figure::new("answered", number(|interval| interval.received)),
-        Figure::new("RTT p50", duration(effective.and_then(LatencyFigures::median_ns))),
-        Figure::new("RTT max", duration(effective.and_then(|effective| effective.max_ns))),
+        GROUP.figure("sent", interval.map(|interval| interval.sent)),
+        GROUP.figure("received", interval.map(|interval| interval.received)),
+        GROUP.figure("effective.p50", median).labelled("RTT p50"),
+        GROUP.figure("effective.max", most).labelled("RTT max"),
         Figure::new("on each path", answered.map_or(Value::Absent, Value::Text)),
     ]
 }
@@ -339,9 +346,14 @@ mod tests {
         };
         let paths = vec![path("eth0", None), path("wlan0", tally.report())];
         let figures = figures(&MultipathSummary { paths, ..MultipathSummary::default() });
-        let radios: Vec<_> = figures.iter().filter(|it| it.label.starts_with("Wi-Fi")).collect();
-        let expected =
-            Figure::new("Wi-Fi wlan0", Value::Text("-61 dBm, -61 at the weakest".to_owned()));
-        assert_eq!(radios, [&expected.with_note("'home'")]);
+        let radios: Vec<_> = figures.iter().filter(|it| it.id.contains("radio")).collect();
+        let [radio] = radios[..] else { panic!("{radios:?}") };
+        assert_eq!(radio.part, Part::Entry("wlan0".to_owned()));
+        let told = "-61 dBm, -61 at the weakest".to_owned();
+        assert_eq!(
+            (radio.label.as_str(), &radio.value),
+            ("Wi-Fi wlan0", &Value::Worded(-61.0, told))
+        );
+        assert_eq!(radio.note.as_deref(), Some("'home'"));
     }
 }

@@ -1,21 +1,35 @@
 //! A search for the highest rate without loss as labelled figures: all that a view needs.
 
-use pathscope_core::presentation::{Figure, Row, Section, Table, Value};
+use pathscope_core::figure::Part;
+use pathscope_core::presentation::{Figure, Row, Section, Value};
 use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, ratio, total};
 use pathscope_core::record::{Caveat, Evidence, Limit, Verdict};
 
+use super::figures::GROUP;
 use super::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict, decide};
 
-/// The heads of a row of a trial, as they are shown while the search goes on and in the end.
-const COLUMNS: [&str; 6] = ["trial", "asked", "sent", "received", "lost", "what became of it"];
+/// The heads of a row of a trial, as they are shown while the search goes on and in the end, each with its figure.
+const COLUMNS: [(&str, &str); 6] = [
+    ("trial", "number"),
+    ("asked", "asked"),
+    ("sent", "sent_rate"),
+    ("received", "received_rate"),
+    ("lost", "lost"),
+    ("what became of it", ""),
+];
 /// What was received more slowly than it was sent waits in a queue.
 const QUEUE_GROWS: f64 = 0.995;
 
 /// One line of the live report: a trial and what follows from it.
 pub fn row(trial: &RateTrial) -> Row {
     let cells = COLUMNS.into_iter().zip(cells(trial));
-    let cells = cells.map(|(label, value)| Figure::new(label, value)).collect();
-    Row { section: "highest rate without loss".to_owned(), cells }
+    let cells = cells.map(|((label, name), value)| match name {
+        "" => Figure::new(label, value),
+        _ => GROUP
+            .of_entry(trial.number.to_string(), &format!("trial.{name}"), value)
+            .labelled(label),
+    });
+    Row { section: "highest rate without loss".to_owned(), cells: cells.collect() }
 }
 
 fn cells(trial: &RateTrial) -> [Value; 6] {
@@ -61,11 +75,16 @@ pub fn section(search: &RateSearch) -> Section {
         title: "highest rate without loss".to_owned(),
         subtitle: format!("{}, to within {}", search.pattern.name(), ratio(search.resolution)),
         figures: found(search).into_iter().chain(failed(search)).chain([trials]).collect(),
-        tables: vec![Table {
-            title: "trials".to_owned(),
-            columns: COLUMNS.map(str::to_owned).to_vec(),
-            rows: search.trials.iter().map(|trial| cells(trial).to_vec()).collect(),
-        }],
+        tables: vec![
+            GROUP.table(
+                "trials",
+                COLUMNS,
+                search
+                    .trials
+                    .iter()
+                    .map(|trial| ("trial", Part::Entry(trial.number.to_string()), cells(trial))),
+            ),
+        ],
         verdict: verdict(search),
         caveats: caveats(search),
         ..Section::default()
@@ -74,7 +93,7 @@ pub fn section(search: &RateSearch) -> Section {
 
 fn found(search: &RateSearch) -> Vec<Figure> {
     let Some(found) = &search.found else {
-        return vec![Figure::new("rate found", Value::Absent).with_note(nothing_found(search))];
+        return vec![GROUP.figure("rate", None::<u64>).with_note(nothing_found(search))];
     };
     let note = format!(
         "of payload, {} datagrams a second",
@@ -102,9 +121,9 @@ fn found(search: &RateSearch) -> Vec<Figure> {
         ),
     };
     vec![
-        Figure::new("rate found", Value::BitRate(found.rate_bps as f64)).with_note(note),
-        Figure::new("confirmed by", Value::Count(found.confirmations)).with_note(held),
-        Figure::new("lost there", Value::Count(found.not_received)).with_note(lost),
+        GROUP.figure("rate", found.rate_bps).with_note(note),
+        GROUP.figure("confirmations", found.confirmations).with_note(held),
+        GROUP.figure("not_received", found.not_received).with_note(lost),
     ]
 }
 
@@ -161,7 +180,11 @@ fn failed(search: &RateSearch) -> Option<Figure> {
         _ => String::new(),
     };
     let note = format!("{} of {}{place}{again}", what.join(", "), count(trial.sent));
-    Some(Figure::new("lost at", Value::BitRate(trial.sent_bps as f64)).with_note(note))
+    let figure = GROUP.figure("failed", trial.sent_bps);
+    // Results of the first version say another rate there: of trials that were not disturbed.
+    let is_told = search.failed_bps == Some(trial.sent_bps);
+    let id = if is_told { figure.id.clone() } else { String::new() };
+    Some(Figure { id, ..figure }.with_note(note))
 }
 
 fn verdict(search: &RateSearch) -> Option<Verdict> {

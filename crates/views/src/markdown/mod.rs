@@ -95,15 +95,16 @@ fn figures(figures: &[Figure]) -> String {
 
 /// A table whose columns have one unit each, in their heads, as in the text.
 fn table(table: &Table) -> String {
-    let count = table.rows.iter().map(Vec::len).max().unwrap_or(0).max(table.columns.len());
+    let count =
+        table.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0).max(table.columns.len());
     if table.rows.is_empty() || count == 0 {
         return String::new();
     }
     let values: Vec<Vec<Option<&Value>>> =
-        (0..count).map(|at| table.rows.iter().map(|row| row.get(at)).collect()).collect();
+        (0..count).map(|at| table.rows.iter().map(|row| row.cells.get(at)).collect()).collect();
     let scales = common_scales(&values);
     let head = (0..count).map(|at| {
-        let name = table.columns.get(at).map_or("", String::as_str);
+        let name = table.columns.get(at).map_or("", |column| column.head.as_str());
         match &scales[at] {
             Some(scale) if name.is_empty() => words(scale.unit()),
             Some(scale) => words(&format!("{name}, {}", scale.unit())),
@@ -111,14 +112,14 @@ fn table(table: &Table) -> String {
         }
     });
     let is_words = |column: &[Option<&Value>]| {
-        column.iter().flatten().all(|value| matches!(value, Value::Text(_)))
+        column.iter().flatten().all(|value| matches!(value, Value::Text(_) | Value::Worded(..)))
     };
     let rule = values.iter().map(|column| if is_words(column) { "---" } else { "--:" });
     let mut lines =
         vec![row(&head.collect::<Vec<_>>()), format!("|{}|", rule.collect::<Vec<_>>().join("|"))];
     lines.extend(table.rows.iter().map(|its| {
         let cell = |at: usize| {
-            its.get(at).map_or_else(String::new, |value| {
+            its.cells.get(at).map_or_else(String::new, |value| {
                 words(&shown_beside(value, scales.get(at).and_then(Option::as_ref)))
             })
         };

@@ -12,10 +12,10 @@ fn presentation() -> Presentation {
         sections: vec![Section {
             title: "1: rates".to_owned(),
             figures: vec![Figure::new("round trip", Value::Duration(1_500_000))],
-            tables: vec![Table {
-                title: String::new(),
-                columns: ["step", "expected", "measured", "why"].map(str::to_owned).to_vec(),
-                rows: vec![
+            tables: vec![Table::new(
+                "",
+                ["step", "expected", "measured", "why"],
+                vec![
                     vec![Value::Text("a|b".to_owned()), value(20e6), value(19.1e6)],
                     vec![
                         Value::Text("b".to_owned()),
@@ -24,7 +24,7 @@ fn presentation() -> Presentation {
                         Value::Text("x\ny".to_owned()),
                     ],
                 ],
-            }],
+            )],
             checks: vec![
                 Check { name: "counts_agree".to_owned(), passed: false, text: "3 of 4".to_owned() },
                 Check { name: "verified".to_owned(), passed: true, text: "all bytes".to_owned() },

@@ -5,7 +5,6 @@ use std::iter;
 
 use pathscope_core::presentation::{Figure, Value};
 use pathscope_core::quantity::{Scale, duration_ns};
-use pathscope_core::stats::Percentile;
 
 use super::line::{Line, Style};
 use super::page::Page;
@@ -88,24 +87,19 @@ fn shown(value: &Value, scale: Option<&Scale>) -> Shown {
 
 /// What stands beside a figure: the interval of a percentile, then its own note.
 fn note(figure: &Figure, scale: Option<&Scale>) -> String {
-    let interval = match &figure.value {
-        Value::Percentile(percentile) => interval(percentile, scale),
-        _ => None,
-    };
+    let interval = figure.value.interval_ns().map(|interval| self::interval(interval, scale));
     let own = figure.note.clone().filter(|note| !note.is_empty());
     interval.into_iter().chain(own).collect::<Vec<_>>().join("; ")
 }
 
 /// `24.0–24.2 (95 %)`, in the unit of the percentile.
-fn interval(percentile: &Percentile, scale: Option<&Scale>) -> Option<String> {
-    percentile.value_ns?;
-    let (low, high) = (percentile.low_ns?, percentile.high_ns?);
-    Some(match scale {
+fn interval((low, high): (u64, u64), scale: Option<&Scale>) -> String {
+    match scale {
         Some(scale) => {
             format!("{}–{} (95 %)", scale.number(low as f64), scale.number(high as f64))
         }
         None => format!("{} – {} (95 %)", duration_ns(low), duration_ns(high)),
-    })
+    }
 }
 
 /// Where the parts of each row stand.

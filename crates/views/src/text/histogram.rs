@@ -1,6 +1,7 @@
 //! The shape of a distribution of durations: a row for each of a few ranges, each as many times longer
 //! than the last, since delays spread over orders of magnitude.
 
+use pathscope_core::presentation::Shape;
 use pathscope_core::quantity::{Dimension, Scale, count, duration_ns, ratio};
 use pathscope_core::stats::Distribution;
 
@@ -15,12 +16,12 @@ const LONGEST_BAR: usize = 32;
 const EIGHTHS: [char; 7] = ['▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
 /// Adds a distribution; nothing where nothing was counted.
-pub fn histogram(page: &mut Page, label: &str, distribution: &Distribution) {
-    let bins = bins(distribution);
+pub fn histogram(page: &mut Page, shape: &Shape) {
+    let bins = bins(&shape.distribution);
     let Some(most) = bins.iter().map(|bin| bin.count).max() else { return };
     let total = bins.iter().fold(0_u64, |sum, bin| sum.saturating_add(bin.count));
     page.gap();
-    page.sentence(Line::indented(2), Style::Strong, label);
+    page.sentence(Line::indented(2), Style::Strong, &shape.source.label);
     let edges = edges(&bins);
     let edge_width = edges.iter().map(|edge| words::width(edge)).max().unwrap_or(0);
     let bar_room = page.columns().saturating_sub(4 + edge_width + 2 + 22).min(LONGEST_BAR);

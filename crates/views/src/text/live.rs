@@ -153,7 +153,7 @@ impl Column {
         let fits = words::width(&shared) <= self.width;
         let text = if fits { shared } else { value::alone(value).text() };
         match value {
-            Value::Text(_) => words::clip(&text, self.width.max(LONGEST_WORDS)),
+            Value::Text(_) | Value::Worded(..) => words::clip(&text, self.width.max(LONGEST_WORDS)),
             _ => text,
         }
     }
@@ -170,7 +170,7 @@ fn usual_width(cell: &Figure) -> usize {
         Value::Count(_) => "999,999",
         Value::Frequency(_) => "99,999 /s",
         Value::Ratio(_) => "100.0 %",
-        Value::Text(text) => &words::clip(text, LONGEST_WORDS),
+        Value::Text(text) | Value::Worded(_, text) => &words::clip(text, LONGEST_WORDS),
     };
     words::width(figure).max(words::width(&cell.label))
 }

@@ -61,9 +61,7 @@ fn shapes(page: &mut Page, section: &Section, detail: Detail) {
         series::series(page, &section.series);
     }
     if detail == Detail::Full && !section.distributions.is_empty() {
-        for (label, distribution) in &section.distributions {
-            histogram::histogram(page, label, distribution);
-        }
+        section.distributions.iter().for_each(|shape| histogram::histogram(page, shape));
         page.gap();
     }
 }

@@ -1,6 +1,7 @@
 //! A figure over time as one row of blocks.
 
-use pathscope_core::presentation::{Series, Unit};
+use pathscope_core::figure::{Better, Unit};
+use pathscope_core::presentation::Series;
 use pathscope_core::quantity::{count, duration_range, rate_range};
 
 use super::line::{Line, Style};
@@ -15,7 +16,7 @@ const LONGEST_LABEL: usize = 28;
 
 /// Adds figures over time, their blocks below each other.
 pub fn series(page: &mut Page, series: &[Series]) {
-    let labels = series.iter().map(|series| words::width(&series.label));
+    let labels = series.iter().map(|series| words::width(&series.source.label));
     let start = 4 + labels.max().unwrap_or(0).min(LONGEST_LABEL);
     series.iter().for_each(|series| add(page, series, start));
 }
@@ -26,9 +27,9 @@ fn add(page: &mut Page, series: &Series, start: usize) {
         return;
     }
     let Some((least, most)) = extremes(series) else { return };
-    let range = range(series.unit, least, most);
-    let start = start.max(words::width(&series.label) + 4);
-    let line = Line::indented(2).with(Style::Plain, &series.label).padded_to(start);
+    let range = range(series.source.unit, least, most);
+    let start = start.max(words::width(&series.source.label) + 4);
+    let line = Line::indented(2).with(Style::Plain, &series.source.label).padded_to(start);
     let room = page.columns().saturating_sub(start + 2 + words::width(&range));
     let blocks = blocks(series, most, room);
     let line = match blocks.chars().count() {
@@ -59,16 +60,16 @@ fn blocks(series: &Series, most: f64, room: usize) -> String {
     let points_a_block = series.points.len().div_ceil(room.max(1)).max(1);
     let values = series.points.chunks(points_a_block);
     values
-        .map(|points| worst(series.unit, points).map_or(' ', |value| block(value, most)))
+        .map(|points| worst(series.source.better, points).map_or(' ', |value| block(value, most)))
         .collect()
 }
 
 /// Of several points, the one that must not vanish: a stall among rates, a spike among times.
-fn worst(unit: Unit, points: &[(u64, Option<f64>)]) -> Option<f64> {
+fn worst(better: Better, points: &[(u64, Option<f64>)]) -> Option<f64> {
     let values = points.iter().filter_map(|&(_, value)| number(value));
-    match unit {
-        Unit::BitRate => values.reduce(f64::min),
-        Unit::Nanoseconds | Unit::Count => values.reduce(f64::max),
+    match better {
+        Better::Higher => values.reduce(f64::min),
+        Better::Lower | Better::Neither => values.reduce(f64::max),
     }
 }
 
@@ -82,19 +83,22 @@ fn block(value: f64, most: f64) -> char {
 fn range(unit: Unit, least: f64, most: f64) -> String {
     match unit {
         Unit::BitRate => rate_range(least, most),
-        Unit::Nanoseconds => duration_range(least as u64, most as u64),
-        Unit::Count => format!("{} to {}", count(least as u64), count(most as u64)),
+        Unit::Duration => duration_range(least as u64, most as u64),
+        _ => format!("{} to {}", count(least as u64), count(most as u64)),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::presentation::Source;
+
     use super::*;
     use crate::registry::{Charset, Color};
 
     fn of(unit: Unit, values: &[Option<f64>]) -> Series {
         let points = (0..).zip(values.iter().copied()).collect();
-        Series { label: String::new(), points, unit }
+        let better = if unit == Unit::BitRate { Better::Higher } else { Better::Lower };
+        Series { source: Source { unit, better, ..Source::default() }, points }
     }
 
     #[test]
@@ -108,7 +112,7 @@ mod tests {
         let values = [10.0, 10.0, 10.0, 1.0, 10.0, 10.0].map(Some);
         assert_eq!(blocks(&of(Unit::BitRate, &values), 10.0, 3), "█▁█");
         let values = [1.0, 1.0, 1.0, 10.0, 1.0, 1.0].map(Some);
-        assert_eq!(blocks(&of(Unit::Nanoseconds, &values), 10.0, 3), "▁█▁");
+        assert_eq!(blocks(&of(Unit::Duration, &values), 10.0, 3), "▁█▁");
     }
 
     #[test]
@@ -132,7 +136,7 @@ mod tests {
     #[test]
     fn a_range_is_of_what_the_values_are() {
         assert_eq!(range(Unit::BitRate, 61.22e9, 72.15e9), "61.22 to 72.15 Gbit/s");
-        assert_eq!(range(Unit::Nanoseconds, 7e3, 10e6), "7.000 to 10,000 µs");
+        assert_eq!(range(Unit::Duration, 7e3, 10e6), "7.000 to 10,000 µs");
         assert_eq!(range(Unit::Count, 0.0, 1_234.0), "0 to 1,234");
     }
 }

@@ -64,11 +64,11 @@ enum Align {
 
 /// The columns of a table; rows that are too short or too long make columns with gaps.
 fn columns(table: &Table) -> Vec<Column> {
-    let longest_row = table.rows.iter().map(Vec::len).max().unwrap_or(0);
+    let longest_row = table.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0);
     let values: Vec<Vec<_>> = (0..table.columns.len().max(longest_row))
-        .map(|index| table.rows.iter().map(|row| row.get(index)).collect())
+        .map(|index| table.rows.iter().map(|row| row.cells.get(index)).collect())
         .collect();
-    let heads = table.columns.iter().map(String::as_str).chain(iter::repeat(""));
+    let heads = table.columns.iter().map(|column| column.head.as_str()).chain(iter::repeat(""));
     let scales = scales(&values);
     let columns = heads.zip(&values).zip(scales);
     columns
@@ -99,9 +99,10 @@ impl Column {
             Shown::Number { number, .. } if scale.is_some() => number,
             shown => shown.text(),
         };
-        let is = |kind: fn(&Value) -> bool| values.iter().flatten().any(|&value| kind(value));
-        let has_text = is(|value| matches!(value, Value::Text(_)));
-        let has_number = is(|value| !matches!(value, Value::Text(_) | Value::Absent));
+        let is_words = |value: &Value| matches!(value, Value::Text(_) | Value::Worded(..));
+        let is_number = |value: &Value| !is_words(value) && *value != Value::Absent;
+        let has_text = values.iter().flatten().any(|&value| is_words(value));
+        let has_number = values.iter().flatten().any(|&value| is_number(value));
         let mut cells: Vec<String> =
             values.iter().map(|value| value.map(cell).unwrap_or_default()).collect();
         let numbers = cells.iter_mut().zip(values).filter(|(_, value)| {
@@ -227,8 +228,7 @@ mod tests {
 
     fn shown(columns: usize, heads: &[&str], rows: Vec<Vec<Value>>) -> String {
         let mut page = Page::new(columns, Color::Never, Charset::Unicode);
-        let columns = heads.iter().map(|head| (*head).to_owned()).collect();
-        table(&mut page, &Table { title: String::new(), columns, rows });
+        table(&mut page, &Table::new("", heads.iter().copied(), rows));
         let mut out = Vec::new();
         page.write_to(&mut out).expect("a vector takes every byte");
         String::from_utf8(out).expect("text is UTF-8")

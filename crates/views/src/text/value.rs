@@ -41,7 +41,7 @@ pub fn alone(value: &Value) -> Shown {
             Some(nanoseconds) => number(&quantity::duration_ns(nanoseconds)),
             None => Shown::Words(format!("needs {}", quantity::count(percentile.samples_needed))),
         },
-        Value::Text(text) => Shown::Words(text.clone()),
+        Value::Text(text) | Value::Worded(_, text) => Shown::Words(text.clone()),
         Value::Bytes(bytes) => number(&quantity::bytes(*bytes)),
         Value::Duration(nanoseconds) => number(&quantity::duration_ns(*nanoseconds)),
         Value::BitRate(rate) if rate.is_finite() => number(&quantity::bit_rate(*rate)),
@@ -112,7 +112,7 @@ pub fn magnitude(value: &Value) -> Option<(Dimension, f64)> {
         Value::Frequency(rate) => (Dimension::Frequency, *rate),
         Value::Ratio(ratio) => (Dimension::Ratio, *ratio),
         Value::Percentile(percentile) => (Dimension::Duration, percentile.value_ns? as f64),
-        Value::Count(_) | Value::Text(_) | Value::Absent => return None,
+        Value::Count(_) | Value::Worded(..) | Value::Text(_) | Value::Absent => return None,
     };
     size.is_finite().then_some((dimension, size))
 }

@@ -2,8 +2,9 @@
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
+use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Figure, Presentation, Row, Section, Series, Table, Unit, Value,
+    Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
 };
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
 use pathscope_core::stats::{Bucket, Distribution, Percentile};
@@ -53,8 +54,9 @@ fn value(text: BoxedStrategy<String>, number: BoxedStrategy<f64>) -> BoxedStrate
         any::<u64>().prop_map(Value::Duration),
         any::<u64>().prop_map(Value::Count),
         number.clone().prop_map(Value::Frequency),
-        number.prop_map(Value::Ratio),
+        number.clone().prop_map(Value::Ratio),
         percentile().prop_map(Value::Percentile),
+        (number, text.clone()).prop_map(|(number, text)| Value::Worded(number, text)),
         text.prop_map(Value::Text),
         Just(Value::Absent),
     ]
@@ -63,7 +65,13 @@ fn value(text: BoxedStrategy<String>, number: BoxedStrategy<f64>) -> BoxedStrate
 
 fn figure(text: BoxedStrategy<String>, value: BoxedStrategy<Value>) -> BoxedStrategy<Figure> {
     (text.clone(), value, prop::option::of(text.clone()), text)
-        .prop_map(|(label, value, note, group)| Figure { label, value, note, group })
+        .prop_map(|(label, value, note, group)| Figure {
+            label,
+            value,
+            note,
+            group,
+            ..Figure::default()
+        })
         .boxed()
 }
 
@@ -85,28 +93,34 @@ fn findings(
 }
 
 fn series() -> impl Strategy<Value = Series> {
-    let unit = prop_oneof![Just(Unit::BitRate), Just(Unit::Nanoseconds), Just(Unit::Count)];
-    (any_text(), vec((any::<u64>(), prop::option::of(any_number())), 0..200), unit)
-        .prop_map(|(label, points, unit)| Series { label, points, unit })
+    let unit = prop_oneof![Just(Unit::BitRate), Just(Unit::Duration), Just(Unit::Count)];
+    (any_text(), vec((any::<u64>(), prop::option::of(any_number())), 0..200), unit).prop_map(
+        |(label, points, unit)| Series {
+            source: Source { label, unit, ..Source::default() },
+            points,
+        },
+    )
 }
 
-fn distribution() -> impl Strategy<Value = (String, Distribution)> {
+fn shape() -> impl Strategy<Value = Shape> {
     let bucket =
         (any::<u64>(), any::<u64>()).prop_map(|(upper_ns, count)| Bucket { upper_ns, count });
-    (any_text(), vec(bucket, 0..20))
-        .prop_map(|(label, buckets)| (label, Distribution { buckets, ..Distribution::default() }))
+    (any_text(), vec(bucket, 0..20)).prop_map(|(label, buckets)| Shape {
+        source: Source { label, ..Source::default() },
+        distribution: Distribution { buckets, ..Distribution::default() },
+    })
 }
 
 fn any_section() -> impl Strategy<Value = Section> {
     let value = value(any_text(), any_number());
     let table = (any_text(), vec(any_text(), 0..5), vec(vec(value.clone(), 0..7), 0..4))
-        .prop_map(|(title, columns, rows)| Table { title, columns, rows });
+        .prop_map(|(title, columns, rows)| Table::new(title, columns, rows));
     (
         (any_text(), any_text()),
         vec(figure(any_text(), value), 0..5),
         vec(table, 0..3),
         vec(series(), 0..3),
-        vec(distribution(), 0..2),
+        vec(shape(), 0..2),
         findings(any_text()),
     )
         .prop_map(|((title, subtitle), figures, tables, series, distributions, findings)| {
@@ -121,6 +135,7 @@ fn any_section() -> impl Strategy<Value = Section> {
                 checks,
                 verdict,
                 caveats,
+                ..Section::default()
             }
         })
 }
@@ -136,15 +151,13 @@ fn any_presentation() -> impl Strategy<Value = Presentation> {
 fn sober_presentation() -> impl Strategy<Value = Presentation> {
     let label = || "[a-z]{1,8}( [a-z0-9]{1,6})?";
     let value = || value("[a-z]{1,30}".boxed(), sober_number());
-    let figure = (label(), value(), prop::option::of(sober_text()), "[a-c]?")
-        .prop_map(|(label, value, note, group)| Figure { label, value, note, group });
+    let figure = (label(), value(), prop::option::of(sober_text()), "[a-c]?").prop_map(
+        |(label, value, note, group)| Figure { label, value, note, group, ..Figure::default() },
+    );
     let table = (1_usize..7).prop_flat_map(move |columns| {
         let rows = vec(vec(value(), columns), 1..4);
-        (sober_text(), vec(label(), columns), rows).prop_map(|(title, columns, rows)| Table {
-            title,
-            columns,
-            rows,
-        })
+        (sober_text(), vec(label(), columns), rows)
+            .prop_map(|(title, columns, rows)| Table::new(title, columns, rows))
     });
     let parts = (label(), sober_text(), vec(figure, 0..8), vec(table, 0..2));
     (parts, findings(sober_text())).prop_map(

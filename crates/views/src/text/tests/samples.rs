@@ -1,7 +1,8 @@
 //! Results as modes state them.
 
+use pathscope_core::figure::{Better, Unit};
 use pathscope_core::presentation::{
-    Figure, Presentation, Row, Section, Series, Table, Unit, Value,
+    Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
 };
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
 use pathscope_core::stats::{Bucket, Distribution, Percentile, samples_needed};
@@ -49,7 +50,9 @@ fn context() -> Vec<Figure> {
 
 fn over_ten_seconds(label: &str, unit: Unit, values: [Option<f64>; 10]) -> Series {
     let points = (1..).map(|second| second * 1_000_000_000).zip(values).collect();
-    Series { label: label.to_owned(), points, unit }
+    let better = if unit == Unit::BitRate { Better::Higher } else { Better::Lower };
+    let source = Source { label: label.to_owned(), unit, better, ..Source::default() };
+    Series { source, points }
 }
 
 pub fn goodput() -> Section {
@@ -74,7 +77,7 @@ pub fn goodput() -> Section {
             over_ten_seconds("goodput", Unit::BitRate, rates.map(|rate| Some(rate * 1e9))),
             over_ten_seconds(
                 "RTT p50",
-                Unit::Nanoseconds,
+                Unit::Duration,
                 [512.0, 800.0, 812.0, 815.0, 820.0, 812.0, 2_100.0, 810.0, 811.0, 809.0]
                     .map(|microseconds| Some(microseconds * 1e3)),
             ),
@@ -109,7 +112,10 @@ pub fn latency() -> Section {
             Figure::new("lost of sent", Value::Ratio(0.003)),
             Figure::new("server residence", Value::Absent),
         ],
-        distributions: vec![("RTT".to_owned(), distribution())],
+        distributions: vec![Shape {
+            source: Source { label: "RTT".to_owned(), ..Source::default() },
+            distribution: distribution(),
+        }],
         caveats: vec![Caveat::new("probe_unanswered", "3 pings were never answered")],
         ..Section::default()
     }
@@ -133,10 +139,10 @@ pub fn survey() -> Presentation {
     let heads = ["step", "goodput up", "goodput down", "RTT p50", "RTT p99", "RTT p99.9", "lost"];
     let rtt =
         |p50, p99, p999| [percentile(50.0, p50), percentile(99.0, p99), percentile(99.9, p999)];
-    let summary = Table {
-        title: String::new(),
-        columns: heads.map(str::to_owned).to_vec(),
-        rows: vec![
+    let summary = Table::new(
+        "",
+        heads,
+        vec![
             step("idle", None, None, rtt(24.1, 61.31, 118.0), 0),
             step("up", Some(72.15), None, rtt(812.4, 1_930.0, 2_204.0), 0),
             step("down", None, Some(9.412), rtt(790.1, 1_804.0, 2_150.0), 2),
@@ -148,7 +154,7 @@ pub fn survey() -> Presentation {
                 11,
             ),
         ],
-    };
+    );
     Presentation {
         title: "survey of 10.0.0.2".to_owned(),
         context: context(),
@@ -196,8 +202,7 @@ pub fn connections(error: &str) -> Presentation {
         ]
     };
     let rows = vec![row(0, 9.134, ""), row(1, 8.912, ""), row(2, 0.8, error)];
-    let columns = heads.map(str::to_owned).to_vec();
-    let table = Table { title: "connections".to_owned(), columns, rows };
+    let table = Table::new("connections", heads, rows);
     Presentation {
         sections: vec![Section { tables: vec![table], ..Section::default() }],
         ..Presentation::default()
