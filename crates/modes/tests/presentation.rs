@@ -1,0 +1,152 @@
+//! Presentations of results of every kind against the list of figures: what bears an id is in it, is what the document
+//! has there, and is told once.
+
+use std::collections::HashSet;
+
+use pathscope_core::figure::{Part, Unit};
+use pathscope_core::presentation::{Section, Value};
+use pathscope_modes::document::Document;
+use pathscope_modes::figures::{FigureId, FigureIdError};
+use pathscope_modes::presentation::presentation;
+use serde_json::Value as Json;
+
+/// Results of every kind that earlier versions left, as the program's tests have them.
+macro_rules! results {
+    ($($name:literal),*) => {
+        [$(
+            (concat!("1/", $name), include_str!(concat!("../../cli/tests/fixtures/1/", $name, ".json"))),
+            (concat!("2/", $name), include_str!(concat!("../../cli/tests/fixtures/2/", $name, ".json"))),
+        )*]
+    };
+}
+
+fn results() -> impl Iterator<Item = (&'static str, Document)> {
+    let texts = results![
+        "damaged-push",
+        "damaged-udp",
+        "find-rate",
+        "goodput-duplex",
+        "goodput-pull",
+        "goodput-udp",
+        "goodput-udp-duplex",
+        "latency-tcp-closed-rate",
+        "latency-udp-kernel",
+        "latency-udp-open",
+        "media-down",
+        "multipath",
+        "survey",
+        "unreachable"
+    ];
+    texts.into_iter().map(|(name, text)| (name, Document::from_json(text).expect("a document")))
+}
+
+/// The part of the document that a section's places go on from.
+fn part_of(document: &Document, section: &Section) -> Json {
+    let whole = serde_json::to_value(document).expect("plain data");
+    let index = section.place.strip_prefix("measurements[").and_then(|it| it.strip_suffix(']'));
+    match index {
+        Some(index) => whole["measurements"][index.parse::<usize>().expect("a number")].clone(),
+        None => whole,
+    }
+}
+
+/// All that a section tells under an id, in figures and cells.
+fn told(section: &Section) -> Vec<(String, Part, Value)> {
+    let figures =
+        section.figures.iter().map(|it| (it.id.clone(), it.part.clone(), it.value.clone()));
+    let cells = section.tables.iter().flat_map(|table| {
+        table.rows.iter().flat_map(|row| {
+            table.columns.iter().zip(&row.cells).map(|(column, cell)| {
+                let is_figure = !row.id.is_empty() && !column.id.is_empty();
+                let id =
+                    if is_figure { format!("{}.{}", row.id, column.id) } else { String::new() };
+                (id, row.part.clone(), cell.clone())
+            })
+        })
+    });
+    figures.chain(cells).filter(|(id, ..)| !id.is_empty()).collect()
+}
+
+fn number(value: &Value) -> Option<f64> {
+    match value {
+        Value::Bytes(number) | Value::Duration(number) | Value::Count(number) => {
+            Some(*number as f64)
+        }
+        Value::BitRate(number)
+        | Value::Frequency(number)
+        | Value::Ratio(number)
+        | Value::Worded(number, _) => Some(*number),
+        Value::Percentile(percentile) => percentile.value_ns.map(|value| value as f64),
+        Value::Text(_) | Value::Absent => None,
+    }
+}
+
+fn sections(of: impl Fn(&str, &Document, &Section)) {
+    for (name, document) in results() {
+        let presentation = presentation(&document);
+        presentation.sections.iter().for_each(|it| of(name, &document, it));
+    }
+}
+
+#[test]
+fn what_bears_an_id_is_what_the_document_has_there() {
+    sections(|name, document, section| {
+        let at = part_of(document, section);
+        for (id, part, value) in told(section) {
+            match FigureId::find(&id) {
+                Ok(figure) => {
+                    // Lengths of time are told in whole nanoseconds.
+                    let (shown, there) = (number(&value), figure.number(&at));
+                    let is_same = match (shown, there) {
+                        (Some(shown), Some(there)) => (shown - there).abs() <= 1.0,
+                        (shown, there) => shown == there,
+                    };
+                    assert!(is_same, "{name}: {id} is shown as {shown:?} and is {there:?}");
+                }
+                Err(FigureIdError::Many { .. }) => {
+                    assert!(matches!(part, Part::Entry(_)), "{name}: {id} of which?");
+                }
+                Err(error) => panic!("{name}: {error}"),
+            }
+        }
+    });
+}
+
+#[test]
+fn nothing_is_told_twice_under_one_address() {
+    sections(|name, _, section| {
+        let mut seen = HashSet::new();
+        for (id, part, _) in told(section) {
+            assert!(seen.insert((id.clone(), part.clone())), "{name}: {id} {part:?} twice");
+        }
+        let series = section.series.iter().map(|it| &it.source);
+        let shapes = section.distributions.iter().map(|it| &it.source);
+        for sources in [series.collect::<Vec<_>>(), shapes.collect()] {
+            let ids: HashSet<&str> = sources.iter().map(|it| it.id.as_str()).collect();
+            assert_eq!(ids.len(), sources.len(), "{name}: {sources:?}");
+        }
+    });
+}
+
+#[test]
+fn series_and_distributions_are_of_figures_and_say_where_their_values_are() {
+    sections(|name, document, section| {
+        let at = part_of(document, section);
+        for series in &section.series {
+            let source = &series.source;
+            let figure = FigureId::find(&source.id).expect("a figure");
+            assert_eq!(figure.unit(), source.unit, "{name}: {}", source.id);
+            let rest = source.place.strip_prefix("intervals[].").expect("of intervals");
+            let pointer = format!("/{}", rest.replace('.', "/"));
+            let intervals = at["intervals"].as_array().expect("a list");
+            assert!(intervals.iter().any(|it| it.pointer(&pointer).is_some()), "{pointer}");
+        }
+        for shape in &section.distributions {
+            assert_eq!(shape.source.unit, Unit::Distribution);
+            let typed = format!("{}.p50", shape.source.id);
+            assert!(FigureId::find(&typed).is_ok(), "{name}: {typed}");
+            let pointer = format!("/{}/buckets", shape.source.place.replace('.', "/"));
+            assert!(at.pointer(&pointer).is_some(), "{name}: {pointer}");
+        }
+    });
+}
