@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 use crate::console::say;
 use crate::folder;
 use crate::rooms::folder_name;
+use crate::source;
 use crate::tree::{TextFile, Tree};
 
 /// What `cargo xtask lines` can be told.
@@ -84,31 +85,9 @@ fn is_of_tests(path: &str) -> bool {
 
 /// Lines with code that is no test.
 fn lines_of(file: &TextFile) -> usize {
-    // Of the module of tests, how many of its braces are open; none: it is not in one.
-    let mut depth: Option<usize> = None;
-    let mut is_marked = false;
-    let mut count = 0;
-    for (line, code) in file.text.lines().zip(file.code.lines()) {
-        if is_marked || depth.is_some() {
-            let open = code.matches('{').count();
-            let closed = code.matches('}').count();
-            let left = (depth.unwrap_or(0) + open).saturating_sub(closed);
-            let begins = open > 0 || depth.is_some();
-            let ends = begins && left == 0 || is_marked && code.trim_end().ends_with(';');
-            (depth, is_marked) = match (begins, ends) {
-                (_, true) => (None, false),
-                (true, false) => (Some(left), false),
-                (false, false) => (None, true),
-            };
-            continue;
-        }
-        if code.trim() == "#[cfg(test)]" {
-            is_marked = true;
-            continue;
-        }
-        count += usize::from(!line.trim().is_empty() && !line.trim().starts_with("//"));
-    }
-    count
+    let marked = file.text.lines().zip(source::test_lines(&file.code));
+    let ours = marked.filter(|(_, is_of_tests)| !is_of_tests).map(|(line, _)| line.trim());
+    ours.filter(|line| !line.is_empty() && !line.starts_with("//")).count()
 }
 
 #[cfg(test)]

@@ -152,6 +152,8 @@ pub fn tokens(code: &str) -> Vec<Token> {
 pub struct NamedPath {
     /// All of it, braces of a `use` taken apart.
     pub path: String,
+    /// What a `use` makes it known as: its last part, or what stands behind `as`.
+    pub name: String,
     /// The line, from 1.
     pub line: usize,
 }
@@ -160,17 +162,89 @@ pub struct NamedPath {
 pub fn paths(code: &str, is_root: impl Fn(&str) -> bool) -> Vec<NamedPath> {
     let tokens = tokens(code);
     let mut found = Vec::new();
+    let mut read = 0;
     for (index, token) in tokens.iter().enumerate() {
         let continues = index > 0
             && matches!(tokens[index - 1].text.as_str(), "::" | ".")
             && index > 1
             && tokens[index - 2].is_word()
             && tokens[index - 2].text != "use";
-        if !continues && is_root(&token.text) {
-            collect_paths(&tokens, index, "", &mut found);
+        if index >= read && !continues && is_root(&token.text) {
+            read = collect_paths(&tokens, index, "", &mut found);
         }
     }
     found
+}
+
+/// Every path that a `use` of `code` makes known.
+pub fn uses(code: &str) -> Vec<NamedPath> {
+    let tokens = tokens(code);
+    let mut found = Vec::new();
+    for at in (0..tokens.len()).filter(|at| tokens[*at].text == "use") {
+        let is_absolute = tokens.get(at + 1).is_some_and(|next| next.text == "::");
+        collect_paths(&tokens, at + 1 + usize::from(is_absolute), "", &mut found);
+    }
+    found
+}
+
+/// Of each line, whether it is compiled for tests alone.
+pub fn test_lines(code: &str) -> Vec<bool> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut marked = vec![false; lines.len()];
+    for at in 0..lines.len() {
+        if lines[at].trim() == TEST_MARK {
+            marked[at..=end_of_item(&lines, at + 1)].fill(true);
+        }
+    }
+    marked
+}
+
+/// The code with all that is compiled for tests alone replaced by empty lines.
+pub fn without_tests(code: &str) -> String {
+    let lines = code.lines().zip(test_lines(code));
+    lines.flat_map(|(line, is_of_tests)| [if is_of_tests { "" } else { line }, "\n"]).collect()
+}
+
+/// What stands above an item that is compiled for tests alone.
+const TEST_MARK: &str = "#[cfg(test)]";
+
+/// The files that `code` has read as modules for tests alone, by their names.
+pub fn test_modules(code: &str) -> Vec<&str> {
+    let lines: Vec<&str> = code.lines().collect();
+    let marked = (0..lines.len()).filter(|at| lines[*at].trim() == TEST_MARK);
+    marked
+        .filter_map(|at| {
+            let declaration = lines.get(end_of_item(&lines, at + 1))?.trim().strip_suffix(';')?;
+            declaration.split_once("mod ").map(|(_, name)| name)
+        })
+        .collect()
+}
+
+/// The index of the line that ends the item which begins at `start`.
+fn end_of_item(lines: &[&str], start: usize) -> usize {
+    let mut depth = 0_usize;
+    for (at, line) in lines.iter().enumerate().skip(start) {
+        let begins = line.contains('{') || depth > 0;
+        depth = (depth + line.matches('{').count()).saturating_sub(line.matches('}').count());
+        if depth == 0 && (begins || line.trim_end().ends_with(';')) {
+            return at;
+        }
+    }
+    lines.len().saturating_sub(1)
+}
+
+/// In how many modules that are no files of their own each line stands: `mod name { … }`.
+pub fn inline_modules(code: &str) -> Vec<usize> {
+    let lines: Vec<&str> = code.lines().collect();
+    let mut depths = vec![0; lines.len()];
+    for at in 0..lines.len() {
+        let words: Vec<&str> = lines[at].split_whitespace().collect();
+        if let [.., "mod", _, "{"] = words.as_slice() {
+            let end = end_of_item(&lines, at);
+            depths[at..=end].iter_mut().for_each(|depth| *depth += 1);
+        }
+    }
+    depths
 }
 
 /// Reads the tree of paths that begins at `at`, and answers where it ends.
@@ -186,7 +260,13 @@ fn collect_paths(tokens: &[Token], at: usize, prefix: &str, found: &mut Vec<Name
     if goes_on {
         return collect_paths(tokens, at + 2, &path, found);
     }
-    found.push(NamedPath { path, line: token.line });
+    let renamed = tokens.get(at + 1).filter(|next| next.text == "as").and(tokens.get(at + 2));
+    let last = match token.text.as_str() {
+        "self" => prefix.rsplit("::").next().unwrap_or(prefix),
+        name => name,
+    };
+    let name = renamed.map_or(last, |other| &other.text).to_owned();
+    found.push(NamedPath { path, name, line: token.line });
     at + 1
 }
 
@@ -251,6 +331,33 @@ mod tests {
     #[test]
     fn a_path_knows_its_line() {
         let found = paths("use std::{\n    fs,\n};", |root| root == "std");
-        assert_eq!(found, [NamedPath { path: "std::fs".to_owned(), line: 2 }]);
+        let [path, name] = ["std::fs", "fs"].map(str::to_owned);
+        assert_eq!(found, [NamedPath { path, name, line: 2 }]);
+    }
+
+    #[test]
+    fn what_a_use_makes_known_has_its_name() {
+        let known = |code: &str| -> Vec<(String, String)> {
+            uses(code).into_iter().map(|found| (found.path, found.name)).collect()
+        };
+        let expected = [("a::b::self", "b"), ("a::C", "D"), ("a::e::*", "*"), ("f", "f")];
+        assert_eq!(
+            known("pub use a::{b::{self}, C as D, e::*};\nuse ::f;\nfn g() { h::i() }"),
+            expected.map(|(path, name)| (path.to_owned(), name.to_owned()))
+        );
+    }
+
+    #[test]
+    fn what_is_for_tests_alone_is_told_apart() {
+        let code = "use a;\n#[cfg(test)]\nuse b::{\n    c,\n};\n#[cfg(test)]\nmod tests;\nfn d() {}\n\
+                    #[cfg(test)]\n#[expect(x)]\nmod more {\n    fn e() {\n    }\n}\nfn f() {}\n";
+        assert_eq!(without_tests(code), "use a;\n\n\n\n\n\n\nfn d() {}\n\n\n\n\n\n\nfn f() {}\n");
+        assert_eq!(test_modules(code), ["tests"]);
+    }
+
+    #[test]
+    fn modules_inside_a_file_are_known_by_line() {
+        let code = "mod a;\npub mod b {\n    mod c {\n    }\n}\nfn d() {}\n";
+        assert_eq!(inline_modules(code), [0, 1, 2, 2, 1, 0]);
     }
 }

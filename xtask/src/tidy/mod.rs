@@ -1,6 +1,7 @@
 //! Rules about sources that no compiler checks. Each takes the files and answers what is broken; a
 //! file for each theme, one line here for each rule, and a test beside each.
 
+mod circles;
 mod imports;
 mod links;
 mod lints;
@@ -18,6 +19,7 @@ type Rule = fn(&Tree) -> Vec<Violation>;
 
 /// Every rule.
 const RULES: &[Rule] = &[
+    circles::none_beside,
     imports::named_in_code,
     imports::named_in_manifests,
     links::resolve,
