@@ -24,7 +24,7 @@ pub struct Import {
     pub from: String,
     /// The module that what it imports is of.
     pub module: String,
-    /// What it imports of it, where it is no module itself: `LIMIT`.
+    /// What it names of it, where it is not the module itself: `LIMIT`, `Plan::Media`.
     pub item: Option<String>,
     /// The file of the module that imports.
     pub path: String,
@@ -64,6 +64,16 @@ impl<'tree> Modules<'tree> {
         Self { by_path }
     }
 
+    /// Whether a module is a folder.
+    pub fn is_folder(&self, path: &str) -> bool {
+        self.by_path.get(path).is_some_and(|module| module.file.path.ends_with("/mod.rs"))
+    }
+
+    /// The modules right below one.
+    pub fn children<'a>(&'a self, folder: &'a str) -> impl Iterator<Item = &'a str> {
+        self.by_path.keys().map(String::as_str).filter(move |path| parent(path) == Some(folder))
+    }
+
     /// All that they import of each other.
     pub fn imports(&self) -> BTreeSet<Import> {
         self.by_path.iter().flat_map(|(path, module)| self.imports_of(path, module)).collect()
@@ -71,7 +81,8 @@ impl<'tree> Modules<'tree> {
 
     fn imports_of(&self, from: &str, importer: &Module<'_>) -> Vec<Import> {
         let depths = source::inline_modules(&importer.code);
-        let in_place = source::paths(&importer.code, is_root);
+        let is_known = |part: &str| is_root(part) || importer.known.contains_key(part);
+        let in_place = source::paths(&importer.code, is_known);
         let used = source::uses(&importer.code).into_iter().filter(|named| {
             let first = named.path.split("::").next().unwrap_or_default();
             !is_root(first)
@@ -89,7 +100,7 @@ impl<'tree> Modules<'tree> {
 
     /// The module that a path means as it is named in `from`, and the item of it; none: of no room.
     fn resolve(&self, from: &str, path: &str, hands: usize) -> Option<(String, Option<String>)> {
-        let mut parts = path.split("::").filter(|part| *part != "*").peekable();
+        let mut parts = path.split("::").peekable();
         let crate_name = from.split("::").next().unwrap_or(from);
         let mut at = match *parts.peek()? {
             "crate" => parts.next().map(|_| crate_name.to_owned())?,
@@ -97,7 +108,7 @@ impl<'tree> Modules<'tree> {
             name if name.starts_with(PREFIX) => {
                 parts.next().map(|name| name[PREFIX.len()..].to_owned())?
             }
-            name if self.holds(from, name) => from.to_owned(),
+            name if self.known(from, name).is_some() || self.holds(from, name) => from.to_owned(),
             _ => return None,
         };
         while let Some(part) = parts.next() {
@@ -107,25 +118,26 @@ impl<'tree> Modules<'tree> {
                 "super" => at.truncate(parent(&at)?.len()),
                 _ if self.by_path.contains_key(&child) => at = child,
                 _ => {
-                    let handed_on = self.by_path.get(&at).and_then(|module| module.known.get(part));
-                    let followed = handed_on.filter(|_| hands > 0).and_then(|path| {
-                        let rest: Vec<&str> = parts.collect();
-                        self.resolve(
-                            &at,
-                            &[&[path.as_str()], &rest[..]].concat().join("::"),
-                            hands - 1,
-                        )
+                    let rest: Vec<&str> = [part].into_iter().chain(parts).collect();
+                    let handed_on = self.known(&at, part).filter(|_| hands > 0);
+                    let followed = handed_on.and_then(|path| {
+                        let path = [&[path], &rest[1..]].concat().join("::");
+                        self.resolve(&at, &path, hands - 1)
                     });
-                    return followed.or_else(|| Some((at, Some(part.to_owned()))));
+                    return followed.or_else(|| Some((at, Some(rest.join("::")))));
                 }
             }
         }
         Some((at, None))
     }
 
-    /// Whether a name without root means something in a module: a child, or what its `use` made known.
     fn holds(&self, module: &str, name: &str) -> bool {
         self.by_path.contains_key(&format!("{module}::{name}"))
+    }
+
+    /// What a name means in a module by its `use`.
+    fn known(&self, module: &str, name: &str) -> Option<&str> {
+        self.by_path.get(module)?.known.get(name).map(String::as_str)
     }
 }
 
@@ -133,7 +145,9 @@ impl<'tree> Module<'tree> {
     fn of(file: &'tree TextFile) -> Self {
         let code = source::without_tests(&file.code);
         let depths = source::inline_modules(&code);
-        let used = source::uses(&code).into_iter().filter(|named| depths[named.line - 1] == 0);
+        let used = source::uses(&code)
+            .into_iter()
+            .filter(|named| depths[named.line - 1] == 0 && named.name != "*");
         let known = used.map(|named| (named.name, named.path)).collect();
         Self { file, code, known }
     }
@@ -210,8 +224,8 @@ mod tests {
     #[test]
     fn paths_are_followed_to_the_module_of_their_item() {
         let media = ("crates/modes/src/media/mod.rs", "mod plan;\npub use plan::Plan as Media;");
-        let registry =
-            "use crate::media::{self, Media};\nfn f() { crate::media::plan::g() }\nuse std::fs;";
+        let registry = "use crate::media::{self, Media};\nuse std::fs;\n\
+                        fn f() { crate::media::plan::g(media::plan::h(Media::NEW, fs::open())) }";
         let run = "use pathscope_modes::media::Media;\nuse pathscope_core::Tick;\n";
         assert_eq!(
             imports(&[
@@ -224,7 +238,9 @@ mod tests {
                 "modes::media:2 modes::media::plan[Plan]",
                 "modes::registry:1 modes::media",
                 "modes::registry:1 modes::media::plan[Plan]",
-                "modes::registry:2 modes::media::plan[g]",
+                "modes::registry:3 modes::media::plan[Plan::NEW]",
+                "modes::registry:3 modes::media::plan[g]",
+                "modes::registry:3 modes::media::plan[h]",
                 "run:2 core[Tick]",
                 "run:1 modes::media::plan[Plan]",
             ]

@@ -97,6 +97,80 @@ const EVERYTHING: &[&str] = &[
     "calibration",
 ];
 
+/// Things of one kind, each a folder: beside the registry that lists them. What is in such a folder is imported by the
+/// registry and by nobody else, and nobody else names its variant.
+#[derive(Debug)]
+pub struct Kind {
+    /// What one of them is called.
+    pub name: &'static str,
+    /// The module that lists them.
+    pub registry: &'static str,
+    /// The registry's enum, with a variant for each that is called as its folder is.
+    pub variants: &'static str,
+    /// What a folder beside the registry has to hold to be one of them; none: it is enough that the registry imports it.
+    pub holds: Option<&'static str>,
+    /// Who may name what of them all the same.
+    pub public: &'static [Public],
+}
+
+/// What a module may name of what is private to the registry and the folder otherwise.
+#[derive(Debug)]
+pub struct Public {
+    /// The module, with all that stands below it.
+    pub to: &'static str,
+    /// Folder and item: `goodput::GoodputPlan`; or the variant of a folder: `Plan::Goodput`. Whoever may name an item may name
+    /// the folder on the way to it.
+    pub items: &'static [&'static str],
+}
+
+/// All kinds whose folders are private.
+pub const KINDS: &[Kind] = &[
+    Kind {
+        name: "mode",
+        registry: "modes::registry",
+        variants: "Plan",
+        holds: Some("plan"),
+        // What is made of several modes states their plans. A foreign peer has a row here for the modes that it carries.
+        public: &[
+            Public {
+                to: "modes::survey",
+                items: &[
+                    "Plan::Goodput",
+                    "Plan::Latency",
+                    "goodput::Extent",
+                    "goodput::GoodputPlan",
+                    "goodput::Pace",
+                    "goodput::Pattern",
+                    "goodput::Shape",
+                    "goodput::Verify",
+                    "latency::Extent",
+                    "latency::LatencyPlan",
+                ],
+            },
+            Public {
+                to: "modes::search",
+                items: &[
+                    "Plan::Datagrams",
+                    "datagrams::DatagramsPlan",
+                    "goodput::Extent",
+                    "goodput::Pattern",
+                ],
+            },
+            Public { to: "modes::probes", items: &["Plan::Latency"] },
+            // They hold what goodput says to what others find, and to what is known.
+            Public { to: "xtask::bench", items: &["goodput::GoodputSummary"] },
+            Public { to: "xtask::verdicts", items: &["Plan::Goodput", "goodput::GoodputReport"] },
+        ],
+    },
+    Kind {
+        name: "view",
+        registry: "views::registry",
+        variants: "Format",
+        holds: None,
+        public: &[],
+    },
+];
+
 impl Room {
     /// The room of this name.
     pub fn named(name: &str) -> Option<&'static Self> {

@@ -3,6 +3,7 @@
 
 mod circles;
 mod imports;
+mod kinds;
 mod links;
 mod lints;
 mod manifests;
@@ -22,6 +23,7 @@ const RULES: &[Rule] = &[
     circles::none_beside,
     imports::named_in_code,
     imports::named_in_manifests,
+    kinds::known_to_their_registry,
     links::resolve,
     lints::exceptions_have_reasons,
     lints::nothing_unfinished,
