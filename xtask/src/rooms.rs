@@ -47,20 +47,18 @@ pub const ROOMS: &[Room] = &[
         name: "modes",
         may_import: &["core", "flow"],
         nature: Nature::Pure {
-            libraries: &["arrayvec", "clap", "schemars", "serde", "serde_json", "thiserror"],
+            libraries: &["clap", "schemars", "serde", "serde_json", "thiserror"],
         },
     },
     Room { name: "engines", may_import: &["core", "flow", "os"], nature: Nature::Platform },
     Room {
         name: "peers",
         may_import: &["core", "flow", "modes"],
-        nature: Nature::Pure {
-            libraries: &["arrayvec", "schemars", "serde", "serde_json", "thiserror"],
-        },
+        nature: Nature::Pure { libraries: &["serde", "serde_json", "thiserror"] },
     },
     Room {
         name: "run",
-        may_import: &["core", "flow", "os", "views", "modes", "engines", "peers"],
+        may_import: &["core", "flow", "os", "modes", "engines", "peers"],
         nature: Nature::Ordinary,
     },
     // The lab starts the binary inside a namespace as a process: it needs no room above `os`.

@@ -8,6 +8,7 @@ mod links;
 mod lints;
 mod manifests;
 mod maps;
+mod permissions;
 mod size;
 mod text;
 mod unsafe_code;
@@ -30,6 +31,8 @@ const RULES: &[Rule] = &[
     lints::platforms_are_files,
     manifests::inherit_from_workspace,
     maps::list_every_room,
+    permissions::used_by_manifests,
+    permissions::used_by_sources,
     size::files_fit,
     text::ends_and_blanks,
     text::no_machine_paths,
