@@ -50,9 +50,6 @@ pub const CIRCLES: &[(&str, &str)] = &[
     ("run::session", "run::paths"),
     ("run::session", "run::records"),
     ("run::session", "run::workers"),
-    ("views::json", "views::registry"),
-    ("views::markdown", "views::registry"),
-    ("views::text", "views::registry"),
     ("xtask::attack::stage", "xtask::attack::strangers"),
     ("xtask::bench::contenders", "xtask::bench::ends"),
 ];

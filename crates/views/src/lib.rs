@@ -10,6 +10,8 @@ mod json;
 mod markdown;
 pub mod registry;
 mod text;
+mod view;
 
-pub use registry::{Charset, Color, Detail, Format, Live, Options, UnknownFormat, View};
+pub use registry::{Format, UnknownFormat};
 pub use text::ascii;
+pub use view::{Charset, Color, Detail, Live, Options, View};

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use pathscope_core::event::{Event, Layout};
 
-use crate::registry::View;
+use crate::view::View;
 
 /// Writes the document when the run has ended, and nothing before.
 pub struct Document<'out> {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 
 use pathscope_core::event::{Event, Layout, Record};
 
-use crate::registry::View;
+use crate::view::View;
 
 /// Writes a line for each event, at once.
 pub struct Stream<'out> {

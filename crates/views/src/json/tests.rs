@@ -7,7 +7,8 @@ use pathscope_core::record::Caveat;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::registry::{Format, Options};
+use crate::registry::Format;
+use crate::view::Options;
 
 #[derive(Serialize)]
 struct Interval {

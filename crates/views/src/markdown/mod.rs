@@ -11,8 +11,8 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
 
-use crate::registry::View;
 use crate::text::{common_scales, shown_alone, shown_beside};
+use crate::view::View;
 
 /// Writes the result as Markdown when the run has ended.
 pub struct Markdown<'out> {

@@ -5,7 +5,7 @@ use pathscope_core::record::{Caveat, Check, Verdict};
 
 use super::line::{Line, Style};
 use super::page::Page;
-use crate::registry::Detail;
+use crate::view::Detail;
 
 /// Adds the checks that failed, each so that it cannot be missed.
 pub fn failed_checks(page: &mut Page, checks: &[Check]) {

@@ -178,7 +178,7 @@ fn usual_width(cell: &Figure) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Charset, Color};
+    use crate::view::{Charset, Color};
 
     fn shown(columns: usize, rows: &[Row]) -> String {
         let mut page = Page::new(columns, Color::Never, Charset::Unicode);

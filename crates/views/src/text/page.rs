@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::line::{Line, Style};
 use super::words;
-use crate::registry::{Charset, Color};
+use crate::view::{Charset, Color};
 
 /// Narrower than this nothing can be laid out; lines are then wider than the output.
 const LEAST_COLUMNS: usize = 24;

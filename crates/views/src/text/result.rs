@@ -5,7 +5,7 @@ use pathscope_core::presentation::{Figure, Presentation, Section};
 use super::line::{Line, Style};
 use super::page::Page;
 use super::{figures, findings, histogram, series, table};
-use crate::registry::Detail;
+use crate::view::Detail;
 
 /// A shorter rule is none.
 const LEAST_RULE: usize = 4;

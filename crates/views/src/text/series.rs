@@ -93,7 +93,7 @@ mod tests {
     use pathscope_core::presentation::Source;
 
     use super::*;
-    use crate::registry::{Charset, Color};
+    use crate::view::{Charset, Color};
 
     fn of(unit: Unit, values: &[Option<f64>]) -> Series {
         let points = (0..).zip(values.iter().copied()).collect();

@@ -224,7 +224,7 @@ fn add_line(page: &mut Page, columns: &[Column], style: Style, text: impl Fn(&Co
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::{Charset, Color};
+    use crate::view::{Charset, Color};
 
     fn shown(columns: usize, heads: &[&str], rows: Vec<Vec<Value>>) -> String {
         let mut page = Page::new(columns, Color::Never, Charset::Unicode);

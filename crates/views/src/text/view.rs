@@ -9,7 +9,7 @@ use pathscope_core::presentation::{Figure, Presentation, Value};
 use super::live::LiveTable;
 use super::page::Page;
 use super::{figures, findings, result};
-use crate::registry::{Live, Options, View};
+use crate::view::{Live, Options, View};
 
 /// Rows as intervals pass, then the result.
 pub struct Text<'out> {

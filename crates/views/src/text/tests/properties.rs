@@ -11,8 +11,9 @@ use pathscope_core::stats::{Bucket, Distribution, Percentile};
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::registry::{Charset, Color, Detail, Format, Live, Options};
+use crate::registry::Format;
 use crate::text::words;
+use crate::view::{Charset, Color, Detail, Live, Options};
 
 /// Text as a hostile peer would have it.
 fn any_text() -> BoxedStrategy<String> {

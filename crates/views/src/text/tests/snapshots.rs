@@ -7,8 +7,9 @@ use pathscope_core::presentation::{Figure, Presentation, Section};
 use pathscope_core::record::{Caveat, Verdict};
 
 use super::samples;
-use crate::registry::{Charset, Color, Detail, Format, Live, Options};
+use crate::registry::Format;
 use crate::text::words;
+use crate::view::{Charset, Color, Detail, Live, Options};
 
 const RESULT_ONLY: Options = Options {
     columns: 80,
