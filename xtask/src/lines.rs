@@ -79,6 +79,7 @@ fn is_of_tests(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or(path);
     path.contains("/tests/")
         || path.contains("/examples/")
+        || path.starts_with("xtask/toys/")
         || name == "tests.rs"
         || name.ends_with("_tests.rs")
 }

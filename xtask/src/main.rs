@@ -26,6 +26,7 @@ mod rooms;
 mod schema;
 mod source;
 mod tidy;
+mod toys;
 mod tree;
 mod verdicts;
 mod violation;
@@ -50,6 +51,8 @@ enum Task {
     Check(check::Arguments),
     /// Rules about sources that no compiler checks
     Tidy,
+    /// That a view is a folder and its line: a toy, added to a copy of the tree, built and run
+    Toys,
     /// That the pure rooms are pure: their dependencies and what they call
     Purity,
     /// How many lines of code each room has, tests and comments apart
@@ -91,6 +94,7 @@ fn run(task: &Task) -> Result<bool> {
     match task {
         Task::Check(arguments) => check::run(&root, arguments),
         Task::Tidy => Ok(violation::report(&tidy::violations(&tree::Tree::read(&root)?))),
+        Task::Toys => toys::run(&root),
         Task::Purity => Ok(violation::report(&purity::violations(&root)?)),
         Task::Lines(arguments) => lines::run(&root, arguments).map(|()| true),
         Task::Schema(arguments) => schema::run(&root, *arguments),

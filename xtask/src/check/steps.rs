@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::{machine, suite};
 use crate::rooms::{Nature, ROOMS};
 use crate::tree::Tree;
-use crate::{attack, cargo, committed, figures, purity, schema, tidy, violation};
+use crate::{attack, cargo, committed, figures, purity, schema, tidy, toys, violation};
 
 /// One step.
 pub struct Step {
@@ -46,6 +46,7 @@ pub const STEPS: &[Step] = &[
         purpose: "the page of all figures is what the modes say",
         run: figures_drift,
     },
+    Step { name: "toys", purpose: "a new view is a folder and its line", run: added_toys },
     Step { name: "doc", purpose: "the documentation builds without a warning", run: doc },
     Step { name: "tests", purpose: "all tests, those in the documentation too", run: suite::run },
     Step {
@@ -92,6 +93,10 @@ fn schema_drift(root: &Path) -> Result<Outcome> {
 
 fn figures_drift(root: &Path) -> Result<Outcome> {
     Ok(Outcome::of(figures::run(root, committed::Arguments { check: true })?))
+}
+
+fn added_toys(root: &Path) -> Result<Outcome> {
+    Ok(Outcome::of(toys::run(root)?))
 }
 
 fn doc(root: &Path) -> Result<Outcome> {
