@@ -1,20 +1,16 @@
-//! The command line: which words there are. What they mean together is in `command`.
+//! The command line: which words there are. Those of what measures are the modes' own, and only what all have in common is
+//! here.
 
 use std::path::{Path, PathBuf};
 
 use clap::{ArgAction, Args, Parser, Subcommand};
-use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_modes::datagrams::DatagramArgs;
-use pathscope_modes::goodput::GoodputArgs;
-use pathscope_modes::latency::LatencyArgs;
-use pathscope_modes::media::MediaArgs;
-use pathscope_modes::multipath::MultipathArgs;
-use pathscope_modes::survey;
+use pathscope_core::quantity::{Bytes, Period};
+use pathscope_modes::command::JournalArgs;
+use pathscope_modes::commands::Commands;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
 use crate::files::LOG_FILE;
-use crate::journal::JournalArgs;
 use crate::verbosity::{ColorArgs, VerbosityArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
@@ -32,17 +28,9 @@ pub struct CommandLine {
 pub enum Command {
     /// Answer every test of many clients at once, on one TCP and one UDP port
     Server(ServerArgs),
-    /// Latency idle and under load, goodput up, down and both ways, and what limited them; leaves its
-    /// result in pathscope-survey-DATE.json, unless --output names another file or --json is given
-    Survey(SurveyArgs),
-    /// How much applications get through, with every byte verified
-    Goodput(GoodputCommand),
-    /// How long a round trip takes, to the last percentile
-    Latency(LatencyCommand),
-    /// Whether streams of frames, as of video, are there when they are to be played
-    Media(MediaCommand),
-    /// How much a second path helps: every datagram on every path, the first answer counts
-    Multipath(MultipathCommand),
+    /// Measure
+    #[command(flatten)]
+    Measure(Box<Commands<RunArgs>>),
     /// Show a result again
     Show(ShowArgs),
     /// Networks of known rate, delay, queue and loss, on this machine
@@ -113,118 +101,6 @@ pub struct ServerArgs {
     /// How much is said
     #[command(flatten)]
     pub verbosity: VerbosityArgs,
-}
-
-/// `pathscope survey`.
-#[derive(Args, Debug)]
-pub struct SurveyArgs {
-    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT [default: one inside this process]")]
-    pub host: Option<String>,
-    /// Connections of each load
-    #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
-    pub connections: u32,
-    /// How long each of the four steps lasts
-    #[arg(short = 't', long, value_name = "TIME", default_value_t = survey::STEP)]
-    pub duration: Period,
-    /// Congestion control at both ends [default: each system's own]
-    #[arg(long, value_name = "NAME")]
-    pub congestion: Option<String>,
-    /// Latency probes a second, idle and beside each load
-    #[arg(long, value_name = "N/s", default_value_t = survey::PROBE_RATE)]
-    pub probe_rate: Frequency,
-    /// How it is run
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// `pathscope goodput`.
-#[derive(Args, Debug)]
-pub struct GoodputCommand {
-    #[arg(
-        required = true,
-        value_name = "HOST",
-        help = "Server, as HOST, HOST:PORT or [IPV6]:PORT; several names or addresses of one server: connections \
-                go to all of its addresses, in turns"
-    )]
-    pub hosts: Vec<String>,
-    /// What is measured
-    #[command(flatten)]
-    pub mode: GoodputArgs,
-    /// What carries it
-    #[command(flatten)]
-    pub datagrams: DatagramArgs,
-    /// Latency probes a second beside the load
-    #[arg(long, value_name = "N/s", default_value_t = Frequency(25), conflicts_with = "no_probe")]
-    pub probe_rate: Frequency,
-    /// No latency probes beside the load
-    #[arg(long)]
-    pub no_probe: bool,
-    /// What is written while it runs
-    #[command(flatten)]
-    pub journal: JournalArgs,
-    /// How it is run
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// `pathscope latency`.
-#[derive(Args, Debug)]
-pub struct LatencyCommand {
-    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
-    pub host: String,
-    /// What is measured
-    #[command(flatten)]
-    pub mode: LatencyArgs,
-    /// Also write each measured ping, lost ones included, as a row of CSV to this file
-    #[arg(long, value_name = "FILE")]
-    pub samples: Option<PathBuf>,
-    /// Also write how often each latency was measured, in lagscope's JSON, to this file
-    #[arg(long, value_name = "FILE")]
-    pub frequency_file: Option<PathBuf>,
-    /// How it is run
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// `pathscope media`.
-#[derive(Args, Debug)]
-pub struct MediaCommand {
-    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
-    pub host: String,
-    /// What is measured
-    #[command(flatten)]
-    pub mode: MediaArgs,
-    /// How often all of it is done, one run after the other
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(1..=1_000)
-    )]
-    pub iterations: u32,
-    /// Also write each frame that this end received, as a row of CSV, to this file
-    #[arg(long, value_name = "FILE")]
-    pub jitter_file: Option<PathBuf>,
-    /// What is written while it runs
-    #[command(flatten)]
-    pub journal: JournalArgs,
-    /// How it is run
-    #[command(flatten)]
-    pub run: RunArgs,
-}
-
-/// `pathscope multipath`.
-#[derive(Args, Debug)]
-pub struct MultipathCommand {
-    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
-    pub host: String,
-    /// What is measured
-    #[command(flatten)]
-    pub mode: MultipathArgs,
-    /// Also write the stamps of each datagram on each path as a row of CSV to this file
-    #[arg(long, value_name = "FILE")]
-    pub samples: Option<PathBuf>,
-    /// How it is run
-    #[command(flatten)]
-    pub run: RunArgs,
 }
 
 /// What every measuring command has in common.

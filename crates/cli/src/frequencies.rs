@@ -4,10 +4,12 @@
 use pathscope_core::quantity::named;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use pathscope_core::error::Failure;
 use pathscope_core::stats::Distribution;
+use pathscope_modes::command::NamedFile;
+use pathscope_modes::commands::frequencies;
 use pathscope_modes::document::Document;
 use pathscope_os::outlets::explain;
 
@@ -23,17 +25,16 @@ pub struct FrequencyFile {
 
 impl FrequencyFile {
     /// Makes sure before anything is measured that the file can be written.
-    pub fn create(path: &Path) -> Result<Self, Trouble> {
-        let destination = Destination::prepare("--frequency-file", path)?;
+    pub fn create((option, path): &NamedFile) -> Result<Self, Trouble> {
+        let destination = Destination::prepare(option, path)?;
         Ok(Self { path: path.to_owned(), destination })
     }
 
-    /// Writes the round trips of the document's only measurement; nothing where there are none.
+    /// Writes the latencies of the document's only measurement; nothing where there are none.
     pub fn write(mut self, document: &Document) -> Result<(), Trouble> {
-        let report = document.measurements.iter().find_map(|it| it.client.latency.as_ref());
-        let Some(rtt) = report.and_then(|report| report.rtt.as_ref()) else { return Ok(()) };
+        let Some(latencies) = frequencies(document) else { return Ok(()) };
         let mut text = Vec::new();
-        let written = write(&mut text, rtt)
+        let written = write(&mut text, &latencies)
             .and_then(|()| self.destination.write(&String::from_utf8_lossy(&text)));
         written.map_err(|error| {
             let (path, why) = (named(&self.path), explain(&error));
@@ -42,11 +43,11 @@ impl FrequencyFile {
     }
 }
 
-fn write(out: &mut impl Write, rtt: &Distribution) -> io::Result<()> {
+fn write(out: &mut impl Write, latencies: &Distribution) -> io::Result<()> {
     let mut frequencies = BTreeMap::new();
-    for bucket in &rtt.buckets {
+    for bucket in &latencies.buckets {
         // A bucket's largest value may lie above all samples.
-        let latency = bucket.upper_ns.min(rtt.max_ns.unwrap_or(u64::MAX)) / 1_000;
+        let latency = bucket.upper_ns.min(latencies.max_ns.unwrap_or(u64::MAX)) / 1_000;
         *frequencies.entry(latency).or_insert(0_u64) += bucket.count;
     }
     writeln!(out, "{{\n\t\"latencies\": [")?;

@@ -24,6 +24,7 @@ use std::sync::Arc;
 use clap::Parser;
 use clap::error::ErrorKind;
 use pathscope_core::error::Failure;
+use pathscope_modes::command::Refusal;
 use pathscope_os::signals;
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
@@ -38,11 +39,7 @@ fn main() -> ExitCode {
     hear_of_large_files();
     let done = match command_line.command {
         Command::Server(args) => server::serve(&args),
-        Command::Survey(args) => measure::survey(args),
-        Command::Goodput(args) => measure::goodput(args),
-        Command::Latency(args) => measure::latency(args),
-        Command::Media(args) => measure::media(args),
-        Command::Multipath(args) => measure::multipath(args),
+        Command::Measure(command) => measure::measure(*command),
         Command::Show(args) => show::show(&args),
         Command::Lab(args) => lab::lab(args),
     };
@@ -84,6 +81,12 @@ impl Trouble {
     /// The system gave this program no thread.
     fn no_thread(error: impl std::fmt::Display) -> Self {
         Self::new(Failure::Unsupported, format!("cannot start a thread: {error}"))
+    }
+}
+
+impl From<Refusal> for Trouble {
+    fn from(Refusal { failure, text }: Refusal) -> Self {
+        Self { failure, text }
     }
 }
 

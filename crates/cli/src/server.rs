@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pathscope_core::quantity::{Bytes, Period, shown};
+use pathscope_modes::command::JournalSubject;
 use pathscope_os::memory;
 use pathscope_peers::limits::{Limits, Withheld};
 use pathscope_run::server::{Descriptors, LogLimit, Server, Settings, Threads};
@@ -13,7 +14,7 @@ use crate::args::ServerArgs;
 use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files;
-use crate::journal::{Of, Verbosity};
+use crate::journal::{self, Verbosity};
 use crate::lab::Presence;
 use crate::measure::here;
 use crate::{Trouble, terminal};
@@ -31,11 +32,8 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     // Before signals are heard: opening a pipe may wait for its reader.
     let log_limit = Arc::new(LogLimit::new(args.verbosity.verbose > 0));
     let lines = Some(Arc::clone(&log_limit));
-    let kept = args.journal.keep(
-        Verbosity::of(args.verbosity, Verbosity::Connections),
-        lines,
-        Of::Connections,
-    )?;
+    let verbosity = Verbosity::of(args.verbosity, Verbosity::Connections);
+    let kept = journal::keep(&args.journal, JournalSubject::Connections, verbosity, lines)?;
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;
     let tell = move |line: &str| {

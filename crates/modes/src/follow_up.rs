@@ -7,6 +7,20 @@ use pathscope_core::presentation::Row;
 use crate::document::Document;
 use crate::registry::Test;
 
+/// What a run measures.
+pub struct Tests {
+    /// The tests that are known when it begins, with their names and in order.
+    pub list: Vec<(String, Test)>,
+    /// What follows from them; none: nothing does.
+    pub follow_up: Option<Box<dyn FollowUp>>,
+}
+
+impl From<Vec<(String, Test)>> for Tests {
+    fn from(list: Vec<(String, Test)>) -> Self {
+        Self { list, follow_up: None }
+    }
+}
+
 /// Asked after each measurement what it means, and what is measured next. A run with a follow-up shows a row for
 /// each measurement in place of those of its intervals.
 pub trait FollowUp {

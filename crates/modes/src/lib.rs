@@ -1,9 +1,10 @@
 //! What is measured: a folder for each thing, and the document that holds the results.
 //!
-//! A mode's folder holds `args.rs` (words), `plan.rs` and `limits.rs` (valid by construction, goes on the wire and into
-//! the results), `mode.rs` (what follows from a plan), `flow.rs` (the machines), `runs.rs` (what they are started with, and
-//! what an end makes of what they leave), `summary.rs` and `results.rs` (what both ends say, and what that comes to),
-//! `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is the one place that lists them.
+//! A mode's folder holds `args.rs` and `command.rs` (words), `plan.rs` and `limits.rs` (valid by construction, goes on the
+//! wire and into the results), `mode.rs` (what follows from a plan), `flow.rs` (the machines), `runs.rs` (what they are
+//! started with, and what an end makes of what they leave), `summary.rs` and `results.rs` (what both ends say, and what that
+//! comes to), `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is the one place that
+//! lists them, and [`commands`] the one that lists the subcommands that measure them.
 //! [`arrivals`], `consent`, [`load`], [`paths`], [`pattern`] and [`sockets`] are what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
@@ -15,6 +16,8 @@ pub mod assemble;
 #[cfg(test)]
 mod assemble_tests;
 mod codec;
+pub mod command;
+pub mod commands;
 mod consent;
 pub mod datagrams;
 pub mod document;

@@ -168,6 +168,12 @@ macro_rules! modes {
             }
         }
 
+        $(impl From<$plan> for Plan {
+            fn from(plan: $plan) -> Self {
+                Self::$name(plan)
+            }
+        })*
+
         impl Plan {
             /// Runs its flows at an end.
             pub fn run<V: FlowVisitor>(&self, role: Role, visitor: V) -> V::Output {

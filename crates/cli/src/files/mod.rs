@@ -8,11 +8,13 @@ mod whole;
 use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
+use pathscope_modes::command;
 use pathscope_modes::document::Document;
 use pathscope_run::records::samples::{self, SampleFile};
 
 use crate::args::DaemonArgs;
-use crate::journal::{JournalArgs, Of, Verbosity};
+use crate::journal::{self, Kept, Verbosity};
+use crate::verbosity::VerbosityArgs;
 use crate::{Trouble, terminal};
 pub use names::must_differ;
 pub use open::{open, refused};
@@ -29,35 +31,11 @@ pub struct Files {
     pub result: Option<PathBuf>,
     /// Where no file is named: one is left behind, whose name begins so.
     pub left_behind: Option<String>,
-    /// A row for each ping.
-    pub samples: Option<PathBuf>,
-    /// A row for each frame.
-    pub jitter: Option<PathBuf>,
-    /// How often each latency was met, in lagscope's layout.
-    pub frequencies: Option<PathBuf>,
-    /// What grows while it runs.
-    pub journal: JournalArgs,
-    /// What that is about.
-    pub of: Of,
-    /// What is said unless more or less is asked for.
-    pub usual: Verbosity,
+    /// Those of the subcommand.
+    pub own: command::Files,
 }
 
 impl Files {
-    /// A document alone, and word of connections that failed.
-    pub fn result(result: Option<PathBuf>) -> Self {
-        Self {
-            result,
-            left_behind: None,
-            samples: None,
-            jitter: None,
-            frequencies: None,
-            journal: JournalArgs::default(),
-            of: Of::Connections,
-            usual: Verbosity::Failures,
-        }
-    }
-
     /// What is shown in the background is seen by nobody.
     pub fn must_hold_a_result(&self, daemon: &DaemonArgs) -> Result<(), Trouble> {
         if daemon.daemon && daemon.log_file.is_none() && self.result.is_none() {
@@ -70,14 +48,11 @@ impl Files {
 
     /// Each with its option.
     pub fn named(&self) -> Vec<(&'static str, Option<&Path>)> {
-        let mut named = vec![
-            ("--output", self.result.as_deref()),
-            ("--samples", self.samples.as_deref()),
-            ("--jitter-file", self.jitter.as_deref()),
-            ("--frequency-file", self.frequencies.as_deref()),
-        ];
-        named.extend(self.journal.named());
-        named
+        let command::Files { samples, frequencies, journal, .. } = &self.own;
+        let own = [samples, frequencies].into_iter().flatten();
+        let own = own.map(|(option, file)| (*option, Some(file.as_path())));
+        let journal = journal.iter().flat_map(|(_, journal)| journal.named());
+        [("--output", self.result.as_deref())].into_iter().chain(own).chain(journal).collect()
     }
 
     /// Makes sure that the result can be written. Where a file that nobody asked for cannot be, that is said, and the
@@ -96,11 +71,18 @@ impl Files {
         Ok(file.ok())
     }
 
+    /// Begins what is written and said while it runs. Where connections or streams are the subject, word of each that ended
+    /// is usual.
+    pub fn keep_journal(&self, verbosity: VerbosityArgs) -> Result<Kept, Trouble> {
+        let asked = self.own.journal.as_ref();
+        let usual = asked.map_or(Verbosity::Failures, |_| Verbosity::Connections);
+        let (subject, args) = asked.cloned().unwrap_or_default();
+        journal::keep(&args, subject, Verbosity::of(verbosity, usual), None)
+    }
+
     /// Opened before anything is measured, so that what cannot be written is told then.
     pub fn open_samples(&self) -> Result<Option<SampleFile>, Trouble> {
-        let samples = self.samples.as_ref().map(|path| ("--samples", path));
-        let jitter = self.jitter.as_ref().map(|path| ("--jitter-file", path));
-        let opened = samples.or(jitter).map(|(option, path)| {
+        let opened = self.own.samples.as_ref().map(|(option, path)| {
             let outlet = open(option, path)?;
             Ok(SampleFile::new(path, outlet))
         });

@@ -212,6 +212,16 @@ fn ranges(typed: &str) -> Result<LinearRanges, String> {
 }
 
 impl LatencyPlan {
+    /// A rate of probes as it was typed. `instead`: what to do where there are to be none.
+    pub fn probe_rate(typed: Frequency, instead: &str) -> Result<Frequency, PlanError> {
+        const MOST: Frequency = Frequency(10_000);
+        if typed == Frequency(0) {
+            let why = format!("{typed} is no rate; {instead}");
+            return Err(PlanError::Unreadable { option: "--probe-rate", why });
+        }
+        limits::in_range("--probe-rate", typed, &(Frequency(1)..=MOST)).map(|()| typed)
+    }
+
     /// Probes beside a load: small datagrams on schedule, by threads that sleep in between and so
     /// take little from the load. When each leaves within its period is its schedule's affair.
     pub fn probe(rate: Frequency) -> Self {

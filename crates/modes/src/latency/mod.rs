@@ -3,6 +3,7 @@
 mod args;
 mod attempts;
 mod caveats;
+mod command;
 mod content;
 mod datagram;
 mod drain;
@@ -36,6 +37,7 @@ mod stamp_tests;
 mod tests;
 
 pub use args::LatencyArgs;
+pub use command::LatencyCommand;
 pub use datagram::{HEADER_BYTES, NOTED_BYTES};
 pub use echo::EchoFlow;
 pub use one_way::{OneWayReport, OneWaySummary};

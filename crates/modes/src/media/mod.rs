@@ -3,6 +3,7 @@
 
 mod args;
 mod checks;
+mod command;
 mod delay;
 pub(crate) mod figures;
 mod flow;
@@ -29,6 +30,7 @@ mod verdict;
 mod tests;
 
 pub use args::MediaArgs;
+pub use command::MediaCommand;
 pub use flow::MediaFlow;
 pub use frame::{FrameCounts, FrameRow, Outcome};
 pub use frame_rows::FrameRows;

@@ -5,6 +5,7 @@
 
 mod args;
 mod caveats;
+mod command;
 mod datagram;
 mod echo;
 pub(crate) mod figures;
@@ -30,6 +31,7 @@ mod tally;
 mod tests;
 
 pub use args::MultipathArgs;
+pub use command::MultipathCommand;
 pub use datagram::HEADER_BYTES;
 pub use echo::MultipathEcho;
 pub use flow::MultipathFlow;

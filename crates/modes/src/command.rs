@@ -1,0 +1,113 @@
+//! What is asked of a subcommand that measures: what its words come to, and which files they name. Not the words of the
+//! binary itself, nor how files are written. A mode's own subcommand is in its folder; `commands` lists them all.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use pathscope_core::error::Failure;
+use pathscope_core::quantity::Period;
+
+use crate::limits::PlanError;
+
+/// A subcommand that measures: what was typed behind its name.
+pub trait Command: Args {
+    /// What it measures: [`Plans`] of its mode, or tests of several modes.
+    type Tests;
+
+    /// The server as it was named, by one name or several; none: a server inside this process.
+    fn hosts(&self) -> &[String];
+
+    /// What the words come to.
+    fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal>;
+}
+
+/// Plans of a mode with the names of their tests, in order.
+pub type Plans<P> = Vec<(String, P)>;
+
+/// What a subcommand's own words leave open.
+pub struct Facts<'binary> {
+    /// From one live report to the next.
+    pub report_every: Period,
+    /// Draws 64 random bits.
+    pub random: &'binary dyn Fn() -> Result<u64, Refusal>,
+    /// Counts the interfaces that could be a path.
+    pub interfaces: &'binary dyn Fn() -> Result<usize, Refusal>,
+}
+
+/// Why a subcommand cannot begin.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Refusal {
+    /// What kind of trouble that is.
+    pub failure: Failure,
+    /// What is wrong, and what to do.
+    pub text: String,
+}
+
+impl From<PlanError> for Refusal {
+    fn from(error: PlanError) -> Self {
+        Self { failure: Failure::Usage, text: error.to_string() }
+    }
+}
+
+/// What the words of a subcommand come to.
+#[derive(Debug)]
+pub struct Prepared<T> {
+    /// What is measured.
+    pub tests: T,
+    /// What is said before it begins.
+    pub announcement: Option<String>,
+    /// What is written beside the result.
+    pub files: Files,
+}
+
+/// A file and the option that names it.
+pub type NamedFile = (&'static str, PathBuf);
+
+/// The files of a subcommand, as far as they are its own affair.
+#[derive(Debug, Default)]
+pub struct Files {
+    /// A row for each of what the mode measures one by one.
+    pub samples: Option<NamedFile>,
+    /// How often each value of the mode's first distribution was measured.
+    pub frequencies: Option<NamedFile>,
+    /// What grows while it runs; none where the subcommand has no words for it.
+    pub journal: Option<(JournalSubject, JournalArgs)>,
+    /// Whether a result for people is left in a file where none is named.
+    pub leaves_result: bool,
+}
+
+/// What the files of status and of connections are about.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub enum JournalSubject {
+    /// Connections, and at a server whatever else it serves.
+    #[default]
+    Connections,
+    /// Streams of frames.
+    Streams,
+}
+
+/// The files that a run writes while it goes on.
+#[derive(Args, Clone, Debug, Default)]
+pub struct JournalArgs {
+    /// Rates and counts of each report interval go to this file: as CSV where its name ends in .csv, as
+    /// text otherwise
+    #[arg(long, value_name = "FILE")]
+    pub status_file: Option<PathBuf>,
+    /// A row for each connection that ends goes to this file; form as above
+    #[arg(long, value_name = "FILE")]
+    pub connection_file: Option<PathBuf>,
+    /// A row for each error goes to this file; form as above
+    #[arg(long, value_name = "FILE")]
+    pub error_file: Option<PathBuf>,
+}
+
+impl JournalArgs {
+    /// Each file with its option.
+    pub fn named(&self) -> [(&'static str, Option<&Path>); 3] {
+        [
+            ("--status-file", self.status_file.as_deref()),
+            ("--connection-file", self.connection_file.as_deref()),
+            ("--error-file", self.error_file.as_deref()),
+        ]
+    }
+}

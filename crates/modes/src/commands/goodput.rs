@@ -1,0 +1,77 @@
+//! `pathscope goodput`: over connections one mode, over datagrams another, or a search for the highest rate of these.
+
+use clap::Args;
+use pathscope_core::quantity::Frequency;
+
+use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
+use crate::datagrams::DatagramArgs;
+use crate::follow_up::Tests;
+use crate::goodput::GoodputArgs;
+use crate::latency::LatencyPlan;
+use crate::limits;
+use crate::registry::{Plan, Test};
+use crate::search::Search;
+
+/// What was typed.
+#[derive(Args, Debug)]
+pub struct GoodputCommand {
+    #[arg(
+        required = true,
+        value_name = "HOST",
+        help = "Server, as HOST, HOST:PORT or [IPV6]:PORT; several names or addresses of one server: connections \
+                go to all of its addresses, in turns"
+    )]
+    hosts: Vec<String>,
+    /// What is measured
+    #[command(flatten)]
+    common: GoodputArgs,
+    /// What carries it
+    #[command(flatten)]
+    datagrams: DatagramArgs,
+    /// Latency probes a second beside the load
+    #[arg(long, value_name = "N/s", default_value_t = Frequency(25), conflicts_with = "no_probe")]
+    probe_rate: Frequency,
+    /// No latency probes beside the load
+    #[arg(long)]
+    no_probe: bool,
+    /// What is written while it runs
+    #[command(flatten)]
+    journal: JournalArgs,
+}
+
+impl Command for GoodputCommand {
+    type Tests = Tests;
+
+    fn hosts(&self) -> &[String] {
+        &self.hosts
+    }
+
+    fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
+        let Self { mut common, datagrams, journal, .. } = self;
+        let instead = "leave probes out with --no-probe";
+        let probe = (!self.no_probe).then(|| LatencyPlan::probe_rate(self.probe_rate, instead));
+        let probe = probe.transpose()?.map(LatencyPlan::probe);
+        if common.seed.is_none() && common.draws() {
+            // 48 bits, which every reader of JSON reads exactly.
+            common.seed = Some((facts.random)()? >> 16);
+        }
+        let finds_rate = datagrams.find_rate;
+        let is_udp = datagrams.is_udp()?;
+        let plan: Plan =
+            if is_udp { datagrams.into_plan(common)?.into() } else { common.into_plan()?.into() };
+        if is_udp {
+            let place = "over UDP: such files are of connections";
+            let typed = journal.named().map(|(option, file)| (option, file.is_some()));
+            limits::no_effect(place, "leave it out", &typed)?;
+        }
+        let test = Test { plan, probe, report_every_ns: facts.report_every };
+        let tests = if finds_rate {
+            let (search, first) = Search::begin(&test)?;
+            Tests { list: vec![first], follow_up: Some(Box::new(search)) }
+        } else {
+            vec![("goodput".to_owned(), test)].into()
+        };
+        let journal = Some((JournalSubject::Connections, journal));
+        Ok(Prepared { tests, announcement: None, files: Files { journal, ..Files::default() } })
+    }
+}

@@ -1,0 +1,48 @@
+//! `pathscope latency`: one test, and the files that its pings can be written to.
+
+use std::path::PathBuf;
+use std::slice;
+
+use clap::Args;
+
+use super::{LatencyArgs, LatencyPlan};
+use crate::command::{Command, Facts, Files, Plans, Prepared, Refusal};
+
+/// What was typed.
+#[derive(Args, Debug)]
+pub struct LatencyCommand {
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
+    host: String,
+    /// What is measured
+    #[command(flatten)]
+    mode: LatencyArgs,
+    /// Also write each measured ping, lost ones included, as a row of CSV to this file
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
+    /// Also write how often each latency was measured, in lagscope's JSON, to this file
+    #[arg(long, value_name = "FILE")]
+    frequency_file: Option<PathBuf>,
+}
+
+impl Command for LatencyCommand {
+    type Tests = Plans<LatencyPlan>;
+
+    fn hosts(&self) -> &[String] {
+        slice::from_ref(&self.host)
+    }
+
+    fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
+        let mut mode = self.mode;
+        if mode.wants_seed() {
+            // 32 bits, which read well in a document.
+            mode.seed = Some((facts.random)()? >> 32);
+        }
+        let tests = vec![("latency".to_owned(), mode.into_plan()?)];
+        let files = Files {
+            samples: self.samples.map(|file| ("--samples", file)),
+            frequencies: self.frequency_file.map(|file| ("--frequency-file", file)),
+            ..Files::default()
+        };
+        Ok(Prepared { tests, announcement: None, files })
+    }
+}

@@ -1,0 +1,40 @@
+//! `pathscope multipath`: one test, and the file that its datagrams can be written to.
+
+use std::path::PathBuf;
+use std::slice;
+
+use clap::Args;
+
+use super::{MultipathArgs, MultipathPlan};
+use crate::command::{Command, Facts, Files, Plans, Prepared, Refusal};
+
+/// What was typed.
+#[derive(Args, Debug)]
+pub struct MultipathCommand {
+    #[arg(help = "Server, as HOST, HOST:PORT or [IPV6]:PORT")]
+    host: String,
+    /// What is measured
+    #[command(flatten)]
+    mode: MultipathArgs,
+    /// Also write the stamps of each datagram on each path as a row of CSV to this file
+    #[arg(long, value_name = "FILE")]
+    samples: Option<PathBuf>,
+}
+
+impl Command for MultipathCommand {
+    type Tests = Plans<MultipathPlan>;
+
+    fn hosts(&self) -> &[String] {
+        slice::from_ref(&self.host)
+    }
+
+    fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
+        let plan = self.mode.into_plan((facts.interfaces)()?)?;
+        let samples = self.samples.map(|file| ("--samples", file));
+        Ok(Prepared {
+            tests: vec![("multipath".to_owned(), plan)],
+            announcement: None,
+            files: Files { samples, ..Files::default() },
+        })
+    }
+}
