@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::Result;
-use pathscope_modes::figures::{Better, FigureDefinition, GROUPS, Group, STATISTICS, Unit};
+use pathscope_modes::figures::{Better, FigureDefinition, Group, STATISTICS, Unit, groups};
 
 use crate::committed::{Arguments, Committed};
 
@@ -41,7 +41,7 @@ fn text() -> String {
         let meaning = statistic.meaning;
         _ = writeln!(text, "| `.{name}` | `.{place}` | {unit} | {meaning} |");
     }
-    for group in GROUPS {
+    for group in groups() {
         _ = write!(text, "\n## {}\n\n", group.title);
         text.push_str("| id | place | unit | better | meaning |\n|---|---|---|---|---|\n");
         for figure in group.figures {
@@ -89,7 +89,7 @@ mod tests {
         let text = text();
         let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
         for (group, figure) in
-            GROUPS.iter().flat_map(|group| group.figures.iter().map(move |figure| (group, figure)))
+            groups().flat_map(|group| group.figures.iter().map(move |figure| (group, figure)))
         {
             let id = group.id(figure);
             assert_eq!(text.matches(&format!("| `{id}` |")).count(), 1, "{id}");

@@ -103,6 +103,8 @@ pub struct Kind {
     pub name: &'static str,
     /// The module that lists them.
     pub registry: &'static str,
+    /// What else lists them, by what is theirs for it alone: their subcommands.
+    pub lists: &'static [&'static str],
     /// The registry's enum, with a variant for each that is called as its folder is.
     pub variants: &'static str,
     /// What a folder beside the registry has to hold to be one of them; none: it is enough that the registry imports it.
@@ -126,6 +128,7 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "mode",
         registry: "modes::registry",
+        lists: &["modes::commands"],
         variants: "Plan",
         holds: Some("plan"),
         // What is made of several modes states their plans. A foreign peer has a row here for the modes that it carries.
@@ -135,25 +138,19 @@ pub const KINDS: &[Kind] = &[
                 items: &[
                     "Plan::Goodput",
                     "Plan::Latency",
-                    "goodput::Extent",
                     "goodput::GoodputPlan",
                     "goodput::Pace",
-                    "goodput::Pattern",
                     "goodput::Shape",
-                    "goodput::Verify",
                     "latency::Extent",
                     "latency::LatencyPlan",
                 ],
             },
+            Public { to: "modes::search", items: &["Plan::Datagrams", "datagrams::DatagramsPlan"] },
             Public {
-                to: "modes::search",
-                items: &[
-                    "Plan::Datagrams",
-                    "datagrams::DatagramsPlan",
-                    "goodput::Extent",
-                    "goodput::Pattern",
-                ],
+                to: "modes::commands::goodput",
+                items: &["datagrams::DatagramArgs", "goodput::GoodputArgs", "latency::LatencyPlan"],
             },
+            Public { to: "modes::commands::survey", items: &["latency::LatencyPlan"] },
             Public { to: "modes::probes", items: &["Plan::Latency"] },
             // They hold what goodput says to what others find, and to what is known.
             Public { to: "xtask::bench", items: &["goodput::GoodputSummary"] },
@@ -163,6 +160,7 @@ pub const KINDS: &[Kind] = &[
     Kind {
         name: "view",
         registry: "views::registry",
+        lists: &[],
         variants: "Format",
         holds: None,
         public: &[],

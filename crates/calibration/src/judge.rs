@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use pathscope_modes::figures::{GROUPS, Group, STATISTICS, Unit, found};
+use pathscope_modes::figures::{Group, STATISTICS, Unit, found, groups};
 use serde_json::Value;
 
 use crate::document::{CalibrationDocument, CellResult, Observation, Outside, RowResult};
@@ -84,7 +84,7 @@ pub fn without_row(rows: &[RowResult], unruled: &BTreeSet<String>) -> Vec<String
     };
     let of = |group: &'static Group| group.figures.iter().map(move |it| (group.id(it), it.unit));
     let mut without = Vec::new();
-    for (id, unit) in GROUPS.iter().flat_map(of) {
+    for (id, unit) in groups().flat_map(of) {
         let is_its = |kind: &&String| {
             let last = kind.strip_prefix(&id).and_then(|rest| rest.strip_prefix('.'));
             unit == Unit::Distribution && last.is_some_and(is_statistic)

@@ -7,7 +7,14 @@ pub use pathscope_core::figure::{Better, Part, STATISTICS, Statistic, Unit};
 use pathscope_core::presentation::{Chart, Column, Figure, Shape, Source, Table, TableRow, Value};
 use pathscope_core::stats::{Distribution, Percentile};
 
-use crate::results::Point;
+/// One figure of an interval as a point of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// What the series is of.
+    pub source: Source,
+    /// The value then, where it is known.
+    pub value: Option<f64>,
+}
 
 /// Figures of one thing that is measured.
 #[derive(Clone, Copy, Debug, PartialEq)]

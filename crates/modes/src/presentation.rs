@@ -10,9 +10,10 @@ use pathscope_core::stats::LatencyFigures;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::end::Hosts;
+use crate::figure::Point;
 use crate::figures::ENDS;
 use crate::registry::{EndReport, InDocuments, ProbePlan, Test, Visitor};
-use crate::results::{Detail, Ends, Point};
+use crate::results::{Detail, Ends};
 use crate::{goodput, probes, search};
 
 /// All of a document.

@@ -7,10 +7,11 @@ use pathscope_core::record::Caveat;
 use pathscope_flow::Transport;
 
 use crate::document::{Interval, client_slices};
+use crate::figure::Point;
 use crate::latency::figures::LOADED;
 use crate::latency::{LatencySummary, Protocol, presentation};
 use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Test, Visitor};
-use crate::results::{Beside, Ends, Point, Results, Slices};
+use crate::results::{Beside, Ends, Results, Slices};
 
 /// What the reports of both ends on them come to.
 pub(crate) fn summary(

@@ -10,12 +10,13 @@ use pathscope_core::record::{
     Caveat, FlowError, FlowFacts, SocketFacts, StoodStill, WirelessFacts, WorkerUsage,
 };
 use pathscope_core::stats::LatencyFigures;
-use pathscope_flow::{Group, GroupId};
+use pathscope_flow::GroupId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::datagrams::DatagramsPlan;
 use crate::end::{EndFacts, EndedConnections};
+use crate::figure::Group;
 use crate::flows::{Accumulate, AtEnd, Flow, Runs};
 use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
@@ -57,12 +58,12 @@ impl Test {
     }
 
     /// The flows of this test, as both ends number them: those of the plan, then the probes.
-    pub fn groups(&self) -> Vec<Group> {
+    pub fn groups(&self) -> Vec<pathscope_flow::Group> {
         let plans = std::iter::once(self.plan.flows()).chain(self.probe.as_ref().map(Mode::flows));
         let mut first = 0;
         let group = |(id, of): (u8, Flows)| {
             let Flows { transport, flows, numbers, lanes, roams } = of;
-            let group = Group {
+            let group = pathscope_flow::Group {
                 id: GroupId(id),
                 transport,
                 first: FlowId(first),
@@ -151,6 +152,9 @@ pub trait InDocuments: Runs {
 
 macro_rules! modes {
     ($($(#[doc = $meaning:literal])* $name:ident($plan:ty) as $field:ident;)*) => {
+        /// The groups of each mode's figures.
+        pub(crate) const FIGURES: &[&[Group]] = &[$(<$plan as Results>::FIGURES),*];
+
         /// What is measured, a variant for each mode.
         #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
         #[serde(rename_all = "snake_case")]

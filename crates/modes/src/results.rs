@@ -7,7 +7,7 @@
 use std::fmt::Debug;
 
 use pathscope_core::id::FlowId;
-use pathscope_core::presentation::{Figure, Shape, Source, Table};
+use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::quantity::counted;
 use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Verdict};
 use schemars::JsonSchema;
@@ -15,6 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::end::{EndFacts, EndedConnections, Hosts};
+use crate::figure::{Group, Point};
 use crate::mode::Mode;
 
 /// What documents keep of a mode.
@@ -152,15 +153,6 @@ pub enum Detail {
     Everything,
 }
 
-/// One figure of an interval as a point of a series.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Point {
-    /// What the series is of.
-    pub source: Source,
-    /// The value then, where it is known.
-    pub value: Option<f64>,
-}
-
 /// A mode whose ends report.
 pub trait Results: Mode + Sized {
     /// What one end says of one interval.
@@ -169,6 +161,9 @@ pub trait Results: Mode + Sized {
     type Report: Kept + Default;
     /// What both ends' reports come to.
     type Summary: Kept + Default;
+
+    /// The figures that it has.
+    const FIGURES: &'static [Group];
 
     /// Whether anything was sent or received in an interval.
     fn has_moved(interval: &Self::Interval) -> bool;

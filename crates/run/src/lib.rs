@@ -10,6 +10,7 @@
 pub mod client;
 mod connect;
 mod error;
+mod messages;
 mod paths;
 pub mod records;
 pub mod server;

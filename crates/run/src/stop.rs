@@ -12,7 +12,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::low_level::emulate_default_handler;
 
 use crate::error::RunError;
-use crate::session::inbox::{Inbox, SessionMessage};
+use crate::messages::inbox::{Inbox, SessionMessage};
 
 /// A wish to stop that anyone may utter and every session hears. Cheap to clone.
 #[derive(Clone, Debug, Default)]

@@ -105,7 +105,7 @@ fn named_by<'a>(kind: &Kind, folders: &[&'a str], import: &Import) -> Option<(&'
     let room = modules::parent(kind.registry)?;
     let is_own = |folder: &str| modules::is_within(&import.from, &format!("{room}::{folder}"));
     let item = import.item.as_deref();
-    if import.from == kind.registry {
+    if import.from == kind.registry || kind.lists.contains(&import.from.as_str()) {
         return None;
     }
     let folder = folders
@@ -141,6 +141,7 @@ mod tests {
     const MODE: Kind = Kind {
         name: "mode",
         registry: "modes::registry",
+        lists: &["modes::commands"],
         variants: "Plan",
         holds: Some("plan"),
         public: &[],

@@ -2,7 +2,7 @@
 //! captures.
 
 use pathscope_lab::relay::DirectionAccount;
-use pathscope_modes::figures::{Better, FigureDefinition, Found, GROUPS, Group, Unit};
+use pathscope_modes::figures::{self, Better, FigureDefinition, Found, Group, Unit};
 
 use crate::evidence::{Evidence, TCP, UDP, Way};
 use crate::others;
@@ -48,7 +48,7 @@ pub fn known_by(figure: &str) -> Option<Against> {
 
 /// The groups of all figures that a calibration has rows of.
 pub fn groups() -> impl Iterator<Item = &'static Group> {
-    GROUPS.iter().chain([&GROUP]).chain(&others::GROUPS)
+    figures::groups().chain([&GROUP]).chain(&others::GROUPS)
 }
 
 /// Every figure of the relay that a cell has.

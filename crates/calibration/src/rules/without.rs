@@ -1,6 +1,6 @@
 //! The figures that no rule is about, and why. Any other one without a rule fails a test: a new figure has a truth or a reason.
 
-use pathscope_modes::figures::{GROUPS, Group};
+use pathscope_modes::figures::{Group, groups};
 
 use crate::document::WithoutRow;
 
@@ -68,7 +68,7 @@ pub fn reasons(without_row: &[String]) -> Vec<WithoutRow> {
         let mut ids = group.figures.iter().map(|figure| group.id(figure));
         ids.any(|id| without_row.contains(&id) && is_bare(&id))
     };
-    let bare = GROUPS.iter().filter(has_bare).map(|group| (format!("{}.", group.name), NO_CELL));
+    let bare = groups().filter(has_bare).map(|group| (format!("{}.", group.name), NO_CELL));
     let all = known.chain(bare);
     all.map(|(figures, reason)| WithoutRow { figures, reason: reason.to_owned() }).collect()
 }
@@ -95,7 +95,7 @@ mod tests {
     fn each_figure_has_a_rule_or_a_reason_and_not_both() {
         let of = |group: &'static Group| group.figures.iter().map(move |it| group.id(it));
         let (mut bare, mut used) = (Vec::new(), vec![0; WITHOUT.len()]);
-        for id in GROUPS.iter().flat_map(of) {
+        for id in groups().flat_map(of) {
             let is_its = |figure: &str| {
                 figure
                     .strip_prefix(&*id)

@@ -8,13 +8,15 @@ use super::{
     DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
     verdict,
 };
-use crate::figure::rate_points;
-use crate::results::{Detail, Ends, Point, Results, Slice, Slices};
+use crate::figure::{Group, Point, rate_points};
+use crate::results::{Detail, Ends, Results, Slice, Slices};
 
 impl Results for DatagramsPlan {
     type Interval = DatagramsInterval;
     type Report = DatagramsReport;
     type Summary = DatagramsSummary;
+
+    const FIGURES: &'static [Group] = &[GROUP];
 
     fn has_moved(interval: &DatagramsInterval) -> bool {
         interval.sent > 0 || interval.received > 0

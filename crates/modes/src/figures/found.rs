@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{FigureDefinition, GROUPS, Group, STATISTICS, Unit};
+use super::{FigureDefinition, Group, STATISTICS, Unit, groups};
 
 /// The words that stand for a mark in a place.
 const MARKS: [(&str, [&str; 2]); 2] = [("{way}", ["up", "down"]), ("{end}", ["client", "server"])];
@@ -49,7 +49,7 @@ impl Found {
 /// Every figure that a measurement has, as a document has it.
 pub fn found(measurement: &Value) -> Vec<Found> {
     let mut found = Vec::new();
-    for group in GROUPS {
+    for group in groups() {
         for figure in group.figures {
             for (side, place) in sides(&group.place_of(figure)) {
                 for (entry, value) in entries(measurement, &place) {

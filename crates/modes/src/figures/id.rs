@@ -3,7 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use super::{FigureDefinition, GROUPS, Group, STATISTICS, Unit};
+use super::{FigureDefinition, Group, STATISTICS, Unit, groups};
 
 /// The ways and ends that complete an id, and what stands for them in a place.
 const COMPLETIONS: [(&str, [&str; 2]); 2] =
@@ -183,10 +183,10 @@ impl Part {
 fn group(typed: &str) -> Result<(&'static Group, &str), FigureIdError> {
     let found = typed
         .split_once('.')
-        .and_then(|(name, rest)| Some((GROUPS.iter().find(|group| group.name == name)?, rest)));
+        .and_then(|(name, rest)| Some((groups().find(|group| group.name == name)?, rest)));
     found.ok_or_else(|| FigureIdError::NoSuchGroup {
         typed: typed.to_owned(),
-        groups: GROUPS.iter().map(|group| group.name).collect::<Vec<_>>().join(", "),
+        groups: groups().map(|group| group.name).collect::<Vec<_>>().join(", "),
     })
 }
 
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn every_figure_that_is_one_number_can_be_named() {
-        for group in GROUPS {
+        for group in groups() {
             for figure in group.figures {
                 let place = group.place_of(figure);
                 let is_many = place.contains("[]") || place.contains('*');

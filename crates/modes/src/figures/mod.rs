@@ -13,19 +13,12 @@ pub use found::{Found, found};
 pub use id::{FigureId, FigureIdError};
 
 pub use crate::figure::{Better, FigureDefinition, Group, STATISTICS, Statistic, Unit};
-use crate::{datagrams, goodput, latency, media, multipath, search};
+use crate::{registry, search};
 
-/// All groups, in the order in which they are told.
-pub const GROUPS: &[Group] = &[
-    goodput::figures::GROUP,
-    datagrams::figures::GROUP,
-    search::figures::GROUP,
-    latency::figures::GROUP,
-    latency::figures::LOADED,
-    media::figures::GROUP,
-    multipath::figures::GROUP,
-    ENDS,
-];
+/// All groups, in the order in which they are told: those of the modes first.
+pub fn groups() -> impl Iterator<Item = &'static Group> {
+    registry::FIGURES.iter().copied().flatten().chain([&search::figures::GROUP, &ENDS])
+}
 
 /// What each end says of itself, whatever was measured.
 pub const ENDS: Group = ends::GROUP;

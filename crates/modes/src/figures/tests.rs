@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
-use super::{FigureDefinition, GROUPS, Group, STATISTICS, Unit};
+use super::{FigureDefinition, Group, STATISTICS, Unit, groups};
 use crate::document;
 
 /// Numbers that are no figures, by how their places end: they say which one a figure is of, or how sure it is.
@@ -109,7 +109,7 @@ fn places(group: &Group, figure: &FigureDefinition) -> Vec<String> {
 }
 
 fn figures() -> impl Iterator<Item = (&'static Group, &'static FigureDefinition)> {
-    GROUPS.iter().flat_map(|group| group.figures.iter().map(move |figure| (group, figure)))
+    groups().flat_map(|group| group.figures.iter().map(move |figure| (group, figure)))
 }
 
 /// The numbers of a document that belong to one measurement, or to a search.

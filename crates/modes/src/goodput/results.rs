@@ -8,13 +8,15 @@ use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, presentation, verdict::verdict,
 };
-use crate::figure::rate_points;
-use crate::results::{Beside, Detail, Ends, Point, Results, Slice, Slices};
+use crate::figure::{Group, Point, rate_points};
+use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
 
 impl Results for GoodputPlan {
     type Interval = GoodputInterval;
     type Report = GoodputReport;
     type Summary = GoodputSummary;
+
+    const FIGURES: &'static [Group] = &[GROUP];
 
     fn has_moved(interval: &GoodputInterval) -> bool {
         interval.sent_bytes > 0 || interval.received_bytes > 0

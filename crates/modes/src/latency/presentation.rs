@@ -10,8 +10,7 @@ use super::{
     OneWaySummary, PartsSummary, VariationReport,
 };
 use crate::arrivals::VariationFigures;
-use crate::figure::{Group, Part};
-use crate::results::Point;
+use crate::figure::{Group, Part, Point};
 
 /// What is done, in a few words.
 pub fn subtitle(plan: &LatencyPlan) -> String {

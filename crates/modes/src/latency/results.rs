@@ -4,10 +4,10 @@ use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, Host};
 use pathscope_core::stats::Trend;
 
-use super::figures::GROUP;
+use super::figures::{GROUP, LOADED};
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, presentation};
-use crate::figure::Part;
-use crate::results::{Beside, Detail, Ends, Point, Results, Slice, Slices};
+use crate::figure::{Group, Part, Point};
+use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
 
 impl LatencyPlan {
     /// What to mind of probes.
@@ -20,6 +20,8 @@ impl Results for LatencyPlan {
     type Interval = LatencyInterval;
     type Report = LatencyReport;
     type Summary = LatencySummary;
+
+    const FIGURES: &'static [Group] = &[GROUP, LOADED];
 
     fn has_moved(interval: &LatencyInterval) -> bool {
         interval.received > 0

@@ -6,13 +6,15 @@ use pathscope_core::stats::Distribution;
 
 use super::figures::GROUP;
 use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, presentation, verdict};
-use crate::figure::{Part, rate_points};
-use crate::results::{Detail, Ends, Point, Results, Slice, Slices};
+use crate::figure::{Group, Part, Point, rate_points};
+use crate::results::{Detail, Ends, Results, Slice, Slices};
 
 impl Results for MediaPlan {
     type Interval = MediaInterval;
     type Report = MediaReport;
     type Summary = MediaSummary;
+
+    const FIGURES: &'static [Group] = &[GROUP];
 
     /// Frames that are played from the buffer are progress, too.
     fn has_moved(interval: &MediaInterval) -> bool {

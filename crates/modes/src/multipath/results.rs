@@ -4,15 +4,19 @@ use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Caveat, Check};
 use pathscope_core::stats::Distribution;
 
+use super::figures::GROUP;
 use super::{
     MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats, presentation,
 };
+use crate::figure::Group;
 use crate::results::{Detail, Ends, Results, Slice, Slices};
 
 impl Results for MultipathPlan {
     type Interval = MultipathInterval;
     type Report = MultipathReport;
     type Summary = MultipathSummary;
+
+    const FIGURES: &'static [Group] = &[GROUP];
 
     fn has_moved(interval: &MultipathInterval) -> bool {
         interval.paths.iter().any(|path| path.received > 0)

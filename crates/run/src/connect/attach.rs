@@ -1,8 +1,7 @@
 //! The client's control connection and its datagram flows, which become flows by presenting the token. TCP
 //! connections of flows are `opener`'s.
 
-use std::io::ErrorKind;
-use std::net::{SocketAddr, TcpStream, UdpSocket};
+use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,16 +11,17 @@ use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Credentials, Group, Transport};
 use pathscope_modes::registry::Test;
 use pathscope_os::sockets::{self, Settings, Socket};
-use pathscope_os::{OsError, Waker, clock, host, random};
-use pathscope_peers::native::{AttachError, Attaching, Seat};
+use pathscope_os::{OsError, Waker, clock, host};
+use pathscope_peers::native::Seat;
 
+use crate::connect::datagrams;
 use crate::connect::destinations::Destinations;
 use crate::connect::opener::{self, Orders};
 use crate::connect::origins::Origins;
+use crate::connect::paths;
+use crate::connect::settings::{is_probe, settings_of};
 use crate::error::RunError;
-use crate::paths;
-use crate::session::inbox::{FlowSocket, Inbox, SessionMessage};
-use crate::session::settings::{is_probe, settings_of};
+use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
@@ -173,61 +173,6 @@ impl Opener {
         let local = self.origins.get(index).copied().flatten();
         let settings = Settings { local, ..self.settings.clone() };
         let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
-        let nonce = u64::from_ne_bytes(random::bytes()?);
-        let mut attaching = Attaching::new(seat, self.credentials.session, nonce, clock::now());
-        let mut buffer = [0; 256];
-        while let Some(deadline) = attaching.deadline() {
-            if let Some(datagram) = attaching.datagram(clock::now()) {
-                // A refusal of an earlier datagram may come up here; the exchange says when to give up.
-                let _ = socket.send(&datagram);
-            }
-            let wait = deadline.since(clock::now()).max(Duration::from_millis(1));
-            if let Some(count) = receive(&socket, &mut buffer, wait)? {
-                attaching.received(&buffer[..count], clock::now());
-            }
-        }
-        match attaching.outcome() {
-            Some(Err(error @ AttachError::Unanswered { .. })) => {
-                Err(RunError::DatagramsUnanswered { flow: seat.flow.0, why: error.to_string() })
-            }
-            Some(Err(why)) => Err(RunError::Refused { flow: seat.flow.0, why: why.clone() }),
-            Some(Ok(())) | None => {
-                let system = |source| RunError::System { what: "cannot set up a socket", source };
-                socket.set_read_timeout(None).map_err(system)?;
-                Ok(Socket::from(socket))
-            }
-        }
-    }
-}
-
-/// A datagram that comes within `wait`.
-pub(crate) fn receive(
-    socket: &UdpSocket,
-    buffer: &mut [u8],
-    wait: Duration,
-) -> Result<Option<usize>, RunError> {
-    let system = |source| RunError::System { what: "cannot wait for a datagram", source };
-    socket.set_read_timeout(Some(wait)).map_err(system)?;
-    match socket.recv(buffer) {
-        Ok(count) => Ok(Some(count)),
-        // Nobody listens there yet, or a router says so: as good as no answer.
-        Err(error) if error.kind() == ErrorKind::ConnectionRefused => Ok(None),
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error)
-            if matches!(
-                error.kind(),
-                ErrorKind::HostUnreachable | ErrorKind::NetworkUnreachable
-            ) =>
-        {
-            Ok(None)
-        }
-        Err(error) => Err(system(error)),
+        datagrams::attach(socket, (seat, self.credentials.session), None).map(Socket::from)
     }
 }

@@ -2,9 +2,10 @@
 //! when the next is begun.
 
 pub(crate) mod attach;
-pub(crate) mod attendance;
+mod datagrams;
 pub(crate) mod destinations;
 pub(crate) mod handshake;
 pub(crate) mod opener;
 pub(crate) mod origins;
-pub(crate) mod replacements;
+pub(crate) mod paths;
+pub(crate) mod settings;

@@ -19,10 +19,10 @@ use pathscope_peers::native::{AttachCode, AttachError, Seat};
 use crate::connect::destinations::Destinations;
 use crate::connect::handshake::{ATTACH_WITHIN, Handshake, Progress};
 use crate::connect::origins::Origins;
-use crate::connect::replacements::{OpenerRemote, Told};
+use crate::connect::settings;
 use crate::error::RunError;
-use crate::session::inbox::{FlowSocket, Inbox, SessionMessage};
-use crate::session::settings;
+use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::messages::replacements::{OpenerRemote, Told};
 
 /// Key of the waker; connections have their numbers.
 const WORD: u64 = u64::MAX;

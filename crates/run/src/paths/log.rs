@@ -22,7 +22,7 @@ pub(crate) struct PathsRemote {
 
 /// What the session tells the monitor of its paths.
 #[derive(Debug, Default)]
-pub(super) struct MonitorMessage {
+pub(crate) struct MonitorMessage {
     /// Nothing more is kept.
     pub is_stopped: AtomicBool,
     /// The server expects every lane anew, presenting this.
@@ -45,7 +45,7 @@ pub(crate) enum ServerIs {
 
 /// What happened to the paths so far.
 #[derive(Debug, Default)]
-pub(super) struct Log {
+pub(crate) struct Log {
     /// By lane.
     facts: Vec<PathFacts>,
     /// By lane, as far as there are any.
@@ -59,7 +59,7 @@ pub(super) struct Log {
 
 /// Something that happened to a path.
 #[derive(Clone, Debug)]
-pub(super) struct Happening {
+pub(crate) struct Happening {
     pub at: Tick,
     pub lane: Option<Lane>,
     pub interface: String,
@@ -99,7 +99,7 @@ impl Log {
 
 impl PathsRemote {
     /// For a monitor that writes this log, is woken so, and is told so.
-    pub(super) fn new(log: Arc<Mutex<Log>>, waker: Waker, word: Arc<MonitorMessage>) -> Self {
+    pub(crate) fn new(log: Arc<Mutex<Log>>, waker: Waker, word: Arc<MonitorMessage>) -> Self {
         Self { log, waker, word }
     }
 

@@ -1,35 +1,5 @@
-//! The paths of a multipath test at its client: which interfaces reach the server, a socket on each, and what
-//! happens to them while the test runs. One thread keeps them; nothing here is on the way of a datagram.
-//!
-//! A path is an interface. It comes up as a lane when the server has answered on the very socket that the lane will
-//! use, and goes down when its link, its address or its route is gone.
+//! What is known of the paths of a test while it runs: what happened to them, and what their radios say. The thread that
+//! keeps them is `connect/paths`.
 
 pub(crate) mod log;
-mod monitor;
-mod open;
-mod radio;
-
-use std::net::SocketAddr;
-
-use pathscope_flow::{Credentials, Group};
-
-use crate::error::RunError;
-use crate::session::inbox::Inbox;
-
-pub(crate) use monitor::start;
-
-/// What is to be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct Orders {
-    pub server: SocketAddr,
-    pub credentials: Credentials,
-    pub group: Group,
-    /// Interfaces as they were named, the primary first; none: those that there are.
-    pub names: Vec<String>,
-    pub inbox: Inbox,
-}
-
-/// Why there is no path at all.
-fn no_path(server: SocketAddr, reasons: &[String]) -> RunError {
-    RunError::NoPath { server, why: reasons.join("; ") }
-}
+pub(crate) mod radio;

@@ -15,7 +15,7 @@ const EVERY: Duration = Duration::from_secs(1);
 
 /// Reads the radios of this machine, where it tells of them.
 #[derive(Debug)]
-pub(super) struct Radios {
+pub(crate) struct Radios {
     observer: Option<Observer>,
     due: Tick,
 }
@@ -46,7 +46,7 @@ impl Radios {
 
 /// One path's radio.
 #[derive(Debug, Default)]
-pub(super) struct Radio {
+pub(crate) struct Radio {
     tally: WirelessTally,
     now: Option<WirelessFacts>,
 }

@@ -22,8 +22,8 @@ use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_peers::native::connection_id;
 
-use crate::session::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
-use crate::workers::outcome::addresses;
+use crate::messages::outcome::addresses;
+use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
 const ASKED: usize = 1_000;

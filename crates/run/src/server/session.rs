@@ -18,8 +18,8 @@ use super::needs::Needs;
 use super::sessions::Admission;
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
+use crate::messages::inbox::Inbox;
 use crate::session::driver::{Driver, End, Left, Spinning};
-use crate::session::inbox::Inbox;
 use crate::stop::Stop;
 use crate::workers::placement::GroupWorkers;
 

@@ -26,11 +26,11 @@ pub(super) use admission::Admission;
 
 use super::needs::FILES_OF_SESSION;
 use super::pending::SeatRequest;
-use crate::connect::attendance::{Attendance, Attended};
+use crate::connect::settings;
 use crate::error::RunError;
+use crate::messages::attendance::{Attendance, Attended};
+use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::records::journal::Journal;
-use crate::session::inbox::{FlowSocket, Inbox, SessionMessage};
-use crate::session::settings;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;

@@ -10,7 +10,7 @@ use pathscope_os::{OsError, Waker};
 
 use crate::connect::attach;
 use crate::error::RunError;
-use crate::session::inbox::{Inbox, SessionMessage};
+use crate::messages::inbox::{Inbox, SessionMessage};
 
 /// Before each time that it is asked for again: a server that is started anew takes as long, and one that refuses is not
 /// flooded.

@@ -1,6 +1,5 @@
 //! The threads that run flows: how many, on which engine and processor, which flows each has, and what they leave.
 
-pub(crate) mod outcome;
 pub(crate) mod placement;
 pub(crate) mod shares;
 pub(crate) mod worker;

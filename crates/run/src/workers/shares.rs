@@ -10,8 +10,8 @@ use pathscope_modes::registry::{FlowVisitor, InDocuments, Plan};
 use pathscope_os::sockets::Socket;
 
 use crate::error::RunError;
+use crate::messages::inbox::Inbox;
 use crate::records::samples::{SampleFile, SampleWriter};
-use crate::session::inbox::Inbox;
 use crate::workers::placement::Placement;
 use crate::workers::worker::{NewWorker, RunningWorker, Setting, Succession};
 

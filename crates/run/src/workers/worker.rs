@@ -25,11 +25,11 @@ use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
 
-use crate::connect::replacements::OpenerRemote;
 use crate::error::RunError;
-use crate::session::inbox::{Inbox, SessionMessage};
-use crate::session::ledger::Ledger;
-use crate::workers::outcome::WorkerOutcome;
+use crate::messages::inbox::{Inbox, SessionMessage};
+use crate::messages::outcome::WorkerOutcome;
+use crate::messages::replacements::OpenerRemote;
+use crate::records::ledger::Ledger;
 
 /// What all workers of a test have in common.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use pathscope_modes::registry::Plan;
 use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
 
 use super::*;
-use crate::session::inbox::InboxReader;
+use crate::messages::inbox::InboxReader;
 use pathscope_modes::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {

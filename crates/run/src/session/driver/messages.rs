@@ -10,9 +10,9 @@ use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, UNDELIVERED};
 use crate::error::RunError;
-use crate::session::inbox::{FlowSocket, SessionMessage};
+use crate::messages::inbox::{FlowSocket, SessionMessage};
+use crate::messages::outcome::{WorkerOutcome, named};
 use crate::session::running::RunningTest;
-use crate::workers::outcome::{WorkerOutcome, named};
 
 impl<D> Driver<D>
 where

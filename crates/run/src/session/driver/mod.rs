@@ -26,9 +26,9 @@ use pathscope_peers::native;
 
 use self::control::{Control, Heard};
 use crate::error::RunError;
+use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
-use crate::session::inbox::{Inbox, InboxReader, SessionMessage};
 use crate::session::running::{Patience, RunningTest};
 use crate::workers::placement::{GroupWorkers, Means};
 use crate::workers::worker::PeerConsent;

@@ -11,8 +11,8 @@ use pathscope_core::Tick;
 use pathscope_core::record::StoodStill;
 use pathscope_modes::registry::Plan;
 
+use crate::records::ledger::Ledger;
 use crate::records::lookout::Watched;
-use crate::session::ledger::Ledger;
 
 /// From one look to the next.
 const EVERY: Duration = Duration::from_millis(50);

@@ -14,12 +14,12 @@ use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
-use super::log::{Happening, Log, MonitorMessage, PathsRemote};
 use super::open::{self, Candidate, Hold, Opened};
-use super::radio::Radios;
 use super::{Orders, no_path};
 use crate::error::RunError;
-use crate::session::inbox::{FlowSocket, SessionMessage};
+use crate::messages::inbox::{FlowSocket, SessionMessage};
+use crate::paths::log::{Happening, Log, MonitorMessage, PathsRemote};
+use crate::paths::radio::Radios;
 
 /// A path that takes longer to come up is not waited for by the start of the test.
 const START_WITHIN: Duration = Duration::from_secs(4);

@@ -12,11 +12,11 @@ use pathscope_modes::registry::Tally;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
-use crate::connect::attendance::Attended;
-use crate::connect::replacements::OpenerRemote;
 use crate::error::RunError;
+use crate::messages::attendance::Attended;
+use crate::messages::outcome::WorkerOutcome;
+use crate::messages::replacements::OpenerRemote;
 use crate::paths::log::PathsRemote;
-use crate::workers::outcome::WorkerOutcome;
 
 /// What a session's thread is told.
 #[derive(Debug)]

@@ -14,9 +14,9 @@ use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
 
-use crate::connect::attendance::Attended;
 use crate::error::RunError;
-use crate::workers::outcome::named;
+use crate::messages::attendance::Attended;
+use crate::messages::outcome::named;
 
 /// Flows that are looked at while they run.
 const FLOWS_WATCHED: usize = 8;

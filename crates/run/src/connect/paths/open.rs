@@ -1,17 +1,16 @@
 //! The socket of one path: bound to its interface, seen to use it, and attached to the session.
 
-use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use pathscope_core::id::Token;
 use pathscope_modes::paths::{BY_ADDRESS, PathFacts};
+use pathscope_os::OsError;
 use pathscope_os::routes::{self, Asked};
 use pathscope_os::sockets::{self, Settings, Socket};
-use pathscope_os::{OsError, clock, random};
-use pathscope_peers::native::{AttachError, Attaching, Seat};
+use pathscope_peers::native::Seat;
 
 use super::Orders;
-use crate::connect::attach::receive;
+use crate::connect::datagrams::{self, system};
 use crate::error::RunError;
 
 /// For how long the server is asked on one socket; then another is tried.
@@ -64,7 +63,7 @@ pub(super) fn open(orders: &Orders, candidate: &Candidate, seat: Seat) -> Result
     let leaves = |local| leaves_by(candidate.index, local, orders.server.ip());
     let (socket, hold, verified) = bind(candidate, connect, leaves)?;
     let session = orders.credentials.session;
-    let socket = attach(socket.into_udp_socket(), (seat, session), ATTACH_WITHIN)?;
+    let socket = datagrams::attach(socket.into_udp_socket(), (seat, session), Some(ATTACH_WITHIN))?;
     let facts = PathFacts {
         interface: candidate.name.clone(),
         binding: Some(hold.binding.name().to_owned()),
@@ -176,43 +175,6 @@ impl Hold {
             Binding::SourceAddress => leaves(self.local).err(),
         }
     }
-}
-
-/// Has the server give a lane its seat.
-fn attach(
-    socket: UdpSocket,
-    (seat, session): (Seat, Option<Token>),
-    within: Duration,
-) -> Result<UdpSocket, RunError> {
-    let nonce = u64::from_ne_bytes(random::bytes()?);
-    let give_up = clock::now() + within;
-    let mut attaching = Attaching::new(seat, session, nonce, clock::now());
-    let mut buffer = [0; 256];
-    while let Some(deadline) = attaching.deadline() {
-        let now = clock::now();
-        if now >= give_up {
-            let seconds = within.as_secs();
-            let why = AttachError::Unanswered { seconds }.to_string();
-            return Err(RunError::DatagramsUnanswered { flow: seat.flow.0, why });
-        }
-        if let Some(datagram) = attaching.datagram(now) {
-            // A refusal of an earlier datagram may come up here; the exchange says when to give up.
-            let _ = socket.send(&datagram);
-        }
-        let wait = deadline.min(give_up).since(clock::now()).max(Duration::from_millis(1));
-        if let Some(count) = receive(&socket, &mut buffer, wait)? {
-            attaching.received(&buffer[..count], clock::now());
-        }
-    }
-    if let Some(Err(why)) = attaching.outcome() {
-        return Err(RunError::Refused { flow: seat.flow.0, why: why.clone() });
-    }
-    socket.set_read_timeout(None).map_err(system("cannot set up a socket"))?;
-    Ok(socket)
-}
-
-fn system(what: &'static str) -> impl FnOnce(std::io::Error) -> RunError {
-    move |source| RunError::System { what, source }
 }
 
 #[cfg(test)]
