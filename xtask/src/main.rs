@@ -17,6 +17,7 @@ mod dist;
 mod ends;
 mod exceptions;
 mod figures;
+mod findings;
 mod folder;
 mod lines;
 mod machine;
@@ -59,6 +60,8 @@ enum Task {
     Lines(lines::Arguments),
     /// Write the JSON Schema of the document that a run ends with
     Schema(committed::Arguments),
+    /// Write the page of all checks and caveats
+    Findings(committed::Arguments),
     /// Write the page of all figures of all modes
     Figures(committed::Arguments),
     /// Build the static release binary and prove that it is static
@@ -98,6 +101,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Purity => Ok(violation::report(&purity::violations(&root)?)),
         Task::Lines(arguments) => lines::run(&root, arguments).map(|()| true),
         Task::Schema(arguments) => schema::run(&root, *arguments),
+        Task::Findings(arguments) => findings::run(&root, *arguments),
         Task::Figures(arguments) => figures::run(&root, *arguments),
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&root, arguments),

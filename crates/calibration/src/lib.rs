@@ -12,6 +12,7 @@ mod cell;
 pub mod covering;
 pub mod document;
 mod evidence;
+pub mod findings;
 mod grid;
 mod judge;
 mod moved;

@@ -9,6 +9,7 @@ use pathscope_lab::harness::Lab;
 use pathscope_os::sockets;
 
 use crate::cell::Cell;
+use crate::findings::CalibrationCaveat;
 use crate::place::Place;
 
 /// The cells that can be done, and what is told of the others.
@@ -28,7 +29,7 @@ pub fn prepare(lab: &Lab, cells: Vec<Cell>) -> (Vec<Cell>, Vec<Caveat>) {
             1 => format!("a cell was left out, since {why}: {first}"),
             _ => format!("{count} cells were left out, since {why}; first: {first}"),
         };
-        Caveat::new("cells_left_out", text)
+        Caveat::new(CalibrationCaveat::CellsLeftOut, text)
     };
     (there, left_out.iter().map(caveat).collect())
 }

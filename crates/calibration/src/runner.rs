@@ -23,6 +23,7 @@ use serde_json::Value;
 use crate::cell::{Cell, Later};
 use crate::document::{CalibrationDocument, CellResult};
 use crate::evidence::{Evidence, Way};
+use crate::findings::CalibrationCaveat;
 use crate::grid::{self, Extent};
 use crate::judge;
 use crate::others;
@@ -106,7 +107,7 @@ pub fn run(
     };
     if !request.only.is_empty() {
         let text = "only some of the cells were measured";
-        document.caveats.push(Caveat::new("cells_chosen", text));
+        document.caveats.push(Caveat::new(CalibrationCaveat::CellsChosen, text));
     }
     document.caveats.extend(left_out);
     tell(Told::Began(&document));

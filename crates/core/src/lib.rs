@@ -10,6 +10,7 @@ pub mod counters;
 pub mod error;
 pub mod event;
 pub mod figure;
+pub mod finding;
 pub mod id;
 pub mod journal;
 pub mod presentation;

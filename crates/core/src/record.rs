@@ -8,6 +8,7 @@ mod verdict;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::Finding;
 use crate::id::FlowId;
 
 pub use self::verdict::{Evidence, Limit, Verdict};
@@ -137,9 +138,9 @@ pub struct Caveat {
 }
 
 impl Caveat {
-    /// A caveat of this name and text.
-    pub fn new(name: &str, text: impl Into<String>) -> Self {
-        Self { name: name.to_owned(), text: text.into() }
+    /// One of a list, and the sentence with the numbers.
+    pub fn new(of: impl Finding, text: impl Into<String>) -> Self {
+        Self { name: of.name().to_owned(), text: text.into() }
     }
 }
 
@@ -152,6 +153,13 @@ pub struct Check {
     pub passed: bool,
     /// A sentence with the numbers.
     pub text: String,
+}
+
+impl Check {
+    /// One of a list, whether it held, and the sentence with the numbers.
+    pub fn new(of: impl Finding, passed: bool, text: impl Into<String>) -> Self {
+        Self { name: of.name().to_owned(), passed, text: text.into() }
+    }
 }
 
 /// How far the kernel's stamps of datagrams can be trusted at one end.

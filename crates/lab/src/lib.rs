@@ -7,6 +7,7 @@
 
 pub mod capture;
 pub mod description;
+pub mod findings;
 pub mod harness;
 pub mod keeper;
 pub mod kernel;

@@ -5,6 +5,7 @@ use pathscope_core::record::{Caveat, Check, FlowError, Substitution, Verdict};
 
 use crate::document::{Interval, Measurement, client_slices};
 use crate::end::Hosts;
+use crate::finding::TestCaveat;
 use crate::registry::{EndReport, InDocuments, Summary, Test, Visitor};
 use crate::results::{Beside, Ends};
 use crate::{probes, still};
@@ -74,8 +75,7 @@ pub fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     let of_probes = probes::summary(&test, (&mut client, server.as_ref()), &intervals, &beside);
     let mut caveats = Vec::new();
     if server.is_none() {
-        caveats.push(Caveat::new(
-            "server_report_missing",
+        caveats.push(Caveat::new(TestCaveat::ServerReportMissing,
             "the server's report never came: what it received is unknown, and nothing is concluded from it",
         ));
     }
@@ -106,7 +106,7 @@ pub fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
 /// The measurement that is under way: neither end has reported, and nothing is wrong with that.
 pub fn unfinished(findings: Findings, hosts: &Hosts) -> Measurement {
     let text = "it was under way when this was saved: its intervals alone are here";
-    let caveats = vec![Caveat::new("unfinished", text)];
+    let caveats = vec![Caveat::new(TestCaveat::Unfinished, text)];
     Measurement { caveats, ..measurement(findings, hosts) }
 }
 

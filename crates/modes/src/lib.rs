@@ -25,6 +25,8 @@ pub mod draw;
 pub mod end;
 pub mod figure;
 pub mod figures;
+mod finding;
+pub mod findings;
 pub mod flows;
 pub mod follow_up;
 pub mod goodput;

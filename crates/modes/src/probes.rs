@@ -8,6 +8,7 @@ use pathscope_flow::Transport;
 
 use crate::document::{Interval, client_slices};
 use crate::figure::Point;
+use crate::finding::TestCaveat;
 use crate::latency::figures::LOADED;
 use crate::latency::{LatencySummary, Protocol, presentation};
 use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Test, Visitor};
@@ -60,7 +61,7 @@ fn too_many(probes: u64, carried: u64) -> Option<Caveat> {
         "the latency probes were {} of what was carried, and the load is that much less: --probe-rate asks for fewer",
         ratio(share)
     );
-    (carried > 0 && share >= NOTICED).then(|| Caveat::new("probe_load", text))
+    (carried > 0 && share >= NOTICED).then(|| Caveat::new(TestCaveat::ProbeLoad, text))
 }
 
 fn unanswered(probes: &LatencySummary) -> Option<Caveat> {
@@ -72,7 +73,7 @@ fn unanswered(probes: &LatencySummary) -> Option<Caveat> {
     } else {
         return None;
     };
-    Some(Caveat::new("probe_unanswered", text))
+    Some(Caveat::new(TestCaveat::ProbeUnanswered, text))
 }
 
 /// Their cells of a live row, beside those of the load. A row has too few for a p99.

@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use crate::datagrams::DatagramsPlan;
 use crate::end::{EndFacts, EndedConnections};
 use crate::figure::Group;
+use crate::finding::ModeFindings;
 use crate::flows::{Accumulate, AtEnd, Flow, Runs};
 use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
@@ -154,6 +155,13 @@ macro_rules! modes {
     ($($(#[doc = $meaning:literal])* $name:ident($plan:ty) as $field:ident;)*) => {
         /// The groups of each mode's figures.
         pub(crate) const FIGURES: &[&[Group]] = &[$(<$plan as Results>::FIGURES),*];
+
+        /// What can be found of each mode, beside its figures.
+        pub(crate) const FINDINGS: &[ModeFindings] = &[$(ModeFindings {
+            mode: stringify!($field),
+            checks: <$plan as Results>::CHECKS,
+            caveats: <$plan as Results>::CAVEATS,
+        }),*];
 
         /// What is measured, a variant for each mode.
         #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

@@ -6,6 +6,7 @@
 
 use std::fmt::Debug;
 
+use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::quantity::counted;
@@ -164,6 +165,10 @@ pub trait Results: Mode + Sized {
 
     /// The figures that it has.
     const FIGURES: &'static [Group];
+    /// What has to hold of it.
+    const CHECKS: &'static [FindingDefinition];
+    /// What there can be to mind of its figures.
+    const CAVEATS: &'static [FindingDefinition] = &[];
 
     /// Whether anything was sent or received in an interval.
     fn has_moved(interval: &Self::Interval) -> bool;

@@ -4,6 +4,7 @@ use pathscope_core::quantity::{counted, duration_ns};
 use pathscope_core::record::{Caveat, StoodStill};
 
 use crate::document::Interval;
+use crate::finding::TestCaveat;
 use crate::registry::{EndReport, Plan};
 
 /// Stretches that are told by their times.
@@ -38,7 +39,7 @@ fn caveat(name: &str, still: &StoodStill, plan: &Plan) -> Caveat {
         more => format!(", and {} more", counted(more, "time")),
     };
     Caveat::new(
-        "stood_still",
+        TestCaveat::StoodStill,
         format!(
             "the {name}'s program stood still for {} of the run, {}{more}: it was stopped, or its machine stood still; \
              {means}",
@@ -73,7 +74,7 @@ impl StillRows {
                     "the {name}'s program had stood still for {}: {means}",
                     duration_ns(still_ns)
                 );
-                notes.push(Caveat::new("stood_still", text));
+                notes.push(Caveat::new(TestCaveat::StoodStill, text));
             }
             *said = still;
         }

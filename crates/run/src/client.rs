@@ -26,6 +26,7 @@ use pathscope_peers::native;
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::{attach, destinations};
 use crate::error::RunError;
+use crate::findings::RunCaveat;
 use crate::messages::inbox::Inbox;
 use crate::records::journal::Journal;
 use crate::records::samples::SampleFile;
@@ -204,7 +205,7 @@ impl ClientRun<'_> {
             return Err(error);
         }
         let caveat = Caveat::new(
-            "udp_unanswered",
+            RunCaveat::UdpUnanswered,
             format!("the latency probes ran over TCP, since {error}"),
         );
         (self.sink)(Event::Note(&caveat));

@@ -10,6 +10,7 @@
 pub mod client;
 mod connect;
 mod error;
+pub mod findings;
 mod messages;
 mod paths;
 pub mod records;

@@ -8,7 +8,7 @@ use super::outcome::Outcome;
 use super::{machine, suite};
 use crate::rooms::{Nature, ROOMS};
 use crate::tree::Tree;
-use crate::{attack, cargo, committed, figures, purity, schema, tidy, toys, violation};
+use crate::{attack, cargo, committed, figures, findings, purity, schema, tidy, toys, violation};
 
 /// One step.
 pub struct Step {
@@ -45,6 +45,11 @@ pub const STEPS: &[Step] = &[
         name: "figures",
         purpose: "the page of all figures is what the modes say",
         run: figures_drift,
+    },
+    Step {
+        name: "findings",
+        purpose: "the page of all checks and caveats is what the rooms say",
+        run: findings_drift,
     },
     Step { name: "toys", purpose: "a new view is a folder and its line", run: added_toys },
     Step { name: "doc", purpose: "the documentation builds without a warning", run: doc },
@@ -93,6 +98,10 @@ fn schema_drift(root: &Path) -> Result<Outcome> {
 
 fn figures_drift(root: &Path) -> Result<Outcome> {
     Ok(Outcome::of(figures::run(root, committed::Arguments { check: true })?))
+}
+
+fn findings_drift(root: &Path) -> Result<Outcome> {
+    Ok(Outcome::of(findings::run(root, committed::Arguments { check: true })?))
 }
 
 fn added_toys(root: &Path) -> Result<Outcome> {

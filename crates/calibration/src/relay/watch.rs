@@ -12,6 +12,7 @@ use pathscope_lab::harness::{Capturing, CapturingError, Lab};
 use super::filters::{TAKE_AWAY, TELL, table};
 use super::{Crossing, Filtered, RoundTrips, SHAPED_TOO, Witnesses, pcap};
 use crate::cell::Cell;
+use crate::findings::CalibrationCaveat;
 use crate::place::{NEAR, Place};
 use crate::rule::Against;
 
@@ -86,7 +87,7 @@ impl Missing {
     pub fn caveats(&self) -> impl Iterator<Item = Caveat> {
         self.0.iter().map(|(against, why)| {
             let text = format!("some rows are not held to {}: {why}", against.words());
-            Caveat::new("source_missing", text)
+            Caveat::new(CalibrationCaveat::SourceMissing, text)
         })
     }
 }

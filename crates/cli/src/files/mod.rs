@@ -8,9 +8,11 @@ mod whole;
 use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
+use pathscope_core::finding::Finding as _;
 use pathscope_modes::command;
 use pathscope_modes::document::Document;
-use pathscope_run::records::samples::{self, SampleFile};
+use pathscope_run::findings::RunCaveat;
+use pathscope_run::records::samples::SampleFile;
 
 use crate::args::DaemonArgs;
 use crate::journal::{self, Kept, Verbosity};
@@ -93,6 +95,6 @@ impl Files {
 /// Samples that could not be written are an output that failed.
 pub fn samples_trouble(document: &Document) -> Option<Trouble> {
     let mut caveats = document.measurements.iter().flat_map(|it| &it.client.caveats);
-    let unwritten = caveats.find(|caveat| caveat.name == samples::UNWRITTEN)?;
+    let unwritten = caveats.find(|caveat| caveat.name == RunCaveat::SamplesUnwritten.name())?;
     Some(Trouble::new(Failure::Output, unwritten.text.clone()))
 }

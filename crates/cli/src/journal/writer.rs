@@ -24,6 +24,7 @@ use pathscope_views::journal::{self as rows, Form, Table};
 use super::Verbosity;
 use crate::background::Background;
 use crate::{Trouble, files, terminal};
+use pathscope_run::findings::RunCaveat;
 
 /// Entries that may wait to be written: some tens of megabytes.
 const MOST_ENTRIES: usize = 100_000;
@@ -186,8 +187,7 @@ impl Sink for Desk {
         let is_late = settled.recv_timeout(SETTLE_WITHIN).is_err();
         let mut caveats = self.caveats();
         if is_late && self.waiting.load(Ordering::Relaxed) > 0 {
-            caveats.push(Caveat::new(
-                "file_incomplete",
+            caveats.push(Caveat::new(RunCaveat::FileIncomplete,
                 "rows still waited to be written when the result was made: a file takes them too slowly",
             ));
         }
@@ -198,7 +198,7 @@ impl Sink for Desk {
         let given_up: Vec<String> =
             self.given_up().iter().map(|file| file.sentence.clone()).collect();
         let texts = given_up.into_iter().chain(self.left_out());
-        texts.map(|text| Caveat::new("file_incomplete", text)).collect()
+        texts.map(|text| Caveat::new(RunCaveat::FileIncomplete, text)).collect()
     }
 }
 

@@ -15,6 +15,7 @@ use pathscope_lab::running::{
 };
 
 use super::counts;
+use pathscope_lab::findings::LabCaveat;
 
 /// A lab that this program is in.
 pub struct Presence {
@@ -53,12 +54,12 @@ impl Presence {
             let since = before.and_then(|before| Ok(self.account()?.since(&before)));
             match since {
                 Ok(account) => {
-                    let invalid = |it| Caveat::new("lab_invalid", counts::sentence(it));
+                    let invalid = |it| Caveat::new(LabCaveat::Invalid, counts::sentence(it));
                     account.shortcomings().iter().map(invalid).collect()
                 }
                 Err(why) => {
                     let text = format!("whether the lab kept up is not known: {why}");
-                    vec![Caveat::new("lab_unknown", text)]
+                    vec![Caveat::new(LabCaveat::Unknown, text)]
                 }
             }
         }

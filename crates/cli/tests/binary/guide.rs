@@ -186,3 +186,26 @@ fn each_command_of_the_guide_does_what_it_says() {
         }
     }
 }
+
+#[test]
+fn an_option_that_a_remedy_names_is_one_of_that_command() {
+    let page = include_str!("../../../../docs/findings.md");
+    let help = |of: &str| run(&[of, "--help"]).stdout;
+    let mut named = 0;
+    for row in page.lines().filter(|line| line.starts_with("| ")) {
+        let of = row.split(" | ").next().unwrap_or(row).trim_start_matches("| ");
+        let text = match of {
+            "goodput" | "latency" | "media" | "multipath" => help(of),
+            "a lab" | "a calibration" => run(&["lab", "verify", "--help"]).stdout,
+            _ => help("goodput"),
+        };
+        let options = row.split([' ', ',', ';', '(', ')', '|', ':']);
+        for option in options.filter(|word| word.starts_with("--") && word.len() > 2) {
+            let mut lines = text.lines();
+            let is_there = lines.any(|line| line.split([' ', ',', '=']).any(|it| it == option));
+            assert!(is_there, "{option} in: {row}");
+            named += 1;
+        }
+    }
+    assert!(named > 10, "{named}");
+}

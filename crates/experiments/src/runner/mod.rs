@@ -19,6 +19,7 @@ use crate::document::{Attempt, ExperimentResult, ExperimentsDocument, LabFacts, 
 use crate::judge;
 use crate::plan::{Plan, Step};
 use crate::programs::Said;
+use pathscope_lab::findings::LabCaveat;
 
 /// So often a step is done once more because the lab itself spoilt it.
 const FURTHER_TRIES: u32 = 1;
@@ -77,7 +78,7 @@ pub fn run(
     document.duration_ns = clock::now().nanos_since(began);
     if lab.running().shaper == Shaper::Tc {
         let text = "tc keeps no ledger: whether the network kept up is not known";
-        document.caveats.push(Caveat::new("lab_unknown", text));
+        document.caveats.push(Caveat::new(LabCaveat::Unknown, text));
     }
     Ok(document)
 }

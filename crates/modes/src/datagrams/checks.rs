@@ -4,6 +4,7 @@ use pathscope_core::id::Role;
 use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Caveat, Check};
 
+use super::findings::{DatagramsCaveat, DatagramsCheck};
 use super::{DatagramCorruption, DatagramsPlan, DatagramsReport, DatagramsSummary};
 use crate::lag;
 use crate::load::Verify;
@@ -86,7 +87,7 @@ fn counts_agree(client: &DatagramsReport, server: &DatagramsReport) -> Check {
             told(client)
         )
     };
-    Check { name: "counts_agree".to_owned(), passed, text }
+    Check::new(DatagramsCheck::CountsAgree, passed, text)
 }
 
 /// What a reader must know of the figures.
@@ -103,7 +104,7 @@ pub fn caveats(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Caveat> 
                 counted(unsent, "datagram"),
                 were(unsent)
             );
-            caveats.push(Caveat::new("rate_not_reached", text));
+            caveats.push(Caveat::new(DatagramsCaveat::RateNotReached, text));
         }
         if let Some(lag) = lag::p99_ns(way.send_lag.as_ref()).filter(|&lag| lag > LAG_TOLD_NS) {
             let means = match way.lost {
@@ -116,7 +117,7 @@ pub fn caveats(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Caveat> 
                  {means}",
                 duration_ns(lag)
             );
-            caveats.push(Caveat::new("send_lag", text));
+            caveats.push(Caveat::new(DatagramsCaveat::SendLag, text));
         }
     }
     caveats

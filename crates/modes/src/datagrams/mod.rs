@@ -4,6 +4,7 @@ mod args;
 mod checks;
 mod corruption;
 pub(crate) mod figures;
+mod findings;
 mod flow;
 pub(crate) mod header;
 mod limits;

@@ -1,9 +1,11 @@
 //! What the ends of a test of datagram goodput say, and what that comes to.
 
+use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Caveat, Check, Verdict};
 
 use super::figures::GROUP;
+use super::findings::{DatagramsCaveat, DatagramsCheck};
 use super::{
     DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
     verdict,
@@ -17,6 +19,8 @@ impl Results for DatagramsPlan {
     type Summary = DatagramsSummary;
 
     const FIGURES: &'static [Group] = &[GROUP];
+    const CHECKS: &'static [FindingDefinition] = DatagramsCheck::ALL;
+    const CAVEATS: &'static [FindingDefinition] = DatagramsCaveat::ALL;
 
     fn has_moved(interval: &DatagramsInterval) -> bool {
         interval.sent > 0 || interval.received > 0

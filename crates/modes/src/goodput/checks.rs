@@ -8,6 +8,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::quantity::{count, counted, total};
 use pathscope_core::record::{Check, FlowErrorKind};
 
+use super::findings::GoodputCheck;
 use super::{Endings, GoodputPlan, GoodputReport, disagreements, errors};
 use crate::load::Verify;
 
@@ -97,7 +98,7 @@ fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&Goodput
         }
     };
     let is_known = unknown.is_none() && (server.is_some() || cut == 0);
-    Check { name: "completed".to_owned(), passed: failed == 0 && is_known, text }
+    Check::new(GoodputCheck::Completed, failed == 0 && is_known, text)
 }
 
 /// Connections of which the server has not said how they ended.
@@ -140,7 +141,7 @@ fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
             differing.first().map_or_else(String::new, |first| format!("; {first}"))
         )
     };
-    Check { name: "counts_agree".to_owned(), passed, text }
+    Check::new(GoodputCheck::CountsAgree, passed, text)
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ mod errors;
 mod failures;
 mod farewell;
 pub(crate) mod figures;
+mod findings;
 mod flow;
 mod limits;
 mod mode;

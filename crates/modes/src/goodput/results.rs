@@ -1,9 +1,11 @@
 //! What the ends of a goodput test say, and what that comes to.
 
+use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Check, FlowFacts, Verdict};
 
 use super::figures::GROUP;
+use super::findings::GoodputCheck;
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, presentation, verdict::verdict,
@@ -17,6 +19,7 @@ impl Results for GoodputPlan {
     type Summary = GoodputSummary;
 
     const FIGURES: &'static [Group] = &[GROUP];
+    const CHECKS: &'static [FindingDefinition] = GoodputCheck::ALL;
 
     fn has_moved(interval: &GoodputInterval) -> bool {
         interval.sent_bytes > 0 || interval.received_bytes > 0

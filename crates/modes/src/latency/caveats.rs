@@ -5,6 +5,7 @@ use pathscope_core::quantity::{count, counted, duration_ns, echoes, ratio, total
 use pathscope_core::record::{Caveat, Check, FlowError, FlowErrorKind};
 use pathscope_core::stats::{LatencyFigures, Trend};
 
+use super::findings::{LatencyCaveat, LatencyCheck};
 use super::{Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary};
 use crate::lag;
 
@@ -31,7 +32,7 @@ pub fn verified(client: &LatencyReport, server: Option<&LatencyReport>) -> Check
             format!("{} told of other bytes than were sent{there}", echoes(back))
         }
     };
-    Check { name: "echoes_verified".to_owned(), passed, text }
+    Check::new(LatencyCheck::EchoesVerified, passed, text)
 }
 
 /// What to mind.
@@ -41,7 +42,7 @@ pub fn caveats(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Caveat> {
         late_echoes(summary),
         unsent(plan, summary),
         drifted(summary),
-        summary.socket_drops.caveat("ping"),
+        summary.socket_drops.caveat(LatencyCaveat::SocketDrops, "ping"),
     ]
     .into_iter()
     .flatten()
@@ -61,7 +62,7 @@ fn unsent(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
             count(summary.unsent),
             count(summary.sent.saturating_add(summary.unsent))
         );
-        Caveat::new("pings_unsent", text)
+        Caveat::new(LatencyCaveat::PingsUnsent, text)
     })
 }
 
@@ -75,7 +76,7 @@ fn drifted(summary: &LatencySummary) -> Option<Caveat> {
             "the median round trip {way} by {} over the run: its figures stand for neither end of it",
             ratio(drift.change_over_run.abs())
         );
-        Caveat::new("drift", text)
+        Caveat::new(LatencyCaveat::Drift, text)
     })
 }
 
@@ -95,14 +96,14 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
         let text = format!(
             "of no ping did all stamps of both kernels come, so the round trip is not split{refused}"
         );
-        caveats.push(Caveat::new("kernel_stamps_missing", text));
+        caveats.push(Caveat::new(LatencyCaveat::KernelStampsMissing, text));
     } else if parts.pings < parts.of - parts.of / 10 {
         let text = format!(
             "all stamps of both kernels came of {} of {} pings: the parts stand for those alone{refused}",
             count(parts.pings),
             count(parts.of)
         );
-        caveats.push(Caveat::new("kernel_stamps_missing", text));
+        caveats.push(Caveat::new(LatencyCaveat::KernelStampsMissing, text));
     }
     let steps = total(ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)));
     if steps > 0 || parts.implausible > 0 {
@@ -115,7 +116,7 @@ fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
              others of the tenth of a second before may be wrong by as much",
             counted(parts.implausible, "ping")
         );
-        caveats.push(Caveat::new("wall_clock_stepped", text));
+        caveats.push(Caveat::new(LatencyCaveat::WallClockStepped, text));
     }
     caveats
 }
@@ -132,7 +133,7 @@ fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
             "{} came {when}, and pings that had no echo by then count as lost",
             echoes(summary.late)
         );
-        Caveat::new("late_echoes", text)
+        Caveat::new(LatencyCaveat::LateEchoes, text)
     })
 }
 
@@ -151,7 +152,7 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
         "{late}: that is this machine's own, and not in RTT; but what keeps it from sending keeps it from receiving as well, \
          and that is in RTT"
     );
-    Some(Caveat::new("send_lag", text))
+    Some(Caveat::new(LatencyCaveat::SendLag, text))
 }
 
 /// The median; of few, which do not support one, the mean.
@@ -336,7 +337,7 @@ mod tests {
         assert!(late(12_345)[0].1.starts_with("12,345 echoes came"), "{:?}", late(12_345));
         let dropped = |client, server| {
             let drops = SocketDrops { client: Some(client), server: Some(server) };
-            drops.caveat("ping").map(|caveat| caveat.text)
+            drops.caveat(LatencyCaveat::SocketDrops, "ping").map(|caveat| caveat.text)
         };
         assert_eq!(dropped(0, 0), None);
         for (client, server, words) in [

@@ -9,6 +9,7 @@ mod datagram;
 mod drain;
 mod echo;
 pub(crate) mod figures;
+mod findings;
 mod limits;
 mod mode;
 mod one_way;

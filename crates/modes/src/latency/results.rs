@@ -1,10 +1,12 @@
 //! What the ends of a latency test say, and what that comes to. Probes beside a load are a latency test, too.
 
+use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, Host};
 use pathscope_core::stats::Trend;
 
 use super::figures::{GROUP, LOADED};
+use super::findings::{LatencyCaveat, LatencyCheck};
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, presentation};
 use crate::figure::{Group, Part, Point};
 use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
@@ -22,6 +24,8 @@ impl Results for LatencyPlan {
     type Summary = LatencySummary;
 
     const FIGURES: &'static [Group] = &[GROUP, LOADED];
+    const CHECKS: &'static [FindingDefinition] = LatencyCheck::ALL;
+    const CAVEATS: &'static [FindingDefinition] = LatencyCaveat::ALL;
 
     fn has_moved(interval: &LatencyInterval) -> bool {
         interval.received > 0
@@ -76,8 +80,7 @@ impl Results for LatencyPlan {
     fn caveats(&self, summary: &LatencySummary, ends: &Ends<'_, LatencyReport>) -> Vec<Caveat> {
         let mut caveats = caveats::caveats(self, summary);
         if ends.hosts.client.virtualized == Some(true) {
-            caveats.push(Caveat::new(
-                "virtual_machine",
+            caveats.push(Caveat::new(LatencyCaveat::VirtualMachine,
                 "a hypervisor may take the processor away unseen: the highest percentiles hold its pauses too",
             ));
         }

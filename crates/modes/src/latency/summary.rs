@@ -1,5 +1,6 @@
 //! What a latency test came to, at one end and over both.
 
+use pathscope_core::finding::Finding;
 use pathscope_core::quantity::{counted, echoes, total};
 use pathscope_core::record::{Caveat, FlowError, StampFacts};
 use pathscope_core::stats::{
@@ -191,7 +192,7 @@ pub struct SocketDrops {
 
 impl SocketDrops {
     /// What an end's own socket dropped is no fault of the path; of what the client sent, one of it in a word.
-    pub fn caveat(self, sent: &str) -> Option<Caveat> {
+    pub fn caveat(self, of: impl Finding, sent: &str) -> Option<Caveat> {
         let (client, server) = (self.client.unwrap_or(0), self.server.unwrap_or(0));
         (client > 0 || server > 0).then(|| {
             let text = format!(
@@ -200,7 +201,7 @@ impl SocketDrops {
                 echoes(client),
                 if client.saturating_add(server) == 1 { "it" } else { "they" }
             );
-            Caveat::new("socket_drops", text)
+            Caveat::new(of, text)
         })
     }
 }

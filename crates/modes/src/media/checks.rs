@@ -3,6 +3,7 @@
 use pathscope_core::quantity::{count, counted, duration_ns, total, were};
 use pathscope_core::record::{Caveat, Check};
 
+use super::findings::{MediaCaveat, MediaCheck};
 use super::{MediaPlan, MediaReport, MediaSummary};
 use crate::end::Hosts;
 use crate::lag;
@@ -58,7 +59,7 @@ fn lived(plan: &MediaPlan, client: &MediaReport, server: Option<&MediaReport>) -
             format!("{} of {} failed{first}", count(failed), counted(streams.into(), "stream"))
         }
     };
-    Check { name: "completed".to_owned(), passed: failed == 0 && server.is_some(), text }
+    Check::new(MediaCheck::Completed, failed == 0 && server.is_some(), text)
 }
 
 /// Each datagram that was sent came, came damaged, or was lost.
@@ -81,7 +82,7 @@ fn accounted(plan: &MediaPlan, client: &MediaReport, server: &MediaReport) -> Ch
             were(receiver.lost_datagrams)
         ));
     }
-    Check { name: "accounted".to_owned(), passed, text: texts.join("; ") }
+    Check::new(MediaCheck::Accounted, passed, texts.join("; "))
 }
 
 /// What to mind.
@@ -94,7 +95,7 @@ pub fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -> Vec<C
                 count(unsent),
                 counted(way.frames_planned, "frame")
             );
-            caveats.push(Caveat::new("frames_unsent", text));
+            caveats.push(Caveat::new(MediaCaveat::FramesUnsent, text));
         }
         let lag = lag::p99_ns(way.send_lag.as_ref());
         let late = lag.filter(|&lag| lag.saturating_mul(10) > plan.buffer_depth_ns.0);
@@ -103,7 +104,7 @@ pub fn caveats(plan: &MediaPlan, summary: &MediaSummary, hosts: &Hosts) -> Vec<C
                 "one frame in a hundred left {} or more after its time: part of the delay is the sender's own",
                 duration_ns(lag)
             );
-            Caveat::new("send_lag", text)
+            Caveat::new(MediaCaveat::SendLag, text)
         }));
     }
     caveats
@@ -123,6 +124,6 @@ fn fragments(plan: &MediaPlan, hosts: &Hosts) -> Option<Caveat> {
             least.1,
             count(least.0.saturating_sub(HEADERS))
         );
-        Caveat::new("fragmented", text)
+        Caveat::new(MediaCaveat::Fragmented, text)
     })
 }

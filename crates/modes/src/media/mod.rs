@@ -6,6 +6,7 @@ mod checks;
 mod command;
 mod delay;
 pub(crate) mod figures;
+mod findings;
 mod flow;
 mod frame;
 mod frame_rows;

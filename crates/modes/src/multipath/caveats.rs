@@ -3,6 +3,7 @@
 use pathscope_core::quantity::{count, counted, total, were};
 use pathscope_core::record::{Caveat, Check};
 
+use super::findings::{MultipathCaveat, MultipathCheck};
 use super::{MultipathPlan, MultipathReport, MultipathSummary, PathReport};
 use crate::lag;
 use crate::latency::SocketDrops;
@@ -30,7 +31,7 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
     } else {
         format!("{} came with other bytes than were sent", counted(corrupt, "datagram"))
     };
-    Check { name: "verified".to_owned(), passed: corrupt == 0, text }
+    Check::new(MultipathCheck::Verified, corrupt == 0, text)
 }
 
 /// Each path that was named has carried answers, and where none was named any: whoever asks for a path wants to know what
@@ -49,7 +50,7 @@ pub fn worked(plan: &MultipathPlan, client: &MultipathReport) -> Option<Check> {
     };
     let passed = silent.is_empty() && !is_silent;
     let is_told = client.scheduled.saturating_add(client.unsent) > 0;
-    is_told.then(|| Check { name: "paths_worked".to_owned(), passed, text })
+    is_told.then(|| Check::new(MultipathCheck::PathsWorked, passed, text))
 }
 
 /// Why a path carried nothing, as far as that is known.
@@ -77,7 +78,7 @@ fn unused(plan: &MultipathPlan, client: &MultipathReport) -> Option<Caveat> {
         is_silent.then(|| never_worked(name, path))
     };
     let silent: Vec<String> = client.paths.iter().enumerate().filter_map(name).collect();
-    (!silent.is_empty()).then(|| Caveat::new("path_never_worked", silent.join("; ")))
+    (!silent.is_empty()).then(|| Caveat::new(MultipathCaveat::PathNeverWorked, silent.join("; ")))
 }
 
 /// One path alone, where there could have been more: nothing is compared.
@@ -86,7 +87,7 @@ fn lonely(plan: &MultipathPlan, client: &MultipathReport) -> Option<Caveat> {
     (plan.lanes > 1 && worked == 1).then(|| {
         let text = "one path alone worked, so there is nothing to compare it with: \
                     --secondary 0 measures one on purpose";
-        Caveat::new("one_path", text)
+        Caveat::new(MultipathCaveat::OnePath, text)
     })
 }
 
@@ -121,7 +122,7 @@ fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Cavea
         let (_, late) = lag::of_tail(lag, "datagrams").filter(|late| late.0 > interval_ns / 10)?;
         format!("{late}: now and then this machine did not keep the schedule")
     };
-    Some(Caveat::new("send_lag", text))
+    Some(Caveat::new(MultipathCaveat::SendLag, text))
 }
 
 /// What was due and never left.
@@ -133,7 +134,7 @@ fn unsent(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
             count(summary.scheduled.saturating_add(summary.unsent)),
             plan.rate_bps
         );
-        Caveat::new("datagrams_unsent", text)
+        Caveat::new(MultipathCaveat::DatagramsUnsent, text)
     })
 }
 
@@ -145,7 +146,7 @@ fn late(summary: &MultipathSummary) -> Option<Caveat> {
             "{} came after their numbers had been given up: they count as lost",
             counted(late, "answer")
         );
-        Caveat::new("late_echoes", text)
+        Caveat::new(MultipathCaveat::LateEchoes, text)
     })
 }
 
@@ -153,7 +154,7 @@ fn late(summary: &MultipathSummary) -> Option<Caveat> {
 fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
     let of = |end: &MultipathReport| total(end.paths.iter().map(|path| path.socket_drops));
     let drops = SocketDrops { client: Some(of(client)), server: server.map(of) };
-    drops.caveat("datagram")
+    drops.caveat(MultipathCaveat::SocketDrops, "datagram")
 }
 
 /// A server that was gone has counted nothing while it was, and a new process nothing of what was before.
@@ -163,7 +164,7 @@ fn resumed(client: &MultipathReport) -> Option<Caveat> {
             "the server was gone and back {}: what it found damaged or dropped is of the time after, and losses are not told apart by direction",
             counted(client.resumptions, "time")
         );
-        Caveat::new("server_resumed", text)
+        Caveat::new(MultipathCaveat::ServerResumed, text)
     })
 }
 
@@ -178,7 +179,7 @@ fn by_address(client: &MultipathReport) -> Option<Caveat> {
              to send that by its interface at each look",
             names.join(", ")
         );
-        Caveat::new("bound_by_address", text)
+        Caveat::new(MultipathCaveat::BoundByAddress, text)
     })
 }
 

@@ -9,6 +9,7 @@ mod command;
 mod datagram;
 mod echo;
 pub(crate) mod figures;
+mod findings;
 mod flow;
 mod gaps;
 mod ledger;

@@ -1,10 +1,12 @@
 //! What the ends of a multipath test say, and what that comes to.
 
+use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Caveat, Check};
 use pathscope_core::stats::Distribution;
 
 use super::figures::GROUP;
+use super::findings::{MultipathCaveat, MultipathCheck};
 use super::{
     MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats, presentation,
 };
@@ -17,6 +19,8 @@ impl Results for MultipathPlan {
     type Summary = MultipathSummary;
 
     const FIGURES: &'static [Group] = &[GROUP];
+    const CHECKS: &'static [FindingDefinition] = MultipathCheck::ALL;
+    const CAVEATS: &'static [FindingDefinition] = MultipathCaveat::ALL;
 
     fn has_moved(interval: &MultipathInterval) -> bool {
         interval.paths.iter().any(|path| path.received > 0)

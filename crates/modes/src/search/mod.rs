@@ -3,6 +3,7 @@
 
 mod decide;
 pub(crate) mod figures;
+pub(crate) mod findings;
 pub(crate) mod presentation;
 mod record;
 

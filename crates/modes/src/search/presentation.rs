@@ -6,6 +6,7 @@ use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, ratio, tot
 use pathscope_core::record::{Caveat, Evidence, Limit, Verdict};
 
 use super::figures::GROUP;
+use super::findings::SearchCaveat;
 use super::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict, decide};
 
 /// The heads of a row of a trial, as they are shown while the search goes on and in the end, each with its figure.
@@ -223,26 +224,26 @@ fn caveats(search: &RateSearch) -> Vec<Caveat> {
     let end = match search.ended {
         SearchEnd::Found => None,
         SearchEnd::EveryRateLost => Some((
-            "every_rate_lost",
+            SearchCaveat::EveryRateLost,
             "no rate without loss was found: something is lost at any rate, or trials are too short for lower ones; a \
              longer --duration tries lower rates",
         )),
         SearchEnd::OutOfTrials => Some((
-            "search_out_of_trials",
+            SearchCaveat::OutOfTrials,
             "the search ended after the most trials that it makes: losses come and go, so what was found is no more \
              than a rate that passed",
         )),
         SearchEnd::Unjudged => Some((
-            "trial_not_judged",
+            SearchCaveat::TrialNotJudged,
             "the search ended at a trial that cannot be judged: a flow failed, nothing was sent, or the receiver's \
              report is missing",
         )),
         SearchEnd::Unfinished | SearchEnd::Unknown => Some((
-            "search_unfinished",
+            SearchCaveat::Unfinished,
             "the search did not come to its end: what was found so far is told",
         )),
     };
-    let end = end.map(|(name, text)| Caveat::new(name, text));
+    let end = end.map(|(of, text)| Caveat::new(of, text));
     let grows = search.found.as_ref().and_then(|found| grows(search, found));
     end.into_iter().chain(grows).chain(bursts(search)).chain(disturbed(search)).collect()
 }
@@ -273,7 +274,7 @@ fn disturbed(search: &RateSearch) -> Option<Caveat> {
         count(trial.sent),
         bit_rate(trial.sent_bps as f64),
     );
-    Some(Caveat::new("trials_disturbed", text))
+    Some(Caveat::new(SearchCaveat::TrialsDisturbed, text))
 }
 
 /// A sender that falls behind and makes up for it overflows a short queue at any rate.
@@ -285,7 +286,7 @@ fn bursts(search: &RateSearch) -> Option<Caveat> {
         bit_rate(trial.sent_bps as f64),
         duration_ns(trial.send_lag_max_ns?)
     );
-    Some(Caveat::new("sender_bursts", text))
+    Some(Caveat::new(SearchCaveat::SenderBursts, text))
 }
 
 /// A queue that still grows when the trial ends hides that the rate is too high.
@@ -298,6 +299,6 @@ fn grows(search: &RateSearch, found: &FoundRate) -> Option<Caveat> {
              --duration finds a lower rate",
             bit_rate(received)
         );
-        Caveat::new("queue_grows", text)
+        Caveat::new(SearchCaveat::QueueGrows, text)
     })
 }

@@ -30,6 +30,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use super::body::{self, BodyError, Tame};
+use super::findings::NativeCaveat;
 use super::frame::{Frame, MessageType};
 use crate::{PeerError, Refusal};
 
@@ -367,7 +368,10 @@ fn read_body(frame: &Frame) -> Result<Option<Message>, BodyError> {
 fn read_report(bytes: &[u8]) -> Result<EndReport, BodyError> {
     Ok(Tame::of(bytes)?.read().unwrap_or_else(|error| {
         let text = format!("the other end's report cannot be read by this version: {error}");
-        EndReport { caveats: vec![Caveat::new("report_unreadable", text)], ..EndReport::default() }
+        EndReport {
+            caveats: vec![Caveat::new(NativeCaveat::ReportUnreadable, text)],
+            ..EndReport::default()
+        }
     }))
 }
 

@@ -13,6 +13,7 @@ mod client;
 mod connection;
 mod datagram;
 mod deadlines;
+pub mod findings;
 mod flow_set;
 pub mod frame;
 mod keyed_hash;

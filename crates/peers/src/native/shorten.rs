@@ -4,6 +4,7 @@
 use pathscope_core::record::Caveat;
 use pathscope_modes::registry::EndReport;
 
+use super::findings::NativeCaveat;
 use super::message::json;
 
 /// Halvings after which nothing is left of any list: 2²⁰ entries are more than memory gives a report.
@@ -29,7 +30,7 @@ pub(super) fn shorten(report: Box<EndReport>, most: usize) -> Box<EndReport> {
 
 fn caveat() -> Caveat {
     Caveat::new(
-        "report_shortened",
+        NativeCaveat::ReportShortened,
         "this end's report was too long for one message: it has fewer flows, or coarser distributions",
     )
 }
@@ -83,7 +84,8 @@ mod tests {
     fn there_is_a_last_resort() {
         let mut report = long();
         report.elapsed_ns = 9;
-        report.caveats = vec![Caveat::new("long", "x".repeat(100_000))];
+        report.caveats =
+            vec![Caveat { name: "long".to_owned(), text: "x".repeat(100_000) }];
         let short = shorten(Box::new(report), 10_000);
         assert!(json(&short).len() <= 10_000);
         assert_eq!(short.elapsed_ns, 9);

@@ -11,6 +11,7 @@ use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, Waker, clock};
 
 use crate::error::RunError;
+use crate::findings::RunCaveat;
 use crate::stop::Stop;
 
 /// Key of the waker; addresses have their places.
@@ -76,7 +77,7 @@ pub(crate) fn find(
     all.retain(|address| !is_silent(address));
     let caveats = silent.iter().map(|(_, error)| {
         let text = format!("no connection goes there, since no answer came: {error}");
-        Caveat::new("address_unanswered", text)
+        Caveat::new(RunCaveat::AddressUnanswered, text)
     });
     Ok((Destinations(all), caveats.collect()))
 }

@@ -1,6 +1,7 @@
 //! What a plan asks of its sockets, as settings of the system, and what of that was cut. Where connections come from is
 //! `origins`'.
 
+use crate::findings::RunCaveat;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period, bytes};
 use pathscope_core::record::{Caveat, SocketFacts};
@@ -69,7 +70,7 @@ pub(crate) fn buffer_cut(
         bytes(asked_bytes),
         bytes(granted_bytes)
     );
-    Caveat::new("buffer_cut", text)
+    Caveat::new(RunCaveat::BufferCut, text)
 }
 
 /// What the kernel of a sender is held to, so that what a rate allows at once leaves evenly. A quarter above the

@@ -17,13 +17,12 @@ use pathscope_modes::samples::{BLOCK, SampleBuffer, SampleRows, SampleSink};
 use pathscope_os::outlets::{Outlet, explain};
 
 use crate::error::RunError;
+use crate::findings::RunCaveat;
 
 /// Blocks on their way to the file: 262,144 samples in 16 MiB, which are 2.6 s at 100,000 a second.
 const BLOCKS: usize = 64;
 /// How long the end of a run waits for what is still to be written.
 const FINISH_WITHIN: Duration = Duration::from_secs(10);
-/// The name of the caveat where the file could not be written: a program's output has failed.
-pub const UNWRITTEN: &str = "samples_unwritten";
 
 /// A file that is open before anything is measured. Those of one file write to it in turns, each test behind the one
 /// before it.
@@ -154,7 +153,7 @@ impl SampleWriter {
                 "what was to be written to {file} had not been taken {} s after the end: samples are missing",
                 FINISH_WITHIN.as_secs()
             );
-            return Some(Caveat::new(UNWRITTEN, text));
+            return Some(Caveat::new(RunCaveat::SamplesUnwritten, text));
         };
         if let Some((error, rows)) = written.error {
             let kept = match rows {
@@ -163,7 +162,7 @@ impl SampleWriter {
                 rows => format!("the first {} rows are in it", count(rows)),
             };
             let text = format!("cannot write samples to {file}: {error}; {kept}");
-            return Some(Caveat::new(UNWRITTEN, text));
+            return Some(Caveat::new(RunCaveat::SamplesUnwritten, text));
         }
         let dropped = self.dropped.load(Ordering::Relaxed);
         (dropped > 0).then(|| {
@@ -172,7 +171,7 @@ impl SampleWriter {
                 count(dropped),
                 count(written.samples + dropped)
             );
-            Caveat::new("samples_dropped", text)
+            Caveat::new(RunCaveat::SamplesDropped, text)
         })
     }
 }
@@ -321,7 +320,7 @@ mod tests {
         (0..1_000_000).for_each(|sequence| buffer.push(sample(sequence, START)));
         drop(buffer);
         let caveat = writer.finish().expect("it is full");
-        assert_eq!(caveat.name, UNWRITTEN);
+        assert_eq!(caveat.name, "samples_unwritten");
         assert!(
             caveat.text.contains("/dev/full") && caveat.text.ends_with("; none is in it"),
             "{caveat:?}"

@@ -20,6 +20,7 @@ use pathscope_os::{OsError, batches, cpus};
 
 use crate::connect::settings::{buffer_cut, is_probe};
 use crate::error::RunError;
+use crate::findings::RunCaveat;
 use crate::messages::attendance::Attended;
 use crate::messages::inbox::FlowSocket;
 use crate::messages::outcome::WorkerOutcome;
@@ -267,7 +268,7 @@ impl GroupState {
     /// A worker of this group could not go on: its flows have failed.
     pub fn lose(&mut self, flows: u64, error: &RunError, report: &mut EndReport) {
         let text = error.to_string();
-        report.caveats.push(Caveat::new("worker_failed", text.clone()));
+        report.caveats.push(Caveat::new(RunCaveat::WorkerFailed, text.clone()));
         let error = FlowError { kind: FlowErrorKind::Unknown, text, errno: None };
         self.accumulator.iter_mut().for_each(|sum| sum.lose(flows, &error));
         self.error = Some(error);

@@ -1,5 +1,6 @@
 //! What a result says of a control connection that was made anew, or that the path has damaged.
 
+use crate::findings::RunCaveat;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Caveat;
 use pathscope_peers::native::Renewals;
@@ -42,7 +43,7 @@ pub(crate) fn caveat(renewals: Renewals, is_whole: bool) -> Option<Caveat> {
             },
         ),
     };
-    Some(Caveat::new("control_connection_renewed", text))
+    Some(Caveat::new(RunCaveat::ControlConnectionRenewed, text))
 }
 
 #[cfg(test)]

@@ -23,6 +23,7 @@ use pathscope_os::sockets::{self, Socket};
 
 use crate::connect::settings;
 use crate::error::RunError;
+use crate::findings::RunCaveat;
 use crate::messages::attendance::Attended;
 use crate::messages::inbox::{FlowSocket, Inbox};
 use crate::messages::outcome::WorkerOutcome;
@@ -346,7 +347,7 @@ impl RunningTest {
             Ok(socket) => socket,
             // The client asks again, from another socket.
             Err(error) => {
-                self.report.caveats.push(Caveat::new("lane_lost", error.to_string()));
+                self.report.caveats.push(Caveat::new(RunCaveat::LaneLost, error.to_string()));
                 return false;
             }
         };

@@ -26,7 +26,7 @@ fn run(format: Format, record: &dyn Record) -> String {
     let row = Row::default();
     let mut out = Vec::new();
     let mut view = format.view(Options::default(), &mut out);
-    let note = Caveat::new("loopback", "no network was crossed");
+    let note = Caveat { name: "loopback".to_owned(), text: "no network was crossed".to_owned() };
     let failure = Some((Failure::Check, "a byte was wrong"));
     for event in [
         Event::Started { presentation: &presentation, record: &Empty {} },
@@ -85,6 +85,6 @@ fn a_record_that_is_no_object_still_makes_an_object() {
 fn an_output_that_is_gone_is_an_error() {
     let mut gone: &mut [u8] = &mut [];
     let mut view = Format::JsonStream.view(Options::default(), &mut gone);
-    let note = Caveat::new("loopback", "no network was crossed");
+    let note = Caveat { name: "loopback".to_owned(), text: "no network was crossed".to_owned() };
     assert!(view.event(Event::Note(&note)).is_err());
 }

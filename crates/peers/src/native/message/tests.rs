@@ -18,8 +18,10 @@ fn all() -> Vec<Message> {
         why: "many connections".to_owned(),
     };
     let interval = EndInterval { index: 3, end_ns: 1_000_000_000, ..EndInterval::default() };
-    let report =
-        EndReport { caveats: vec![Caveat::new("loopback", "one machine")], ..EndReport::default() };
+    let report = EndReport {
+        caveats: vec![Caveat { name: "loopback".to_owned(), text: "one machine".to_owned() }],
+        ..EndReport::default()
+    };
     vec![
         Message::Hello(Box::new(Hello {
             capabilities: vec!["media".to_owned()],

@@ -200,7 +200,7 @@ fn show_in(
     let options = Options { columns, color, charset, live, detail };
     let mut out = Vec::new();
     let mut view = Format::Text.view(options, &mut out);
-    let note = Caveat::new(failure, failure);
+    let note = Caveat { name: failure.to_owned(), text: failure.to_owned() };
     let mut events = vec![Event::Started { presentation, record: &() }, Event::Note(&note)];
     events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     let failure = Some((Failure::Peer, failure));

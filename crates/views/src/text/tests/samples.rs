@@ -116,7 +116,10 @@ pub fn latency() -> Section {
             source: Source { label: "RTT".to_owned(), ..Source::default() },
             distribution: distribution(),
         }],
-        caveats: vec![Caveat::new("probe_unanswered", "3 pings were never answered")],
+        caveats: vec![Caveat {
+            name: "probe_unanswered".to_owned(),
+            text: "3 pings were never answered".to_owned(),
+        }],
         ..Section::default()
     }
 }
@@ -170,10 +173,7 @@ pub fn survey() -> Presentation {
             Section { title: "idle".to_owned(), ..latency() },
             goodput(),
         ],
-        caveats: vec![Caveat::new(
-            "few_processors",
-            "sender and receiver of the probes shared 2 processors with the load: latency under load includes waiting for a processor",
-        )],
+        caveats: vec![Caveat { name: "few_processors".to_owned(), text: "sender and receiver of the probes shared 2 processors with the load: latency under load includes waiting for a processor".to_owned() }],
     }
 }
 

@@ -278,7 +278,10 @@ fn corruption() {
 fn rows_as_they_pass() {
     let presentation = Presentation { sections: Vec::new(), ..samples::survey() };
     let rows = samples::rows();
-    let note = Caveat::new("loopback", "no network was crossed: both ends are one machine");
+    let note = Caveat {
+        name: "loopback".to_owned(),
+        text: "no network was crossed: both ends are one machine".to_owned(),
+    };
     let mut events = vec![Event::Started { presentation: &presentation, record: &() }];
     events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     events.insert(3, Event::Note(&note));
@@ -424,7 +427,7 @@ fn ascii_stands_where_the_locale_has_no_more() {
 fn hidden_rows_leave_the_result_alone() {
     let presentation = samples::survey();
     let rows = samples::rows();
-    let note = Caveat::new("loopback", "no network was crossed");
+    let note = Caveat { name: "loopback".to_owned(), text: "no network was crossed".to_owned() };
     let events = [
         Event::Started { presentation: &presentation, record: &() },
         Event::Interval { measurement: "", row: &rows[0], record: &() },

@@ -1,0 +1,32 @@
+//! What can be found of a test, whatever is measured. What can be found of a mode is in its folder, and all of it side by
+//! side in `findings`.
+
+use pathscope_core::finding::FindingDefinition;
+use pathscope_core::findings;
+
+/// What can be found of a mode.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct ModeFindings {
+    /// What it is called in documents.
+    pub mode: &'static str,
+    /// What has to hold.
+    pub checks: &'static [FindingDefinition],
+    /// What there can be to mind.
+    pub caveats: &'static [FindingDefinition],
+}
+
+findings! {
+    /// What to mind of any test.
+    pub(crate) enum TestCaveat {
+        ServerReportMissing: "server_report_missing", "the server's report never came: what it received is unknown, and nothing is concluded from it",
+            "see whether the server still runs and the path holds, and repeat";
+        Unfinished: "unfinished", "the measurement was under way when this was saved: its intervals alone are here",
+            "let it come to its end";
+        StoodStill: "stood_still", "an end's program stood still: it was stopped, or its machine was; nothing of that time is the path's",
+            "run again; look for what suspends, freezes or pauses that machine";
+        ProbeLoad: "probe_load", "the latency probes were a noticeable part of what was carried, and the load is that much less",
+            "fewer: --probe-rate";
+        ProbeUnanswered: "probe_unanswered", "latency probes beside a load were never answered",
+            "compare with a run without load; open the server's UDP port";
+    }
+}

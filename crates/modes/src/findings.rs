@@ -1,0 +1,17 @@
+//! All that can be found of tests beside figures, in one place: `docs/findings.md` is written from this. The lists themselves
+//! are the modes'.
+
+use pathscope_core::finding::Finding as _;
+
+pub use crate::finding::ModeFindings;
+use crate::finding::TestCaveat;
+use crate::registry;
+use crate::search::findings::SearchCaveat;
+
+/// What can be found of any test, of each mode, and of a search for a rate.
+pub fn all() -> impl Iterator<Item = ModeFindings> {
+    let of = |mode, caveats| ModeFindings { mode, checks: &[], caveats };
+    let any = of("any test", TestCaveat::ALL);
+    let search = of("a search for a rate", SearchCaveat::ALL);
+    [any].into_iter().chain(registry::FINDINGS.iter().copied()).chain([search])
+}

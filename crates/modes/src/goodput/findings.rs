@@ -1,0 +1,15 @@
+//! What can be found of a goodput test beside its figures.
+
+use pathscope_core::findings;
+
+findings! {
+    /// What has to hold.
+    pub(super) enum GoodputCheck {
+        Verified: "verified", "every received byte that was looked at is the byte that was sent, and both ends have said so",
+            "the path or a machine damages data: repeat over another path, with offloads switched off, and see docs/method/verification.md";
+        Completed: "completed", "every connection came to its planned end at both ends",
+            "read why the first one failed; --error-file holds all of them";
+        CountsAgree: "counts_agree", "what one end sent is what the other received, connection by connection",
+            "a middlebox or a bug ended connections differently at the two ends: see which of them in the text, and repeat";
+    }
+}
