@@ -21,6 +21,7 @@ pub static GROUPS: [Group; 3] = [
     Group {
         name: "iperf3",
         title: "iperf3, over the same links",
+        order: 0,
         place: PLACE,
         figures: &[
             figure("sent", Unit::Count, "datagrams that were sent"),
@@ -31,6 +32,7 @@ pub static GROUPS: [Group; 3] = [
     Group {
         name: "irtt",
         title: "irtt, over the same links",
+        order: 0,
         place: PLACE,
         figures: &[
             figure("sent", Unit::Count, "pings that were sent"),
@@ -43,6 +45,7 @@ pub static GROUPS: [Group; 3] = [
     Group {
         name: "sockperf",
         title: "sockperf, over the same links",
+        order: 0,
         place: PLACE,
         figures: &[figure("rtt.min", Unit::Duration, "the shortest round trip")],
     },

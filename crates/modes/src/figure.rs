@@ -23,6 +23,8 @@ pub struct Group {
     pub name: &'static str,
     /// What it is, in a few words.
     pub title: &'static str,
+    /// Where it stands among all groups wherever they are told side by side.
+    pub order: u8,
     /// Where a document has them; places of figures go on from there.
     pub place: &'static str,
     /// The figures.
@@ -51,12 +53,13 @@ pub struct FigureDefinition {
 /// A list of figures: `"name" as "label": Unit Better at "place", PAGE, "meaning";`, where what is called by its name has
 /// no label.
 macro_rules! group {
-    ($group:literal, $title:literal, at $where:literal;
+    ($group:literal, $title:literal, told $order:literal, at $where:literal;
      $($name:literal $(as $label:literal)?: $unit:ident $better:ident at $place:literal, $page:ident, $meaning:literal;)*) => {
         /// All of them.
         pub const GROUP: $crate::figure::Group = $crate::figure::Group {
             name: $group,
             title: $title,
+            order: $order,
             place: $where,
             figures: &[$($crate::figure::FigureDefinition {
                 name: $name,

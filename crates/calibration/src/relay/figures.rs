@@ -11,7 +11,8 @@ use crate::rule::Against;
 const PAGE: &str = "method/relay.md#held-to-what-is-not-ours";
 
 /// Figures of the relay. They are in no document of a run, and have no place there.
-pub const GROUP: Group = Group { name: "relay", title: "The relay", place: "", figures: &FIGURES };
+pub const GROUP: Group =
+    Group { name: "relay", title: "The relay", order: 0, place: "", figures: &FIGURES };
 
 const FIGURES: [FigureDefinition; 12] = [
     figure("offered", Unit::Count, "frames that came to a link's entrance, one way"),

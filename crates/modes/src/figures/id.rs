@@ -267,7 +267,7 @@ mod tests {
 
     #[test]
     fn what_is_no_figure_is_told_with_what_there_is() {
-        assert!(error("speed").contains("figures begin with goodput, latency"));
+        assert!(error("speed").contains("figures begin with goodput, datagrams"));
         // Those that begin so, or all.
         assert!(error("goodput.rat.up").contains("goodput has rate (docs"));
         assert!(error("goodput.bandwidth.up").contains("goodput has rate, window"));

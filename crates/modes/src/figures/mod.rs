@@ -15,9 +15,12 @@ pub use id::{FigureId, FigureIdError};
 pub use crate::figure::{Better, FigureDefinition, Group, STATISTICS, Statistic, Unit};
 use crate::{registry, search};
 
-/// All groups, in the order in which they are told: those of the modes first.
+/// All groups, in the order in which they are told.
 pub fn groups() -> impl Iterator<Item = &'static Group> {
-    registry::FIGURES.iter().copied().flatten().chain([&search::figures::GROUP, &ENDS])
+    let of_modes = registry::FIGURES.iter().copied().flatten();
+    let mut all: Vec<_> = of_modes.chain([&search::figures::GROUP, &ENDS]).collect();
+    all.sort_by_key(|group| group.order);
+    all.into_iter()
 }
 
 /// What each end says of itself, whatever was measured.

@@ -12,7 +12,7 @@ const FATE: &str = "method/latency.md#lost-late-duplicate-reordered-corrupt";
 const WARM_UP: &str = "method/latency.md#warm-up";
 
 group! {
-    "latency", "Latency", at "summary.latency";
+    "latency", "Latency", told 4, at "summary.latency";
     "rtt" as "RTT": Distribution Lower at "rtt", LAG, "round trips, from the first attempt to send a ping to the receipt of its answer";
     "rtt_since_scheduled": Distribution Lower at "rtt_since_scheduled", LAG, "open loop: from the time that a ping was due to the receipt";
     "service" as "service time": Distribution Lower at "service", LAG, "open loop: from the send that the system accepted to the receipt";
@@ -80,5 +80,10 @@ group! {
 }
 
 /// The same of probes beside a load.
-pub const LOADED: Group =
-    Group { name: "loaded", title: "Latency beside a load", place: "summary.probe", ..GROUP };
+pub const LOADED: Group = Group {
+    name: "loaded",
+    title: "Latency beside a load",
+    order: 5,
+    place: "summary.probe",
+    ..GROUP
+};
