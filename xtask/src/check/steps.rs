@@ -51,7 +51,11 @@ pub const STEPS: &[Step] = &[
         purpose: "the page of all checks and caveats is what the rooms say",
         run: findings_drift,
     },
-    Step { name: "toys", purpose: "a new view is a folder and its line", run: added_toys },
+    Step {
+        name: "toys",
+        purpose: "a new mode and a new view are a folder and its lines each",
+        run: added_toys,
+    },
     Step { name: "doc", purpose: "the documentation builds without a warning", run: doc },
     Step { name: "tests", purpose: "all tests, those in the documentation too", run: suite::run },
     Step {

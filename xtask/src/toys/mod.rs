@@ -1,9 +1,10 @@
-//! That adding a view is what people are told it is: to a copy of the tree a toy is added, a folder and its lines, and the
-//! copy is built and run. What a toy may not import is refused there, too.
+//! That adding a view or a mode is what people are told it is: to a copy of the tree a toy of each is added, a folder and its
+//! lines, and the copy is built and run. What a toy may not import is refused there, too.
 
+mod mode;
 mod toy;
+mod view;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,36 +14,29 @@ use anyhow::{Context as _, Result, bail};
 use crate::tidy;
 use crate::tree::Tree;
 use crate::{cargo, violation};
-use toy::{Line, Toy};
+use toy::Toy;
 
-/// The view: it lists all that a result is made of.
-const VIEW: Toy = Toy {
-    template: "xtask/toys/view",
-    folder: "crates/views/src/toy",
-    lines: &[
-        Line { path: "crates/views/src/lib.rs", below: "mod text;", text: "mod toy;" },
-        Line {
-            path: "crates/views/src/registry.rs",
-            below: "views! {",
-            text: "    /// All that a result is made of, in a list.\n    \
-                   Toy = \"toy\" by |_, out| Box::new(crate::toy::Toy::new(out));",
-        },
-    ],
-};
+/// All toys.
+const TOYS: [&Toy; 2] = [&view::VIEW, &mode::MODE];
 
-/// What a view may not import, and the rule that refuses it.
-const FORBIDDEN: [(&str, &str); 3] = [
-    ("use pathscope_modes::registry::Plan;\n", "imports"),
-    ("use crate::text::Text;\n", "kinds"),
-    ("use crate::registry::Format;\n", "circles"),
-];
+/// The programs of a copy.
+struct Built {
+    /// Its root.
+    copy: PathBuf,
+    /// `pathscope`.
+    program: PathBuf,
+    /// These tasks.
+    tasks: PathBuf,
+}
 
-/// Stored results of all modes, which the view is shown: it has heard of none.
-const RESULTS: &str = "crates/cli/tests/fixtures/2";
-
-/// What the toy view calls the parts of results: each of them is in some of those.
-const PARTS: [&str; 9] =
-    ["section", "figure", "table", "row", "series", "distribution", "check", "verdict", "caveat"];
+impl Built {
+    /// One of its tasks, told by the variable that cargo would set where its tree is.
+    fn task(&self, name: &str) -> Command {
+        let mut command = Command::new(&self.tasks);
+        command.arg(name).env("CARGO_MANIFEST_DIR", self.copy.join("xtask"));
+        command
+    }
+}
 
 /// Adds the toys to a copy below `target`, and answers whether they are all that they need to be.
 pub fn run(root: &Path) -> Result<bool> {
@@ -50,16 +44,19 @@ pub fn run(root: &Path) -> Result<bool> {
     copy_tree(root, &copy)?;
     let before = Tree::read(&copy)?;
     let known = tidy::violations(&before);
-    VIEW.add(&copy)?;
-    let program = build(&copy, &root.join("target/toys/target"))?;
-    let after = Tree::read(&copy)?;
-    let mut faults = VIEW.differences(&before, &after)?;
+    TOYS.iter().try_for_each(|toy| toy.add(&copy))?;
+    let built = build(copy, &root.join("target/toys/target"))?;
+    let after = Tree::read(&built.copy)?;
+    let mut faults = toy::differences(&TOYS, &before, &after)?;
     let mut new = tidy::violations(&after);
     new.retain(|violation| !known.contains(violation));
     violation::report(&new);
     faults.extend((!new.is_empty()).then(|| "a toy breaks rules of tidy".to_owned()));
-    faults.extend(faults_of_view(&copy, &program)?);
-    faults.extend(not_refused(&copy)?);
+    faults.extend(view::faults(&built)?);
+    faults.extend(mode::faults(&built)?);
+    for toy in TOYS {
+        faults.extend(not_refused(&built.copy, toy)?);
+    }
     faults.iter().for_each(|fault| println!("{fault}"));
     Ok(faults.is_empty())
 }
@@ -87,10 +84,10 @@ fn copy_tree(root: &Path, copy: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Builds the program of the copy, as quickly as can be, and answers where it is.
-fn build(copy: &Path, target: &Path) -> Result<PathBuf> {
-    let mut command = cargo::cargo(copy);
-    command.args(["build", "--locked", "--package", "pathscope", "--bin", "pathscope"]);
+/// Builds the programs of the copy, as quickly as can be.
+fn build(copy: PathBuf, target: &Path) -> Result<Built> {
+    let mut command = cargo::cargo(&copy);
+    command.args(["build", "--locked", "--package", "pathscope", "--package", "xtask", "--bins"]);
     command.arg("--target-dir").arg(target);
     command.envs([
         ("CARGO_PROFILE_DEV_DEBUG", "none"),
@@ -101,55 +98,30 @@ fn build(copy: &Path, target: &Path) -> Result<PathBuf> {
     if !cargo::succeeds(&mut command)? {
         bail!("build a copy with the toys");
     }
-    Ok(target.join("debug/pathscope"))
-}
-
-/// What the toy view does not show of stored results.
-fn faults_of_view(copy: &Path, program: &Path) -> Result<Vec<String>> {
-    let mut faults = Vec::new();
-    let mut seen = BTreeSet::new();
-    for entry in fs::read_dir(copy.join(RESULTS)).with_context(|| format!("list {RESULTS}"))? {
-        let path = entry.with_context(|| format!("list {RESULTS}"))?.path();
-        if path.extension().is_none_or(|extension| extension != "json") {
-            continue;
-        }
-        let [own, other] = [shown(program, &path, "toy")?, shown(program, &path, "md")?];
-        let count = |text: &str, head| text.lines().filter(|line| line.starts_with(head)).count();
-        if own.is_empty() || count(&own, "section ") != count(&other, "## ") {
-            faults.push(format!("the toy view does not show every section of {}", path.display()));
-        }
-        seen.extend(
-            own.lines().filter_map(|line| line.split_whitespace().next().map(str::to_owned)),
-        );
-    }
-    let absent = PARTS.iter().filter(|part| !seen.contains(**part));
-    faults.extend(absent.map(|part| format!("the toy view shows no {part} of any result")));
-    Ok(faults)
-}
-
-fn shown(program: &Path, result: &Path, form: &str) -> Result<String> {
-    let mut command = Command::new(program);
-    command.args(["show", "--format", form]).arg(result);
-    let output = command.output().with_context(|| format!("run {}", cargo::words(&command)))?;
-    if !output.status.success() {
-        bail!("show {} as {form}: {}", result.display(), String::from_utf8_lossy(&output.stderr));
-    }
-    String::from_utf8(output.stdout).context("read what a view says")
+    let [program, tasks] = ["pathscope", "xtask"].map(|name| target.join("debug").join(name));
+    Ok(Built { copy, program, tasks })
 }
 
 /// The imports that no rule refuses in a toy.
-fn not_refused(copy: &Path) -> Result<Vec<String>> {
-    let path = format!("{}/mod.rs", VIEW.folder);
+fn not_refused(copy: &Path, toy: &Toy) -> Result<Vec<String>> {
+    let path = format!("{}/mod.rs", toy.folder);
     let text = fs::read_to_string(copy.join(&path)).with_context(|| format!("read {path}"))?;
     let mut faults = Vec::new();
-    for (import, rule) in FORBIDDEN {
+    for (import, rule) in toy.forbidden {
         fs::write(copy.join(&path), format!("{text}{import}"))
             .with_context(|| format!("write {path}"))?;
         let found = tidy::violations(&Tree::read(copy)?);
-        if !found.iter().any(|violation| violation.path == path && violation.rule == rule) {
+        if !found.iter().any(|violation| violation.path == path && violation.rule == *rule) {
             faults.push(format!("no rule `{rule}` refuses in {path}: {import}"));
         }
     }
     fs::write(copy.join(&path), text).with_context(|| format!("write {path}"))?;
     Ok(faults)
+}
+
+/// All that a program wrote, and whether it did what it should.
+fn said(command: &mut Command) -> Result<(bool, String)> {
+    let output = command.output().with_context(|| format!("run {}", cargo::words(command)))?;
+    let text = [output.stdout, output.stderr].concat();
+    Ok((output.status.success(), String::from_utf8_lossy(&text).into_owned()))
 }

@@ -16,6 +16,8 @@ pub struct Toy {
     pub folder: &'static str,
     /// All that is added elsewhere.
     pub lines: &'static [Line],
+    /// What it may not import, and the rule that refuses it.
+    pub forbidden: &'static [(&'static str, &'static str)],
 }
 
 /// Lines that are added to a file.
@@ -47,28 +49,29 @@ impl Toy {
         }
         Ok(())
     }
+}
 
-    /// What differs between a tree and one that this was added to, beyond its folder and its lines.
-    pub fn differences(&self, before: &Tree, after: &Tree) -> Result<Vec<String>> {
-        let is_own =
-            |path: &str| path.strip_prefix(self.folder).is_some_and(|rest| rest.starts_with('/'));
-        let mut found = Vec::new();
-        for file in after.files.iter().filter(|file| !is_own(&file.path)) {
-            let Some(old) = before.file(&file.path) else {
-                found.push(format!("{} is new", file.path));
-                continue;
-            };
-            let lines = self.lines.iter().filter(|line| line.path == file.path);
-            let expected =
-                lines.clone().try_fold(old.text.clone(), |text, line| line.put_into(&text))?;
-            if file.text != expected {
-                found.push(format!("{} is not what it was", file.path));
-            }
+/// What differs between a tree and one that these were added to, beyond their folders and their lines.
+pub fn differences(toys: &[&Toy], before: &Tree, after: &Tree) -> Result<Vec<String>> {
+    let is_below = |path: &str, toy: &&Toy| {
+        path.strip_prefix(toy.folder).is_some_and(|rest| rest.starts_with('/'))
+    };
+    let is_own = |path: &str| toys.iter().any(|toy| is_below(path, toy));
+    let mut found = Vec::new();
+    for file in after.files.iter().filter(|file| !is_own(&file.path)) {
+        let Some(old) = before.file(&file.path) else {
+            found.push(format!("{} is new", file.path));
+            continue;
+        };
+        let mut lines = toys.iter().flat_map(|toy| toy.lines).filter(|line| line.path == file.path);
+        let expected = lines.try_fold(old.text.clone(), |text, line| line.put_into(&text))?;
+        if file.text != expected {
+            found.push(format!("{} is not what it was", file.path));
         }
-        let gone = before.files.iter().filter(|file| after.file(&file.path).is_none());
-        found.extend(gone.map(|file| format!("{} is gone", file.path)));
-        Ok(found)
     }
+    let gone = before.files.iter().filter(|file| after.file(&file.path).is_none());
+    found.extend(gone.map(|file| format!("{} is gone", file.path)));
+    Ok(found)
 }
 
 impl Line {
@@ -90,11 +93,12 @@ mod tests {
         template: "toys/one",
         folder: "src/toy",
         lines: &[Line { path: "src/lib.rs", below: "mod b;", text: "mod toy;" }],
+        forbidden: &[],
     };
 
     fn differences(after: &[(&str, &str)]) -> Vec<String> {
         let before = Tree::of(&[("src/lib.rs", "mod a;\nmod b;\nmod c;\n"), ("src/b.rs", "")]);
-        TOY.differences(&before, &Tree::of(after)).expect("there is one such line")
+        super::differences(&[&TOY], &before, &Tree::of(after)).expect("there is one such line")
     }
 
     const LIB: (&str, &str) = ("src/lib.rs", "mod a;\nmod b;\nmod toy;\nmod c;\n");

@@ -3,7 +3,7 @@
 use clap::Args;
 use pathscope_core::quantity::Period;
 
-use super::ToyPlan;
+use super::plan::ToyPlan;
 use crate::limits::PlanError;
 
 /// What was typed.

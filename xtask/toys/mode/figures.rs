@@ -1,13 +1,11 @@
 //! What a toy's test says, figure by figure.
 
-use crate::figures::{FigureDefinition, Unit};
+use crate::figure::group;
 
 const DEFINED: &str = "figures.md";
 
-/// All of them.
-pub const FIGURES: &[FigureDefinition] = &[
-    FigureDefinition::higher("received", "received", Unit::Count)
-        .means("numbers that the server has received", DEFINED),
-    FigureDefinition::lower("late", "late", Unit::Count)
-        .means("numbers that left after the next one was due", DEFINED),
-];
+group! {
+    "toy", "Numbers in turn", told 100, at "summary.toy";
+    "received": Count Higher at "received", DEFINED, "numbers that the server has received";
+    "late": Count Lower at "late", DEFINED, "numbers that left after the next one was due";
+}

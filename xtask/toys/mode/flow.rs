@@ -8,7 +8,9 @@ use pathscope_flow::{
     Shared, Totals, Want,
 };
 
-use super::{ToyCounts, ToyPlan, ToySample};
+use super::counts::ToyCounts;
+use super::plan::ToyPlan;
+use super::sample::ToySample;
 use crate::samples::SampleBuffer;
 
 /// Bytes of a number.
@@ -25,6 +27,10 @@ impl ToyShared {
     /// With somewhere for single numbers to go, where they are asked for.
     pub fn new(samples: Option<SampleBuffer<ToySample>>) -> Self {
         Self { counts: ToyCounts::default(), samples }
+    }
+
+    fn note(&mut self, number: u64, at: Tick) {
+        self.samples.iter_mut().for_each(|samples| samples.push(ToySample { number, at }));
     }
 }
 
@@ -115,9 +121,7 @@ impl ToyFlow {
         if at + 1 == BYTES {
             shared.counts.received += 1;
             shared.counts.wrong += u64::from(u64::from_be_bytes(self.partial) != number);
-            if let Some(samples) = &mut shared.samples {
-                samples.push(ToySample { number, at: now });
-            }
+            shared.note(number, now);
         }
     }
 }
@@ -162,6 +166,7 @@ impl Machine for ToyFlow {
         if let Some(start) = self.started_at.filter(|_| self.sent_bytes / BYTES > number) {
             shared.counts.sent += 1;
             shared.counts.late += u64::from(at >= self.due_at(start, number + 1));
+            shared.note(number, at);
         }
         if self.sent_bytes / BYTES >= self.numbers {
             self.end(Phase::Done);
@@ -217,51 +222,5 @@ impl Machine for ToyFlow {
 
     fn error(&self) -> Option<FlowError> {
         self.error.clone()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use pathscope_core::quantity::Period;
-
-    use super::*;
-
-    #[test]
-    fn numbers_leave_at_their_ticks_and_are_told_in_turn() {
-        let plan = ToyPlan { tick_ns: Period::from_millis(1), numbers: 3, engine: None };
-        let mut ends =
-            [Role::Client, Role::Server].map(|role| ToyFlow::new(&plan, role, FlowId(0)));
-        let [client, server] = &mut ends;
-        let (mut sent, mut received) = (ToyShared::default(), ToyShared::default());
-        let mut now = Tick::from_nanos(1);
-        client.event(&mut sent, Event::Start, now);
-        server.event(&mut received, Event::Start, now);
-        while !client.phase().is_over() {
-            match client.want(&mut sent, now) {
-                Want { wake: Some(at), .. } => now = at,
-                Want { send: SendWant::Stream { max }, .. } => {
-                    let bytes: Vec<u8> = {
-                        let mut scratch = [0; 16];
-                        let mut gather = Gather::new(&mut scratch, max.min(3));
-                        client.gather(&sent, Lane::ONLY, &mut gather);
-                        gather.slices().iter().flat_map(|slice| slice.to_vec()).collect()
-                    };
-                    client.sent(&mut sent, Lane::ONLY, bytes.len(), now);
-                    let Consumed(taken) = server.received(
-                        &mut received,
-                        Lane::ONLY,
-                        &bytes,
-                        RecvMeta::default(),
-                        now,
-                    );
-                    assert_eq!(taken, bytes.len());
-                }
-                other => panic!("nothing to wait for: {other:?}"),
-            }
-        }
-        server.event(&mut received, Event::PeerTotal(client.totals().sent), now);
-        assert_eq!((server.phase(), now), (Phase::Done, Tick::from_nanos(2_000_001)));
-        let counts = received.report(now);
-        assert_eq!((counts.received, counts.wrong, sent.report(now).sent), (3, 0, 3));
     }
 }

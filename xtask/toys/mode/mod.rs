@@ -2,14 +2,21 @@
 //! and the server says whether each was the one that was due.
 
 mod args;
+mod command;
+mod counts;
 pub(crate) mod figures;
+mod findings;
 mod flow;
+mod mode;
 mod plan;
 mod results;
+mod runs;
 mod sample;
 
 pub use args::ToyArgs;
+pub use command::ToyCommand;
+pub use counts::ToyCounts;
 pub use flow::{ToyFlow, ToyShared};
 pub use plan::ToyPlan;
-pub use results::{ToyCounts, ToySummary};
+pub use results::ToySummary;
 pub use sample::{ToyRows, ToySample};

@@ -1,37 +1,18 @@
 //! What the ends of a toy's test say, and what that comes to.
 
+use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Value};
 use pathscope_core::quantity::counted;
 use pathscope_core::record::{Caveat, Check};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ToyPlan;
+use super::counts::ToyCounts;
+use super::figures::GROUP;
+use super::findings::{ToyCaveat, ToyCheck};
+use super::plan::ToyPlan;
+use crate::figure::Group;
 use crate::results::{Ends, Results, Slice, Slices, UNKNOWN_DATA};
-
-/// What an end has counted: since its last word, in an interval, in all.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct ToyCounts {
-    /// Numbers that left.
-    pub sent: u64,
-    /// Of those, that left after the next one was due.
-    pub late: u64,
-    /// Numbers that came.
-    pub received: u64,
-    /// Of those, that were not the ones that were due.
-    pub wrong: u64,
-}
-
-impl ToyCounts {
-    /// With what another counted.
-    pub fn add(&mut self, other: &Self) {
-        self.sent += other.sent;
-        self.late += other.late;
-        self.received += other.received;
-        self.wrong += other.wrong;
-    }
-}
 
 /// What both ends' counts come to.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -47,6 +28,10 @@ impl Results for ToyPlan {
     type Interval = ToyCounts;
     type Report = ToyCounts;
     type Summary = ToySummary;
+
+    const FIGURES: &'static [Group] = &[GROUP];
+    const CHECKS: &'static [FindingDefinition] = ToyCheck::ALL;
+    const CAVEATS: &'static [FindingDefinition] = ToyCaveat::ALL;
 
     fn has_moved(interval: &ToyCounts) -> bool {
         interval.sent > 0 || interval.received > 0
@@ -72,13 +57,16 @@ impl Results for ToyPlan {
                 (server.wrong == 0 && server.received == ends.of_client().sent, text)
             }
         };
-        vec![Check { name: "in_turn".to_owned(), passed, text }]
+        vec![Check::new(ToyCheck::InTurn, passed, text)]
     }
 
     fn caveats(&self, summary: &ToySummary, _: &Ends<'_, ToyCounts>) -> Vec<Caveat> {
         let text =
             || format!("{} left after the next one was due", counted(summary.late, "number"));
-        (summary.late > 0).then(|| Caveat::new("late_numbers", text())).into_iter().collect()
+        (summary.late > 0)
+            .then(|| Caveat::new(ToyCaveat::LateNumbers, text()))
+            .into_iter()
+            .collect()
     }
 
     fn cells(&self, interval: Slices<'_, ToyCounts>) -> Vec<Figure> {
@@ -92,9 +80,6 @@ impl Results for ToyPlan {
     }
 
     fn figures(&self, summary: &ToySummary) -> Vec<Figure> {
-        vec![
-            Figure::new("received", summary.received.map_or(Value::Absent, Value::Count)),
-            Figure::new("late", Value::Count(summary.late)),
-        ]
+        vec![GROUP.figure("received", summary.received), GROUP.figure("late", summary.late)]
     }
 }

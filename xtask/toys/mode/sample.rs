@@ -1,10 +1,10 @@
-//! The file of single numbers: a row for each that came.
+//! The file of single numbers: a row for each that left or came.
 
 use pathscope_core::Tick;
 
 use crate::samples::{SampleRows, decimal};
 
-/// A number that came.
+/// A number that left or came.
 #[derive(Clone, Copy, Debug)]
 pub struct ToySample {
     /// Which.
@@ -21,7 +21,7 @@ impl SampleRows for ToyRows {
     type Sample = ToySample;
 
     fn head(&self) -> String {
-        "number,received_ns\n".to_owned()
+        "number,at_ns\n".to_owned()
     }
 
     fn add(&mut self, rows: &mut Vec<u8>, sample: &ToySample, start: Tick) {

@@ -22,7 +22,7 @@ impl<'out> Toy<'out> {
     fn section(&mut self, section: &Section) -> io::Result<()> {
         writeln!(self.out, "section {}", section.title)?;
         for figure in &section.figures {
-            writeln!(self.out, "  figure {}: {:?}", figure.label, figure.value)?;
+            writeln!(self.out, "  figure {} {}: {:?}", figure.id, figure.label, figure.value)?;
         }
         for table in &section.tables {
             writeln!(self.out, "  table {}: {:?}", table.title, table.columns)?;
