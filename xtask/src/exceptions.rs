@@ -3,26 +3,6 @@
 
 /// Of circles of modules that stand side by side, the imports that are to go: who imports whom. Without these there is none.
 pub const CIRCLES: &[(&str, &str)] = &[
-    ("attack::proof", "attack::wire"),
-    ("calibration::cell", "calibration::evidence"),
-    ("calibration::document", "calibration::presentation"),
-    ("calibration::evidence", "calibration::relay"),
-    ("calibration::grid::impairments", "calibration::grid::others"),
-    ("calibration::moved", "calibration::relay"),
-    ("cli::args", "cli::files"),
-    ("cli::args", "cli::lab"),
-    ("cli::journal", "cli::files"),
-    ("cli::lab", "cli::measure"),
-    ("engines::epoll", "engines::registry"),
-    ("engines::event_loop", "engines::registry"),
-    ("engines::event_loop::slot", "engines::event_loop::batches"),
-    ("engines::event_loop::slot", "engines::event_loop::stamps"),
-    ("engines::plain", "engines::registry"),
-    ("engines::worker", "engines::registry"),
-    ("experiments::programs", "experiments::judge"),
-    ("lab::link::change", "lab::link::conditions"),
-    ("lab::running::control", "lab::running::registry"),
-    ("lab::topology::stated", "lab::topology::validate"),
     ("modes::consent", "modes::datagrams"),
     ("modes::document", "modes::search"),
     ("modes::goodput::both_ends", "modes::goodput::failures"),
@@ -34,20 +14,10 @@ pub const CIRCLES: &[(&str, &str)] = &[
     ("modes::media::ledger", "modes::media::plan"),
     ("modes::multipath::datagram", "modes::multipath::plan"),
     ("modes::multipath::echo", "modes::multipath::shared"),
-    ("os::datagrams", "os::sockets"),
-    ("os::sockets", "os::tcp_facts"),
-    ("peers::native::datagram", "peers::native::proof"),
-    ("peers::native::opening", "peers::native::proof"),
-    ("run::server::needs", "run::server::sessions"),
-    ("xtask::attack::stage", "xtask::attack::strangers"),
-    ("xtask::bench::contenders", "xtask::bench::ends"),
 ];
 
 /// Files that name a mode or a view and are neither in its folder nor its registry: which file names which folder.
 pub const NAMED: &[(&str, &str)] = &[
-    ("crates/cli/src/args.rs", "json"),
-    ("crates/cli/src/measure.rs", "text"),
-    ("crates/cli/src/terminal.rs", "text"),
     ("crates/modes/src/consent.rs", "datagrams"),
     ("crates/modes/src/datagrams/args.rs", "goodput"),
     ("crates/modes/src/datagrams/args.rs", "latency"),
@@ -55,6 +25,4 @@ pub const NAMED: &[(&str, &str)] = &[
     ("crates/modes/src/presentation.rs", "goodput"),
     ("crates/modes/src/probes.rs", "latency"),
     ("crates/modes/src/search/mod.rs", "datagrams"),
-    ("crates/views/src/lib.rs", "text"),
-    ("crates/views/src/markdown/mod.rs", "text"),
 ];

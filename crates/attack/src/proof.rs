@@ -1,7 +1,8 @@
 //! What a socket of version 2 shows to prove that it is of its session (docs/protocol.md, "Whose a socket is"):
 //! SipHash-2-4 with 128 bits of output (Aumasson and Bernstein), of which the first half is the proof.
 
-use crate::wire::Token;
+/// A session's token, or its name.
+pub type Token = [u8; 16];
 
 /// What is hashed before all else.
 const LABEL: &[u8; 16] = b"pathscope:socket";

@@ -3,6 +3,7 @@
 //! It can say what is wrong as well as what is right: nothing here is checked before it is sent.
 
 use crate::checksum::crc;
+pub use crate::proof::Token;
 use crate::proof::proof;
 
 const SIGNATURE: [u8; 8] = [0xf5, 0x50, 0x53, 0x50, 0x0d, 0x0a, 0x1a, 0x0a];
@@ -35,9 +36,6 @@ pub enum Version {
     /// Frames with checks and numbers.
     Two,
 }
-
-/// A session's token, or its name.
-pub type Token = [u8; 16];
 
 /// A frame of version 1.
 pub fn plain_frame(kind: u16, body: &[u8]) -> Vec<u8> {

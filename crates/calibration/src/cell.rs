@@ -8,8 +8,8 @@ use pathscope_experiments::programs::Program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::evidence::Way;
 use crate::place::{Family, NEAR, Place};
+use crate::way::Way;
 
 /// One setting of a cell: an axis and its value.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]

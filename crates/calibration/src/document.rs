@@ -285,8 +285,8 @@ impl RowResult {
             format!(
                 ": {}{side}{entry} says {} where {} is true",
                 it.cell,
-                crate::presentation::number(self.unit, it.measured),
-                crate::presentation::number(self.unit, it.truth)
+                crate::amount::number(self.unit, it.measured),
+                crate::amount::number(self.unit, it.truth)
             )
         });
         format!(

@@ -15,14 +15,11 @@ use crate::samples::Samples;
 use crate::samples::frames::Frames;
 use crate::samples::pings::Pings;
 use crate::samples::stamps::Stamps;
+use crate::way::ANSWER_BYTES;
+pub use crate::way::{ETHERNET_BYTES, TCP, UDP, Way};
 
-/// Of Ethernet.
-pub const ETHERNET_BYTES: u64 = 14;
 /// Of TCP with its stamps.
 const TCP_BYTES: u64 = 32;
-/// With which a client opens a flow over UDP, and with which a server answers.
-const OPENING_BYTES: u64 = 64;
-const ANSWER_BYTES: u64 = 32;
 /// With which a receiver says that it wants more; in a stream of both directions it is beside the data.
 pub const CONSENT_BYTES: u64 = 40;
 /// Payload of a datagram beside a load, and of its answer.
@@ -34,10 +31,6 @@ pub const SERVER_STAMPS: Range<usize> = 32..48;
 /// What a link may do to a frame that then arrives nowhere.
 pub const TAKEN: [fn(&Counts) -> Tally; 3] =
     [|counts| counts.lost, |counts| counts.dropped, |counts| counts.cut];
-/// UDP's number among protocols (RFC 768).
-pub const UDP: u8 = 17;
-/// TCP's (RFC 9293).
-pub const TCP: u8 = 6;
 
 /// All of it.
 #[derive(Debug)]
@@ -56,34 +49,6 @@ pub struct Evidence<'cell> {
     pub port: u16,
     /// What others than the relay say of the same frames.
     pub witnesses: Witnesses,
-}
-
-/// One direction.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Way {
-    /// From the client.
-    Up,
-    /// From the server.
-    Down,
-}
-
-impl Way {
-    /// That of a figure which there is for each.
-    pub fn of(found: &Found) -> Option<Self> {
-        match found.side? {
-            "up" => Some(Self::Up),
-            "down" => Some(Self::Down),
-            _ => None,
-        }
-    }
-
-    /// With so many bytes a flow over UDP is opened this way.
-    pub const fn opening_bytes(self) -> u64 {
-        match self {
-            Self::Up => OPENING_BYTES,
-            Self::Down => ANSWER_BYTES,
-        }
-    }
 }
 
 impl Evidence<'_> {
@@ -302,7 +267,8 @@ fn told_apart(all: Tally, bytes: u64, others: &[u64]) -> Option<u64> {
 mod tests {
     use pathscope_lab::link::Tally;
 
-    use super::{ANSWER_BYTES, CONSENT_BYTES, OPENING_BYTES, told_apart};
+    use super::{ANSWER_BYTES, CONSENT_BYTES, told_apart};
+    use crate::way::OPENING_BYTES;
 
     /// So many datagrams of so many bytes, each.
     fn of(parts: &[(u64, u64)]) -> Tally {

@@ -5,12 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use pathscope_modes::figures::{Group, STATISTICS, Unit, found, groups};
 use serde_json::Value;
 
+use crate::change::Change;
 use crate::document::{CalibrationDocument, CellResult, Observation, Outside, RowResult};
 use crate::evidence::Evidence;
 use crate::grid::Extent;
-use crate::moved::{Change, Moved};
+use crate::moved::Moved;
 use crate::others;
-use crate::relay;
+use crate::relay_figures;
 use crate::rule::{Against, Rule, is_same};
 use crate::rules;
 use crate::rules::without;
@@ -21,7 +22,7 @@ const MOST_OUTSIDE: usize = 20;
 /// What one cell shows: each figure that it has beside each truth that there is for it.
 pub fn cell(evidence: &Evidence<'_>) -> Vec<Observation> {
     let mut found = found(evidence.measurement);
-    found.extend(relay::found(evidence));
+    found.extend(relay_figures::found(evidence));
     found.extend(others::found(evidence.measurement));
     let sources = Against::ALL.into_iter().filter(|it| evidence.witnesses.has(*it));
     let changes = sources.flat_map(|it| Change::ALL.map(|change| (it, change)));
@@ -119,7 +120,7 @@ pub fn unseen(cells: &[CellResult], extent: Extent, missing: &[Against]) -> Vec<
     // Other programs need not be there, and have no bounds.
     let is_bounded = |rule: &Rule| rule.below.is_some() || rule.above.is_some();
     let is_there = |rule: &Rule| {
-        let known_by = relay::known_by(rule.figure);
+        let known_by = relay_figures::known_by(rule.figure);
         !missing.contains(&rule.against) && known_by.is_none_or(|it| !missing.contains(&it))
     };
     // What holds on a quiet machine only may have nothing to be compared with on another.
@@ -200,7 +201,8 @@ fn row(rule: &Rule, figure: &str, seen: &[Seen<'_>]) -> RowResult {
 
 fn unit(figure: &str) -> Unit {
     let of = |group: &'static Group| group.figures.iter().map(move |it| (group.id(it), it.unit));
-    let known = |id: &str| relay::groups().flat_map(of).find(|it| it.0 == id).map(|it| it.1);
+    let known =
+        |id: &str| relay_figures::groups().flat_map(of).find(|it| it.0 == id).map(|it| it.1);
     let is_last = |name: &str| figure.rsplit_once('.').is_some_and(|(_, last)| last == name);
     let of_statistic = || STATISTICS.iter().find(|it| is_last(it.name)).map(|it| it.unit);
     known(figure).or_else(of_statistic).unwrap_or(Unit::Duration)

@@ -8,7 +8,10 @@
 
 #![forbid(unsafe_code)]
 
+mod against;
+mod amount;
 mod cell;
+mod change;
 pub mod covering;
 pub mod document;
 mod evidence;
@@ -21,10 +24,13 @@ mod place;
 mod preparation;
 pub mod presentation;
 mod relay;
+mod relay_figures;
 mod rule;
 mod rules;
 pub mod runner;
 mod samples;
+
+mod way;
 
 pub use cell::Setting;
 pub use grid::{Extent, commands};

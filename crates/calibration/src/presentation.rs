@@ -1,13 +1,13 @@
 //! A calibration as tables: a row for each figure and truth, then what did not count.
 
 use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
-use pathscope_core::quantity;
 use pathscope_core::record::Check;
 use pathscope_modes::figures::Unit;
 
+use crate::amount::number;
 use crate::document::{Allowed, CalibrationDocument, RowResult};
 use crate::grid::Extent;
-use crate::relay::groups;
+use crate::relay_figures::groups;
 use crate::rules::without;
 
 /// The title of what belongs to no group that is known.
@@ -228,25 +228,4 @@ fn signed(unit: Unit, error: f64) -> String {
     }
     let sign = if error < 0.0 { '-' } else { '+' };
     format!("{sign}{text}")
-}
-
-/// A number with its unit.
-pub(crate) fn number(unit: Unit, number: f64) -> String {
-    // Less than anything is measured to.
-    if number.abs() < 1e-6 {
-        return "0".to_owned();
-    }
-    let (sign, size) = (if number < 0.0 { "-" } else { "" }, number.abs());
-    let size = match unit {
-        Unit::BitRate => quantity::bit_rate(size),
-        Unit::Duration | Unit::Distribution | Unit::Percentiles if size >= 1.0 => {
-            quantity::duration_ns(size.round() as u64)
-        }
-        Unit::Duration | Unit::Distribution | Unit::Percentiles => format!("{size:.6} ns"),
-        Unit::Bytes => format!("{size:.0} B"),
-        Unit::Count => format!("{size:.0}"),
-        Unit::Share => format!("{:.4} %", size * 100.0),
-        Unit::PerSecond | Unit::Number | Unit::Dbm | Unit::Megahertz => format!("{size:.4}"),
-    };
-    format!("{sign}{size}")
 }

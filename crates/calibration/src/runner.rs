@@ -1,4 +1,6 @@
 //! A calibration, done: the network put up, each cell's links set and its programs started, and what they say held to the truth.
+//!
+//! In one file: one run from its first cell to its last.
 
 use std::collections::BTreeSet;
 use std::fs;

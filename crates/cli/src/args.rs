@@ -1,16 +1,16 @@
 //! The command line: which words there are. Those of what measures are the modes' own, and only what all have in common is
 //! here.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
 use pathscope_peers::native::DEFAULT_PORT;
-use pathscope_views::Format;
 
-use crate::files::LOG_FILE;
+use crate::daemon::DaemonArgs;
+use crate::form::FormArgs;
 use crate::verbosity::{ColorArgs, VerbosityArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
@@ -132,28 +132,6 @@ pub struct RunArgs {
     pub color: ColorArgs,
 }
 
-/// Where a command runs.
-#[derive(Args, Clone, Debug, Default)]
-pub struct DaemonArgs {
-    /// Go on in the background, without a terminal
-    #[arg(long)]
-    pub daemon: bool,
-    /// What is said and shown in the background is added to this file
-    #[arg(long, value_name = "FILE", requires = "daemon")]
-    pub log_file: Option<PathBuf>,
-}
-
-impl DaemonArgs {
-    /// The files that a command writes to, each with its option, and the log.
-    pub fn with_log<'a>(
-        &'a self,
-        files: &[(&'static str, Option<&'a Path>)],
-    ) -> Vec<(&'static str, Option<&'a Path>)> {
-        let log = (LOG_FILE, self.log_file.as_deref());
-        files.iter().copied().chain([log]).collect()
-    }
-}
-
 /// `pathscope show`.
 #[derive(Args, Debug)]
 pub struct ShowArgs {
@@ -179,31 +157,6 @@ pub struct OutputArgs {
     /// Also write the result, as JSON, to this file
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-}
-
-/// In which form results go to standard output.
-#[derive(Args, Clone, Copy, Debug)]
-pub struct FormArgs {
-    /// The result as one JSON document: --format json
-    #[arg(long, conflicts_with_all = ["json_stream", "format"])]
-    pub json: bool,
-    /// Each event as a line of JSON, as it happens: --format json-stream
-    #[arg(long, conflicts_with = "format")]
-    pub json_stream: bool,
-    /// text, json, json-stream, or md: tables in Markdown
-    #[arg(long, value_name = "FORM", default_value_t, hide_default_value = true)]
-    pub format: Format,
-}
-
-impl FormArgs {
-    /// The format that was asked for.
-    pub fn format(self) -> Format {
-        match (self.json, self.json_stream) {
-            (true, _) => Format::Json,
-            (_, true) => Format::JsonStream,
-            _ => self.format,
-        }
-    }
 }
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use clap::Args;
 use pathscope_core::error::Failure;
 use pathscope_os::background;
 
-use crate::args::DaemonArgs;
 use crate::{Trouble, terminal};
 
 /// Set for the one in the background, to the process that started it.
@@ -23,6 +23,31 @@ const READY: &[u8] = b"ready\n";
 
 /// Whether the starter has been told how the start went.
 static IS_TOLD: AtomicBool = AtomicBool::new(false);
+
+/// The option that names a daemon's log.
+pub const LOG_FILE: &str = "--log-file";
+
+/// Where a command runs.
+#[derive(Args, Clone, Debug, Default)]
+pub struct DaemonArgs {
+    /// Go on in the background, without a terminal
+    #[arg(long)]
+    pub daemon: bool,
+    /// What is said and shown in the background is added to this file
+    #[arg(long, value_name = "FILE", requires = "daemon")]
+    pub log_file: Option<PathBuf>,
+}
+
+impl DaemonArgs {
+    /// The files that a command writes to, each with its option, and the log.
+    pub fn with_log<'a>(
+        &'a self,
+        files: &[(&'static str, Option<&'a Path>)],
+    ) -> Vec<(&'static str, Option<&'a Path>)> {
+        let log = (LOG_FILE, self.log_file.as_deref());
+        files.iter().copied().chain([log]).collect()
+    }
+}
 
 /// What becomes of this process.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

@@ -7,6 +7,7 @@ mod args;
 mod background;
 mod daemon;
 mod files;
+mod form;
 mod frequencies;
 mod journal;
 mod lab;
@@ -76,6 +77,19 @@ impl Trouble {
 
     fn usage(error: impl std::fmt::Display) -> Self {
         Self::new(Failure::Usage, error.to_string())
+    }
+
+    /// Of what went wrong in measuring and in writing, both are told and the graver one is the exit code.
+    fn conclude(measuring: Option<Self>, writing: Option<Self>) -> Result<(), Self> {
+        match (measuring, writing) {
+            (None, None) => Ok(()),
+            (Some(trouble), None) | (None, Some(trouble)) => Err(trouble),
+            (Some(measuring), Some(writing)) => {
+                terminal::complain(&writing.text);
+                let gravest = Failure::gravest([measuring.failure, writing.failure]);
+                Err(Self::new(gravest.unwrap_or(measuring.failure), measuring.text))
+            }
+        }
     }
 
     /// The system gave this program no thread.

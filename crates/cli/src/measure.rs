@@ -6,13 +6,13 @@ use std::path::Path;
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity;
-use pathscope_core::record::{Caveat, Host, Tool};
+use pathscope_core::record::Caveat;
 use pathscope_modes::command::{Facts, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::registry::Test;
-use pathscope_os::{OsError, host, routes};
+use pathscope_os::{OsError, routes};
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
@@ -24,7 +24,8 @@ use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files::{self, Files, samples_trouble};
 use crate::frequencies::FrequencyFile;
-use crate::lab::Presence;
+use crate::journal;
+use crate::lab::presence::{self, Presence};
 use crate::output::{self, Outputs};
 use crate::{Trouble, terminal, words};
 
@@ -43,7 +44,7 @@ pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
     let is_quiet = args.verbosity.quiet || args.dry_run;
     announcement.iter().filter(|_| !is_quiet).for_each(|text| terminal::say(text));
     // What goes to a program is kept by it, and a daemon has no folder of its own.
-    let is_for_people = args.output.form.format() == Format::Text && !args.daemon.daemon;
+    let is_for_people = args.output.form.format() == Format::default() && !args.daemon.daemon;
     let left_behind = (own.leaves_result && is_for_people)
         .then(|| format!("pathscope-{kind}-{}", pathscope_run::timestamp::file_stamp()));
     let files = Files { result: args.output.output.clone(), left_behind, own };
@@ -87,7 +88,7 @@ fn run(
     let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
     let frequency_file = files.own.frequencies.as_ref().map(FrequencyFile::create).transpose()?;
     let samples = files.open_samples()?;
-    let kept = files.keep_journal(args.verbosity)?;
+    let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity)?;
     daemon::ready();
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;
@@ -98,7 +99,7 @@ fn run(
     };
     stop.on_signals(tell).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
-    let here = here(presence.as_ref());
+    let here = presence::here(presence.as_ref());
     let afterwards: Box<dyn FnOnce() -> Vec<Caveat>> = match presence {
         Some(presence) => Box::new(presence.watch()),
         None => Box::new(Vec::new),
@@ -132,7 +133,7 @@ fn run(
     }
     let output_trouble =
         output_trouble.or(frequency_trouble).or_else(|| samples_trouble(&document));
-    conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
+    Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
 }
 
 /// What stands in the file that the result was to be written to.
@@ -146,19 +147,6 @@ fn what_became_of(file: &Path, document: &Document) -> String {
         format!("nothing was measured; {name} is left as it was before this run")
     } else {
         format!("nothing was measured, so {name} is not written")
-    }
-}
-
-/// Of what went wrong in measuring and in writing, both are told and the graver one is the exit code.
-pub fn conclude(measuring: Option<Trouble>, writing: Option<Trouble>) -> Result<(), Trouble> {
-    match (measuring, writing) {
-        (None, None) => Ok(()),
-        (Some(trouble), None) | (None, Some(trouble)) => Err(trouble),
-        (Some(measuring), Some(writing)) => {
-            terminal::complain(&writing.text);
-            let gravest = Failure::gravest([measuring.failure, writing.failure]);
-            Err(Trouble::new(gravest.unwrap_or(measuring.failure), measuring.text))
-        }
     }
 }
 
@@ -176,10 +164,4 @@ fn show_plan(tests: &[(String, Test)], ahead: Option<String>) -> Result<(), Trou
         }
         _ => Ok(()),
     }
-}
-
-/// This end, as results describe it.
-pub fn here(presence: Option<&Presence>) -> Host {
-    let tool = Tool { name: "pathscope".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
-    Host { tool, lab: presence.map(Presence::node), ..host::facts() }
 }

@@ -15,8 +15,7 @@ use crate::background::Background;
 use crate::daemon::{self, Role};
 use crate::files;
 use crate::journal::{self, Verbosity};
-use crate::lab::Presence;
-use crate::measure::here;
+use crate::lab::presence::{Presence, here};
 use crate::{Trouble, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.

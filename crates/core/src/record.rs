@@ -2,6 +2,8 @@
 //!
 //! The document itself, which also holds each mode's own plan and summary, is in `modes`. Base units,
 //! the unit in the name, full precision, absent is null.
+//!
+//! In one file: the parts of a document that all modes share, a few lines each.
 
 mod verdict;
 

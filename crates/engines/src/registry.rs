@@ -18,13 +18,14 @@ pub enum EngineKind {
 
 impl EngineKind {
     /// Every engine with its name as typed.
-    pub const ALL: [(&'static str, Self); 2] = [("plain", Self::Plain), ("epoll", Self::Epoll)];
+    pub const ALL: [(&'static str, Self); 2] =
+        [(plain::NAME, Self::Plain), (epoll::NAME, Self::Epoll)];
 
     /// As it is typed.
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Plain => "plain",
-            Self::Epoll => "epoll",
+            Self::Plain => plain::NAME,
+            Self::Epoll => epoll::NAME,
         }
     }
 }

@@ -12,7 +12,7 @@ use pathscope_flow::{Batches, Machine, Shared, Transport};
 use pathscope_os::batches::MOST;
 use pathscope_os::{OsError, Socket, errno::errno_name};
 
-use crate::{EngineKind, Inbox, Outbox};
+use crate::{Inbox, Outbox};
 
 /// What the flows of `M` report.
 pub type ReportOf<M> = <<M as Machine>::Shared as Shared>::Report;
@@ -140,7 +140,7 @@ pub enum EngineError {
     #[error("the {engine} engine is not possible on this system: {why}")]
     Unsupported {
         /// Which.
-        engine: EngineKind,
+        engine: &'static str,
         /// Why not.
         why: &'static str,
     },

@@ -7,22 +7,8 @@ use pathscope_modes::figures::Unit;
 use crate::document::{FigureResult, State, Whose};
 use crate::plan::{Expectation, Of, Run, Step};
 use crate::programs::{Figure, Said};
+use crate::promise::Promise;
 use crate::theory::{self, Promises, Transmission, Way, Which};
-
-/// What links promise of a figure.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Promise {
-    /// Payload that arrives.
-    Rate,
-    /// Datagrams that do not.
-    Lost,
-    /// A round trip while nothing waits.
-    IdleRoundTrip,
-    /// A round trip through the queues that are full.
-    FullRoundTrip,
-    /// The connections of a run share alike.
-    Fairness,
-}
 
 /// The figures of which links promise something.
 fn promise(figure: &Figure) -> Option<Promise> {

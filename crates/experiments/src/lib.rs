@@ -14,6 +14,7 @@ mod judge;
 pub mod plan;
 pub mod presentation;
 pub mod programs;
+mod promise;
 mod read;
 pub mod runner;
 mod theory;

@@ -189,7 +189,7 @@ mod tests {
             panic!("{words} is no change")
         };
         let change: Change = change;
-        change.of(&Conditions::default()).expect(words)
+        Conditions::default().after(&change).expect(words)
     }
 
     #[test]

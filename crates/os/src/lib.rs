@@ -30,6 +30,7 @@ pub mod routes;
 pub mod scheduling;
 pub mod send_state;
 pub mod signals;
+mod socket;
 pub mod sockets;
 pub mod stamps;
 pub mod tcp_facts;
@@ -38,5 +39,5 @@ pub mod wake;
 pub mod wireless;
 
 pub use error::OsError;
-pub use sockets::Socket;
+pub use socket::Socket;
 pub use wake::Waker;

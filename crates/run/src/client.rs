@@ -1,5 +1,7 @@
 //! The client's side of a run: finds the server, runs the tests one after the other, and makes the
 //! document, whatever happens.
+//!
+//! In one file: one run from its first step to its last.
 
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};

@@ -10,8 +10,10 @@ mod json;
 mod markdown;
 pub mod registry;
 mod text;
+mod value;
 mod view;
+mod words;
 
 pub use registry::{Format, UnknownFormat};
-pub use text::ascii;
 pub use view::{Charset, Color, Detail, Live, Options, View};
+pub use words::ascii;

@@ -5,9 +5,10 @@ use std::time::Duration;
 use anyhow::Result;
 use pathscope_core::quantity;
 
+use super::case::Case;
 use super::honest::{Measured, is_refused};
+use super::run::Told;
 use super::stage::Observed;
-use super::strangers::{Case, Told};
 use crate::console::say;
 
 /// One attack.

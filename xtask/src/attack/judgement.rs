@@ -115,10 +115,11 @@ mod tests {
     use std::time::Duration;
 
     use super::*;
+    use crate::attack::case::Case;
     use crate::attack::honest::Measured;
+    use crate::attack::run::Told;
     use crate::attack::samples::Sample;
     use crate::attack::stage::Observed;
-    use crate::attack::strangers::{Case, Told};
 
     fn good() -> Figures {
         let measured = Measured { goodput_bps: 8e9, p99_ns: 1_000_000 };

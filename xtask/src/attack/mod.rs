@@ -4,10 +4,12 @@
 //! Each case has a server of its own, in a namespace, with an honest machine and a hostile one beside it. Nothing
 //! here speaks the protocol: `crates/attack` does, in processes of its own.
 
+mod case;
 mod figures;
 mod honest;
 mod judgement;
 mod publish;
+mod run;
 mod samples;
 mod stage;
 mod strangers;
@@ -20,9 +22,10 @@ use clap::Args;
 
 use crate::cargo;
 use crate::console::say;
+use case::Case;
 use figures::Figures;
 use stage::Stage;
-use strangers::{Case, Strangers};
+use strangers::Strangers;
 
 /// Which attacks, and how long.
 #[derive(Args, Clone, Debug)]

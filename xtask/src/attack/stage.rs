@@ -14,8 +14,9 @@ use pathscope_lab::running::{Registry, Shaper};
 use pathscope_lab::topology::{Family, Topology};
 use tempfile::TempDir;
 
+use super::case::Case;
+use super::run::Attack;
 use super::samples::{self, Sample};
-use super::strangers::Case;
 use crate::ends::{now, pause};
 use crate::folder;
 
@@ -246,11 +247,7 @@ impl Server {
     }
 
     /// Looks at it until the attack has ended.
-    pub fn watch(
-        &mut self,
-        attack: &mut super::strangers::Attack,
-        limit: Duration,
-    ) -> Result<Observed> {
+    pub fn watch(&mut self, attack: &mut Attack, limit: Duration) -> Result<Observed> {
         let start = now();
         let first = Sample::of(self.process.id())?;
         let log_before = self.log_bytes();

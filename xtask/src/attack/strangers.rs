@@ -1,4 +1,4 @@
-//! The hostile program: what it can do, and one run of it.
+//! The hostile program: what it can do.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -9,69 +9,16 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::Arguments;
-use super::samples::Sample;
+use super::case::Case;
+use super::run::Attack;
 use super::stage::Stage;
 use crate::cargo;
 use crate::console::say;
 use crate::ends::End;
 
-/// An attack, as the hostile program lists it.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each is a field of its own where it is read from"
-)]
-pub struct Case {
-    /// What `--only` calls it.
-    pub name: String,
-    /// What strangers do in it.
-    pub purpose: String,
-    /// How long it goes on.
-    pub seconds: u64,
-    /// How many callers work at once.
-    pub callers: u64,
-    /// Over IPv6.
-    pub over_ipv6: bool,
-    /// The server has few descriptors.
-    pub few_descriptors: bool,
-    /// The server is not root.
-    pub without_root: bool,
-    /// A server against its client.
-    pub against_client: bool,
-}
-
-impl Case {
-    /// Whether `--only` means it.
-    pub fn is_named(&self, name: &str) -> bool {
-        self.name == name || self.against_client && name == "client"
-    }
-
-    /// Whether all strangers call from one address or one /64, which its name says: they may not have everything.
-    pub fn is_of_one_place(&self) -> bool {
-        self.name.contains("one-")
-    }
-}
-
 /// The hostile program.
 pub struct Strangers {
     program: PathBuf,
-}
-
-/// One run of it against a server.
-pub struct Attack {
-    end: End,
-    output: Option<String>,
-}
-
-/// What an attack says of itself.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct Told {
-    /// What happened how often.
-    pub counts: std::collections::BTreeMap<String, u64>,
-    /// Bounds that it saw broken, as sentences.
-    pub broken: Vec<String>,
 }
 
 /// What a client made of a hostile server.
@@ -186,31 +133,6 @@ impl Strangers {
             text = format!("{text}\n    {}", sentence.as_str().unwrap_or_default());
         }
         Ok((text, broken == 0))
-    }
-}
-
-impl Attack {
-    /// Its processor time so far.
-    pub fn processor_ticks(&self) -> Option<u64> {
-        Sample::of(self.end.id()).ok().map(|sample| sample.processor_ticks)
-    }
-
-    /// Whether it has ended, after a look of that length.
-    pub fn has_ended(&mut self, within: Duration) -> bool {
-        if self.output.is_none() {
-            self.output = self.end.output_if_ended(within);
-        }
-        self.output.is_some()
-    }
-
-    /// What it says of itself.
-    pub fn told(self) -> Result<Told> {
-        let output = self.output.unwrap_or_default();
-        let line = output.lines().next().unwrap_or_default();
-        let mut told: Told =
-            serde_json::from_str(line).with_context(|| format!("read what it says: {output}"))?;
-        told.broken.extend(output.lines().nth(1).map(str::to_owned));
-        Ok(told)
     }
 }
 

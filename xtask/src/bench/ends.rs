@@ -15,6 +15,7 @@ use serde::Serialize;
 use super::case::{Case, Measure, Protocol};
 use super::conditions::Conditions;
 use super::contenders::{Contender, Setting};
+use super::outputs::{Outputs, Role};
 
 /// How long a server may take until it listens, and either end to finish after its time.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -74,31 +75,6 @@ pub fn run(
 fn cpu_share(measure: Measure, figure: f64, cpu_ns: u64, conditions: &Conditions) -> Option<f64> {
     let gigabytes = figure / 8e9 * f64::from(conditions.seconds);
     (measure == Measure::GoodputBps && gigabytes > 0.0).then(|| cpu_ns as f64 / gigabytes)
-}
-
-/// Which end a program plays.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub enum Role {
-    /// Waits to be called.
-    Server,
-    /// Calls.
-    Client,
-}
-
-/// What both ends wrote to their standard output.
-#[derive(Clone, Debug, Default)]
-pub struct Outputs {
-    /// The client.
-    pub client: String,
-    /// The server, if it ends by itself.
-    pub server: String,
-}
-
-impl Outputs {
-    fn excerpt(&self) -> String {
-        let last = |text: &str| text.lines().last().unwrap_or("nothing").to_owned();
-        format!("client `{}`, server `{}`", last(&self.client), last(&self.server))
-    }
 }
 
 /// A port that nobody has right now, nor the one after it.

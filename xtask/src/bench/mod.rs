@@ -11,6 +11,7 @@ mod case;
 mod conditions;
 mod contenders;
 mod ends;
+mod outputs;
 mod relay;
 mod report;
 mod statistics;

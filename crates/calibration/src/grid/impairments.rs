@@ -3,11 +3,12 @@
 
 use pathscope_core::quantity::Period;
 
-use super::{Extent, others, words};
-use crate::cell::{Asked, Cell, Conditions, Later, SAMPLES, Setting};
+use super::shape::{PER_SECOND, Run, Shape, cell, setting};
+use super::{Extent, others};
+use crate::cell::{Asked, Cell, Conditions, Later, SAMPLES};
 use crate::evidence::Way;
 use crate::grid::multipath::{LINKS, PATHS};
-use crate::place::{Family, Place};
+use crate::place::Family;
 
 /// What a link does.
 struct Kind {
@@ -85,8 +86,6 @@ const NARROW: (f64, u64) = (1e6, 20);
 /// What streams fill otherwise.
 pub(super) const LINE_BPS: f64 = 20e6;
 
-/// Datagrams a second, of all flows together.
-pub(super) const PER_SECOND: u64 = 1_000;
 /// Payload of each datagram, flows, addresses and whether both ends send: these follow one another from cell to cell.
 const SHAPES: [Shape; 5] = [
     (200, 1, Family::Four, false),
@@ -149,23 +148,6 @@ fn of_kind(kind: &Kind, number: usize, extent: Extent) -> Vec<Cell> {
     cells
 }
 
-/// How long a cell is measured, and with what.
-#[derive(Clone, Copy)]
-pub(super) struct Run {
-    pub millis: u64,
-    pub shape: Shape,
-}
-
-impl Run {
-    /// Of so many a second, how many there are in that time.
-    const fn of(self, per_second: u64) -> u64 {
-        per_second * self.millis / 1_000
-    }
-}
-
-/// Payload of each datagram, flows, addresses and whether both ends send.
-pub(super) type Shape = (u64, u64, Family, bool);
-
 /// A link that does this one way. One that is narrow is so both ways, so that its rate is one.
 fn conditions(impairment: &'static str, way: Way) -> Conditions {
     let plain = Conditions::plain();
@@ -197,31 +179,6 @@ impl Cell {
         };
         self.later.extend(kind.later.iter().map(later));
         self
-    }
-}
-
-pub(super) fn setting(axis: &str, value: &str) -> Setting {
-    Setting { axis: axis.to_owned(), value: value.to_owned() }
-}
-
-pub(super) fn cell(
-    text: &str,
-    asked: Asked,
-    conditions: Vec<Conditions>,
-    (family, run): (Family, Run),
-) -> Cell {
-    Cell {
-        name: String::new(),
-        settings: Vec::new(),
-        place: if conditions.len() == 1 { Place::Link } else { Place::Both },
-        family,
-        conditions,
-        later: Vec::new(),
-        words: words(text),
-        duration: Period::from_millis(run.millis),
-        ping_bytes: None,
-        has_samples: text.contains(SAMPLES),
-        asked,
     }
 }
 

@@ -10,6 +10,7 @@ mod others;
 mod places;
 mod relay;
 mod search;
+mod shape;
 
 use pathscope_core::quantity::Period;
 use schemars::JsonSchema;

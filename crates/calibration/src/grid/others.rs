@@ -1,6 +1,6 @@
 //! Other programs over links that lose, double, reorder or overflow, with as many datagrams of the same size a second as ours.
 
-use super::impairments::{PER_SECOND, Run, Shape, cell, setting};
+use super::shape::{PER_SECOND, Run, Shape, cell, setting};
 use crate::cell::{Asked, Cell, Conditions};
 use crate::place::{Family, LINK_ADDRESS};
 

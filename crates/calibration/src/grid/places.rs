@@ -2,7 +2,8 @@
 //! that goes by the source.
 
 use super::Extent;
-use super::impairments::{LINE_BPS, Run, Shape, datagrams, latency, media, setting, streams};
+use super::impairments::{LINE_BPS, datagrams, latency, media, streams};
+use super::shape::{Run, Shape, setting};
 use crate::cell::{Cell, Conditions};
 use crate::evidence::Way;
 use crate::place::{Family, Place, SECOND_WAY};

@@ -2,7 +2,7 @@
 
 use pathscope_core::quantity::Period;
 
-use super::impairments::setting;
+use super::shape::setting;
 use super::{Extent, words};
 use crate::cell::{Asked, Cell, Conditions};
 use crate::place::{Family, Place};

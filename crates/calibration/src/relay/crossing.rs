@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use super::pcap::Captured;
 use crate::cell::Conditions;
-use crate::evidence::Way;
 use crate::samples::Durations;
+use crate::way::Way;
 
 /// The frames of a link that came across, both ways.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -116,7 +116,7 @@ mod tests {
     use super::super::pcap::{Captured, frames};
     use super::Crossing;
     use crate::cell::Conditions;
-    use crate::evidence::Way;
+    use crate::way::Way;
 
     const NEAR: u8 = 1;
     /// 125 bytes take a millisecond.

@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use crate::evidence::{ETHERNET_BYTES, TCP, UDP, Way};
-use crate::moved::Change;
+use crate::change::Change;
+use crate::way::{ETHERNET_BYTES, TCP, UDP, Way};
 
 /// The name of our table; the lab's nodes have no other.
 const TABLE: &str = "pathscope";
@@ -110,7 +110,7 @@ fn counters(said: &str) -> Option<Vec<(String, Passed)>> {
 #[cfg(test)]
 mod tests {
     use super::{Filtered, NAMES, table};
-    use crate::evidence::{TCP, UDP, Way};
+    use crate::way::{TCP, UDP, Way};
 
     /// As nft says it: the n-th counter has n packets more than this, of 100 bytes.
     fn said(first: u64) -> String {

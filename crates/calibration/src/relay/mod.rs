@@ -2,15 +2,13 @@
 //! filter, and its own shaper. Its ledger is the truth for most figures of the modes, so it is held to a truth of its own, in the
 //! same cells and by rows of the same kind.
 //!
-//! `pcap`, `crossing`, `round_trips` and `filters` read what others wrote down, `figures` says what the ledger claims, `rules` what
-//! that is held to; all of these are pure. `watch` starts captures and filters.
+//! `pcap`, `crossing`, `round_trips` and `filters` read what others wrote down, and are pure;
+//! `relay_figures` says what the ledger claims, `rules/relay` what that is held to. `watch` starts captures and filters.
 
 mod crossing;
-mod figures;
 mod filters;
 mod pcap;
 mod round_trips;
-mod rules;
 pub mod shaped;
 pub mod watch;
 
@@ -18,13 +16,11 @@ use pathscope_lab::relay::LinkCounters;
 use serde_json::Value;
 
 pub use crossing::Crossing;
-pub use figures::{found, groups, known_by};
 pub use filters::Filtered;
 pub use round_trips::RoundTrips;
-pub use rules::RULES;
 
-use crate::moved::Change;
-use crate::rule::Against;
+use crate::against::Against;
+use crate::change::Change;
 
 /// The setting of a cell that is done a second time where the kernel shapes the link, and its value.
 pub const SHAPED_TOO: (&str, &str) = ("shaper", "relay, tbf");
@@ -78,7 +74,7 @@ impl Witnesses {
                 self.filtered.iter_mut().for_each(|it| it.change(change));
             }
             Against::Shaper => {
-                self.shaped.iter_mut().for_each(|it| crate::moved::alter(it, change));
+                self.shaped.iter_mut().for_each(|it| crate::change::alter(it, change));
             }
             _ => {}
         }

@@ -72,7 +72,7 @@ impl Captured<'_> {
             0x86dd => (40, 40 + usize::from(short(packet, 4)?), *packet.get(6)?),
             _ => return None,
         };
-        let segment = packet.get(header..).filter(|_| protocol == crate::evidence::TCP)?;
+        let segment = packet.get(header..).filter(|_| protocol == crate::way::TCP)?;
         let own = usize::from(segment.get(12)? >> 4) * 4;
         Some(Segment {
             stamp_ns: self.stamp_ns,

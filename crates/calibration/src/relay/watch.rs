@@ -11,10 +11,10 @@ use pathscope_lab::harness::{Capturing, CapturingError, Lab};
 
 use super::filters::{TAKE_AWAY, TELL, table};
 use super::{Crossing, Filtered, RoundTrips, SHAPED_TOO, Witnesses, pcap};
+use crate::against::Against;
 use crate::cell::Cell;
 use crate::findings::CalibrationCaveat;
 use crate::place::{NEAR, Place};
-use crate::rule::Against;
 
 /// Bytes that are kept of each frame: all headers, and what tells one datagram from another.
 const SNAP: u32 = 128;

@@ -1,4 +1,6 @@
 //! Of goodput over UDP.
+//!
+//! In one file: its rules are one flat table.
 
 use pathscope_experiments::plan::Tolerance::{Absolute, Relative};
 use pathscope_lab::link::{Counts, Tally};

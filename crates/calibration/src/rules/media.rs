@@ -1,4 +1,6 @@
 //! Of streams of frames. Single frames are known of the direction to the client alone, which writes them down.
+//!
+//! In one file: its rules are one flat table.
 
 use std::collections::BTreeMap;
 

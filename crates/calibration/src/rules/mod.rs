@@ -5,6 +5,7 @@ mod goodput;
 mod latency;
 mod media;
 mod multipath;
+mod relay;
 mod search;
 mod variation;
 pub mod without;
@@ -15,7 +16,6 @@ use serde_json::Value;
 use crate::evidence::Evidence;
 use crate::grid::Extent;
 use crate::others;
-use crate::relay;
 use crate::rule::{Against, Rule};
 
 /// All rules.

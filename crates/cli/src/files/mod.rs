@@ -14,17 +14,12 @@ use pathscope_modes::document::Document;
 use pathscope_run::findings::RunCaveat;
 use pathscope_run::records::samples::SampleFile;
 
-use crate::args::DaemonArgs;
-use crate::journal::{self, Kept, Verbosity};
-use crate::verbosity::VerbosityArgs;
+use crate::daemon::DaemonArgs;
 use crate::{Trouble, terminal};
 pub use names::must_differ;
 pub use open::{open, refused};
 pub use result::ResultFile;
 pub use whole::Destination;
-
-/// The option that names a daemon's log.
-pub const LOG_FILE: &str = "--log-file";
 
 /// The files that are wanted.
 #[derive(Debug)]
@@ -71,15 +66,6 @@ impl Files {
             ));
         }
         Ok(file.ok())
-    }
-
-    /// Begins what is written and said while it runs. Where connections or streams are the subject, word of each that ended
-    /// is usual.
-    pub fn keep_journal(&self, verbosity: VerbosityArgs) -> Result<Kept, Trouble> {
-        let asked = self.own.journal.as_ref();
-        let usual = asked.map_or(Verbosity::Failures, |_| Verbosity::Connections);
-        let (subject, args) = asked.cloned().unwrap_or_default();
-        journal::keep(&args, subject, Verbosity::of(verbosity, usual), None)
     }
 
     /// Opened before anything is measured, so that what cannot be written is told then.

@@ -10,6 +10,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use crate::Trouble;
+use crate::daemon::LOG_FILE;
 
 /// Links that lead to links are followed so often, as the system does.
 const MOST_LINKS: usize = 40;
@@ -41,7 +42,7 @@ pub fn must_differ(files: &[(&str, Option<&Path>)]) -> Result<(), Trouble> {
     {
         let Some(there) = redirected_to(handle) else { continue };
         // A daemon's log is where both of them go, and is added to.
-        let same = taken.iter().find(|(option, file)| *file == there && *option != super::LOG_FILE);
+        let same = taken.iter().find(|(option, file)| *file == there && *option != LOG_FILE);
         let path = same.and_then(|(option, _)| {
             files.iter().find(|(named, _)| named == option).and_then(|&(_, path)| path)
         });

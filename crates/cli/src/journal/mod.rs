@@ -51,6 +51,17 @@ pub struct Kept {
     writer: Writer,
 }
 
+/// Begins what is written and said while a subcommand measures. Where connections or streams are its subject, word of each
+/// that ended is usual.
+pub fn keep_of_command(
+    asked: Option<&(JournalSubject, JournalArgs)>,
+    verbosity: VerbosityArgs,
+) -> Result<Kept, Trouble> {
+    let usual = asked.map_or(Verbosity::Failures, |_| Verbosity::Connections);
+    let (subject, args) = asked.cloned().unwrap_or_default();
+    keep(&args, subject, Verbosity::of(verbosity, usual), None)
+}
+
 /// Opens the files, empties them once all are open, and begins. At a server, what is said of its clients' connections
 /// is held back with all else that strangers cause.
 pub fn keep(

@@ -206,7 +206,7 @@ pub struct RunArgs {
     pub output: Option<PathBuf>,
     /// How the result is shown
     #[command(flatten)]
-    pub form: crate::args::FormArgs,
+    pub form: crate::form::FormArgs,
     /// When escape sequences for color are written
     #[command(flatten)]
     pub color: crate::verbosity::ColorArgs,
@@ -235,7 +235,7 @@ pub struct VerifyArgs {
     pub output: Option<PathBuf>,
     /// How the result is shown
     #[command(flatten)]
-    pub form: crate::args::FormArgs,
+    pub form: crate::form::FormArgs,
     /// When escape sequences for color are written
     #[command(flatten)]
     pub color: crate::verbosity::ColorArgs,

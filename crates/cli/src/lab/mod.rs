@@ -4,7 +4,7 @@ mod args;
 mod capture;
 mod counts;
 mod on_node;
-mod presence;
+pub mod presence;
 mod run;
 mod set;
 mod show;
@@ -24,7 +24,7 @@ use pathscope_lab::topology::{Network, Passage, Topology};
 
 pub use self::args::LabArgs;
 use self::args::{DownArgs, LabCommand, UpArgs};
-pub use self::presence::Presence;
+
 pub use self::run::verdict;
 pub use self::verify::verdict as calibration_verdict;
 use crate::{Trouble, terminal};

@@ -7,12 +7,14 @@
 use std::env;
 use std::path::PathBuf;
 
-use pathscope_core::record::{Caveat, LabNode};
+use pathscope_core::record::{Caveat, Host, LabNode, Tool};
 use pathscope_lab::harness;
 use pathscope_lab::relay::RelayAccount;
 use pathscope_lab::running::{
     LAB_VARIABLE, NODE_VARIABLE, REGISTRY_VARIABLE, Registry, RunningLab, TOKEN_VARIABLE,
 };
+
+use pathscope_os::host;
 
 use super::counts;
 use pathscope_lab::findings::LabCaveat;
@@ -68,4 +70,10 @@ impl Presence {
     fn account(&self) -> Result<RelayAccount, String> {
         harness::account(&self.registry, &self.running).map_err(|error| error.to_string())
     }
+}
+
+/// This end, as results describe it.
+pub fn here(presence: Option<&Presence>) -> Host {
+    let tool = Tool { name: "pathscope".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
+    Host { tool, lab: presence.map(Presence::node), ..host::facts() }
 }

@@ -20,9 +20,10 @@ use pathscope_run::timestamp;
 
 use super::args::RunArgs;
 use super::counts;
+use super::presence;
 use crate::files::ResultFile;
 use crate::output::Outputs;
-use crate::{Trouble, measure, terminal, words};
+use crate::{Trouble, terminal, words};
 
 /// Does the experiments.
 pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
@@ -53,7 +54,7 @@ pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
     let request = Request {
         plan: &plan,
         lab,
-        host: measure::here(None),
+        host: presence::here(None),
         command: words::as_typed(std::env::args_os()),
         started_at: timestamp::rfc3339(pathscope_os::clock::wall_unix_ns()),
         stop: &|| stop.reason(),
@@ -165,7 +166,7 @@ fn finish(
             named(file)
         ));
     }
-    measure::conclude(trouble, writing)
+    Trouble::conclude(trouble, writing)
 }
 
 /// What the exit code says of them.

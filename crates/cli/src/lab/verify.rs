@@ -19,9 +19,10 @@ use pathscope_run::timestamp;
 
 use super::args::VerifyArgs;
 use super::counts;
+use super::presence;
 use crate::files::ResultFile;
 use crate::output::Outputs;
-use crate::{Trouble, measure, terminal, words};
+use crate::{Trouble, terminal, words};
 
 /// Measures all cells.
 pub fn verify(registry: &Registry, args: &VerifyArgs) -> Result<(), Trouble> {
@@ -64,7 +65,7 @@ pub fn verify(registry: &Registry, args: &VerifyArgs) -> Result<(), Trouble> {
         },
         folder: folder.path(),
         port: DEFAULT_PORT,
-        host: measure::here(None),
+        host: presence::here(None),
         command: words::as_typed(std::env::args_os()),
         started_at: timestamp::rfc3339(pathscope_os::clock::wall_unix_ns()),
         stop: &|| stop.reason(),
@@ -142,7 +143,7 @@ fn finish(
             named(file)
         ));
     }
-    measure::conclude(trouble, writing)
+    Trouble::conclude(trouble, writing)
 }
 
 /// What the exit code says of it.

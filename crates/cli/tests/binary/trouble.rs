@@ -1,4 +1,6 @@
 //! Bad input and bad luck: a clear sentence, the right exit code, nothing measured lost.
+//!
+//! In one file: one list of troubles, and what is said.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};

@@ -10,9 +10,10 @@ use pathscope_os::{OsError, Waker};
 use rustix::event::epoll::{self, CreateFlags, Event, EventData, EventFlags};
 use rustix::event::{PollFd, PollFlags};
 
+use super::NAME;
 use crate::calls::{Called, timespec};
 use crate::event_loop::{Awaited, EventLoop, Lingering, Pause, Visit, Wire};
-use crate::{EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
+use crate::{EngineError, Finished, SystemCalls, Trouble, Worker};
 
 /// Ready sockets that one wait tells of.
 const EVENTS: usize = 256;
@@ -31,7 +32,7 @@ pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,
     calls: S,
 ) -> Result<Finished<M>, EngineError> {
-    let mut event_loop = EventLoop::open(worker, calls, EngineKind::Epoll, Lingering::Allowed)?;
+    let mut event_loop = EventLoop::open(worker, calls, NAME, Lingering::Allowed)?;
     let mut registrations = Registrations::new(event_loop.waker(), event_loop.slots.len())?;
     while event_loop.is_open() {
         event_loop.tick();

@@ -18,6 +18,9 @@ use pathscope_flow::Machine;
 
 use crate::{EngineError, Finished, SystemCalls, Worker};
 
+/// As it is typed.
+pub const NAME: &str = "epoll";
+
 /// Runs a worker's flows on the calling thread until all are over.
 pub fn run<M: Machine, S: SystemCalls>(
     worker: Worker<M>,

@@ -1,119 +1,15 @@
-//! Several datagrams at once: handed to the system as one that it cuts, or taken from it as one that it joined; several
-//! with one call where it does neither. What is refused leaves in the other way: never lost, never doubled.
+//! Several datagrams with one call, or one that the system joined: received, and presented one after the other.
 
-use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 
 use pathscope_core::id::Lane;
-use pathscope_core::record::BatchUse;
-use pathscope_flow::{Batch, Batches, Machine, RecvMeta, Transport, datagrams_in_one};
-use pathscope_os::Socket;
+use pathscope_flow::{Machine, RecvMeta, Transport};
 use pathscope_os::batches::{Arrived, MOST};
-use pathscope_os::errno::is_batch_refused;
 
 use super::transfer::Step;
 use super::{EventLoop, Slot};
-use crate::worker::{JOINED_BYTES, stride_bytes};
-use crate::{Blocking, SystemCalls, Trouble};
-
-/// How far batches go on one socket.
-#[derive(Debug)]
-pub(crate) struct Batching {
-    cuts: Cuts,
-    /// Bytes of the stride that each receive fills.
-    stride_bytes: usize,
-    /// How what was presented and not consumed is divided.
-    rest: VecDeque<Arrived>,
-}
-
-/// Whether the system cuts what is sent on a socket into datagrams.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Cuts {
-    /// Not asked yet.
-    Untried,
-    /// Into datagrams of so many bytes.
-    Into(usize),
-    /// It may not, or refused once: never again.
-    Refused,
-}
-
-impl Batching {
-    /// For a socket, as these terms have it.
-    pub fn begin<S: SystemCalls>(
-        batches: Batches,
-        socket: &Socket,
-        calls: &mut S,
-    ) -> Option<Box<Self>> {
-        let (cuts, joins, longest) = match batches {
-            Batches::One => return None,
-            Batches::Several { longest } => (Cuts::Refused, false, longest),
-            Batches::Joined { longest } => (Cuts::Untried, calls.join(socket).is_ok(), longest),
-        };
-        let stride_bytes = if joins { JOINED_BYTES } else { stride_bytes(longest) };
-        Some(Box::new(Self { cuts, stride_bytes, rest: VecDeque::new() }))
-    }
-
-    /// How many datagrams of this length may be one batch.
-    pub fn at_once(&self, stride: usize, max: usize) -> usize {
-        if self.cuts == Cuts::Refused { max } else { max.min(datagrams_in_one(stride)) }
-    }
-
-    /// Sends a batch; how many of it the kernel took.
-    pub fn send<S: SystemCalls>(
-        &mut self,
-        (calls, used): (&mut S, &mut BatchUse),
-        socket: &Socket,
-        batch: &Batch<'_>,
-        blocking: Blocking,
-    ) -> Result<usize, Trouble> {
-        let stride = batch.stride();
-        if batch.count() > 1 && self.cuts != Cuts::Refused {
-            match self.send_cut(calls, socket, batch, blocking) {
-                Ok(()) => {
-                    used.cut += batch.count() as u64;
-                    return Ok(batch.count());
-                }
-                Err(Trouble::Failed(errno)) if is_batch_refused(errno) => {
-                    used.refused += 1;
-                    self.cuts = Cuts::Refused;
-                    // Where it was never switched on, it need not be switched off.
-                    let _ = calls.cut(socket, 0);
-                }
-                Err(trouble) => return Err(trouble),
-            }
-        }
-        calls.send_datagrams(socket, batch.bytes(), stride, blocking)
-    }
-
-    fn send_cut<S: SystemCalls>(
-        &mut self,
-        calls: &mut S,
-        socket: &Socket,
-        batch: &Batch<'_>,
-        blocking: Blocking,
-    ) -> Result<(), Trouble> {
-        if self.cuts != Cuts::Into(batch.stride()) {
-            calls.cut(socket, batch.stride())?;
-            self.cuts = Cuts::Into(batch.stride());
-        }
-        calls.send_cut(socket, batch.bytes(), blocking)
-    }
-
-    /// The first of what was not consumed.
-    pub fn first_rest(&self) -> Option<Arrived> {
-        self.rest.front().copied()
-    }
-
-    /// So many bytes of the first rest were consumed.
-    pub fn consume(&mut self, consumed: usize) {
-        if let Some(first) = self.rest.front_mut() {
-            first.len -= consumed.min(first.len);
-            if first.len == 0 {
-                self.rest.pop_front();
-            }
-        }
-    }
-}
+use crate::worker::JOINED_BYTES;
+use crate::{Blocking, SystemCalls};
 
 impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     /// Receives several, and presents them one after the other. What comes behind one that was not consumed, or when the

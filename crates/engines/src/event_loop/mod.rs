@@ -6,7 +6,9 @@
 
 mod attend;
 mod batches;
+mod batching;
 mod lanes;
+mod numbers;
 mod reports;
 mod rest;
 mod room;
@@ -26,10 +28,10 @@ use pathscope_os::{Waker, memory};
 
 use crate::inbox::{Inbox, Notice, Outbox};
 use crate::timers::Timers;
-use crate::{Ended, EngineError, EngineKind, Finished, ReportOf, Succession, SystemCalls, Worker};
+use crate::{Ended, EngineError, Finished, ReportOf, Succession, SystemCalls, Worker};
 
 use attend::Kept;
-use batches::Batching;
+use batching::Batching;
 use reports::Reports;
 pub(crate) use rest::{Pause, Rest};
 use room::Room;
@@ -97,7 +99,7 @@ pub(crate) struct EventLoop<M: Machine, S> {
 /// What the worker's thread used.
 #[derive(Debug)]
 struct Account {
-    engine: EngineKind,
+    engine: &'static str,
     wait: Wait,
     began: Tick,
     used_before: Option<ThreadUsage>,
@@ -126,7 +128,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
     pub fn open(
         worker: Worker<M>,
         mut calls: S,
-        engine: EngineKind,
+        engine: &'static str,
         lingering: Lingering,
     ) -> Result<Self, EngineError> {
         let terms = worker.terms;
@@ -260,7 +262,7 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
             preempted: used.preempted,
             waited_ns: used.waited_ns,
             flows: self.account.flows,
-            engine: self.account.engine.name().to_owned(),
+            engine: self.account.engine.to_owned(),
             wait: self.account.wait.name().to_owned(),
             operations: self.account.operations,
             batches: self.account.may_batch.then_some(self.account.batches),

@@ -7,9 +7,9 @@ use pathscope_core::id::Lane;
 use pathscope_flow::{Close, Event, Machine, Phase, RecvWant, SendWant, Transport, Want};
 use pathscope_os::Socket;
 
-use super::stamps::Numbers;
+use super::numbers::Numbers;
 
-use super::batches::Batching;
+use super::batching::Batching;
 
 /// One flow and its sockets.
 #[derive(Debug)]

@@ -9,6 +9,7 @@ use pathscope_flow::{Event, Machine, Transport};
 use pathscope_os::errno::errno_name;
 use pathscope_os::stamps::WallClock;
 
+use super::numbers::Numbers;
 use super::{EventLoop, Slot};
 use crate::{SystemCalls, Trouble};
 
@@ -17,26 +18,6 @@ use crate::{SystemCalls, Trouble};
 pub(crate) struct Stamps {
     pub wall: WallClock,
     refused: Option<i32>,
-}
-
-/// The numbers of what left one lane.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Numbers {
-    /// Datagrams that were sent.
-    sent: u64,
-    /// Of those, how many before the kernel began to count.
-    base: u64,
-    /// One above the last that was told of.
-    heard: u64,
-}
-
-impl Numbers {
-    /// Which datagram a number of the kernel's is: it counts in 32 bits.
-    fn of(self, number: u32) -> u64 {
-        let expected = self.heard.wrapping_sub(self.base) as u32;
-        let ahead = number.wrapping_sub(expected) as i32;
-        self.heard.wrapping_add_signed(ahead.into())
-    }
 }
 
 impl Stamps {
@@ -111,22 +92,5 @@ impl<M: Machine, S: SystemCalls> EventLoop<M, S> {
                 self.deliver(place, Event::HandedOver { lane, number, at });
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_kernel_s_numbers_go_on_beyond_32_bits() {
-        let numbers = |heard, base| Numbers { sent: u64::MAX, base, heard };
-        assert_eq!(numbers(0, 0).of(0), 0);
-        assert_eq!(numbers(7, 5).of(2), 7);
-        assert_eq!(numbers(7, 5).of(0), 5);
-        let many = 3 << 32;
-        assert_eq!(numbers(many, 0).of(0), many);
-        assert_eq!(numbers(many, 0).of(u32::MAX), many - 1);
-        assert_eq!(numbers(many - 1, 0).of(4), many + 4);
     }
 }

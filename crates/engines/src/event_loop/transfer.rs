@@ -1,4 +1,6 @@
 //! Bytes: what a flow wants to send and receive, carried out as far as its sockets go along.
+//!
+//! In one file: sending and receiving, whose steps mirror each other.
 
 use std::num::NonZeroUsize;
 

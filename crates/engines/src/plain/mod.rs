@@ -18,7 +18,10 @@ use pathscope_os::{OsError, Socket, Waker};
 
 use crate::calls::{Called, Watch, poll};
 use crate::event_loop::{Awaited, EventLoop, Lingering, Medium, Pause, Slot, Step, Visit, Wire};
-use crate::{Blocking, EngineError, EngineKind, Finished, SystemCalls, Trouble, Worker};
+use crate::{Blocking, EngineError, Finished, SystemCalls, Trouble, Worker};
+
+/// As it is typed.
+pub const NAME: &str = "plain";
 
 pub use split::run_split;
 
@@ -57,7 +60,7 @@ fn work<M: Machine, S: SystemCalls>(
     lingering: Lingering,
 ) -> Result<Finished<M>, EngineError> {
     let sleeps = worker.terms.wait == Wait::Sleep;
-    let mut event_loop = EventLoop::open(worker, calls, EngineKind::Plain, lingering)?;
+    let mut event_loop = EventLoop::open(worker, calls, NAME, lingering)?;
     let mut blocks = Blocks::Again;
     while event_loop.is_open() {
         event_loop.tick();

@@ -1,5 +1,7 @@
 //! Machines that break where an engine does: streams that check every byte, messages that check their
 //! order, timers that check the clock.
+//!
+//! In one file: the machines of one suite, each a few lines.
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};

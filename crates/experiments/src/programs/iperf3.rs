@@ -5,7 +5,7 @@ use pathscope_modes::offered::{Load, Offered};
 use serde_json::Value;
 
 use super::{Known, Listed, Numbers, Said, Server, failed, judge_taken};
-use crate::judge::Promise;
+use crate::promise::Promise;
 use crate::theory::Transmission;
 
 /// All about it.

@@ -14,7 +14,7 @@ use pathscope_core::error::Failure;
 use pathscope_modes::document::Document;
 use pathscope_modes::figures::{FigureId, FigureIdError, Unit};
 
-use crate::judge::Promise;
+use crate::promise::Promise;
 use crate::theory::Transmission;
 
 /// What is started.

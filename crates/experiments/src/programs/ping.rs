@@ -5,7 +5,7 @@ use pathscope_modes::figures::Unit;
 use pathscope_modes::offered::PingSizes;
 
 use super::{Known, Listed, Numbers, Said, judge_taken};
-use crate::judge::Promise;
+use crate::promise::Promise;
 use crate::theory::Transmission;
 
 /// All about it.

@@ -1,4 +1,6 @@
 //! Experiments from the file that describes their network. All faults are told at once, with lines.
+//!
+//! In one file: one description, read from its top to its bottom.
 
 #[cfg(test)]
 mod tests;

@@ -2,6 +2,8 @@
 //!
 //! A program has ended when its process has, and when nobody holds its outputs any more. Whoever holds them a moment longer is
 //! something that it left behind, and is ended.
+//!
+//! In one file: one step from its programs to its figures.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::os::unix::process::ExitStatusExt as _;

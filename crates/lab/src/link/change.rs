@@ -11,8 +11,9 @@ use pathscope_core::quantity::Period;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use super::error::ConditionsError;
 use super::words::{self, WordError};
-use super::{Chance, Conditions, ConditionsError, Loss, Queue, Rate, Reordering};
+use super::{Chance, Loss, Queue, Rate, Reordering};
 
 /// A partial set of conditions: those that are named become so, the others stay.
 ///
@@ -53,21 +54,6 @@ pub enum Order {
 const KEYS: [&str; 8] = ["rate", "delay", "jitter", "queue", "loss", "dup", "corrupt", "reorder"];
 
 impl Change {
-    /// These conditions after this change, if a link can be like that.
-    pub fn of(&self, before: &Conditions) -> Result<Conditions, ConditionsError> {
-        let after = Conditions {
-            rate: self.rate.unwrap_or(before.rate),
-            delay: self.delay.unwrap_or(before.delay),
-            jitter: self.jitter.unwrap_or(before.jitter),
-            queue: self.queue.unwrap_or(before.queue),
-            loss: self.loss.unwrap_or(before.loss),
-            duplication: self.duplication.unwrap_or(before.duplication),
-            corruption: self.corruption.unwrap_or(before.corruption),
-            reordering: self.reordering.unwrap_or(before.reordering),
-        };
-        after.check().map(|()| after)
-    }
-
     /// Takes over one word, as `delay` and `20ms`.
     fn set(&mut self, key: &str, value: &str) -> Result<(), ConditionsError> {
         match key {
@@ -193,43 +179,13 @@ impl<'de> Deserialize<'de> for Order {
     }
 }
 
-impl TryFrom<Change> for Conditions {
-    type Error = ConditionsError;
-
-    fn try_from(change: Change) -> Result<Self, ConditionsError> {
-        change.of(&Self::default())
-    }
-}
-
-/// Every condition, named.
-impl From<Conditions> for Change {
-    fn from(conditions: Conditions) -> Self {
-        Self {
-            rate: Some(conditions.rate),
-            delay: Some(conditions.delay),
-            jitter: Some(conditions.jitter),
-            queue: Some(conditions.queue),
-            loss: Some(conditions.loss),
-            duplication: Some(conditions.duplication),
-            corruption: Some(conditions.corruption),
-            reordering: Some(conditions.reordering),
-        }
-    }
-}
-
-/// Every condition as it would be typed.
-impl fmt::Display for Conditions {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Change::from(*self).fmt(formatter)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use pathscope_core::quantity::BitRate;
     use proptest::prelude::*;
 
     use super::*;
+    use crate::link::Conditions;
 
     fn chance() -> impl Strategy<Value = Chance> {
         (0..=Chance::ALWAYS.0).prop_map(Chance)
@@ -290,7 +246,7 @@ mod tests {
         let order: Order = typed.parse().expect("every word is known");
         assert_eq!(order.to_string(), typed);
         let Order::Change(change) = order else { panic!("{order:?}") };
-        let conditions = change.of(&Conditions::default()).expect("a link can be like that");
+        let conditions = Conditions::default().after(&change).expect("a link can be like that");
         assert_eq!(conditions.to_string(), typed);
         let stored = serde_json::to_string(&conditions).expect("words are JSON");
         assert!(stored.contains(r#""queue":"67p""#), "{stored}");
@@ -301,9 +257,9 @@ mod tests {
     fn a_change_leaves_the_rest_as_it_was() {
         let before = Conditions { delay: Period::from_millis(20), ..Conditions::default() };
         let change = Change { jitter: Some(Period::from_millis(2)), ..Change::default() };
-        let after = change.of(&before).expect("jitter is less than delay");
+        let after = before.after(&change).expect("jitter is less than delay");
         assert_eq!(after, Conditions { jitter: Period::from_millis(2), ..before });
-        assert!(change.of(&Conditions::default()).is_err(), "no delay to differ from");
+        assert!(Conditions::default().after(&change).is_err(), "no delay to differ from");
     }
 
     #[test]

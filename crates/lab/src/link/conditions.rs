@@ -2,12 +2,15 @@
 //!
 //! How each is written in words stands with its type; all of them together are a [`Change`].
 
+use std::fmt;
+
 use pathscope_core::quantity::Period;
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
+use super::change::Change;
+use super::error::ConditionsError;
 use super::words;
-use super::{Chance, Change, Loss, Queue, Rate, Reordering};
+use super::{Chance, Loss, Queue, Rate, Reordering};
 
 /// What one direction of a link does to each frame, in this order: queue, rate, then on the wire
 /// loss, corruption, duplication, delay with its jitter, and reordering.
@@ -51,51 +54,22 @@ pub const MOST_QUEUE_BYTES: u64 = 128 << 20;
 /// How many frames may pass one.
 pub const MOST_DISTANCE: u32 = 1_000;
 
-/// Why conditions cannot be.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-pub enum ConditionsError {
-    /// One is outside of its range.
-    #[error("set {key}={value}: {range}; {remedy}")]
-    OutOfRange {
-        /// The key as it is typed.
-        key: &'static str,
-        /// Its value as it is typed.
-        value: String,
-        /// What is allowed.
-        range: &'static str,
-        /// What to do instead.
-        remedy: &'static str,
-    },
-    /// A word for one could not be understood.
-    #[error("set {key}: {fault}")]
-    Word {
-        /// The key as it is typed.
-        key: &'static str,
-        /// What is wrong.
-        fault: super::WordError,
-    },
-    /// Not a word about a link.
-    #[error(
-        "understand '{typed}' of a link; write KEY=VALUE with a key of {keys}, or 'cut' or 'restore' alone"
-    )]
-    NoSuchWord {
-        /// What was typed.
-        typed: String,
-        /// The keys there are.
-        keys: String,
-    },
-    /// The same key twice: which of them is meant?
-    #[error("set {key} twice at once; write it once")]
-    Twice {
-        /// The key as it is typed.
-        key: &'static str,
-    },
-    /// Nothing was typed.
-    #[error("change a link by nothing; write for example delay=20ms loss=1%")]
-    Nothing,
-}
-
 impl Conditions {
+    /// These conditions after a change, if a link can be like that.
+    pub fn after(&self, change: &Change) -> Result<Self, ConditionsError> {
+        let after = Self {
+            rate: change.rate.unwrap_or(self.rate),
+            delay: change.delay.unwrap_or(self.delay),
+            jitter: change.jitter.unwrap_or(self.jitter),
+            queue: change.queue.unwrap_or(self.queue),
+            loss: change.loss.unwrap_or(self.loss),
+            duplication: change.duplication.unwrap_or(self.duplication),
+            corruption: change.corruption.unwrap_or(self.corruption),
+            reordering: change.reordering.unwrap_or(self.reordering),
+        };
+        after.check().map(|()| after)
+    }
+
     /// Whether a link can be like this; the first fault otherwise.
     pub fn check(&self) -> Result<(), ConditionsError> {
         self.check_rate_and_queue()?;
@@ -168,6 +142,37 @@ fn check(
         return Ok(());
     }
     Err(ConditionsError::OutOfRange { key, value: value(), range, remedy })
+}
+
+impl TryFrom<Change> for Conditions {
+    type Error = ConditionsError;
+
+    fn try_from(change: Change) -> Result<Self, ConditionsError> {
+        Self::default().after(&change)
+    }
+}
+
+/// Every condition, named.
+impl From<Conditions> for Change {
+    fn from(conditions: Conditions) -> Self {
+        Self {
+            rate: Some(conditions.rate),
+            delay: Some(conditions.delay),
+            jitter: Some(conditions.jitter),
+            queue: Some(conditions.queue),
+            loss: Some(conditions.loss),
+            duplication: Some(conditions.duplication),
+            corruption: Some(conditions.corruption),
+            reordering: Some(conditions.reordering),
+        }
+    }
+}
+
+/// Every condition as it would be typed.
+impl fmt::Display for Conditions {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Change::from(*self).fmt(formatter)
+    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ mod chance;
 mod change;
 mod conditions;
 mod direction;
+mod error;
 mod frame;
 mod impairments;
 mod ledger;
@@ -17,10 +18,10 @@ mod words;
 pub use chance::Chance;
 pub use change::{Change, Order};
 pub use conditions::{
-    Conditions, ConditionsError, MOST_DELAY, MOST_DISTANCE, MOST_QUEUE_BYTES, MOST_QUEUE_FRAMES,
-    MOST_RATE,
+    Conditions, MOST_DELAY, MOST_DISTANCE, MOST_QUEUE_BYTES, MOST_QUEUE_FRAMES, MOST_RATE,
 };
 pub use direction::{Delivery, Direction, MOST_BYTES, MOST_FRAMES};
+pub use error::ConditionsError;
 pub use frame::Frame;
 pub use impairments::{Loss, Reordering};
 pub use ledger::{

@@ -184,7 +184,7 @@ impl Carrier {
             let Some(conditions) = after.get_mut(*wire) else { continue };
             for index in indices(*way) {
                 if let crate::link::Order::Change(change) = order {
-                    conditions[index] = change.of(&conditions[index])?;
+                    conditions[index] = conditions[index].after(change)?;
                 }
             }
         }

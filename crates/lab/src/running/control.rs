@@ -2,16 +2,16 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Registry, RunningLab, RunningLabError};
 use crate::link::Order;
 use crate::relay::{Counters, RelayAccount};
 
 /// How long a keeper may take over an answer. Ending programs takes it the longest.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The longest question, in bytes.
 const MOST_WORDS: u64 = 1 << 20;
@@ -59,26 +59,9 @@ pub enum Answer {
     Refused(String),
 }
 
-/// Asks the keeper of a lab.
-pub fn ask(
-    registry: &Registry,
-    running: &RunningLab,
-    request: &Request,
-) -> Result<Answer, RunningLabError> {
-    match ask_by_name(registry, &running.name, request, PATIENCE) {
-        Ok(Answer::Refused(why)) => Err(RunningLabError::Refused(why)),
-        Ok(answer) => Ok(answer),
-        Err(trouble) => Err(RunningLabError::Keeper {
-            lab: running.name.clone(),
-            keeper: running.keeper,
-            trouble,
-        }),
-    }
-}
-
-/// Asks a keeper to end that is known by its lab's name alone; what it did instead where it does not.
-pub(super) fn ask_to_end(registry: &Registry, name: &str) -> Result<Answer, String> {
-    ask_by_name(registry, name, &Request::Down, PATIENCE)
+/// Asks a keeper to end that is known by its control socket alone; what it did instead where it does not.
+pub(super) fn ask_to_end(control: &Path) -> Result<Answer, String> {
+    ask_at(control, &Request::Down, PATIENCE)
 }
 
 /// What a keeper says that is taking its lab down.
@@ -86,22 +69,22 @@ pub(crate) const GOING: &str = "this lab is being taken down";
 
 /// Whether a keeper by this name answers within this time, and stays. One of an earlier version does not understand the
 /// question, and stays as long as it answers.
-pub(super) fn stays(registry: &Registry, name: &str, patience: Duration) -> bool {
-    match ask_by_name(registry, name, &Request::Stays, patience) {
+pub(super) fn stays(control: &Path, patience: Duration) -> bool {
+    match ask_at(control, &Request::Stays, patience) {
         Ok(Answer::Refused(why)) => why != GOING,
         Ok(Answer::Done | Answer::Account(_) | Answer::Counters(_)) => true,
         Err(_) => false,
     }
 }
 
-fn ask_by_name(
-    registry: &Registry,
-    name: &str,
+/// Asks whoever listens at this socket.
+pub(super) fn ask_at(
+    control: &Path,
     request: &Request,
     patience: Duration,
 ) -> Result<Answer, String> {
     let silent = |error: std::io::Error| format!("does not answer ({error})");
-    let mut stream = UnixStream::connect(registry.control(name)).map_err(silent)?;
+    let mut stream = UnixStream::connect(control).map_err(silent)?;
     stream.set_read_timeout(Some(patience)).map_err(silent)?;
     stream.set_write_timeout(Some(patience)).map_err(silent)?;
     let mut line =

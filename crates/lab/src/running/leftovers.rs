@@ -130,7 +130,7 @@ pub fn down(registry: &Registry, name: &str) -> Result<Down, RunningLabError> {
     // Opened while it certainly lives, since its number may be another's later.
     let process = running.as_ref().ok().and_then(keeper_process);
     let keeper = process.and_then(|process| pidfd_open(process, PidfdFlags::empty()).ok());
-    let trouble = match ask_to_end(registry, name) {
+    let trouble = match ask_to_end(&registry.control(name)) {
         Ok(Answer::Refused(why)) => return Err(RunningLabError::Refused(why)),
         Ok(_) => {
             let is_gone = watch.wait_until_free(FAREWELL)

@@ -13,13 +13,13 @@ use std::path::PathBuf;
 
 use pathscope_os::OsError;
 
-pub use control::{Answer, Request, SetOrder, ask};
+pub use control::{Answer, Request, SetOrder};
 pub(crate) use control::{GOING, reply};
 pub use enter::enter;
 pub use leftovers::{Down, Left, down, end_programs};
 pub(crate) use leftovers::{clear_for_another, forget, mark};
 pub(crate) use registry::Hold;
-pub use registry::{NodePlace, Registry, RunningLab, Shaper, fresh_token};
+pub use registry::{NodePlace, Registry, RunningLab, Shaper, ask, fresh_token};
 
 /// Variables that every program on a node finds in its environment.
 pub const TOKEN_VARIABLE: &str = "PATHSCOPE_LAB_TOKEN";

@@ -1,5 +1,7 @@
 //! Where labs are written down while they stand: a folder for each, with its description, the socket on
 //! which its keeper listens, and the names of its nodes for programs on them.
+//!
+//! In one file: one folder of labs, from claiming a name to giving it back.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -15,6 +17,7 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
+use super::control::{Answer, Request};
 use super::{RunningLabError, control};
 use crate::topology::Network;
 
@@ -224,7 +227,8 @@ impl Registry {
                 Holding::Missing => {}
                 Holding::Others(_) => {
                     let left = end.nanos_since(clock::now());
-                    if left == 0 || control::stays(self, name, Duration::from_nanos(left)) {
+                    if left == 0 || control::stays(&self.control(name), Duration::from_nanos(left))
+                    {
                         return Err(RunningLabError::NameInUse { name: name.to_owned() });
                     }
                 }
@@ -379,4 +383,21 @@ fn hosts(network: &Network) -> String {
 /// A token that no other lab has.
 pub fn fresh_token() -> Result<String, RunningLabError> {
     Ok(format!("{:032x}", u128::from_be_bytes(random::bytes()?)))
+}
+
+/// Asks the keeper of a lab.
+pub fn ask(
+    registry: &Registry,
+    running: &RunningLab,
+    request: &Request,
+) -> Result<Answer, RunningLabError> {
+    match control::ask_at(&registry.control(&running.name), request, control::PATIENCE) {
+        Ok(Answer::Refused(why)) => Err(RunningLabError::Refused(why)),
+        Ok(answer) => Ok(answer),
+        Err(trouble) => Err(RunningLabError::Keeper {
+            lab: running.name.clone(),
+            keeper: running.keeper,
+            trouble,
+        }),
+    }
 }

@@ -4,9 +4,8 @@
 
 use pathscope_core::quantity::{BitRate, Period};
 
-use super::network::{Kind, Network};
-use super::validate;
-use crate::description::{Fault, Faults, Place, Said};
+use super::network::Kind;
+use crate::description::{Fault, Place, Said};
 use crate::link::{Conditions, Loss, Queue, Rate};
 
 /// What a network looks like: nodes, links, and what was stated about addresses and routes.
@@ -94,11 +93,6 @@ impl Topology {
             faults: Vec::new(),
             named_last: NamedLast::Nothing,
         }
-    }
-
-    /// The network that was stated, or all that is wrong with it.
-    pub fn network(&self) -> Result<Network, Faults> {
-        validate::judge(self)
     }
 
     /// A node that sends and receives and forwards nothing.

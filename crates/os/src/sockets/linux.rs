@@ -1,4 +1,6 @@
 //! Linux: sockets through socket2 and rustix.
+//!
+//! In one file: what one system does for one module, call by call.
 
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
@@ -13,10 +15,9 @@ use rustix::net::sockopt::{self, Timeout};
 use rustix::net::{Shutdown, SocketFlags};
 use socket2::{Domain, Protocol, SockRef, TcpKeepalive, Type};
 
-use super::{Settings, Socket};
+use super::Settings;
+use crate::socket::{Handle, Socket};
 use crate::{OsError, Waker, clock, datagrams, routes};
-
-pub type Handle = OwnedFd;
 
 /// From one question whether the other end is there to the next.
 const KEEPALIVE_EVERY: Duration = Duration::from_secs(1);

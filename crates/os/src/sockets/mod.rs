@@ -22,11 +22,8 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::record::SocketFacts;
 
+pub use crate::socket::Socket;
 use crate::{OsError, Waker};
-
-/// An open socket. Closed when dropped; put it behind an `Arc` to share it.
-#[derive(Debug)]
-pub struct Socket(imp::Handle);
 
 /// How a socket is to be set before it is used. The default leaves all to the system, but for Nagle's
 /// algorithm, which no measurement wants.

@@ -1,6 +1,5 @@
 //! Any other system: no socket can be opened, so none exists.
 
-use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, TcpStream, UdpSocket};
 use std::time::Duration;
@@ -8,10 +7,9 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::record::SocketFacts;
 
-use super::{Settings, Socket};
+use super::Settings;
+use crate::socket::{Handle, Socket};
 use crate::{OsError, Waker};
-
-pub type Handle = Infallible;
 
 const UNSUPPORTED: OsError =
     OsError::Unsupported { what: "opening a socket", why: "only Linux so far" };

@@ -7,6 +7,8 @@
 //!                                        stop, from any side, winds up: the flows are told,
 //!                                        reports are exchanged all the same
 //! ```
+//!
+//! In one file: one state that both ends share while a test is under way.
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};

@@ -13,6 +13,8 @@
 //! drawn here is what happens where the session itself is gone. A session that is made anew goes the same way, for the test
 //! that runs: it is proposed again, with its token and the name of the session that it had, its lanes are attached again,
 //! and its flows here never stop.
+//!
+//! In one file: one end's dialogue, whose states are read side by side.
 
 mod losses;
 

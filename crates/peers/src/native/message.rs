@@ -20,6 +20,8 @@
 //! ```
 //!
 //! From either end, `stop` may come at any time after the hello, `ping` and `pong` after the welcome.
+//!
+//! In one file: one message of the protocol after the other, written and read.
 
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, Host, Substitution};

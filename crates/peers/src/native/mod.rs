@@ -6,6 +6,7 @@
 //! (version 2, which `link` keeps so that a lost connection can be made anew); [`Attaching`] and
 //! [`Challenger`] bring a UDP flow in. The wire format for implementers is `docs/protocol.md`.
 
+mod access;
 mod active_test;
 mod body;
 mod checksum;
@@ -44,6 +45,7 @@ use pathscope_core::record::Host;
 
 use crate::Refusal;
 
+pub use access::Access;
 pub use client::Client;
 pub use connection::connection_id;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
@@ -52,7 +54,7 @@ pub use opening::{
     OPENING_BYTES, Opening, OpeningError, Return, Seat, decode_ack, decode_checked_ack, encode_ack,
     encode_checked_ack,
 };
-pub use proof::{Access, Proof};
+pub use proof::Proof;
 pub use renewal::Renewals;
 pub use seats::Seats;
 pub use server::{Server, ServerSettings};

@@ -24,6 +24,8 @@
 //! begins no UTF-8 text and no foreign peer's first message; the line ends and the 1a after the name
 //! tell when something on the way treats bytes as text. This layout never changes: it is how versions
 //! that differ in everything else find out. A control opening without a check is of a client that speaks version 1 alone.
+//!
+//! In one file: one exchange, both sides of it, and its tests on the wire.
 
 use std::fmt;
 

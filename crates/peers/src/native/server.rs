@@ -7,6 +7,8 @@
 //!     v                 +-----------------------------end----------------------------------+
 //!  Refused --client closes--> End
 //! ```
+//!
+//! In one file: one end's dialogue, whose states are read side by side.
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};

@@ -2,6 +2,8 @@
 //!
 //! Here: when something is written down, and what it says. Not here: files and how rows look; a [`Sink`]
 //! takes entries and returns at once.
+//!
+//! In one file: what is written down of a connection from its begin to its end.
 
 use std::collections::{HashMap, VecDeque};
 use std::fmt;

@@ -1,5 +1,7 @@
 //! The server: one thread that listens and hands every connection to the session it belongs to, and one
 //! thread a session. No operation on one connection delays another.
+//!
+//! In one file: one server from its sockets to its end.
 
 mod embedded;
 mod farewell;

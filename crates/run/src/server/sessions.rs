@@ -24,7 +24,7 @@ use pathscope_peers::native::{
 
 pub(super) use admission::Admission;
 
-use super::needs::FILES_OF_SESSION;
+use super::needs::{FILES_OF_SESSION, most_attached};
 use super::pending::SeatRequest;
 use crate::connect::settings;
 use crate::error::RunError;
@@ -163,17 +163,6 @@ struct Claimed {
     inbox: Inbox,
     settings: Settings,
     attended: Option<Attended>,
-}
-
-/// Of a test with few connections, so many may come before those that they follow are closed here: a worker that has no
-/// processor for a moment closes none.
-const LEAST_AHEAD: u32 = 64;
-
-/// How many sockets the flows of a group have at once, at most. Of connections that are replaced, some may come before those
-/// that they follow are closed, and no more than the client has in the making.
-pub(super) fn most_attached(test: &Test, group: &Group) -> u32 {
-    let ahead = if group.replaces() { test.plan.connect_limit() } else { 0 };
-    group.flows + ahead.min(group.flows.max(LEAST_AHEAD))
 }
 
 fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {

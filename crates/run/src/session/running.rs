@@ -1,4 +1,6 @@
 //! One test as one end runs it: from the sockets of its flows to its report.
+//!
+//! In one file: one test from its start to its report, as messages come.
 
 mod delivery;
 mod looks;

@@ -11,7 +11,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
 
-use crate::text::{common_scales, shown_alone, shown_beside};
+use crate::value::{scales, shown_alone, shown_beside};
 use crate::view::View;
 
 /// Writes the result as Markdown when the run has ended.
@@ -102,7 +102,7 @@ fn table(table: &Table) -> String {
     }
     let values: Vec<Vec<Option<&Value>>> =
         (0..count).map(|at| table.rows.iter().map(|row| row.cells.get(at)).collect()).collect();
-    let scales = common_scales(&values);
+    let scales = scales(&values);
     let head = (0..count).map(|at| {
         let name = table.columns.get(at).map_or("", |column| column.head.as_str());
         match &scales[at] {
@@ -136,7 +136,7 @@ fn row(cells: &[String]) -> String {
 fn words(text: &str) -> String {
     let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut words = String::with_capacity(line.len());
-    for character in crate::text::clean(&line).chars() {
+    for character in crate::words::clean(&line).chars() {
         match character {
             '<' => words.push_str("&lt;"),
             '&' => words.push_str("&amp;"),

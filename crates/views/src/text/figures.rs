@@ -8,8 +8,8 @@ use pathscope_core::quantity::{Scale, duration_ns};
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::value::{self, Shown};
-use super::words;
+use crate::value::{self, Shown};
+use crate::words;
 
 /// Labels longer than this push their own figure aside, and not all of them.
 const LONGEST_LABEL: usize = 28;

@@ -7,8 +7,8 @@ use pathscope_core::stats::Distribution;
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::{value, words};
 use crate::view::Charset;
+use crate::{value, words};
 
 const ROWS: usize = 8;
 const LONGEST_BAR: usize = 32;

@@ -1,7 +1,7 @@
 //! One line in the making: pieces of text with their styles, and how wide they are together.
 
-use super::words;
 use crate::view::Color;
+use crate::words;
 
 /// How a piece of text stands out.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]

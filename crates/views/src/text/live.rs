@@ -9,8 +9,8 @@ use pathscope_core::quantity::Scale;
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::value;
-use super::words;
+use crate::value;
+use crate::words;
 
 /// Spaces before each column.
 const GAP: usize = 2;

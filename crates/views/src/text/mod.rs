@@ -14,26 +14,6 @@ mod series;
 mod table;
 #[cfg(test)]
 mod tests;
-mod value;
 mod view;
-mod words;
 
-pub(crate) use table::scales as common_scales;
 pub use view::Text;
-pub use words::{ascii, clean};
-
-use pathscope_core::presentation::Value;
-use pathscope_core::quantity::Scale;
-
-/// A value in the unit that suits it alone.
-pub(crate) fn shown_alone(value: &Value) -> String {
-    value::alone(value).text()
-}
-
-/// A value beside others: in a unit that they share, which stands elsewhere.
-pub(crate) fn shown_beside(value: &Value, scale: Option<&Scale>) -> String {
-    match value::beside(value, scale) {
-        value::Shown::Number { number, .. } if scale.is_some() => number,
-        shown => shown.text(),
-    }
-}

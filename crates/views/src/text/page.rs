@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use super::line::{Line, Style};
-use super::words;
 use crate::view::{Charset, Color};
+use crate::words;
 
 /// Narrower than this nothing can be laid out; lines are then wider than the output.
 const LEAST_COLUMNS: usize = 24;

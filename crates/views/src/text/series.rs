@@ -6,7 +6,7 @@ use pathscope_core::quantity::{count, duration_range, rate_range};
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::words;
+use crate::words;
 
 const BLOCKS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 /// Fewer blocks than this show no course.

@@ -10,8 +10,8 @@ use pathscope_core::quantity::Scale;
 
 use super::line::{Line, Style};
 use super::page::Page;
-use super::value::{self, Shown};
-use super::words;
+use crate::value::{self, Shown};
+use crate::words;
 
 /// Spaces before each column.
 const GAP: usize = 2;
@@ -69,27 +69,12 @@ fn columns(table: &Table) -> Vec<Column> {
         .map(|index| table.rows.iter().map(|row| row.cells.get(index)).collect())
         .collect();
     let heads = table.columns.iter().map(|column| column.head.as_str()).chain(iter::repeat(""));
-    let scales = scales(&values);
+    let scales = value::scales(&values);
     let columns = heads.zip(&values).zip(scales);
     columns
         .map(|((head, values), scale)| Column::of(head, values, scale))
         .filter(|column| !column.is_empty())
         .collect()
-}
-
-/// The unit of each column: one for all neighbours of a kind where one suits them, since p50 and p99 are
-/// compared, too.
-pub fn scales(columns: &[Vec<Option<&Value>>]) -> Vec<Option<Scale>> {
-    let own = |values: &Vec<Option<&Value>>| value::common_scale(values.iter().copied().flatten());
-    let scaled: Vec<_> = columns.iter().map(|values| (values, own(values))).collect();
-    let kind = |scale: &Option<Scale>| scale.map(|scale| scale.dimension());
-    let neighbours = scaled.chunk_by(|left, right| kind(&left.1) == kind(&right.1));
-    let shared = neighbours.flat_map(|run| {
-        let values = run.iter().flat_map(|(values, _)| values.iter());
-        let common = value::common_scale(values.copied().flatten());
-        run.iter().map(move |&(_, own)| own.and(common).or(own))
-    });
-    shared.collect()
 }
 
 impl Column {

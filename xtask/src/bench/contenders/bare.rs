@@ -4,7 +4,7 @@ use anyhow::{Result, bail};
 
 use super::super::case::{Case, Direction, Measure, Protocol, Wait};
 use super::super::conditions::Conditions;
-use super::super::ends::Outputs;
+use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, number_at, words};
 
 pub const BARE: Contender = Contender {

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::super::case::{Case, DATAGRAM_BYTES, Direction, Measure};
 use super::super::conditions::Conditions;
-use super::super::ends::Outputs;
+use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, number_at, words};
 
 pub const IPERF3: Contender = Contender {

@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::case::{Case, Measure, Protocol};
 use super::conditions::Conditions;
-use super::ends::{Outputs, Role};
+use super::outputs::{Outputs, Role};
 use crate::check;
 
 /// Everybody.

@@ -7,7 +7,7 @@
 use anyhow::{Result, ensure};
 
 use super::super::case::{Case, Direction, Measure, PING_BYTES, Protocol};
-use super::super::ends::Outputs;
+use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, number_after, sleeps, words};
 
 pub const TCP_STREAM: Contender = Contender {

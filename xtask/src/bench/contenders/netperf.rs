@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use super::super::case::{Case, Direction, Measure, PING_BYTES, Protocol};
 use super::super::conditions::Conditions;
-use super::super::ends::Outputs;
+use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, sleeps, words};
 
 pub const NETPERF: Contender = Contender {

@@ -7,7 +7,7 @@ use pathscope_modes::goodput::GoodputSummary;
 
 use super::super::case::{Case, DATAGRAM_BYTES, Measure, PING_BYTES};
 use super::super::conditions::Conditions;
-use super::super::ends::Outputs;
+use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, words};
 
 pub const PATHSCOPE: Contender = Contender {

@@ -5,7 +5,7 @@ use anyhow::Result;
 
 use super::super::case::{Case, Measure, PING_BYTES, Protocol};
 use super::super::conditions::Conditions;
-use super::super::ends::Outputs;
+use super::super::outputs::Outputs;
 use super::{Contender, Program, Setting, number_after, sleeps, words};
 
 pub const QPERF: Contender = Contender {

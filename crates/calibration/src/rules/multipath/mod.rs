@@ -1,4 +1,6 @@
 //! Of several paths at once.
+//!
+//! In one file: its rules are one flat table.
 
 use pathscope_experiments::plan::Tolerance::{self, Absolute, Relative};
 use pathscope_lab::link::{Counts, Tally};

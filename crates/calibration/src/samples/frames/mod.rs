@@ -1,5 +1,7 @@
 //! Single frames from the file of a run, and what follows from them by the definitions. No part of what pathscope counts by:
 //! how a frame ended is told here by its times and by what is missing of it, and by its word only where nothing else tells it.
+//!
+//! In one file: one file of samples, read and turned into figures.
 
 use std::collections::BTreeMap;
 

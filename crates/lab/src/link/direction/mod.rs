@@ -194,7 +194,7 @@ impl Direction {
     pub fn obey(&mut self, now: Tick, order: &Order) -> Result<(), ConditionsError> {
         match order {
             Order::Change(change) => {
-                let after = change.of(&self.conditions)?;
+                let after = self.conditions.after(change)?;
                 self.advance(now);
                 self.sender.set_rate(after.rate);
                 self.conditions = after;

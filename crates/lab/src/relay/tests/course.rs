@@ -91,7 +91,7 @@ pub fn unrelayed(words: [&str; 2], frame_bytes: usize) -> Option<Unrelayed> {
 /// The conditions of these words.
 pub fn conditions(words: &str) -> Conditions {
     let Order::Change(change) = order(words) else { panic!("{words} are no conditions") };
-    change.of(&Conditions::default()).expect("a link can be like that")
+    Conditions::default().after(&change).expect("a link can be like that")
 }
 
 /// The order of these words.

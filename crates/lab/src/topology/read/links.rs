@@ -89,7 +89,7 @@ impl Words {
     fn conditions(&self, document: &mut Document, own: &[Word], subject: &str) -> Conditions {
         let words = || self.both.iter().chain(own);
         let change = words().fold(Change::default(), |all, word| over(all, word.change));
-        change.of(&Conditions::default()).unwrap_or_else(|error| {
+        Conditions::default().after(&change).unwrap_or_else(|error| {
             let key = key(&error);
             let word = words().rfind(|word| Some(word.key.as_str()) == key);
             let at = word.or_else(|| words().next()).map_or(0, |word| word.at);

@@ -1,5 +1,7 @@
 //! What is wrong is told in full, with its place, and all at once: a table of texts and what is said of
 //! them.
+//!
+//! In one file: one list of faults, and what is said.
 
 use std::fmt::Write as _;
 

@@ -16,10 +16,13 @@ use crate::description::{Fault, Faults};
 
 pub use structure::{LONGEST_NAME, MOST_LINKS, MOST_NODES};
 
-pub(super) fn judge(stated: &Topology) -> Result<Network, Faults> {
-    let mut found = stated.faults.clone();
-    let network = network(stated, &mut found);
-    Faults::of(&stated.source_name, found).map_or(Ok(network), Err)
+impl Topology {
+    /// The network that was stated, or all that is wrong with it.
+    pub fn network(&self) -> Result<Network, Faults> {
+        let mut found = self.faults.clone();
+        let network = network(self, &mut found);
+        Faults::of(&self.source_name, found).map_or(Ok(network), Err)
+    }
 }
 
 /// The network as far as it was made; complete if nothing was found.

@@ -1,4 +1,6 @@
 //! One end against what another version, a fool or an enemy says.
+//!
+//! In one file: one list of what strangers say, and what is answered.
 
 mod intervals;
 mod proposals;

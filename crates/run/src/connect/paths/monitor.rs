@@ -1,4 +1,6 @@
 //! The thread that keeps the paths: looks at interfaces and routes whenever they change, opens and drops lanes.
+//!
+//! In one file: one thread that keeps paths, and all that can happen to them.
 
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;

@@ -1,4 +1,6 @@
 //! Who gets a seat, and what it takes of a server.
+//!
+//! In one file: one list of tests of one table of sessions.
 
 use std::io::Read;
 use std::net::{IpAddr, Ipv4Addr, TcpListener};

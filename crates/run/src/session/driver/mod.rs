@@ -2,6 +2,8 @@
 //!
 //! One thread waits for the control connection, for word from the workers and for deadlines. Nothing
 //! in it blocks on the other end; what is said is queued and leaves as the connection takes it.
+//!
+//! In one file: it is one loop, and what it carries out in the order in which that comes up.
 
 mod absence;
 mod control;

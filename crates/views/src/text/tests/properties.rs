@@ -12,8 +12,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use crate::registry::Format;
-use crate::text::words;
 use crate::view::{Charset, Color, Detail, Live, Options};
+use crate::words;
 
 /// Text as a hostile peer would have it.
 fn any_text() -> BoxedStrategy<String> {

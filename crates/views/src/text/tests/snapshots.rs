@@ -1,4 +1,6 @@
 //! Whole results as people see them.
+//!
+//! In one file: one list of what people see.
 
 use insta::assert_snapshot;
 use pathscope_core::error::Failure;
@@ -8,8 +10,8 @@ use pathscope_core::record::{Caveat, Verdict};
 
 use super::samples;
 use crate::registry::Format;
-use crate::text::words;
 use crate::view::{Charset, Color, Detail, Live, Options};
+use crate::words;
 
 const RESULT_ONLY: Options = Options {
     columns: 80,

@@ -19,7 +19,7 @@ fn under(words: &str) -> Direction {
 }
 
 fn under_seed(words: &str, seed: Seed) -> Direction {
-    Direction::new(change(words).of(&Conditions::default()).expect(words), seed)
+    Direction::new(Conditions::default().after(&change(words)).expect(words), seed)
 }
 
 fn change(words: &str) -> Change {

@@ -123,6 +123,34 @@ fn number(formatted: &str) -> Shown {
     Shown::Number { number: number.to_owned(), unit: unit.to_owned() }
 }
 
+/// A value in the unit that suits it alone.
+pub fn shown_alone(value: &Value) -> String {
+    alone(value).text()
+}
+
+/// A value beside others: in a unit that they share, which stands elsewhere.
+pub fn shown_beside(value: &Value, scale: Option<&Scale>) -> String {
+    match beside(value, scale) {
+        Shown::Number { number, .. } if scale.is_some() => number,
+        shown => shown.text(),
+    }
+}
+
+/// The unit of each column: one for all neighbours of a kind where one suits them, since p50 and p99 are
+/// compared, too.
+pub fn scales(columns: &[Vec<Option<&Value>>]) -> Vec<Option<Scale>> {
+    let own = |values: &Vec<Option<&Value>>| common_scale(values.iter().copied().flatten());
+    let scaled: Vec<_> = columns.iter().map(|values| (values, own(values))).collect();
+    let kind = |scale: &Option<Scale>| scale.map(|scale| scale.dimension());
+    let neighbours = scaled.chunk_by(|left, right| kind(&left.1) == kind(&right.1));
+    let shared = neighbours.flat_map(|run| {
+        let values = run.iter().flat_map(|(values, _)| values.iter());
+        let common = common_scale(values.copied().flatten());
+        run.iter().map(move |&(_, own)| own.and(common).or(own))
+    });
+    shared.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use pathscope_core::stats::Percentile;
