@@ -1,32 +1,34 @@
-//! A source that grew beyond what one reads at a sitting is two sources, or an exception with a reason.
+//! A source that grew beyond what one reads at a sitting is two sources, or says in its first lines why it is one.
 
-use crate::tree::Tree;
+use crate::tree::{TextFile, Tree};
 use crate::violation::Violation;
 
 const RULE: &str = "size";
-const MOST_LINES: usize = 600;
+/// Longer ones give a reason.
+const MOST_LINES: usize = 400;
+/// Longer ones are divided, whatever speaks for them.
+const MOST_OF_ALL: usize = 600;
+/// How a reason begins, in what a source says of itself first.
+const REASON: &str = "//! In one file";
 
-/// Sources that may be longer, and why.
-const EXCEPTIONS: &[(&str, &str)] = &[];
-
-/// No source is longer than that, but for the exceptions; and they are.
+/// No source is longer than that, or it says why; and none says so that is not.
 pub fn files_fit(tree: &Tree) -> Vec<Violation> {
-    judge(tree, EXCEPTIONS)
+    let said = |file: &TextFile| Some(Violation::new(&file.path, 1, RULE, fault(file)?));
+    tree.rust().filter_map(said).collect()
 }
 
-fn judge(tree: &Tree, exceptions: &[(&str, &str)]) -> Vec<Violation> {
-    let is_long = |path: &str| {
-        tree.file(path).map(|file| file.text.lines().count()).filter(|lines| *lines > MOST_LINES)
-    };
-    let too_long = tree.rust().filter_map(|file| Some((file.path.as_str(), is_long(&file.path)?)));
-    let unexcused = too_long
-        .filter(|(path, _)| exceptions.iter().all(|(excused, _)| excused != path))
-        .map(|(path, lines)| (path, format!("{lines} lines, more than {MOST_LINES}: divide it")));
-    let idle = exceptions
-        .iter()
-        .filter(|(path, reason)| is_long(path).is_none() || reason.is_empty())
-        .map(|(path, _)| (*path, "needs no exception, or gives no reason for it".to_owned()));
-    unexcused.chain(idle).map(|(path, text)| Violation::new(path, 1, RULE, text)).collect()
+fn fault(file: &TextFile) -> Option<String> {
+    let lines = file.text.lines().count();
+    let mut first = file.text.lines().take_while(|line| line.starts_with("//!"));
+    let has_reason = first.any(|line| line.starts_with(REASON));
+    match (lines > MOST_OF_ALL, lines > MOST_LINES, has_reason) {
+        (true, ..) => Some(format!("{lines} lines, more than {MOST_OF_ALL}: divide it")),
+        (_, true, false) => Some(format!(
+            "{lines} lines, more than {MOST_LINES}: divide it, or say why not in a line `{REASON}: …`"
+        )),
+        (_, false, true) => Some(format!("it has {lines} lines and needs no `{REASON}`")),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -34,15 +36,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn long_sources_need_an_exception_and_short_ones_none() {
-        let long = "x\n".repeat(MOST_LINES + 1);
-        let tree = Tree::of(&[("a.rs", &long), ("b.rs", "x\n"), ("c.md", &long)]);
-        let paths = |exceptions: &[(&str, &str)]| -> Vec<String> {
-            judge(&tree, exceptions).into_iter().map(|violation| violation.path).collect()
+    fn long_sources_need_a_reason_and_short_ones_none() {
+        let faults = |lines: usize, first: &str| {
+            let text = format!("{first}{}", "x\n".repeat(lines - first.lines().count()));
+            let tree = Tree::of(&[("a.rs", &text), ("c.md", &"x\n".repeat(1_000))]);
+            files_fit(&tree).into_iter().map(|violation| violation.text).collect::<Vec<_>>()
         };
-        assert_eq!(paths(&[]), ["a.rs"]);
-        assert!(paths(&[("a.rs", "one flat table")]).is_empty());
-        assert_eq!(paths(&[("a.rs", "")]), ["a.rs"]);
-        assert_eq!(paths(&[("a.rs", "one flat table"), ("b.rs", "none")]), ["b.rs"]);
+        let reason = "//! A table.\n//! In one file: it is read as one.\n";
+        assert!(faults(400, "").is_empty() && faults(401, reason).is_empty());
+        assert!(faults(600, reason).is_empty() && faults(601, reason)[0].contains("divide it"));
+        assert!(faults(401, "//! A table.\n")[0].contains("divide it, or say why not"));
+        assert!(faults(400, reason)[0].contains("needs no"));
     }
 }

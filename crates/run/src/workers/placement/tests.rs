@@ -1,0 +1,155 @@
+//! Tests of `placement`.
+
+use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
+use pathscope_modes::latency::{Arrivals, LatencyPlan, LoadModel};
+use pathscope_modes::load::{Extent, Pattern, Verify};
+use pathscope_modes::sockets::SocketPlan;
+
+use super::*;
+
+fn load(connections: u32, pattern: Pattern) -> GoodputPlan {
+    GoodputPlan {
+        pattern,
+        connections,
+        extent: Extent::DurationNs(Period::from_secs(1)),
+        buffer_bytes: Bytes(1 << 10),
+        push_bytes: Bytes(1),
+        pull_bytes: Bytes(1),
+        rate_bps: None,
+        warm_up_ns: Period(0),
+        verify: Verify::Full,
+        congestion_control: None,
+        engine: None,
+        wait: Wait::Auto,
+        shape: Shape::default(),
+        sockets: SocketPlan::default(),
+        pace: Pace::default(),
+        client_cpus: Vec::new(),
+        server_cpus: Vec::new(),
+    }
+}
+
+/// What suits the plan, and what it asks for, at an end that may use so many processors.
+fn placed(plan: &dyn Mode, cpus: usize) -> Result<Placement, RunError> {
+    let suits = plan.placement(cpus);
+    let most = if suits.workers == Workers::One { 1 } else { cpus };
+    settled(&suits, plan.asks(), most.min(plan.flows().flows as usize))
+}
+
+#[test]
+fn what_was_asked_for_is_what_runs() {
+    let engine = Some("plain".to_owned());
+    let plan = GoodputPlan { engine, wait: Wait::Spin, ..load(8, Pattern::Push) };
+    let placement = placed(&plan, 4).expect("known engine");
+    assert_eq!(
+        (placement.engine, placement.wait, placement.workers),
+        (EngineKind::Plain, Wait::Spin, 4)
+    );
+    assert!(placement.substitutions.is_empty());
+    let plan = GoodputPlan { engine: Some("warp".to_owned()), ..load(8, Pattern::Push) };
+    assert!(placed(&plan, 4).is_err());
+}
+
+#[test]
+fn places_are_taken_as_long_as_there_are_any_and_given_back() {
+    static TAKEN: AtomicUsize = AtomicUsize::new(0);
+    let first = Places::claim_left(&TAKEN, 3, 4);
+    let second = Places::claim_left(&TAKEN, 3, 4);
+    let third = Places::claim_left(&TAKEN, 3, 4);
+    assert_eq!([first.count, second.count, third.count], [3, 1, 0]);
+    assert!(Places::claim(&TAKEN, 1, 4).is_none());
+    drop(first);
+    assert_eq!(Places::claim(&TAKEN, 3, 4).map(|places| places.count), Some(3));
+    assert!(Places::claim(&TAKEN, 4, 4).is_none());
+    drop((second, third));
+    assert_eq!(TAKEN.load(Ordering::SeqCst), 0);
+}
+
+#[test]
+fn a_session_spins_no_more_than_it_may() {
+    let spins = |wait, workers| {
+        let plan = GoodputPlan { wait, ..load(8, Pattern::Push) };
+        let mut placement = placed(&plan, workers).expect("known");
+        placement.wait = Wait::Spin;
+        placement
+    };
+    let told = |placement: &Placement, what: &str| {
+        let told = placement.substitutions.iter().filter(|it| it.what == what);
+        told.map(|it| (it.ran.clone(), it.why.clone())).collect::<Vec<_>>()
+    };
+    // Half of the processors.
+    let mut placement = spins(Wait::Spin, 4);
+    let means = Means { cpus: 4, spinning: 2 };
+    let places = claim_spinning(&mut placement, (Wait::Spin, 0.0), means).expect("it may");
+    assert!(places.is_some_and(|places| places.count == 2));
+    assert_eq!((placement.workers, placement.spinning()), (2, 2));
+    assert_eq!(told(&placement, "workers")[0].0, "2");
+    // What was left to a server that lets nobody spin.
+    let mut placement = spins(Wait::Auto, 1);
+    let means = Means { cpus: 4, spinning: 0 };
+    let places = claim_spinning(&mut placement, (Wait::Auto, 0.0), means).expect("it sleeps");
+    assert!(places.is_none() && placement.wait == Wait::Sleep);
+    let told = told(&placement, "wait");
+    assert!(told.len() == 1 && told[0].1.contains("--allow-spin"), "{told:?}");
+    // What was asked for by name, by a session that has its share already.
+    let error = claim_spinning(&mut spins(Wait::Spin, 1), (Wait::Spin, 0.0), means);
+    assert!(matches!(error, Err(RunError::SpinsEnough)));
+}
+
+#[test]
+fn who_may_not_spin_spins_little_between_sleeps() {
+    let pings = |a_second: u64| LatencyPlan {
+        load_model: LoadModel::Open {
+            period_ns: Period(1_000_000_000 / a_second),
+            arrivals: Arrivals::Fixed,
+        },
+        connections: 2,
+        ..LatencyPlan::probe(Frequency(100))
+    };
+    let waits = |a_second, wait, spinning| {
+        let plan = LatencyPlan { wait, ..pings(a_second) };
+        let mut placement = placed(&plan, 4).expect("defaults exist");
+        let asked = (wait, plan.placement(4).spun_share);
+        claim_spinning(&mut placement, asked, Means { cpus: 4, spinning }).map(|_| placement.wait)
+    };
+    // Of two flows: 4,000 pings a second for 50 µs each are a fifth of the time.
+    assert_eq!(waits(2_000, Wait::Auto, 0).ok(), Some(Wait::Hybrid));
+    assert_eq!(waits(2_001, Wait::Auto, 0).ok(), Some(Wait::Sleep));
+    assert_eq!(waits(2_001, Wait::Auto, 1).ok(), Some(Wait::Hybrid));
+    assert_eq!(waits(100, Wait::Hybrid, 1).ok(), Some(Wait::Hybrid));
+    assert!(matches!(waits(100, Wait::Hybrid, 0), Err(RunError::SpinsEnough)));
+}
+
+#[test]
+fn what_was_left_open_is_told() {
+    let placement = placed(&load(5, Pattern::Push), 4).expect("defaults exist");
+    assert_eq!(
+        (placement.engine, placement.wait, placement.workers),
+        (EngineKind::Epoll, Wait::Sleep, 4)
+    );
+    assert_eq!(placement.substitutions.len(), 2);
+}
+
+#[test]
+fn a_flow_that_goes_one_way_and_has_a_thread_to_itself_sleeps_in_its_calls() {
+    let of = |flows, pattern| placed(&load(flows, pattern), 2).expect("defaults exist").engine;
+    assert_eq!(of(1, Pattern::Push), EngineKind::Plain);
+    assert_eq!(of(2, Pattern::Pull), EngineKind::Plain);
+    assert_eq!(of(3, Pattern::Pull), EngineKind::Epoll);
+    assert_eq!(of(1, Pattern::Duplex), EngineKind::Epoll);
+    assert_eq!(of(1, Pattern::Pushpull), EngineKind::Epoll);
+}
+
+#[test]
+fn a_lone_processor_is_not_spun_on() {
+    let plan = LatencyPlan {
+        load_model: LoadModel::Closed,
+        wait: Wait::Auto,
+        ..LatencyPlan::probe(Frequency(100))
+    };
+    assert_eq!(placed(&plan, 1).expect("defaults exist").wait, Wait::Sleep);
+    assert_eq!(placed(&plan, 2).expect("defaults exist").wait, Wait::Spin);
+    let plan = LatencyPlan { client_cpus: vec![1], server_cpus: vec![1], ..plan };
+    assert_eq!(placed(&plan, 2).expect("defaults exist").wait, Wait::Sleep);
+}
