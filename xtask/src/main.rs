@@ -25,6 +25,7 @@ mod modules;
 mod purity;
 mod rooms;
 mod schema;
+mod settings;
 mod source;
 mod tidy;
 mod toys;
@@ -64,6 +65,8 @@ enum Task {
     Findings(committed::Arguments),
     /// Write the page of all figures of all modes
     Figures(committed::Arguments),
+    /// Write the page of all settings of all modes
+    Settings(committed::Arguments),
     /// Build the static release binary and prove that it is static
     Dist(dist::Arguments),
     /// Compare our speed with a bare loop's and other tools', in alternating pairs over loopback
@@ -103,6 +106,7 @@ fn run(task: &Task) -> Result<bool> {
         Task::Schema(arguments) => schema::run(&root, *arguments),
         Task::Findings(arguments) => findings::run(&root, *arguments),
         Task::Figures(arguments) => figures::run(&root, *arguments),
+        Task::Settings(arguments) => settings::run(&root, *arguments),
         Task::Dist(arguments) => dist::run(&root, arguments).map(|()| true),
         Task::Bench(arguments) => bench::run(&root, arguments),
         Task::Attack(arguments) => attack::run(&root, arguments),

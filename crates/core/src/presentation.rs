@@ -32,6 +32,8 @@ pub struct Section {
     pub title: String,
     /// What was done, in a few words: `8 TCP connections, push, 10 s`.
     pub subtitle: String,
+    /// With what settings, each by its id as `docs/settings.md` has it.
+    pub settings: Vec<Figure>,
     /// The figures, most important first.
     pub figures: Vec<Figure>,
     /// Figures that only make sense side by side.

@@ -48,6 +48,7 @@ pub mod registry;
 pub mod results;
 pub mod samples;
 pub mod search;
+pub mod settings;
 pub mod sockets;
 pub mod span;
 mod stamps;

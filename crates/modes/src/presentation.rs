@@ -14,6 +14,7 @@ use crate::figure::Point;
 use crate::figures::ENDS;
 use crate::registry::{EndReport, InDocuments, ProbePlan, Test, Visitor};
 use crate::results::{Detail, Ends};
+use crate::settings::settings;
 use crate::{goodput, probes, search};
 
 /// All of a document.
@@ -202,6 +203,7 @@ fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section 
     Section {
         title: measurement.name.clone(),
         subtitle: measurement.test.plan.subtitle(),
+        settings: settings(&measurement.test),
         figures,
         tables,
         series: series(measurement),

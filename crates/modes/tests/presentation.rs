@@ -150,3 +150,34 @@ fn series_and_distributions_are_of_figures_and_say_where_their_values_are() {
         }
     });
 }
+
+#[test]
+fn whatever_a_test_states_is_a_setting_by_an_id_of_the_page() {
+    let page = include_str!("../../../docs/settings.md");
+    sections(|name, document, section| {
+        if section.place.is_empty() {
+            return assert!(section.settings.is_empty(), "{name}: {}", section.title);
+        }
+        let test = &part_of(document, section)["test"];
+        let mut ids = HashSet::new();
+        for setting in &section.settings {
+            assert!(ids.insert(&setting.id), "{name}: {} twice", setting.id);
+            let row = page.lines().find(|row| row.starts_with(&format!("| `{}` |", setting.id)));
+            let Some(row) = row else { panic!("{name}: {} is not on the page", setting.id) };
+            let place = row.split('`').nth(3).expect("a place").replace("test.", "/");
+            let there = test.pointer(&place.replace('.', "/")).expect("the place has it");
+            let text = match &setting.value {
+                Value::Text(text) => Some(text.as_str()),
+                _ => None,
+            };
+            let is_there = match there {
+                Json::Number(it) => number(&setting.value) == it.as_f64(),
+                Json::String(it) => text == Some(it),
+                Json::Bool(it) => text == Some(it.to_string().as_str()),
+                it => text.is_some_and(|text| it.as_array().is_some() && !text.contains('"')),
+            };
+            assert!(is_there, "{name}: {} is {:?}, and {there} there", setting.id, setting.value);
+        }
+        assert!(ids.contains(&"setting.report_every".to_owned()), "{name}: {ids:?}");
+    });
+}

@@ -8,7 +8,9 @@ use super::outcome::Outcome;
 use super::{machine, suite};
 use crate::rooms::{Nature, ROOMS};
 use crate::tree::Tree;
-use crate::{attack, cargo, committed, figures, findings, purity, schema, tidy, toys, violation};
+use crate::{
+    attack, cargo, committed, figures, findings, purity, schema, settings, tidy, toys, violation,
+};
 
 /// One step.
 pub struct Step {
@@ -45,6 +47,11 @@ pub const STEPS: &[Step] = &[
         name: "figures",
         purpose: "the page of all figures is what the modes say",
         run: figures_drift,
+    },
+    Step {
+        name: "settings",
+        purpose: "the page of all settings is what the plans say",
+        run: settings_drift,
     },
     Step {
         name: "findings",
@@ -102,6 +109,10 @@ fn schema_drift(root: &Path) -> Result<Outcome> {
 
 fn figures_drift(root: &Path) -> Result<Outcome> {
     Ok(Outcome::of(figures::run(root, committed::Arguments { check: true })?))
+}
+
+fn settings_drift(root: &Path) -> Result<Outcome> {
+    Ok(Outcome::of(settings::run(root, committed::Arguments { check: true })?))
 }
 
 fn findings_drift(root: &Path) -> Result<Outcome> {

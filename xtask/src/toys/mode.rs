@@ -44,9 +44,10 @@ const ENGINES: [&str; 2] = ["plain", "epoll"];
 const RUNS: [(&str, u64, &str); 2] = [("in time", 60, "5ms"), ("too fast", 2_000, "1us")];
 
 /// Files that are written from what modes say of themselves: which task writes it, and what it holds then.
-const WRITTEN: [(&str, &str, &str); 3] = [
+const WRITTEN: [(&str, &str, &str); 4] = [
     ("schema", "schema/pathscope-document.json", "\"ToyPlan\""),
     ("figures", "docs/figures.md", "| `toy.received` | `summary.toy.received` |"),
+    ("settings", "docs/settings.md", "| `setting.toy.numbers` | `test.plan.toy.numbers` |"),
     ("findings", "docs/findings.md", "| toy | `late_numbers` |"),
 ];
 
@@ -140,6 +141,7 @@ fn faults_of_run(
         ("its caveat in the text", text.contains("left after the next one was due") == is_late),
         ("its title, shown again", again.contains("numbers, one every")),
         ("its check, shown again", again.contains("received, 0 were not the ones that were due")),
+        ("its settings in another view", toy_view.contains("setting setting.toy.numbers:")),
         ("its figures in another view", toy_view.contains("figure toy.received received:")),
     ];
     let absent = holds.into_iter().filter(|(_, holds)| !holds);

@@ -21,6 +21,9 @@ impl<'out> Toy<'out> {
 
     fn section(&mut self, section: &Section) -> io::Result<()> {
         writeln!(self.out, "section {}", section.title)?;
+        for setting in &section.settings {
+            writeln!(self.out, "  setting {}: {:?}", setting.id, setting.value)?;
+        }
         for figure in &section.figures {
             writeln!(self.out, "  figure {} {}: {:?}", figure.id, figure.label, figure.value)?;
         }
