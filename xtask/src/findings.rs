@@ -6,6 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 use pathscope_calibration::findings::CalibrationCaveat;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
+use pathscope_core::record::Limit;
 use pathscope_lab::findings::LabCaveat;
 use pathscope_modes::findings;
 use pathscope_peers::native::findings::NativeCaveat;
@@ -15,7 +16,7 @@ use crate::committed::{Arguments, Committed};
 
 const PAGE: Committed = Committed { path: "docs/findings.md", task: "findings" };
 
-const HEAD: &str = "# Checks and caveats
+const HEAD: &str = "# Checks, caveats and limits
 
 Written by `cargo xtask findings` from the lists in the code (`findings!`): change those. Each has a name that stays, by which
 scripts find it in the [result document](../schema/pathscope-document.json), and a sentence with the numbers of its run. What
@@ -40,6 +41,16 @@ What to know before a figure is believed (`caveats`, of the document or of a mea
 |---|---|---|---|
 ";
 
+const LIMITS: &str = "
+## Limits
+
+What a verdict can name (`measurements[].verdict.limit`): a line with `→`. By which rules, and from which figures:
+[goodput](method/verdict.md), [datagrams](method/datagrams.md#the-verdict), [media](method/media.md#the-verdict).
+
+| of | limit | meaning | remedy |
+|---|---|---|---|
+";
+
 /// What can be found outside of modes.
 const ROOMS: [(&str, &[FindingDefinition]); 4] = [
     ("a run", RunCaveat::ALL),
@@ -58,6 +69,7 @@ fn text() -> String {
     let checks = findings::all().map(|of| (of.mode, of.checks));
     table(&mut text, CHECKS, checks);
     table(&mut text, CAVEATS, findings::all().map(|of| (of.mode, of.caveats)).chain(ROOMS));
+    limits(&mut text);
     text
 }
 
@@ -70,6 +82,17 @@ fn table(
     for (of, FindingDefinition { name, meaning, remedy }) in
         lists.flat_map(|(of, list)| list.iter().map(move |it| (of, it)))
     {
+        _ = writeln!(text, "| {of} | `{name}` | {meaning} | {remedy} |");
+    }
+}
+
+/// Each with the modes that can name it.
+fn limits(text: &mut String) {
+    text.push_str(LIMITS);
+    for FindingDefinition { name, meaning, remedy } in Limit::ALL {
+        let names = |of: &findings::ModeFindings| of.limits.iter().any(|it| it.name() == *name);
+        let modes: Vec<_> = findings::all().filter(names).map(|of| of.mode).collect();
+        let of = if modes.is_empty() { "any test".to_owned() } else { modes.join(", ") };
         _ = writeln!(text, "| {of} | `{name}` | {meaning} | {remedy} |");
     }
 }
@@ -105,13 +128,14 @@ mod tests {
         }
         let told = findings::all()
             .map(|of| usize::from(!of.checks.is_empty()) + usize::from(!of.caveats.is_empty()));
-        assert_eq!(lists, told.sum::<usize>() + ROOMS.len());
+        // That of limits is one for all modes.
+        assert_eq!(lists, told.sum::<usize>() + ROOMS.len() + 1);
     }
 
     #[test]
     fn each_says_what_it_means_and_what_to_do() {
         let all = findings::all().flat_map(|of| [of.checks, of.caveats]);
-        for it in all.chain(ROOMS.map(|(_, list)| list)).flatten() {
+        for it in all.chain(ROOMS.map(|(_, list)| list)).chain([Limit::ALL]).flatten() {
             let is_name = it.name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
             assert!(is_name && !it.name.is_empty(), "{}", it.name);
             for part in [it.meaning, it.remedy] {

@@ -1,6 +1,6 @@
 //! What can be found of a test beside its figures, each thing defined once: a name that stays, what it means, what to do.
-//! Every mode and every room has a closed list of its caveats and one of its checks; what holds a transfer back is
-//! [`Limit`](crate::record::Limit). `docs/findings.md` is written from these lists.
+//! Every mode and every room has a closed list of its caveats and one of its checks; what can hold a transfer back, in any
+//! mode, is [`Limit`](crate::record::Limit), of which each mode lists its own. `docs/findings.md` is written from these lists.
 //!
 //! Not here: when something is found, and the sentence with the numbers.
 
@@ -20,8 +20,13 @@ pub trait Finding: Copy {
     /// All of its list.
     const ALL: &'static [FindingDefinition];
 
+    /// What the list says of it.
+    fn definition(self) -> &'static FindingDefinition;
+
     /// The name that it has in documents.
-    fn name(self) -> &'static str;
+    fn name(self) -> &'static str {
+        self.definition().name
+    }
 }
 
 /// A closed list of findings: an enum with a variant for each, and for each its name, meaning and remedy.
@@ -30,23 +35,21 @@ macro_rules! findings {
     (
         $(#[$about:meta])*
         $visibility:vis enum $list:ident {
-            $($variant:ident: $name:literal, $meaning:literal, $remedy:literal;)+
+            $($(#[$more:meta])* $variant:ident: $name:literal, $meaning:literal, $remedy:literal;)+
         }
     ) => {
         $(#[$about])*
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         $visibility enum $list {
-            $(#[doc = $meaning] $variant,)+
+            $(#[doc = $meaning] $(#[$more])* $variant,)+
         }
 
         impl $crate::finding::Finding for $list {
             const ALL: &'static [$crate::finding::FindingDefinition] =
                 &[$($crate::finding::FindingDefinition { name: $name, meaning: $meaning, remedy: $remedy },)+];
 
-            fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
+            fn definition(self) -> &'static $crate::finding::FindingDefinition {
+                &<Self as $crate::finding::Finding>::ALL[self as usize]
             }
         }
     };

@@ -136,6 +136,11 @@ impl Visitor for Judge<'_> {
             caveats: plan.caveats(&came_to, &ends),
             verdict: plan.verdict(&came_to, &ends),
         };
+        let limit = judged.verdict.as_ref().map(|verdict| verdict.limit);
+        debug_assert!(
+            limit.is_none_or(|limit| M::LIMITS.contains(&limit)),
+            "{limit:?} is not listed"
+        );
         *M::summary_mut(summary) = Some(came_to);
         judged
     }

@@ -3,6 +3,7 @@
 
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::findings;
+use pathscope_core::record::Limit;
 
 /// What can be found of a mode.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -13,6 +14,8 @@ pub struct ModeFindings {
     pub checks: &'static [FindingDefinition],
     /// What there can be to mind.
     pub caveats: &'static [FindingDefinition],
+    /// What its verdicts can name.
+    pub limits: &'static [Limit],
 }
 
 findings! {

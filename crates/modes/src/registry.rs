@@ -161,6 +161,7 @@ macro_rules! modes {
             mode: stringify!($field),
             checks: <$plan as Results>::CHECKS,
             caveats: <$plan as Results>::CAVEATS,
+            limits: <$plan as Results>::LIMITS,
         }),*];
 
         /// What is measured, a variant for each mode.

@@ -10,7 +10,7 @@ use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::quantity::counted;
-use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Verdict};
+use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Limit, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -169,6 +169,8 @@ pub trait Results: Mode + Sized {
     const CHECKS: &'static [FindingDefinition];
     /// What there can be to mind of its figures.
     const CAVEATS: &'static [FindingDefinition] = &[];
+    /// What its verdicts can name.
+    const LIMITS: &'static [Limit] = &[];
 
     /// Whether anything was sent or received in an interval.
     fn has_moved(interval: &Self::Interval) -> bool;

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::findings;
 use crate::quantity::ratio;
 
 /// What limited a run, and how that is known.
@@ -20,47 +21,49 @@ pub struct Verdict {
     pub evidence: Vec<Evidence>,
 }
 
-/// What can hold a transfer back.
-#[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Limit {
-    /// The rate that was asked for.
-    ConfiguredRate,
-    /// The pauses that were asked for between bursts.
-    ConfiguredPauses,
-    /// That both ends send in turns: each waits for the other's last byte.
-    Turns,
-    /// The sending end's program, which stood still.
-    SenderStopped,
-    /// The receiving end's program, which stood still.
-    ReceiverStopped,
-    /// The sending end's processor.
-    SenderCpu,
-    /// The receiving end's processor.
-    ReceiverCpu,
-    /// The window that the receiver offered.
-    ReceiveWindow,
-    /// The sender's socket buffer.
-    SendBuffer,
-    /// The path: its capacity, its queue or its loss, as seen by congestion control.
-    Network,
-    /// The sender: frames left late, or not at all.
-    SenderLate,
-    /// The sender, whatever it is there that goes no faster.
-    Sender,
-    /// The receiver's socket, which had no room for what the network brought.
-    ReceiverSocket,
-    /// Loss on the path.
-    NetworkLoss,
-    /// Delay on the path.
-    NetworkDelay,
-    /// Data that was altered on the path.
-    Damage,
-    /// Nothing stands out.
-    Undetermined,
-    /// A limit that this version does not know.
-    #[serde(other)]
-    Unknown,
+findings! {
+    /// What can hold a transfer back.
+    #[derive(Deserialize, Hash, JsonSchema, Serialize)]
+    #[serde(rename_all = "snake_case")]
+    pub enum Limit {
+        ConfiguredRate: "configured_rate", "the rate that was asked for",
+            "a higher --rate, or none";
+        ConfiguredPauses: "configured_pauses", "the pauses that were asked for between bursts",
+            "a shorter --burst-delay, or a larger --burst-count";
+        Turns: "turns", "that both ends send in turns: each waits for the other's last byte",
+            "a larger --segments, or --pattern duplex";
+        SenderStopped: "sender_stopped", "the sending end's program, which stood still",
+            "look for what suspends, freezes or pauses that machine, and repeat";
+        ReceiverStopped: "receiver_stopped", "the receiving end's program, which stood still",
+            "look for what suspends, freezes or pauses that machine, and repeat";
+        SenderCpu: "sender_cpu", "the sending end's processor",
+            "more connections on more processors; nothing else beside it; a faster machine";
+        ReceiverCpu: "receiver_cpu", "the receiving end's processor",
+            "more connections on more processors; nothing else beside it; a faster machine";
+        ReceiveWindow: "receive_window", "the window that the receiver offered",
+            "a larger --receive-buffer, or more connections";
+        SendBuffer: "send_buffer", "the sender's socket buffer",
+            "a larger --send-buffer, or more connections";
+        Network: "network", "the path: its capacity, its queue or its loss, as seen by congestion control",
+            "it is what was to be measured; what is lost and sent again stands beside it";
+        SenderLate: "sender_late", "the sender: frames left late, or not at all",
+            "give that machine less to do, a processor of its own (--cpu), or a lower rate";
+        Sender: "sender", "the sender, whatever it is there that goes no faster",
+            "look at that machine's processors and programs while it runs";
+        ReceiverSocket: "receiver_socket", "the receiver's socket, which had no room for what the network brought",
+            "a larger --receive-buffer, or a receiver that is faster";
+        NetworkLoss: "network_loss", "loss on the path",
+            "it is what was to be measured; at which rate it begins, --find-rate says";
+        NetworkDelay: "network_delay", "delay on the path",
+            "a larger --buffer-depth rides it out, where so much delay may be";
+        Damage: "damage", "data that was altered on the path",
+            "repeat over another path, with offloads switched off, and see docs/method/verification.md";
+        Undetermined: "undetermined", "nothing stands out",
+            "repeat for longer, with nothing else beside it";
+        #[serde(other)]
+        Unknown: "unknown", "a limit that this version does not know",
+            "show the result with the version that wrote it";
+    }
 }
 
 impl Verdict {
@@ -121,6 +124,16 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::finding::Finding as _;
+
+    #[test]
+    fn a_limit_is_called_the_same_in_documents_and_in_the_list() {
+        for definition in Limit::ALL {
+            let limit: Limit = serde_json::from_str(&format!("\"{}\"", definition.name))
+                .expect("the name is a value");
+            assert_eq!(limit.definition(), definition);
+        }
+    }
 
     #[test]
     fn a_limit_of_a_later_version_is_read() {

@@ -1,6 +1,7 @@
 //! What can be found of a test of datagrams beside its figures.
 
 use pathscope_core::findings;
+use pathscope_core::record::Limit;
 
 findings! {
     /// What has to hold.
@@ -23,3 +24,15 @@ findings! {
             "give the sender less to do, a processor of its own (--cpu) or a lower rate";
     }
 }
+
+/// What its verdicts can name.
+pub(super) const LIMITS: &[Limit] = &[
+    Limit::ConfiguredRate,
+    Limit::SenderStopped,
+    Limit::ReceiverStopped,
+    Limit::SenderCpu,
+    Limit::ReceiverCpu,
+    Limit::ReceiverSocket,
+    Limit::Network,
+    Limit::Undetermined,
+];

@@ -2,10 +2,10 @@
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Table};
-use pathscope_core::record::{Caveat, Check, Verdict};
+use pathscope_core::record::{Caveat, Check, Limit, Verdict};
 
 use super::figures::GROUP;
-use super::findings::{DatagramsCaveat, DatagramsCheck};
+use super::findings::{self, DatagramsCaveat, DatagramsCheck};
 use super::{
     DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
     verdict,
@@ -21,6 +21,7 @@ impl Results for DatagramsPlan {
     const FIGURES: &'static [Group] = &[GROUP];
     const CHECKS: &'static [FindingDefinition] = DatagramsCheck::ALL;
     const CAVEATS: &'static [FindingDefinition] = DatagramsCaveat::ALL;
+    const LIMITS: &'static [Limit] = findings::LIMITS;
 
     fn has_moved(interval: &DatagramsInterval) -> bool {
         interval.sent > 0 || interval.received > 0

@@ -1,6 +1,7 @@
 //! What can be found of a goodput test beside its figures.
 
 use pathscope_core::findings;
+use pathscope_core::record::Limit;
 
 findings! {
     /// What has to hold.
@@ -13,3 +14,19 @@ findings! {
             "a middlebox or a bug ended connections differently at the two ends: see which of them in the text, and repeat";
     }
 }
+
+/// What its verdicts can name.
+pub(super) const LIMITS: &[Limit] = &[
+    Limit::ConfiguredRate,
+    Limit::ConfiguredPauses,
+    Limit::Turns,
+    Limit::SenderStopped,
+    Limit::ReceiverStopped,
+    Limit::SenderCpu,
+    Limit::ReceiverCpu,
+    Limit::ReceiveWindow,
+    Limit::SendBuffer,
+    Limit::Network,
+    Limit::Sender,
+    Limit::Undetermined,
+];

@@ -2,10 +2,10 @@
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Table};
-use pathscope_core::record::{Check, FlowFacts, Verdict};
+use pathscope_core::record::{Check, FlowFacts, Limit, Verdict};
 
 use super::figures::GROUP;
-use super::findings::GoodputCheck;
+use super::findings::{self, GoodputCheck};
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, presentation, verdict::verdict,
@@ -20,6 +20,7 @@ impl Results for GoodputPlan {
 
     const FIGURES: &'static [Group] = &[GROUP];
     const CHECKS: &'static [FindingDefinition] = GoodputCheck::ALL;
+    const LIMITS: &'static [Limit] = findings::LIMITS;
 
     fn has_moved(interval: &GoodputInterval) -> bool {
         interval.sent_bytes > 0 || interval.received_bytes > 0

@@ -1,6 +1,7 @@
 //! What can be found of streams of frames beside their figures.
 
 use pathscope_core::findings;
+use pathscope_core::record::Limit;
 
 findings! {
     /// What has to hold.
@@ -25,3 +26,15 @@ findings! {
             "give the --datagram that the text names, or less";
     }
 }
+
+/// What its verdicts can name.
+pub(super) const LIMITS: &[Limit] = &[
+    Limit::ConfiguredRate,
+    Limit::ReceiverStopped,
+    Limit::SenderLate,
+    Limit::ReceiverSocket,
+    Limit::NetworkLoss,
+    Limit::NetworkDelay,
+    Limit::Damage,
+    Limit::Undetermined,
+];

@@ -2,11 +2,11 @@
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::presentation::{Figure, Shape, Table};
-use pathscope_core::record::{Caveat, Check, Verdict};
+use pathscope_core::record::{Caveat, Check, Limit, Verdict};
 use pathscope_core::stats::Distribution;
 
 use super::figures::GROUP;
-use super::findings::{MediaCaveat, MediaCheck};
+use super::findings::{self, MediaCaveat, MediaCheck};
 use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, presentation, verdict};
 use crate::figure::{Group, Part, Point, rate_points};
 use crate::results::{Detail, Ends, Results, Slice, Slices};
@@ -19,6 +19,7 @@ impl Results for MediaPlan {
     const FIGURES: &'static [Group] = &[GROUP];
     const CHECKS: &'static [FindingDefinition] = MediaCheck::ALL;
     const CAVEATS: &'static [FindingDefinition] = MediaCaveat::ALL;
+    const LIMITS: &'static [Limit] = findings::LIMITS;
 
     /// Frames that are played from the buffer are progress, too.
     fn has_moved(interval: &MediaInterval) -> bool {

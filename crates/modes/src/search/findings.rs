@@ -1,6 +1,7 @@
 //! What can be found of a search for a rate beside its figures.
 
 use pathscope_core::findings;
+use pathscope_core::record::Limit;
 
 findings! {
     /// What to mind of what was found.
@@ -21,3 +22,13 @@ findings! {
             "a longer --duration finds a lower rate";
     }
 }
+
+/// What its verdicts can name.
+pub(crate) const LIMITS: &[Limit] = &[
+    Limit::ConfiguredRate,
+    Limit::Sender,
+    Limit::ReceiverSocket,
+    Limit::Network,
+    Limit::Damage,
+    Limit::Undetermined,
+];
