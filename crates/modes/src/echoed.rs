@@ -79,6 +79,16 @@ pub(crate) enum Found<K> {
     Foreign,
 }
 
+impl<K> Found<K> {
+    /// What stands before the filler, where nothing was found wrong.
+    pub fn whole(self) -> Option<Header<K>> {
+        match self {
+            Self::Whole(header) => Some(header),
+            Self::Corrupt | Self::Foreign => None,
+        }
+    }
+}
+
 /// Which flow of which session datagrams are of.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Tag {

@@ -51,7 +51,6 @@ pub mod samples;
 pub mod search;
 pub mod sockets;
 pub mod span;
-mod stamps;
 pub mod still;
 mod sums;
 pub mod survey;

@@ -267,8 +267,8 @@ impl SampleSink<Sample> for Kept {
 /// A simulation that keeps its samples.
 pub(super) fn sampling(plan: &LatencyPlan, kept: &Kept) -> Latency {
     let session = SessionKey::from(Token([3; 16]));
-    let client = LatencyShared::new(plan, Role::Client)
-        .with_samples(SampleBuffer::new(Box::new(kept.clone())));
+    let mut client = LatencyShared::new(plan, Role::Client);
+    client.samples = Some(SampleBuffer::new(Box::new(kept.clone())));
     let mut sim: Latency = Sim::new(link(), client, LatencyShared::new(plan, Role::Server));
     let flow = PingFlow::new(plan, session, FLOW);
     sim.connect(flow, EchoFlow::new(plan, session, FLOW), plan.protocol.transport());
