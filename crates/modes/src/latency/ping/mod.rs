@@ -132,8 +132,10 @@ impl PingFlow {
         if let Some(due) = self.schedule.due() {
             return if now < due { self.waiting_until(due) } else { self.want_ping() };
         }
-        if self.window.awaited() >= shared.plan.outstanding.into() {
-            return self.want_echo(shared, now).unwrap_or_else(|| self.want_ping());
+        if self.window.awaited() >= shared.plan.outstanding.into()
+            && let Some(want) = self.want_echo(shared, now)
+        {
+            return want;
         }
         let pace = shared.plan.pace_ns.filter(|_| self.next > 0);
         if let Some(due) = pace.map(|pace| self.last_sent.plus_nanos(pace.0))
