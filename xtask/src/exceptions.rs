@@ -12,8 +12,6 @@ pub const CIRCLES: &[(&str, &str)] = &[
     ("modes::goodput::verdict::facts", "modes::goodput::verdict::limit"),
     ("modes::media::layout", "modes::media::plan"),
     ("modes::media::ledger", "modes::media::plan"),
-    ("modes::multipath::datagram", "modes::multipath::plan"),
-    ("modes::multipath::echo", "modes::multipath::shared"),
 ];
 
 /// Files that name a mode or a view and are neither in its folder nor its registry: which file names which folder.

@@ -14,6 +14,11 @@ impl Draws {
         Self(mix(seed ^ mix(name)))
     }
 
+    /// The sequence of this seed alone. Seeds that are neighbours begin far from each other.
+    pub const fn of(seed: u64) -> Self {
+        Self(mix(seed))
+    }
+
     /// The number that is drawn now, in `low..=high`. The same until [`advance`](Self::advance).
     #[inline]
     pub const fn within(self, low: u64, high: u64) -> u64 {

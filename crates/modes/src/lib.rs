@@ -5,7 +5,7 @@
 //! started with, and what an end makes of what they leave), `summary.rs` and `results.rs` (what both ends say, and what that
 //! comes to), `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is the one place that
 //! lists them, and [`commands`] the one that lists the subcommands that measure them.
-//! [`arrivals`], `consent`, [`load`], [`paths`], [`pattern`] and [`sockets`] are what several of them have in common.
+//! [`arrivals`], `consent`, `echoed`, [`load`], [`paths`], [`pattern`] and [`sockets`] are what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
 
@@ -22,6 +22,7 @@ mod consent;
 pub mod datagrams;
 pub mod document;
 pub mod draw;
+mod echoed;
 pub mod end;
 pub mod figure;
 pub mod figures;
@@ -51,7 +52,6 @@ pub mod search;
 pub mod settings;
 pub mod sockets;
 pub mod span;
-mod stamps;
 pub mod still;
 mod sums;
 pub mod survey;

@@ -166,6 +166,15 @@ pub enum PlanError {
     },
 }
 
+/// Two options that exclude each other, and what to do.
+pub(crate) const fn contradiction(
+    one: &'static str,
+    other: &'static str,
+    advice: &'static str,
+) -> PlanError {
+    PlanError::Contradiction { one, other, advice }
+}
+
 /// `value`, if it is in `range`.
 pub(crate) fn in_range<T>(
     option: &'static str,

@@ -1,4 +1,4 @@
-//! Adding up values whose fields are counts, each field named once.
+//! Values whose fields are counts, added up or taken over into what is told of them, each field named once.
 //!
 //! Not here: what is no count, such as the most of something or a distribution; whoever has that adds it beside.
 
@@ -10,4 +10,12 @@ macro_rules! add_fields {
     };
 }
 
+/// A value of this type with the named fields as another has them, and nothing in the others.
+macro_rules! with_fields {
+    ($type:ident, $from:expr; $($field:ident),+ $(,)?) => {
+        $type { $($field: $from.$field,)+ ..$type::default() }
+    };
+}
+
 pub(crate) use add_fields;
+pub(crate) use with_fields;

@@ -6,20 +6,28 @@ use pathscope_core::id::FlowId;
 use pathscope_flow::Gather;
 
 use super::LatencyPlan;
+use crate::echoed::Tag;
 use crate::pattern::{SessionKey, StreamKey};
 
-/// How long pings and echoes are.
+/// The content of one flow.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Sizes {
+pub(super) struct Content {
+    pub tag: Tag,
+    pings: StreamKey,
+    added: StreamKey,
+    /// How long pings and echoes are.
     pub ping: usize,
     pub echo: usize,
     /// Of a datagram: before the filler.
     pub header: usize,
 }
 
-impl Sizes {
-    pub fn of(plan: &LatencyPlan) -> Self {
+impl Content {
+    pub fn of(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
+            tag: Tag::of(session, flow),
+            pings: session.stream(flow.0, true),
+            added: session.stream(flow.0, false),
             ping: plan.size_bytes.0 as usize,
             echo: plan.reply_bytes().0 as usize,
             header: plan.header_bytes(),
@@ -27,26 +35,8 @@ impl Sizes {
     }
 
     /// Bytes that an echo takes over from its ping.
-    pub fn common(self) -> usize {
+    pub fn common(&self) -> usize {
         self.ping.min(self.echo)
-    }
-}
-
-/// The content of one flow.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Content {
-    pings: StreamKey,
-    added: StreamKey,
-    sizes: Sizes,
-}
-
-impl Content {
-    pub fn of(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
-        Self {
-            pings: session.stream(flow.0, true),
-            added: session.stream(flow.0, false),
-            sizes: Sizes::of(plan),
-        }
     }
 
     /// The stream of pings from `position` on.
@@ -56,36 +46,36 @@ impl Content {
 
     /// What follows the header, and the note where there is one, in ping `sequence`.
     pub fn fill_ping(&self, sequence: u64, filler: &mut [u8]) {
-        self.pings.copy_to(position(sequence, self.sizes.ping, self.sizes.header), filler);
+        self.pings.copy_to(position(sequence, self.ping, self.header), filler);
     }
 
     /// What the server adds to echo `sequence` from `offset` on, as far as there is room.
     pub fn gather_added(&self, sequence: u64, offset: usize, gather: &mut Gather<'_>) {
-        let room = gather.room().min(self.sizes.echo.saturating_sub(offset));
-        self.added.gather(position(sequence, self.sizes.echo, offset), room, gather);
+        let room = gather.room().min(self.echo.saturating_sub(offset));
+        self.added.gather(position(sequence, self.echo, offset), room, gather);
     }
 
     /// The same, to a datagram.
     pub fn fill_added(&self, sequence: u64, offset: usize, bytes: &mut [u8]) {
-        self.added.copy_to(position(sequence, self.sizes.echo, offset), bytes);
+        self.added.copy_to(position(sequence, self.echo, offset), bytes);
     }
 
     /// Whether these are the bytes of ping `sequence` from `offset` on.
     pub fn is_ping(&self, sequence: u64, offset: usize, bytes: &[u8]) -> bool {
-        self.pings.first_wrong(position(sequence, self.sizes.ping, offset), bytes).is_none()
+        self.pings.first_wrong(position(sequence, self.ping, offset), bytes).is_none()
     }
 
     /// Whether these are the bytes of echo `sequence` from `offset` on.
     pub fn is_echo(&self, sequence: u64, offset: usize, bytes: &[u8]) -> bool {
-        let taken_over = self.sizes.common().saturating_sub(offset).min(bytes.len());
+        let taken_over = self.common().saturating_sub(offset).min(bytes.len());
         let (echoed, added) = bytes.split_at(taken_over);
-        let from = position(sequence, self.sizes.echo, offset + taken_over);
+        let from = position(sequence, self.echo, offset + taken_over);
         self.is_ping(sequence, offset, echoed) && self.added.first_wrong(from, added).is_none()
     }
 
     /// Whether these bytes continue the stream of echoes at `from`.
     pub fn continues(&self, mut from: u64, mut bytes: &[u8]) -> bool {
-        let Sizes { ping, echo, .. } = self.sizes;
+        let Self { ping, echo, .. } = *self;
         if ping == echo {
             return self.pings.first_wrong(from, bytes).is_none();
         }

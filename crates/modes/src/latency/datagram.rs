@@ -1,14 +1,6 @@
 //! A ping on the wire, over UDP. Over TCP a ping is nothing but the next bytes of the flow's stream.
 //!
-//! ```text
-//!  0       4     5     6        8         16        24         32                40               48
-//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
-//!  | PSPG  |kind |lane | flow   | token   | seq     | sent     | server received | server sent    | filler
-//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
-//! ```
-//!
-//! All numbers little-endian. `sent` is of the client's clock, the other two stamps of the server's;
-//! a ping has zeros there. The echo is the ping with `kind` and the server's stamps changed. The
+//! Its header is that of [`echoed`](crate::echoed). The echo is the ping with `kind` and the server's stamps changed. The
 //! filler is the flow's stream at position seq × size + 48. Kinds are 1, a ping; 2, its echo; 3, the echo of a ping that
 //! came damaged where its echo does not reach, so that only the server could see it.
 //!
@@ -18,19 +10,11 @@
 
 use pathscope_core::Tick;
 
-use crate::{codec, stamps};
-
-/// Length of the header, and so of the smallest ping.
-pub const HEADER_BYTES: usize = 48;
+use crate::codec;
+use crate::echoed::{self, HEADER_BYTES};
 
 /// Length of the header and of the note behind it, where kernel stamps are asked for.
 pub const NOTED_BYTES: usize = HEADER_BYTES + 24;
-
-/// First four bytes of every ping and echo.
-const MAGIC: u32 = u32::from_le_bytes(*b"PSPG");
-
-/// The only one that pings have.
-const LANE: u8 = 0;
 
 /// Which way a datagram goes.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -42,55 +26,14 @@ pub(super) enum Kind {
 }
 
 /// The header of a ping or an echo.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Header {
-    pub kind: Kind,
-    pub lane: u8,
-    pub flow: u16,
-    pub token: u64,
-    pub sequence: u64,
-    pub sent: Tick,
-    pub server_received: Tick,
-    pub server_sent: Tick,
-}
+pub(super) type Header = echoed::Header<Kind>;
 
-impl Header {
-    /// Whether what a client writes the same each time is so: its one lane, and nothing where the server's stamps will be.
-    pub fn is_of_client(&self) -> bool {
-        self.lane == LANE && self.server_received == Tick::ZERO && self.server_sent == Tick::ZERO
-    }
+impl echoed::Kind for Kind {
+    const MAGIC: u32 = u32::from_le_bytes(*b"PSPG");
+    const ALL: &'static [Self] = &[Self::Ping, Self::Echo, Self::DamagedEcho];
 
-    /// Whether what a server leaves or writes can be: the lane, and its stamps.
-    pub fn is_of_server(&self, now: Tick) -> bool {
-        self.lane == LANE
-            && stamps::are_plausible([self.server_received, self.server_sent], self.sent, now)
-    }
-
-    /// Writes the header to the start of `datagram`, which must have room for it.
-    pub fn write(&self, datagram: &mut [u8]) {
-        let [low, high] = self.flow.to_le_bytes();
-        let kind_and_flow = u32::from_le_bytes([self.kind as u8, self.lane, low, high]);
-        let words = [
-            codec::word(MAGIC, kind_and_flow),
-            self.token,
-            self.sequence,
-            self.sent.as_nanos(),
-            self.server_received.as_nanos(),
-            self.server_sent.as_nanos(),
-        ];
-        codec::write(words, datagram);
-    }
-
-    /// Reads the header of `datagram`; `None` if it is neither ping nor echo.
-    pub fn read(datagram: &[u8]) -> Option<Self> {
-        let [first, token, sequence, times @ ..] = codec::read::<6>(datagram)?;
-        let [sent, server_received, server_sent] = times.map(Tick::from_nanos);
-        let [magic, kind_and_flow] = codec::halves(first);
-        let [kind, lane, low, high] = kind_and_flow.to_le_bytes();
-        let flow = u16::from_le_bytes([low, high]);
-        let kinds = [Kind::Ping, Kind::Echo, Kind::DamagedEcho];
-        let kind = kinds.into_iter().find(|&it| it as u8 == kind).filter(|_| magic == MAGIC)?;
-        Some(Self { kind, lane, flow, token, sequence, sent, server_received, server_sent })
+    fn code(self) -> u8 {
+        self as u8
     }
 }
 
@@ -124,15 +67,16 @@ impl Note {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::id::{FlowId, Lane};
     use proptest::prelude::*;
 
     use super::*;
+    use crate::echoed::{Found, Tag};
 
+    const TAG: Tag = Tag { token: 0x1122_3344_5566_7788, flow: FlowId(0x0203) };
     const HEADER: Header = Header {
         kind: Kind::Echo,
-        lane: 1,
-        flow: 0x0203,
-        token: 0x1122_3344_5566_7788,
+        lane: Lane(1),
         sequence: 9,
         sent: Tick::from_nanos(10),
         server_received: Tick::from_nanos(11),
@@ -142,15 +86,19 @@ mod tests {
     #[test]
     fn the_header_is_a_promise() {
         let mut datagram = [0xff; 50];
-        HEADER.write(&mut datagram);
+        TAG.write(&HEADER, &mut datagram);
         assert_eq!(datagram[..16], *b"PSPG\x02\x01\x03\x02\x88\x77\x66\x55\x44\x33\x22\x11");
         assert_eq!(datagram[16..24], [9, 0, 0, 0, 0, 0, 0, 0]);
         assert_eq!(datagram[40..], [12, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]);
-        assert_eq!(Header::read(&datagram), Some(HEADER));
-        for (byte, kind) in [(1, Some(Kind::Ping)), (3, Some(Kind::DamagedEcho)), (4, None)] {
+        assert_eq!(TAG.read(&datagram), Found::Whole(HEADER));
+        for (byte, kind) in [(1, Kind::Ping), (3, Kind::DamagedEcho)] {
             datagram[4] = byte;
-            assert_eq!(Header::read(&datagram).map(|header| header.kind), kind);
+            assert_eq!(TAG.read(&datagram), Found::Whole(Header { kind, ..HEADER }));
         }
+        datagram[4] = 4;
+        assert_eq!(TAG.read::<Kind>(&datagram), Found::Corrupt);
+        let other = Tag { flow: FlowId(0x0204), ..TAG };
+        assert_eq!(other.read::<Kind>(&datagram), Found::Foreign);
     }
 
     #[test]
@@ -173,8 +121,8 @@ mod tests {
     proptest! {
         #[test]
         fn garbage_is_no_ping(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-            prop_assume!(!bytes.starts_with(&MAGIC.to_le_bytes()));
-            prop_assert_eq!(Header::read(&bytes), None);
+            prop_assume!(!bytes.starts_with(b"PSPG"));
+            prop_assert_eq!(TAG.read::<Kind>(&bytes), Found::Foreign);
         }
     }
 }

@@ -8,7 +8,7 @@ use pathscope_flow::{
     Totals, Transport, Want,
 };
 
-use super::content::{Content, Sizes};
+use super::content::Content;
 use super::datagram::{Header, Kind};
 use super::shared::window_of;
 use super::trips::Echoed;
@@ -24,23 +24,15 @@ const LINGER_NS: u64 = 12_000_000_000;
 /// The server's end of one latency flow.
 #[derive(Debug)]
 pub struct EchoFlow {
-    flow: FlowId,
-    token: u64,
     transport: Transport,
-    sizes: Sizes,
     content: Content,
     /// One message or datagram.
     buffer: Box<[u8]>,
     /// Bytes of it that have come; once it is whole, bytes of its echo that have gone.
     filled: usize,
     gone: usize,
-    /// Number of the message or datagram in the buffer.
-    sequence: u64,
-    /// Whether the buffer holds something to echo.
-    whole: bool,
-    /// Datagrams: what it is echoed as.
-    kind: Kind,
-    received_at: Tick,
+    /// The number of what is in the buffer; datagrams: what it is echoed as.
+    echo: Header,
     /// Where kernel stamps are asked for: what they say.
     stamps: Option<Box<Echoed>>,
     /// Datagrams: which have come.
@@ -74,18 +66,12 @@ impl EchoFlow {
     /// Flow number `flow` of a session.
     pub fn new(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
-            flow,
-            token: session.token(),
             transport: plan.protocol.transport(),
-            sizes: Sizes::of(plan),
             content: Content::of(plan, session, flow),
             buffer: vec![0; plan.size_bytes.0 as usize].into_boxed_slice(),
             filled: 0,
             gone: 0,
-            sequence: 0,
-            whole: false,
-            kind: Kind::Echo,
-            received_at: Tick::ZERO,
+            echo: Header::of_client(Kind::Echo, Lane::ONLY, 0, Tick::ZERO),
             stamps: (plan.timestamps == Timestamps::Kernel).then(|| Box::new(Echoed::new())),
             seen: Seen::new(window_of(plan)),
             received: 0,
@@ -99,31 +85,27 @@ impl EchoFlow {
     }
 
     fn take_datagram(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
-        let ours = |header: &Header| {
-            header.kind == Kind::Ping
-                && header.token == self.token
-                && u32::from(header.flow) == self.flow.0 & 0xffff
-                && bytes.len() == self.sizes.ping
-        };
-        let Some(header) = Header::read(bytes).filter(ours) else {
+        let is_ping = |it: &Header| it.kind == Kind::Ping && bytes.len() == self.buffer.len();
+        let Some(header) = self.content.tag.read(bytes).whole().filter(is_ping) else {
             shared.tally.counts.foreign += 1;
             return;
         };
         self.buffer.copy_from_slice(bytes);
-        self.sequence = header.sequence;
-        self.received_at = now;
-        self.whole = true;
+        self.filled = bytes.len();
         self.received += 1;
-        let common = self.sizes.common();
-        if header.is_of_client() && self.content.is_ping(header.sequence, common, &bytes[common..])
-        {
-            self.kind = Kind::Echo;
+        let common = self.content.common();
+        let is_of_client = header.lane == Lane::ONLY && header.is_unstamped();
+        let is_intact =
+            is_of_client && self.content.is_ping(header.sequence, common, &bytes[common..]);
+        let kind = if is_intact {
             self.intact(shared, header.sequence);
+            Kind::Echo
         } else {
             // The client sees what it gets back, and not this: it is told.
-            self.kind = Kind::DamagedEcho;
             self.damaged(shared, header.sequence);
-        }
+            Kind::DamagedEcho
+        };
+        self.echo = Header { kind, server_received: now, ..header };
     }
 
     fn intact(&mut self, shared: &mut LatencyShared, sequence: u64) {
@@ -154,34 +136,35 @@ impl EchoFlow {
         self.buffer[self.filled..self.filled + taken].copy_from_slice(&bytes[..taken]);
         self.filled += taken;
         self.received += taken as u64;
-        self.whole = self.filled == self.buffer.len();
-        if !self.whole {
+        if !self.is_whole() {
             return taken;
         }
-        let common = self.sizes.common();
-        if self.content.is_ping(self.sequence, common, &self.buffer[common..]) {
+        let common = self.content.common();
+        if self.content.is_ping(self.echo.sequence, common, &self.buffer[common..]) {
             shared.tally.counts.received += 1;
         } else {
             shared.tally.counts.corrupt_datagrams += 1;
             shared.tally.damaged += 1;
-            let text = format!("ping {} came with other bytes than were sent", self.sequence);
+            let text = format!("ping {} came with other bytes than were sent", self.echo.sequence);
             self.fail(FlowErrorKind::Data, text, None);
         }
         taken
     }
 
+    /// Whether the buffer holds something to echo.
+    fn is_whole(&self) -> bool {
+        self.filled == self.buffer.len()
+    }
+
     fn next_message(&mut self, shared: &mut LatencyShared) {
-        (self.filled, self.gone, self.whole) = (0, 0, false);
-        self.sequence += u64::from(self.transport == Transport::Stream);
+        (self.filled, self.gone) = (0, 0);
+        self.echo.sequence += u64::from(self.transport == Transport::Stream);
         shared.tally.counts.sent += 1;
     }
 
     fn is_done(&self) -> bool {
-        // The client's total is of pings.
-        let total = |sent: u64| match self.transport {
-            Transport::Stream => sent / self.sizes.ping as u64 * self.sizes.echo as u64,
-            Transport::Datagram => sent,
-        };
+        // The client's total is of bytes of pings.
+        let total = |sent: u64| sent / self.content.ping as u64 * self.content.echo as u64;
         let all_echoed = || self.total.is_some_and(|sent| self.echoed >= total(sent));
         self.lingered || self.transport == Transport::Stream && all_echoed()
     }
@@ -202,7 +185,7 @@ impl Machine for EchoFlow {
     const CLOCK: ClockNeed = ClockNeed::EveryOperation;
 
     fn id(&self) -> FlowId {
-        self.flow
+        self.content.tag.flow
     }
 
     fn want(&mut self, _: &mut LatencyShared, now: Tick) -> Want {
@@ -212,39 +195,33 @@ impl Machine for EchoFlow {
         }
         let wake = (self.linger_until != Tick::NEVER).then_some(self.linger_until);
         let waiting = Want { recv: RecvWant::Any, wake, ..Want::NOTHING };
-        match (self.whole, self.transport) {
-            (false, _) => waiting,
-            (true, Transport::Stream) => {
-                let send = SendWant::Stream { max: self.sizes.echo - self.gone };
-                Want { send, recv: RecvWant::Nothing, ..waiting }
-            }
-            (true, Transport::Datagram) => {
-                let send = SendWant::Datagrams { stride: self.sizes.echo, max: 1 };
-                Want { send, recv: RecvWant::Nothing, ..waiting }
-            }
+        if !self.is_whole() {
+            return waiting;
         }
+        let length = self.content.echo;
+        let send = match self.transport {
+            Transport::Stream => SendWant::Stream { max: length - self.gone },
+            Transport::Datagram => SendWant::Datagrams { stride: length, max: 1 },
+        };
+        Want { send, recv: RecvWant::Nothing, ..waiting }
     }
 
     fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
-        let common = self.sizes.common();
+        let common = self.content.common();
         if self.gone < common {
             gather.borrow(&self.buffer[self.gone..common]);
         }
-        if self.sizes.echo > common {
-            self.content.gather_added(self.sequence, self.gone.max(common), gather);
+        if self.content.echo > common {
+            self.content.gather_added(self.echo.sequence, self.gone.max(common), gather);
         }
     }
 
     fn fill(&mut self, _: &mut LatencyShared, _: Lane, batch: &mut Batch<'_>, now: Tick) {
-        let Some(datagram) = batch.datagram(self.sizes.echo) else { return };
-        let (echoed, added) = datagram.split_at_mut(self.sizes.common());
+        let Some(datagram) = batch.datagram(self.content.echo) else { return };
+        let (echoed, added) = datagram.split_at_mut(self.content.common());
         echoed.copy_from_slice(&self.buffer[..echoed.len()]);
-        self.content.fill_added(self.sequence, echoed.len(), added);
-        if let Some(ping) = Header::read(datagram) {
-            let stamps = (self.received_at, now);
-            Header { kind: self.kind, server_received: stamps.0, server_sent: stamps.1, ..ping }
-                .write(datagram);
-        }
+        self.content.fill_added(self.echo.sequence, echoed.len(), added);
+        self.content.tag.write(&Header { server_sent: now, ..self.echo }, datagram);
         if let Some(stamps) = &self.stamps {
             stamps.note().write(datagram);
         }
@@ -252,11 +229,11 @@ impl Machine for EchoFlow {
 
     fn sent(&mut self, shared: &mut LatencyShared, _: Lane, amount: usize, _: Tick) {
         if let Some(stamps) = &mut self.stamps {
-            stamps.sent(self.echoed, self.sequence);
+            stamps.sent(self.echoed, self.echo.sequence);
         }
         self.echoed += amount as u64;
         self.gone += amount;
-        if self.transport == Transport::Datagram || self.gone == self.sizes.echo {
+        if self.transport == Transport::Datagram || self.gone == self.content.echo {
             self.next_message(shared);
         }
     }
@@ -269,14 +246,14 @@ impl Machine for EchoFlow {
         meta: RecvMeta,
         now: Tick,
     ) -> Consumed {
-        if self.whole {
+        if self.is_whole() {
             return Consumed(0);
         }
         match meta.stride {
             Some(stride) => {
                 let len = stride.get().min(bytes.len());
                 self.take_datagram(shared, &bytes[..len], now);
-                if let Some(stamps) = self.stamps.as_mut().filter(|_| self.whole) {
+                if let Some(stamps) = self.stamps.as_mut().filter(|_| self.filled > 0) {
                     stamps.came(meta.stamp);
                 }
                 Consumed(len)

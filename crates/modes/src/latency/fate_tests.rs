@@ -10,8 +10,9 @@ use proptest::prelude::*;
 
 use super::datagram::{Header, Kind};
 use super::load_tests::{Kept, sampling};
-use super::tests::{closed, link, open, run, sim};
+use super::tests::{FLOW, closed, link, open, run, session, sim};
 use super::*;
+use crate::echoed::Tag;
 
 const MILLISECOND: u64 = 1_000_000;
 const PINGS: u64 = 150;
@@ -46,12 +47,17 @@ fn trouble() -> impl Strategy<Value = Trouble> {
     (fate, prop::bool::weighted(0.3)).prop_map(|(fate, is_damaged)| Trouble { fate, is_damaged })
 }
 
+/// What is said before the filler.
+fn header(datagram: &[u8]) -> Option<Header> {
+    Tag::of(session(), FLOW).read(datagram).whole()
+}
+
 /// The troubles in turns, to the datagrams of both ways; what comes of them is noted.
 fn troubles(all: Vec<Trouble>, truth: Truth) -> impl FnMut(&mut Passing<'_>) -> Fate {
     let mut troubles = all.into_iter().cycle();
     move |passing| {
         let Some(trouble) = troubles.next() else { return Fate::Deliver };
-        let header = Header::read(passing.bytes).expect("a ping or an echo");
+        let header = header(passing.bytes).expect("a ping or an echo");
         let mut truth = truth.lock().expect("one thread");
         let came = truth.entry(header.sequence).or_default();
         if passing.from == Role::Client {
@@ -150,7 +156,7 @@ fn damage_to_a_copy_hides_no_loss() {
     let mut sim = sim(&plan, link());
     // Each ping comes twice to the server. Of ten, one has no echo at all, and of another one echo is damaged.
     sim.datagrams(|passing| {
-        let number = Header::read(passing.bytes).map_or(0, |header| header.sequence);
+        let number = header(passing.bytes).map_or(0, |header| header.sequence);
         match (passing.from, number % 10) {
             (Role::Client, _) => Fate::Duplicate { after_ns: 10_000 },
             (Role::Server, 3) => Fate::Lose,

@@ -181,6 +181,25 @@ fn a_closed_loop_at_a_rate_waits_for_both() {
 }
 
 #[test]
+fn a_closed_loop_at_a_rate_keeps_its_pace_after_a_loss() {
+    // Longer than an answer is awaited.
+    let pace = Period(3_000 * MILLISECOND);
+    let plan = LatencyPlan { pace_ns: Some(pace), ..closed(Protocol::Udp, 4) };
+    let kept = Kept::default();
+    let mut sim = sampling(&plan, &kept);
+    sim.datagrams(|passing| match (passing.from, passing.position) {
+        (Role::Client, 1) => Fate::Lose,
+        _ => Fate::Deliver,
+    });
+    let (client, ..) = run(sim);
+    assert_eq!((client.sent, client.received, client.lost), (4, 3, 1));
+    let mut rows = kept.0.lock().expect("one thread").0.clone();
+    rows.sort_by_key(|row| row.sequence);
+    let gaps = rows.windows(2).map(|pair| pair[1].sent.nanos_since(pair[0].sent));
+    assert!(gaps.clone().all(|gap| gap >= pace.0), "{:?}", gaps.collect::<Vec<_>>());
+}
+
+#[test]
 fn variation_has_a_direction_without_synchronised_clocks() {
     let mut sim = sim(&open(Protocol::Udp, MILLISECOND, Period::from_secs(1)), link());
     sim.datagrams(|passing| match (passing.from, passing.position % 2) {
@@ -267,8 +286,8 @@ impl SampleSink<Sample> for Kept {
 /// A simulation that keeps its samples.
 pub(super) fn sampling(plan: &LatencyPlan, kept: &Kept) -> Latency {
     let session = SessionKey::from(Token([3; 16]));
-    let client = LatencyShared::new(plan, Role::Client)
-        .with_samples(SampleBuffer::new(Box::new(kept.clone())));
+    let mut client = LatencyShared::new(plan, Role::Client);
+    client.samples = Some(SampleBuffer::new(Box::new(kept.clone())));
     let mut sim: Latency = Sim::new(link(), client, LatencyShared::new(plan, Role::Server));
     let flow = PingFlow::new(plan, session, FLOW);
     sim.connect(flow, EchoFlow::new(plan, session, FLOW), plan.protocol.transport());

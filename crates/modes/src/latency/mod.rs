@@ -39,7 +39,7 @@ mod tests;
 
 pub use args::LatencyArgs;
 pub use command::LatencyCommand;
-pub use datagram::{HEADER_BYTES, NOTED_BYTES};
+pub use datagram::NOTED_BYTES;
 pub use echo::EchoFlow;
 pub use one_way::{OneWayReport, OneWaySummary};
 pub use parts::{PartsReport, PartsSummary};
@@ -50,3 +50,5 @@ pub use shared::LatencyShared;
 pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary, SocketDrops};
 pub use tally::LatencyTally;
 pub use variation::VariationReport;
+
+pub use crate::echoed::HEADER_BYTES;

@@ -52,22 +52,20 @@ impl Mode for LatencyPlan {
             (EngineKind::Polling, "it carries any number of connections")
         };
         let shares = !self.client_cpus.is_empty() && self.client_cpus == self.server_cpus;
-        let wait = match self.load_model {
-            _ if shares => {
-                let why = "both ends are kept on a processor of the same number, which may be one";
-                (Wait::Sleep, why)
-            }
-            _ if cpus < 2 => (Wait::Sleep, "this end may use only one processor"),
-            LoadModel::Closed => (Wait::Spin, "this end may use two processors or more"),
-            LoadModel::Open { .. } => {
-                (Wait::Hybrid, "it keeps a schedule without using up a processor")
-            }
+        let (wait, spun_share) = match self.load_model {
+            LoadModel::Closed => ((Wait::Spin, "this end may use two processors or more"), 0.0),
+            LoadModel::Open { period_ns, .. } => (
+                (Wait::Hybrid, "it keeps a schedule without using up a processor"),
+                f64::from(self.connections) * SPUN_FOR_PING_NS as f64 / period_ns.0.max(1) as f64,
+            ),
         };
-        let spun_share = match self.load_model {
-            LoadModel::Open { period_ns, .. } => {
-                f64::from(self.connections) * SPUN_FOR_PING_NS as f64 / period_ns.0.max(1) as f64
-            }
-            LoadModel::Closed => 0.0,
+        let wait = match (shares, cpus) {
+            (true, _) => (
+                Wait::Sleep,
+                "both ends are kept on a processor of the same number, which may be one",
+            ),
+            (_, 0 | 1) => (Wait::Sleep, "this end may use only one processor"),
+            _ => wait,
         };
         Placement { engine, wait, workers: Workers::One, spun_share }
     }

@@ -9,87 +9,57 @@
 //! Every part but the wire is a difference of two times at one end; the wire is what is left of both. So the parts of a
 //! ping add up to its round trip, and no clock is compared with another.
 
-use std::array;
-
 use pathscope_core::Tick;
 use pathscope_core::record::StampFacts;
-use pathscope_core::stats::{Distribution, LatencyFigures, LatencyHistogram};
+use pathscope_core::stats::{Distribution, LatencyFigures};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// All that is known of one ping at its end. Eight times, four of each end's clock.
+/// The times of one datagram that comes to an end, and of the one that this end sends. [`Tick::NEVER`]: not known yet.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Trip {
+pub(super) struct Passage {
     pub sent: Tick,
     pub handed_over: Tick,
-    pub server_came: Tick,
-    pub server_received: Tick,
-    pub server_sent: Tick,
-    pub server_handed_over: Tick,
     pub came: Tick,
     pub received: Tick,
 }
 
+impl Passage {
+    pub const NONE: Self = Self {
+        sent: Tick::NEVER,
+        handed_over: Tick::NEVER,
+        came: Tick::NEVER,
+        received: Tick::NEVER,
+    };
+}
+
+/// All that is known of one ping at its end. Eight times, four of each end's clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Trip {
+    pub client: Passage,
+    pub server: Passage,
+}
+
 /// How many parts there are.
-const PARTS: usize = 6;
+pub(super) const PARTS: usize = 6;
 
 impl Trip {
+    pub const NONE: Self = Self { client: Passage::NONE, server: Passage::NONE };
+
     /// The parts in the order of [`PartsReport`]; `None` where the times cannot be: one end's clock went backwards.
-    fn parts(&self) -> Option<[u64; PARTS]> {
+    pub fn parts(&self) -> Option<[u64; PARTS]> {
         let from = |earlier: Tick, later: Tick| later.as_nanos().checked_sub(earlier.as_nanos());
-        let away = from(self.handed_over, self.came)?;
-        let there = from(self.server_came, self.server_handed_over)?;
+        let Self { client, server } = self;
+        let away = from(client.handed_over, client.came)?;
+        let there = from(server.came, server.handed_over)?;
         Some([
-            from(self.sent, self.handed_over)?,
+            from(client.sent, client.handed_over)?,
             away.checked_sub(there)?,
-            from(self.server_came, self.server_received)?,
-            from(self.server_received, self.server_sent)?,
-            from(self.server_sent, self.server_handed_over)?,
-            from(self.came, self.received)?,
+            from(server.came, server.received)?,
+            from(server.received, server.sent)?,
+            from(server.sent, server.handed_over)?,
+            from(client.came, client.received)?,
         ])
-    }
-}
-
-/// The parts of those pings of which every stamp came.
-#[derive(Debug)]
-pub(super) struct PartsTally {
-    parts: [Box<LatencyHistogram>; PARTS],
-    implausible: u64,
-}
-
-impl PartsTally {
-    pub fn new() -> Self {
-        Self { parts: array::from_fn(|_| Box::default()), implausible: 0 }
-    }
-
-    /// Every stamp of this ping came.
-    pub fn record(&mut self, trip: &Trip) {
-        match trip.parts() {
-            Some(parts) => {
-                self.parts.iter_mut().zip(parts).for_each(|(part, value)| part.record(value));
-            }
-            None => self.implausible += 1,
-        }
-    }
-
-    pub fn merge(&mut self, other: &Self) {
-        self.parts.iter_mut().zip(&other.parts).for_each(|(sum, part)| sum.merge(part));
-        self.implausible += other.implausible;
-    }
-
-    pub fn report(&self) -> PartsReport {
-        let [client_send, wire, server_receive, server_residence, server_send, client_receive] =
-            self.parts.each_ref().map(|part| part.distribution());
-        PartsReport {
-            pings: client_send.count,
-            implausible: self.implausible,
-            client_send,
-            wire,
-            server_receive,
-            server_residence,
-            server_send,
-            client_receive,
-        }
     }
 }
 
@@ -143,14 +113,31 @@ pub struct PartsSummary {
     pub server: Option<StampFacts>,
 }
 
+impl PartsReport {
+    /// Of these parts, in the order of [`Trip::parts`].
+    pub(super) fn of(parts: [Distribution; PARTS], implausible: u64) -> Self {
+        let [client_send, wire, server_receive, server_residence, server_send, client_receive] =
+            parts;
+        Self {
+            pings: client_send.count,
+            implausible,
+            client_send,
+            wire,
+            server_receive,
+            server_residence,
+            server_send,
+            client_receive,
+        }
+    }
+}
+
 impl PartsSummary {
     /// Of a report in which so many pings were measured.
     pub(super) fn of(
         report: &PartsReport,
         measured: u64,
-        figures: impl Fn(&LatencyHistogram) -> LatencyFigures,
+        figures: impl Fn(&Distribution) -> LatencyFigures,
     ) -> Self {
-        let figures = |part: &Distribution| figures(&part.histogram());
         Self {
             pings: report.pings,
             of: measured,
@@ -161,8 +148,7 @@ impl PartsSummary {
             server_residence: figures(&report.server_residence),
             server_send: figures(&report.server_send),
             client_receive: figures(&report.client_receive),
-            client: None,
-            server: None,
+            ..Self::default()
         }
     }
 
@@ -180,22 +166,14 @@ impl PartsSummary {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
 
-    fn trip(times: [u64; 8]) -> Trip {
+    pub(in super::super) fn trip(times: [u64; 8]) -> Trip {
         let [sent, handed_over, came, received, server @ ..] = times.map(Tick::from_nanos);
-        let [server_came, server_received, server_sent, server_handed_over] = server;
-        Trip {
-            sent,
-            handed_over,
-            server_came,
-            server_received,
-            server_sent,
-            server_handed_over,
-            came,
-            received,
-        }
+        let client = Passage { sent, handed_over, came, received };
+        let [came, received, sent, handed_over] = server;
+        Trip { client, server: Passage { sent, handed_over, came, received } }
     }
 
     #[test]
@@ -208,23 +186,5 @@ mod tests {
             assert_eq!(parts, [7, 223 - 45, 30, 10, 5, 41]);
             assert_eq!(parts.iter().sum::<u64>(), 271);
         }
-    }
-
-    #[test]
-    fn times_that_cannot_be_are_counted_and_not_measured() {
-        let mut tally = PartsTally::new();
-        for times in [
-            // Handed over before it was sent, came after it was received, an echo before its ping, a server that kept
-            // it longer than it was away.
-            [100, 99, 330, 371, 200, 230, 240, 245],
-            [100, 107, 372, 371, 200, 230, 240, 245],
-            [100, 107, 330, 371, 200, 230, 229, 245],
-            [100, 107, 330, 371, 200, 230, 240, 424],
-            [100, 107, 330, 371, u64::MAX, 0, u64::MAX, 0],
-        ] {
-            tally.record(&trip(times));
-        }
-        let report = tally.report();
-        assert_eq!((report.pings, report.implausible, report.wire.count), (0, 5, 0));
     }
 }

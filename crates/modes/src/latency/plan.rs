@@ -7,12 +7,13 @@ use pathscope_flow::Transport;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::datagram::{HEADER_BYTES, NOTED_BYTES};
+use super::datagram::NOTED_BYTES;
 use super::limits::{
     HISTOGRAM_COUNT, HISTOGRAM_START, HISTOGRAM_WIDTH, ITERATIONS, OUTSTANDING, PERCENTILE_PPB,
     PERCENTILES, PERIOD, PING_BYTES_OF_ALL, PINGING_FLOWS, PINGS_ON_THEIR_WAY, STAMPED_PING,
     TCP_PING, UDP_PING,
 };
+use crate::echoed::HEADER_BYTES;
 use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
 
@@ -93,22 +94,17 @@ impl LatencyPlan {
             (Protocol::Udp, Timestamps::User) => &UDP_PING,
             (Protocol::Udp, Timestamps::Kernel) => &STAMPED_PING,
             (Protocol::Tcp, Timestamps::Kernel) => {
-                return Err(PlanError::Contradiction {
-                    one: "--timestamps kernel",
-                    other: "TCP",
-                    advice: "what the kernel stamps is datagrams: give --protocol udp",
-                });
+                let advice = "what the kernel stamps is datagrams: give --protocol udp";
+                return Err(limits::contradiction("--timestamps kernel", "TCP", advice));
             }
         };
         let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
         limits::in_range(ping, self.size_bytes, sizes)?;
         limits::in_range("--reply-size", self.reply_bytes(), sizes)?;
         if u64::from(self.connections) * self.size_bytes.0 > PING_BYTES_OF_ALL {
-            return Err(PlanError::Contradiction {
-                one: "so many --connections",
-                other: ping,
-                advice: "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones",
-            });
+            let advice =
+                "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones";
+            return Err(limits::contradiction("so many --connections", ping, advice));
         }
         self.validate_ends()?;
         limits::name("--engine", self.engine.as_deref())
@@ -137,17 +133,15 @@ impl LatencyPlan {
     }
 
     fn validate_load(&self) -> Result<(), PlanError> {
-        let contradiction =
-            |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
         if let LoadModel::Open { period_ns, .. } = self.load_model {
             limits::in_range("--period", period_ns, &PERIOD)?;
             if self.outstanding > 1 {
                 let advice = "an open loop never waits for an answer: leave one of them out";
-                return contradiction("--outstanding", "--period or --rate", advice);
+                return Err(limits::contradiction("--outstanding", "--period or --rate", advice));
             }
             if self.pace_ns.is_some() {
                 let advice = "a loop is open or closed: leave one of them out";
-                return contradiction("an open loop", "a pace", advice);
+                return Err(limits::contradiction("an open loop", "a pace", advice));
             }
         }
         if let Some(pace) = self.pace_ns {
@@ -155,13 +149,13 @@ impl LatencyPlan {
             if self.outstanding > 1 {
                 let advice =
                     "a closed loop at a rate has one ping on its way: leave one of them out";
-                return contradiction("--outstanding", "--closed at a rate", advice);
+                return Err(limits::contradiction("--outstanding", "--closed at a rate", advice));
             }
         }
         let most = PINGS_ON_THEIR_WAY;
         if u64::from(self.outstanding) * u64::from(self.connections) > most {
             let advice = "65,536 pings on their way are the most: ask for fewer of either";
-            return contradiction("--outstanding", "so many --connections", advice);
+            return Err(limits::contradiction("--outstanding", "so many --connections", advice));
         }
         Ok(())
     }
@@ -170,11 +164,8 @@ impl LatencyPlan {
         for (option, cpus) in [("--cpu", &self.client_cpus), ("--server-cpu", &self.server_cpus)] {
             limits::cpus(option, cpus)?;
             if cpus.len() > 1 {
-                return Err(PlanError::Contradiction {
-                    one: option,
-                    other: "several processors",
-                    advice: "one worker carries all pings of an end: name one",
-                });
+                let advice = "one worker carries all pings of an end: name one";
+                return Err(limits::contradiction(option, "several processors", advice));
             }
         }
         limits::name("--congestion", self.congestion_control.as_deref())?;
@@ -222,10 +213,7 @@ impl Protocol {
 
     /// As it is typed.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-        }
+        Self::ALL[self as usize].0
     }
 }
 

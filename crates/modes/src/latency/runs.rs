@@ -34,8 +34,7 @@ impl Runs for LatencyPlan {
 
 impl Flow<LatencyPlan> for PingFlow {
     fn shared(plan: &LatencyPlan, role: Role, rows: Option<Samples<LatencyPlan>>) -> LatencyShared {
-        let shared = LatencyShared::new(plan, role);
-        if let Some(rows) = rows { shared.with_samples(rows) } else { shared }
+        LatencyShared { samples: rows, ..LatencyShared::new(plan, role) }
     }
 
     fn begin(plan: &LatencyPlan, flow: FlowId, begin: &Begin<'_>) -> Self {

@@ -3,130 +3,103 @@
 use pathscope_core::Tick;
 
 use super::{Arrivals, Extent, LatencyPlan, LoadModel};
+use crate::draw::Draws;
 
 /// The times at which pings of an open loop are due. Knows no answers.
 #[derive(Clone, Debug)]
 pub(super) struct Schedule {
-    gaps: Gaps,
+    spread: Spread,
+    /// From one ping to the next; of random gaps, the mean.
+    period_ns: u64,
+    /// What random gaps follow from: the same seed, the same schedule, on every machine.
+    draws: Draws,
+    /// When the period began in which the next one is due.
+    begin: Tick,
     due: Tick,
 }
 
-#[derive(Clone, Debug)]
-enum Gaps {
+#[derive(Clone, Copy, Debug)]
+enum Spread {
     /// No schedule: an answer lets the next ping leave.
     None,
-    Fixed {
-        period_ns: u64,
-    },
+    Fixed,
     /// One in each period, at random within it: stratified random sampling (Claffy, Polyzos and Braun, SIGCOMM 1993). A load
     /// that is sent by the clock would meet probes of a fixed period in the same phase each time (RFC 2330, section 11.1);
     /// and of a Poisson process some seconds have too few.
-    Within {
-        period_ns: u64,
-        /// When the period began in which the next one is due.
-        begin: Tick,
-        state: u64,
-    },
+    Within,
     /// Exponential gaps of this mean, so that arrivals are a Poisson process (RFC 2330, section 11.1.1).
-    Poisson {
-        mean_ns: u64,
-        state: u64,
-    },
+    Poisson,
 }
 
 impl Schedule {
     /// That of the `index`-th flow of a plan. Flows begin evenly spread over one period.
     pub fn new(plan: &LatencyPlan, index: u32) -> Self {
-        let gaps = match plan.load_model {
-            LoadModel::Closed => Gaps::None,
-            LoadModel::Open { period_ns, arrivals: Arrivals::Fixed }
-                if plan.extent == Extent::WithLoad =>
-            {
-                // The same in each run, so that what comes of two can be compared.
-                let mut state = u64::from(index) << 32;
-                state = next_random(&mut state);
-                Gaps::Within { period_ns: period_ns.0, begin: Tick::ZERO, state }
-            }
-            LoadModel::Open { period_ns, arrivals: Arrivals::Fixed } => {
-                Gaps::Fixed { period_ns: period_ns.0 }
-            }
+        let (spread, period_ns, seed) = match plan.load_model {
+            LoadModel::Closed => (Spread::None, 0, 0),
             LoadModel::Open { period_ns, arrivals: Arrivals::Poisson { seed } } => {
-                let mut state = seed.wrapping_add(u64::from(index) << 32);
-                // One step, so that flows of neighbouring numbers do not begin alike.
-                state = next_random(&mut state);
-                Gaps::Poisson { mean_ns: period_ns.0, state }
+                (Spread::Poisson, period_ns.0, seed)
             }
+            // The same in each run, so that what comes of two can be compared.
+            LoadModel::Open { period_ns, .. } if plan.extent == Extent::WithLoad => {
+                (Spread::Within, period_ns.0, 0)
+            }
+            LoadModel::Open { period_ns, .. } => (Spread::Fixed, period_ns.0, 0),
         };
-        Self { gaps, due: Tick::ZERO }
+        let draws = Draws::of(seed.wrapping_add(u64::from(index) << 32));
+        Self { spread, period_ns, draws, begin: Tick::ZERO, due: Tick::ZERO }
     }
 
     /// The run begins. `index` of `flows` flows.
     pub fn start(&mut self, now: Tick, index: u32, flows: u32) {
-        self.due = match &mut self.gaps {
-            Gaps::None => now,
-            Gaps::Fixed { period_ns } => {
-                let shift = u128::from(*period_ns) * u128::from(index) / u128::from(flows.max(1));
-                now.plus_nanos(shift as u64)
+        self.begin = now;
+        self.due = now.plus_nanos(match self.spread {
+            Spread::None => 0,
+            Spread::Fixed => {
+                (u128::from(self.period_ns) * u128::from(index) / u128::from(flows.max(1))) as u64
             }
-            Gaps::Within { period_ns, begin, state } => {
-                *begin = now;
-                now.plus_nanos(below(*period_ns, state))
-            }
-            Gaps::Poisson { mean_ns, state } => now.plus_nanos(exponential(*mean_ns, state)),
-        };
+            Spread::Within | Spread::Poisson => self.drawn_ns(),
+        });
     }
 
-    /// When the next ping is due. Without a schedule, when the run began.
-    pub fn due(&self) -> Tick {
-        self.due
+    /// When the next ping is due; in a closed loop none is.
+    pub fn due(&self) -> Option<Tick> {
+        (!matches!(self.spread, Spread::None)).then_some(self.due)
     }
 
     /// That ping has left.
     pub fn advance(&mut self) {
-        let gap = match &mut self.gaps {
-            Gaps::None => return,
-            Gaps::Fixed { period_ns } => *period_ns,
-            Gaps::Within { period_ns, begin, state } => {
-                *begin = begin.plus_nanos(*period_ns);
-                self.due = begin.plus_nanos(below(*period_ns, state));
-                return;
+        self.due = match self.spread {
+            Spread::None => self.due,
+            Spread::Fixed => self.due.plus_nanos(self.period_ns),
+            Spread::Within => {
+                self.begin = self.begin.plus_nanos(self.period_ns);
+                self.begin.plus_nanos(self.drawn_ns())
             }
-            Gaps::Poisson { mean_ns, state } => exponential(*mean_ns, state),
+            Spread::Poisson => self.due.plus_nanos(self.drawn_ns()),
         };
-        self.due = self.due.plus_nanos(gap);
     }
 
     /// Pings due from the next one on and before `end`: of a random schedule, as many as there are on
     /// average.
     pub fn left_before(&self, end: Tick) -> u64 {
-        match self.gaps {
-            Gaps::None => 0,
-            Gaps::Fixed { period_ns: gap }
-            | Gaps::Within { period_ns: gap, .. }
-            | Gaps::Poisson { mean_ns: gap, .. } => end.nanos_since(self.due).div_ceil(gap.max(1)),
+        match self.spread {
+            Spread::None => 0,
+            _ => end.nanos_since(self.due).div_ceil(self.period_ns.max(1)),
         }
     }
-}
 
-/// A gap of an exponential distribution, by inversion.
-fn exponential(mean_ns: u64, state: &mut u64) -> u64 {
-    // 53 bits, so that the share is exact and never 1.
-    let share = (next_random(state) >> 11) as f64 / (1_u64 << 53) as f64;
-    (-(-share).ln_1p() * mean_ns as f64).round() as u64
-}
-
-/// Somewhere from 0 to below this.
-fn below(period_ns: u64, state: &mut u64) -> u64 {
-    // Upper half of a product: even to within 2⁻⁶⁴ of a period (Lemire, 2019).
-    ((u128::from(next_random(state)) * u128::from(period_ns)) >> 64) as u64
-}
-
-/// `SplitMix64` (Steele, Lea and Flood, OOPSLA 2014): the same seed, the same schedule, on every machine.
-fn next_random(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mixed = (*state ^ (*state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ (mixed >> 31)
+    /// Where in its period a ping is due, or an exponential gap, by inversion.
+    fn drawn_ns(&mut self) -> u64 {
+        let drawn = if let Spread::Within = self.spread {
+            self.draws.within(0, self.period_ns.saturating_sub(1))
+        } else {
+            // 53 bits, so that the share is exact and never 1.
+            let share = (self.draws.within(0, u64::MAX) >> 11) as f64 / (1_u64 << 53) as f64;
+            (-(-share).ln_1p() * self.period_ns as f64).round() as u64
+        };
+        self.draws.advance();
+        drawn
+    }
 }
 
 #[cfg(test)]
@@ -160,7 +133,7 @@ mod tests {
         let mut schedule = Schedule::new(plan, index);
         schedule.start(Tick::ZERO, index, 4);
         std::iter::repeat_with(|| {
-            let due = schedule.due().as_nanos();
+            let due = schedule.due().expect("an open loop").as_nanos();
             schedule.advance();
             due
         })

@@ -5,8 +5,7 @@ use pathscope_core::id::Role;
 use pathscope_flow::Shared;
 
 use super::sample::Sample;
-use super::tally::{LatencyTally, Shape};
-use super::{Extent, LatencyPlan, LoadModel};
+use super::{LatencyPlan, LatencyTally, LoadModel};
 use crate::samples::SampleBuffer;
 
 /// An open loop remembers its pings for so long: longer than the drain awaits them.
@@ -23,14 +22,8 @@ const CLOSED_WINDOW: u32 = 1 << 8;
 /// Plan, counts and histograms of one worker.
 #[derive(Debug)]
 pub struct LatencyShared {
-    shape: Shape,
-    pub(super) is_open_loop: bool,
-    pub(super) pace_ns: Option<u64>,
-    pub(super) outstanding: u64,
-    pub(super) flows: u32,
-    pub(super) duration_ns: Option<u64>,
-    pub(super) iterations: Option<u64>,
-    pub(super) warm_up_ns: u64,
+    pub(super) plan: LatencyPlan,
+    pub(super) role: Role,
     pub(super) tally: LatencyTally,
     pub(super) samples: Option<SampleBuffer<Sample>>,
 }
@@ -57,31 +50,8 @@ pub(super) fn trips_of(plan: &LatencyPlan) -> usize {
 impl LatencyShared {
     /// For flows of `plan` at this end.
     pub fn new(plan: &LatencyPlan, role: Role) -> Self {
-        let shape = Shape::of(plan, role);
-        let (duration_ns, iterations) = match plan.extent {
-            Extent::DurationNs(duration) => (Some(duration.0), None),
-            Extent::Iterations(iterations) => (None, Some(iterations)),
-            Extent::WithLoad => (None, None),
-        };
-        Self {
-            shape,
-            is_open_loop: matches!(plan.load_model, LoadModel::Open { .. }),
-            pace_ns: plan.pace_ns.map(|pace| pace.0),
-            outstanding: plan.outstanding.into(),
-            flows: plan.connections,
-            duration_ns,
-            iterations,
-            warm_up_ns: plan.warm_up_ns.0,
-            tally: LatencyTally::new(shape),
-            samples: None,
-        }
-    }
-
-    /// The same, with each measured ping handed to `samples`.
-    #[must_use]
-    pub fn with_samples(mut self, samples: SampleBuffer<Sample>) -> Self {
-        self.samples = Some(samples);
-        self
+        let tally = LatencyTally::for_plan(plan, role);
+        Self { plan: plan.clone(), role, tally, samples: None }
     }
 }
 
@@ -93,7 +63,7 @@ impl Shared for LatencyShared {
             samples.hand_over();
         }
         // Fresh histograms are untouched zero pages: a few microseconds once a report.
-        std::mem::replace(&mut self.tally, LatencyTally::new(self.shape))
+        std::mem::replace(&mut self.tally, LatencyTally::for_plan(&self.plan, self.role))
     }
 }
 

@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LatencyPlan, OneWayReport, OneWaySummary, PartsReport, PartsSummary, VariationReport};
-use crate::sums::add_fields;
+use crate::sums::{add_fields, with_fields};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -252,9 +252,9 @@ impl LatencySummary {
     /// From what both ends said; `server` is absent where it was lost.
     pub fn of(plan: &LatencyPlan, client: &LatencyReport, server: Option<&LatencyReport>) -> Self {
         let percents = plan.percentiles();
-        let of = |histogram: &LatencyHistogram| LatencyFigures::with(histogram, &percents);
-        let figures =
-            |stored: &Option<Distribution>| stored.as_ref().map(|stored| of(&stored.histogram()));
+        let with = |histogram: &LatencyHistogram| LatencyFigures::with(histogram, &percents);
+        let of = |stored: &Distribution| with(&stored.histogram());
+        let figures = |stored: &Option<Distribution>| stored.as_ref().map(of);
         // What the server received, whole or damaged, and the client did not get back was lost on the way back.
         let lost_forward = server.map(|server| {
             let arrived = total([server.received, server.late, server.corrupt]);
@@ -269,41 +269,37 @@ impl LatencySummary {
             ..PartsSummary::of(parts, rtt.count, of)
         });
         Self {
-            one_way: client.one_way.as_ref().map(|delays| OneWaySummary::of(delays, of)),
+            one_way: client.one_way.as_ref().map(|delays| OneWaySummary {
+                forward: of(&delays.forward),
+                back: of(&delays.back),
+                error_bound_ns: None,
+            }),
             parts,
-            corrected: corrected.map(|(pace, rtt)| of(&rtt.histogram().corrected(pace.0))),
+            corrected: corrected.map(|(pace, rtt)| with(&rtt.histogram().corrected(pace.0))),
             jitter: client.variation.as_ref().map(|variation| JitterSummary::of(variation, &rtt)),
-            drift: None,
             rtt,
             rtt_since_scheduled: figures(&client.rtt_since_scheduled),
             service: figures(&client.service),
             send_lag: figures(&client.send_lag),
             server_residence: figures(&client.server_residence),
-            sent: client.sent,
-            received: client.received,
-            warm_up: client.warm_up,
-            lost: client.lost,
             lost_forward,
             lost_return: lost_forward.map(|forward| client.lost - forward),
-            duplicates: client.duplicates,
-            reordered: client.reordered,
             reordered_forward: server.map(|server| server.reordered),
             reordered_return: client.server_residence.as_ref().map(|_| client.reordered_return),
             reordered_ratio: client.reordered as f64 / client.received.max(1) as f64,
             reordering_extent_mean: reordered(client.reordering_extent_sum)
                 .map(|sum| sum as f64 / client.reordered as f64),
             reordering_extent_max: reordered(client.reordering_extent_max),
-            unreachable: client.unreachable,
-            unsent: client.unsent,
             socket_drops: SocketDrops {
                 client: client.socket_drops,
                 server: server.and_then(|server| server.socket_drops),
             },
-            late: client.late,
-            corrupt: client.corrupt,
             corrupt_echoes: client.corrupt_datagrams,
             corrupt_forward: server.map(LatencyReport::came_corrupt),
-            foreign: client.foreign,
+            ..with_fields!(
+                Self, client;
+                sent, received, warm_up, lost, duplicates, reordered, unreachable, unsent, late, corrupt, foreign,
+            )
         }
     }
 }

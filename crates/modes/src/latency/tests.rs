@@ -38,8 +38,12 @@ pub(super) fn open(protocol: Protocol, period_ns: u64, duration: Period) -> Late
     }
 }
 
+pub(super) fn session() -> SessionKey {
+    SessionKey::from(Token([3; 16]))
+}
+
 pub(super) fn sim(plan: &LatencyPlan, conditions: Conditions) -> Latency {
-    let session = SessionKey::from(Token([3; 16]));
+    let session = session();
     let mut sim = Sim::new(
         conditions,
         LatencyShared::new(plan, Role::Client),

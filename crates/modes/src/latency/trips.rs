@@ -6,15 +6,12 @@ use std::collections::VecDeque;
 use pathscope_core::Tick;
 
 use super::datagram::Note;
-use super::parts::Trip;
+use super::parts::{Passage, Trip};
 
 /// Echoes whose handing over a server still awaits.
 const AWAITED: usize = 1_024;
 /// Of those that were handed over, how many wait for an echo that tells of it.
 const UNTOLD: usize = 1_024;
-
-/// No time yet.
-const NONE: Tick = Tick::NEVER;
 
 /// The stamps of the last pings of a flow, at its client.
 #[derive(Debug)]
@@ -25,18 +22,19 @@ pub(super) struct Trips {
 impl Trips {
     /// Of the last `size` pings, rounded up to a power of two.
     pub fn new(size: usize) -> Self {
-        Self { slots: vec![(u64::MAX, EMPTY); size.next_power_of_two()].into() }
+        Self { slots: vec![(u64::MAX, Trip::NONE); size.next_power_of_two()].into() }
     }
 
     /// A ping leaves.
     pub fn sent(&mut self, sequence: u64, at: Tick) {
         let index = self.index(sequence);
-        self.slots[index] = (sequence, Trip { sent: at, ..EMPTY });
+        let client = Passage { sent: at, ..Passage::NONE };
+        self.slots[index] = (sequence, Trip { client, ..Trip::NONE });
     }
 
     /// The kernel handed it over. Returns its trip if that was the last that was missing.
     pub fn handed_over(&mut self, sequence: u64, at: Tick) -> Option<Trip> {
-        self.set(sequence, |trip| trip.handed_over = at)
+        self.set(sequence, |trip| trip.client.handed_over = at)
     }
 
     /// Its first echo came, by the kernel's stamp and ours, with the server's times.
@@ -44,19 +42,19 @@ impl Trips {
         &mut self,
         sequence: u64,
         (came, received): (Option<Tick>, Tick),
-        server: (Tick, Tick),
+        (server_received, server_sent): (Tick, Tick),
         server_came: Option<Tick>,
     ) -> Option<Trip> {
-        self.set(sequence, |trip| {
-            (trip.came, trip.received) = (came.unwrap_or(NONE), received);
-            (trip.server_received, trip.server_sent) = server;
-            trip.server_came = server_came.unwrap_or(NONE);
+        self.set(sequence, |Trip { client, server }| {
+            (client.came, client.received) = (came.unwrap_or(Tick::NEVER), received);
+            (server.received, server.sent) = (server_received, server_sent);
+            server.came = server_came.unwrap_or(Tick::NEVER);
         })
     }
 
     /// The server says when its kernel handed the echo of this ping over.
     pub fn told(&mut self, sequence: u64, at: Tick) -> Option<Trip> {
-        self.set(sequence, |trip| trip.server_handed_over = at)
+        self.set(sequence, |trip| trip.server.handed_over = at)
     }
 
     fn set(&mut self, sequence: u64, set: impl FnOnce(&mut Trip)) -> Option<Trip> {
@@ -66,9 +64,9 @@ impl Trips {
             return None;
         }
         set(trip);
-        let is_whole = [trip.handed_over, trip.came, trip.server_came, trip.server_handed_over]
-            .iter()
-            .all(|&time| time != NONE);
+        let ends = [&trip.client, &trip.server];
+        let is_whole =
+            ends.iter().all(|end| end.came != Tick::NEVER && end.handed_over != Tick::NEVER);
         // Each is counted once.
         is_whole.then(|| {
             *holder = u64::MAX;
@@ -80,17 +78,6 @@ impl Trips {
         sequence as usize & (self.slots.len() - 1)
     }
 }
-
-const EMPTY: Trip = Trip {
-    sent: NONE,
-    handed_over: NONE,
-    server_came: NONE,
-    server_received: NONE,
-    server_sent: NONE,
-    server_handed_over: NONE,
-    came: NONE,
-    received: NONE,
-};
 
 /// What a server's kernel says of the last echoes of a flow.
 #[derive(Debug)]

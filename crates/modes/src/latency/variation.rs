@@ -9,66 +9,23 @@ use serde::{Deserialize, Serialize};
 
 use crate::arrivals::{LastTransit, VariationFigures, VariationTally};
 
-/// What varies: three transit times of one ping and its echo. Those of one way are of two clocks, and
-/// mean nothing but by their differences.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Transits {
-    pub round_trip_ns: i64,
-    /// There and back, where the echo carries the server's stamps.
-    pub one_way_ns: Option<(i64, i64)>,
-}
+/// One flow's memory of the last arrival: its round trip, and its way there and back.
+pub(super) type Last = [LastTransit; 3];
 
-/// One flow's memory of the last arrival.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Last {
-    round_trip: LastTransit,
-    forward: LastTransit,
-    back: LastTransit,
-}
+/// What the flows of a worker found, of as many of those as are measured: none, the round trip, or with the server's stamps
+/// all three.
+pub(super) type Variation = Box<[VariationTally]>;
 
-impl Last {
-    /// The echo of ping `sequence` came, the first time.
-    pub fn arrived(&mut self, sequence: u64, now: Transits, tally: &mut VariationTallies) {
-        self.round_trip.arrived(sequence, now.round_trip_ns, &mut tally.round_trip);
-        if let (Some((there, and_back)), Some((forward, back))) =
-            (now.one_way_ns, &mut tally.one_way)
-        {
-            self.forward.arrived(sequence, there, forward);
-            self.back.arrived(sequence, and_back, back);
-        }
-    }
-}
-
-/// What the flows of a worker found.
-#[derive(Debug)]
-pub(super) struct VariationTallies {
-    round_trip: VariationTally,
-    /// There and back, where echoes carry stamps.
-    one_way: Option<(VariationTally, VariationTally)>,
-}
-
-impl VariationTallies {
-    /// Nothing found yet.
-    pub fn new(has_stamps: bool) -> Self {
-        Self { round_trip: VariationTally::default(), one_way: has_stamps.then(Default::default) }
-    }
-
-    /// Adds what was found after this.
-    pub fn merge(&mut self, later: &Self) {
-        self.round_trip.merge(&later.round_trip);
-        if let (Some(sum), Some(later)) = (&mut self.one_way, &later.one_way) {
-            sum.0.merge(&later.0);
-            sum.1.merge(&later.1);
-        }
-    }
-
-    /// What it comes to; nothing where fewer than two echoes came.
-    pub fn report(&self) -> Option<VariationReport> {
-        Some(VariationReport {
-            round_trip: self.round_trip.figures()?,
-            forward: self.one_way.as_ref().and_then(|ways| ways.0.figures()),
-            back: self.one_way.as_ref().and_then(|ways| ways.1.figures()),
-        })
+/// The echo of ping `sequence` came, the first time. The transit times of one way are of two clocks, and mean nothing but by
+/// their differences.
+pub(super) fn arrived(
+    last: &mut Last,
+    sequence: u64,
+    transits_ns: [i64; 3],
+    found: &mut [VariationTally],
+) {
+    for ((last, transit_ns), found) in last.iter_mut().zip(transits_ns).zip(found) {
+        last.arrived(sequence, transit_ns, found);
     }
 }
 
@@ -85,18 +42,31 @@ pub struct VariationReport {
     pub back: Option<VariationFigures>,
 }
 
+impl VariationReport {
+    /// What was found comes to this; to nothing where fewer than two echoes came.
+    pub(super) fn of(found: &[VariationTally]) -> Option<Self> {
+        let mut figures = found.iter().map(VariationTally::figures);
+        Some(Self {
+            round_trip: figures.next()??,
+            forward: figures.next().flatten(),
+            back: figures.next().flatten(),
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn of(arrivals: &[(u64, i64)]) -> VariationReport {
-        let (mut last, mut tally) = (Last::default(), VariationTallies::new(true));
+        let (mut last, mut found): (Last, [VariationTally; 3]) = Default::default();
         for &(sequence, delay) in arrivals {
             // The server's clock runs an hour ahead.
-            let one_way_ns = Some((delay / 2 + 3_600_000_000_000, delay / 2 - 3_600_000_000_000));
-            last.arrived(sequence, Transits { round_trip_ns: delay, one_way_ns }, &mut tally);
+            let there_and_back = [delay / 2 + 3_600_000_000_000, delay / 2 - 3_600_000_000_000];
+            let transits_ns = [delay, there_and_back[0], there_and_back[1]];
+            arrived(&mut last, sequence, transits_ns, &mut found);
         }
-        tally.report().expect("two arrivals or more")
+        VariationReport::of(&found).expect("two arrivals or more")
     }
 
     #[test]
@@ -110,11 +80,10 @@ mod tests {
 
     #[test]
     fn stamps_of_a_hostile_server_do_not_overflow() {
-        let (mut last, mut tally) = (Last::default(), VariationTallies::new(true));
+        let (mut last, mut found): (Last, [VariationTally; 3]) = Default::default();
         for extreme in [i64::MIN, i64::MAX, 0, i64::MIN] {
-            let one_way_ns = Some((extreme, extreme));
-            last.arrived(0, Transits { round_trip_ns: extreme, one_way_ns }, &mut tally);
+            arrived(&mut last, 0, [extreme; 3], &mut found);
         }
-        assert!(tally.report().is_some());
+        assert!(VariationReport::of(&found).is_some());
     }
 }

@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 
+use super::Outcome;
 use crate::arrivals::Order;
 
 /// Pings remembered of those that left the window without an answer.
@@ -29,10 +30,7 @@ pub(super) struct Window {
 
 #[derive(Clone, Copy, Debug)]
 struct Slot {
-    sequence: u64,
-    due: Tick,
-    from: Tick,
-    sent: Tick,
+    departure: Departure,
     state: State,
 }
 
@@ -56,13 +54,8 @@ pub(super) struct Departure {
     pub sent: Tick,
 }
 
-/// A ping that has no answer and is to get none.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Unanswered {
-    pub departure: Departure,
-    /// Something of it came, with other bytes than were sent.
-    pub is_damaged: bool,
-}
+/// A ping that has no answer and is to get none: lost, or corrupt where something of it came.
+pub(super) type Unanswered = (Departure, Outcome);
 
 /// What the arrival of an echo means.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -86,7 +79,8 @@ impl Window {
     /// A window over the last `size` pings, rounded up to a power of two.
     pub fn new(size: usize) -> Self {
         let (due, from, sent) = (Tick::ZERO, Tick::ZERO, Tick::ZERO);
-        let empty = Slot { sequence: u64::MAX, due, from, sent, state: State::Answered };
+        let departure = Departure { sequence: u64::MAX, due, from, sent };
+        let empty = Slot { departure, state: State::Answered };
         let slots = vec![empty; size.next_power_of_two()].into_boxed_slice();
         Self {
             overdue: VecDeque::with_capacity(slots.len().min(OVERDUE)),
@@ -100,9 +94,8 @@ impl Window {
 
     /// A ping left. Returns the one that is forgotten for it without an answer, if there is one.
     pub fn sent(&mut self, departure: Departure) -> Option<Unanswered> {
-        let Departure { sequence, due, from, sent } = departure;
-        let index = self.index(sequence);
-        let slot = Slot { sequence, due, from, sent, state: State::Outstanding };
+        let index = self.index(departure.sequence);
+        let slot = Slot { departure, state: State::Outstanding };
         let before = std::mem::replace(&mut self.slots[index], slot);
         self.awaited += 1;
         self.awaited -= u64::from(before.state == State::Outstanding);
@@ -118,18 +111,13 @@ impl Window {
         let forgotten = is_full.then(|| self.overdue.pop_front()).flatten();
         self.overdue.push_back(slot);
         let unanswered = forgotten?.unanswered()?;
-        self.forgotten = unanswered.departure.sequence + 1;
+        self.forgotten = unanswered.0.sequence + 1;
         Some(unanswered)
     }
 
     /// When this ping left, if that is still remembered.
-    pub fn sent_at(&self, sequence: u64) -> Option<Tick> {
-        let slot = &self.slots[self.index(sequence)];
-        if slot.sequence == sequence {
-            return Some(slot.sent);
-        }
-        let place = self.overdue.binary_search_by_key(&sequence, |slot| slot.sequence).ok()?;
-        Some(self.overdue[place].sent)
+    pub fn sent_at(&mut self, sequence: u64) -> Option<Tick> {
+        self.slot(sequence).map(|slot| slot.departure.sent)
     }
 
     /// How many pings were answered.
@@ -150,8 +138,8 @@ impl Window {
             let index = self.index(self.oldest);
             let slot = &mut self.slots[index];
             if slot.state == State::Outstanding {
-                if slot.sent >= before {
-                    return Some(slot.sent);
+                if slot.departure.sent >= before {
+                    return Some(slot.departure.sent);
                 }
                 slot.state = State::GivenUp;
                 self.awaited -= 1;
@@ -183,13 +171,12 @@ impl Window {
             // Whatever left the slots without an answer is overdue, and this one is not.
             return if is_forgotten { Arrival::Late } else { Arrival::Duplicate };
         };
-        let Slot { due, from, sent, state, .. } = *slot;
+        let Slot { departure, state } = *slot;
         if state == State::Answered {
             return Arrival::Duplicate;
         }
         slot.state = State::Answered;
         self.awaited -= u64::from(state == State::Outstanding);
-        let departure = Departure { sequence, due, from, sent };
         let extent = self.order.saw(sequence);
         Arrival::First { departure, extent, is_mended: state == State::Damaged }
     }
@@ -199,17 +186,18 @@ impl Window {
         let first = next.saturating_sub(self.slots.len() as u64);
         let slots = (first..next).filter_map(|sequence| {
             let slot = &self.slots[self.index(sequence)];
-            slot.unanswered().filter(|_| slot.sequence == sequence)
+            slot.unanswered().filter(|_| slot.departure.sequence == sequence)
         });
         self.overdue.iter().filter_map(Slot::unanswered).chain(slots)
     }
 
     fn slot(&mut self, sequence: u64) -> Option<&mut Slot> {
         let index = self.index(sequence);
-        if self.slots[index].sequence == sequence {
+        if self.slots[index].departure.sequence == sequence {
             return Some(&mut self.slots[index]);
         }
-        let place = self.overdue.binary_search_by_key(&sequence, |slot| slot.sequence).ok()?;
+        let number = |slot: &Slot| slot.departure.sequence;
+        let place = self.overdue.binary_search_by_key(&sequence, number).ok()?;
         self.overdue.get_mut(place)
     }
 
@@ -220,10 +208,11 @@ impl Window {
 
 impl Slot {
     fn unanswered(&self) -> Option<Unanswered> {
-        let Self { sequence, due, from, sent, state } = *self;
-        let departure = Departure { sequence, due, from, sent };
-        (state != State::Answered)
-            .then_some(Unanswered { departure, is_damaged: state == State::Damaged })
+        match self.state {
+            State::Answered => None,
+            State::Damaged => Some((self.departure, Outcome::Corrupt)),
+            State::Outstanding | State::GivenUp => Some((self.departure, Outcome::Lost)),
+        }
     }
 }
 
@@ -243,7 +232,7 @@ mod tests {
     }
 
     fn lost(sequence: u64) -> Unanswered {
-        Unanswered { departure: departure(sequence), is_damaged: false }
+        (departure(sequence), Outcome::Lost)
     }
 
     #[test]
@@ -269,8 +258,7 @@ mod tests {
         assert!(!window.damaged(1));
         assert_eq!(window.arrived(2, 8), first(2, None));
         assert_eq!(window.sent(departure(8)), Some(lost(0)));
-        let damaged = Unanswered { is_damaged: true, ..lost(1) };
-        assert_eq!(window.sent(departure(9)), Some(damaged));
+        assert_eq!(window.sent(departure(9)), Some((departure(1), Outcome::Corrupt)));
         // The answered one leaves its room to the next.
         assert_eq!(window.sent(departure(10)), None);
         assert_eq!(window.sent(departure(11)), Some(lost(3)));

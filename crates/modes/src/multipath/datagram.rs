@@ -1,29 +1,14 @@
 //! A datagram of a multipath test and its echo, on the wire.
 //!
-//! ```text
-//!  0       4     5     6        8         16        24         32                40               48
-//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
-//!  | PSMP  |kind |lane | flow   | token   | number  | sent     | server received | server sent    | filler
-//!  +-------+-----+-----+--------+---------+---------+----------+-----------------+----------------+--
-//! ```
-//!
-//! All numbers little-endian. `kind`: 1 data, 2 its echo, 3 a check of a lane that is about to be used, 4 its
-//! echo. The number is the same on every lane. `sent` is of the client's clock, the other two stamps of the
-//! server's; what comes from the client has zeros there. The filler is the flow's stream at position
-//! number × size + 48; an echo has it, too.
+//! Its header is that of [`echoed`](crate::echoed). `kind`: 1 data, 2 its echo, 3 a check of a lane that is about to be used,
+//! 4 its echo. The number is the same on every lane. The filler is the flow's stream at position number × size + 48; an echo
+//! has it, too.
 
-use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 
 use super::MultipathPlan;
+use crate::echoed::{self, HEADER_BYTES, Tag};
 use crate::pattern::{SessionKey, StreamKey};
-use crate::{codec, stamps};
-
-/// Length of the header, and so of the smallest datagram.
-pub const HEADER_BYTES: usize = 48;
-
-/// First four bytes of every datagram.
-const MAGIC: u32 = u32::from_le_bytes(*b"PSMP");
 
 /// What a datagram is.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -45,52 +30,36 @@ impl Kind {
     }
 }
 
-/// What stands before the filler.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Header {
-    pub kind: Kind,
-    pub lane: Lane,
-    pub number: u64,
-    pub sent: Tick,
-    pub server_received: Tick,
-    pub server_sent: Tick,
-}
+impl echoed::Kind for Kind {
+    const MAGIC: u32 = u32::from_le_bytes(*b"PSMP");
+    const ALL: &'static [Self] = &[Self::Data, Self::Echo, Self::Check, Self::CheckEcho];
 
-impl Header {
-    /// Whether the server's stamps can be.
-    pub fn is_plausible(&self, now: Tick) -> bool {
-        stamps::are_plausible([self.server_received, self.server_sent], self.sent, now)
+    fn code(self) -> u8 {
+        self as u8
     }
 }
+
+/// What stands before the filler.
+pub(super) type Header = echoed::Header<Kind>;
+
+/// What was found in bytes that came.
+pub(super) type Found = echoed::Found<Kind>;
 
 /// How the datagrams of one flow are written and known again.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Content {
     stream: StreamKey,
-    token: u64,
-    flow: u16,
+    pub tag: Tag,
     pub size: usize,
     /// Numbers are below this.
     datagrams: u64,
-}
-
-/// What was found in bytes that came.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Found {
-    /// A datagram of this flow, every byte as it was sent.
-    Whole(Header),
-    /// One of this flow that is not as it was sent.
-    Corrupt,
-    /// Nothing of this flow.
-    Foreign,
 }
 
 impl Content {
     pub fn of(plan: &MultipathPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
             stream: session.stream(flow.0, true),
-            token: session.token(),
-            flow: flow.0 as u16,
+            tag: Tag::of(session, flow),
             size: plan.datagram_bytes.0 as usize,
             datagrams: plan.datagrams(),
         }
@@ -98,47 +67,24 @@ impl Content {
 
     /// Writes a datagram, which has room for all of it.
     pub fn write(&self, header: &Header, datagram: &mut [u8]) {
-        let [low, high] = self.flow.to_le_bytes();
-        let kind_and_flow = u32::from_le_bytes([header.kind as u8, header.lane.0, low, high]);
-        let words = [
-            codec::word(MAGIC, kind_and_flow),
-            self.token,
-            header.number,
-            header.sent.as_nanos(),
-            header.server_received.as_nanos(),
-            header.server_sent.as_nanos(),
-        ];
-        codec::write(words, datagram);
-        self.stream.copy_to(self.position(header.number), &mut datagram[HEADER_BYTES..]);
+        self.tag.write(header, datagram);
+        self.stream.copy_to(self.position(header.sequence), &mut datagram[HEADER_BYTES..]);
     }
 
     /// Judges a datagram that came on `lane`.
     pub fn read(&self, datagram: &[u8], lane: Lane) -> Found {
-        let Some([first, token, number, times @ ..]) = codec::read::<6>(datagram) else {
-            return Found::Foreign;
-        };
-        let [magic, kind_and_flow] = codec::halves(first);
-        let [kind, came_on, low, high] = kind_and_flow.to_le_bytes();
-        if magic != MAGIC || u16::from_le_bytes([low, high]) != self.flow || token != self.token {
-            return Found::Foreign;
-        }
-        let kinds = [Kind::Data, Kind::Echo, Kind::Check, Kind::CheckEcho];
-        let Some(kind) = kinds.into_iter().find(|&it| it as u8 == kind) else {
-            return Found::Corrupt;
-        };
-        let [sent, server_received, server_sent] = times.map(Tick::from_nanos);
+        let found = self.tag.read(datagram);
+        let Found::Whole(header) = found else { return found };
+        let Header { kind, sequence, .. } = header;
         let is_check = matches!(kind, Kind::Check | Kind::CheckEcho);
         let is_whole = datagram.len() == self.size
-            && number < self.datagrams
-            && (number == 0 || !is_check)
-            && came_on == lane.0
+            && sequence < self.datagrams
+            && (sequence == 0 || !is_check)
+            && header.lane == lane
             // What comes from a client has no stamps of a server.
-            && (kind.echo().is_none() || times[1..] == [0, 0])
-            && self.stream.first_wrong(self.position(number), &datagram[HEADER_BYTES..]).is_none();
-        if !is_whole {
-            return Found::Corrupt;
-        }
-        Found::Whole(Header { kind, lane, number, sent, server_received, server_sent })
+            && (kind.echo().is_none() || header.is_unstamped())
+            && self.stream.first_wrong(self.position(sequence), &datagram[HEADER_BYTES..]).is_none();
+        if is_whole { found } else { Found::Corrupt }
     }
 
     /// Where the filler of a datagram stands in the flow's stream. A number may be a stranger's.
@@ -149,6 +95,7 @@ impl Content {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::Tick;
     use pathscope_core::id::Token;
     use proptest::prelude::*;
 
@@ -163,7 +110,7 @@ mod tests {
         // What comes from a client has no stamps of a server.
         let server = if kind.echo().is_some() { [0, 0] } else { [2, 3] };
         let [sent, server_received, server_sent] = [1, server[0], server[1]].map(Tick::from_nanos);
-        Header { kind, lane: Lane(1), number, sent, server_received, server_sent }
+        Header { kind, lane: Lane(1), sequence: number, sent, server_received, server_sent }
     }
 
     proptest! {

@@ -9,7 +9,7 @@ use pathscope_flow::{
 };
 
 use super::datagram::{Content, Found, Header, Kind};
-use super::ring::Stamps;
+use super::sample::Stamps;
 use super::shared::{ANSWER_WITHIN_NS, MultipathShared};
 use super::{MOST_PATHS, MultipathPlan, SendOrder};
 use crate::pattern::SessionKey;
@@ -54,7 +54,6 @@ struct Offer {
 /// The client's machine.
 #[derive(Debug)]
 pub struct MultipathFlow {
-    flow: FlowId,
     content: Content,
     states: [PathState; MOST_PATHS as usize],
     /// Paths that were there at the start and have not come up yet: the schedule begins when they have.
@@ -69,7 +68,6 @@ pub struct MultipathFlow {
     /// The path that it is offered to first.
     first: Lane,
     offer: Option<Offer>,
-    stamp: Tick,
     /// Numbers from here on do not leave.
     end: u64,
     stop_at: Tick,
@@ -91,7 +89,6 @@ impl MultipathFlow {
         present: impl IntoIterator<Item = Lane>,
     ) -> Self {
         Self {
-            flow,
             content: Content::of(plan, session, flow),
             states: [PathState::Absent; MOST_PATHS as usize],
             awaited: present.into_iter().fold(0, |set, lane| set | 1 << lane.0),
@@ -102,7 +99,6 @@ impl MultipathFlow {
             // The one before the primary, so that the first number begins with that.
             first: Lane(plan.lanes.saturating_sub(1)),
             offer: None,
-            stamp: Tick::ZERO,
             end: plan.datagrams(),
             stop_at: Tick::NEVER,
             last_sent: Tick::ZERO,
@@ -137,7 +133,7 @@ impl MultipathFlow {
             self.begun = Some(now);
             self.last_sent = now;
             self.stop_at = now.plus_nanos(shared.plan.duration_ns.0).plus_nanos(CATCH_UP_NS);
-            shared.ledger.start(now);
+            shared.ledger.start = now;
         }
     }
 
@@ -147,10 +143,11 @@ impl MultipathFlow {
         self.offer.take_if(|offer| offer.lane == lane);
     }
 
-    /// The system refused what was offered on this path.
-    fn refused(&mut self, shared: &mut MultipathShared, lane: Lane, now: Tick) {
-        if self.offer.is_some_and(|offer| offer.at != Tick::NEVER) {
-            self.leave_out(shared, lane, now);
+    /// A check of this path left, or was refused: the next one is due after the wait, which is twice as long from then on.
+    fn checked(&mut self, lane: Lane, now: Tick) {
+        if let PathState::Checking { at, wait_ns } = &mut self.states[lane.index()] {
+            *at = now.plus_nanos(*wait_ns);
+            *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
         }
     }
 
@@ -269,6 +266,23 @@ impl MultipathFlow {
         self.last_sent.plus_nanos(wait.clamp(*DRAIN_NS.start(), *DRAIN_NS.end()))
     }
 
+    fn want_send(&mut self, lane: Lane, is_check: bool, now: Tick) -> Want {
+        let offer = match self.offer {
+            Some(offer) if offer.lane == lane && offer.is_check == is_check => offer,
+            _ => Offer { lane, is_check, since: now, at: Tick::NEVER },
+        };
+        self.offer = Some(offer);
+        // Told again even if the system never takes it.
+        let from = self.waits_since(offer).unwrap_or(now);
+        Want {
+            send: SendWant::Datagrams { stride: self.content.size, max: 1 },
+            send_lane: lane,
+            recv: RecvWant::Any,
+            wake: Some(from.plus_nanos(PATIENCE_NS)),
+            ..Want::NOTHING
+        }
+    }
+
     fn want_drained(&mut self, shared: &mut MultipathShared, now: Tick) -> Want {
         if shared.ring.is_empty() {
             self.all_back_at.get_or_insert(now);
@@ -291,7 +305,7 @@ impl MultipathFlow {
         match header.kind {
             Kind::Echo => {
                 let (sent, echoed) = (header.sent, header.server_sent);
-                shared.arrived(header.number, lane, Stamps { sent, echoed, received: now });
+                shared.arrived(header.sequence, lane, Stamps { sent, echoed, received: now });
                 self.received += 1;
                 self.longest_ns =
                     self.longest_ns.max(now.nanos_since(header.sent).min(ANSWER_WITHIN_NS));
@@ -313,7 +327,7 @@ impl Machine for MultipathFlow {
     const CLOCK: ClockNeed = ClockNeed::EveryOperation;
 
     fn id(&self) -> FlowId {
-        self.flow
+        self.content.tag.flow
     }
 
     fn want(&mut self, shared: &mut MultipathShared, now: Tick) -> Want {
@@ -352,27 +366,20 @@ impl Machine for MultipathFlow {
         }
         let kind = if offer.is_check { Kind::Check } else { Kind::Data };
         let number = if offer.is_check { 0 } else { self.number };
-        let (server_received, server_sent) = (Tick::ZERO, Tick::ZERO);
         // What the system does not take at once waits for the path.
-        let sent = offer.at;
-        let header = Header { kind, lane, number, sent, server_received, server_sent };
-        self.content.write(&header, datagram);
-        self.stamp = sent;
+        self.content.write(&Header::of_client(kind, lane, number, offer.at), datagram);
     }
 
     fn sent(&mut self, shared: &mut MultipathShared, lane: Lane, _: usize, _: Tick) {
         let Some(offer) = self.offer.take_if(|offer| offer.lane == lane) else { return };
         self.blocked &= !(1 << lane.0);
         if offer.is_check {
-            if let PathState::Checking { at, wait_ns } = &mut self.states[lane.index()] {
-                *at = self.stamp.plus_nanos(*wait_ns);
-                *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
-            }
+            self.checked(lane, offer.at);
             return;
         }
         // The stamp in the datagram is the one to compare with.
-        shared.sent(self.number, lane, self.stamp);
-        self.last_sent = self.stamp;
+        shared.sent(self.number, lane, offer.at);
+        self.last_sent = offer.at;
         self.turn = self.turn.map(|turn| turn + 1);
     }
 
@@ -412,32 +419,21 @@ impl Machine for MultipathFlow {
             }
             Event::Reset { lane, .. } => self.went_down(lane),
             Event::Unreachable { lane, is_answer: false, .. } => {
-                if let Some(offer) = self.offer
-                    && offer.is_check
-                    && offer.lane == lane
-                    && let PathState::Checking { at, wait_ns } = &mut self.states[lane.index()]
-                {
-                    *at = now.plus_nanos(*wait_ns);
-                    *wait_ns = wait_ns.saturating_mul(2).min(*CHECK_NS.end());
+                let Some(offer) = self.offer else { return };
+                if offer.is_check && offer.lane == lane {
+                    self.checked(lane, now);
                 }
-                self.refused(shared, lane, now);
+                if offer.at != Tick::NEVER {
+                    self.leave_out(shared, lane, now);
+                }
             }
             Event::Stop => {
                 // The number that is leaving may leave.
                 self.end = self.end.min(self.number + u64::from(self.turn.is_some()));
                 self.begun.get_or_insert(now);
             }
-            Event::Wake
-            | Event::Held { .. }
-            | Event::PeerClosed(_)
-            | Event::PeerTotal(_)
-            | Event::PeerFailed
-            | Event::PeerAway
-            | Event::PeerBack
-            | Event::PeerLost
-            // The server's machine says that nobody listens: what is offered now has not been tried.
-            | Event::Unreachable { is_answer: true, .. }
-            | Event::HandedOver { .. } => {}
+            // Also where the server's machine says that nobody listens: what is offered now has not been tried.
+            _ => {}
         }
     }
 
@@ -455,24 +451,5 @@ impl Machine for MultipathFlow {
 
     fn error(&self) -> Option<FlowError> {
         None
-    }
-}
-
-impl MultipathFlow {
-    fn want_send(&mut self, lane: Lane, is_check: bool, now: Tick) -> Want {
-        let offer = match self.offer {
-            Some(offer) if offer.lane == lane && offer.is_check == is_check => offer,
-            _ => Offer { lane, is_check, since: now, at: Tick::NEVER },
-        };
-        self.offer = Some(offer);
-        // Told again even if the system never takes it.
-        let from = self.waits_since(offer).unwrap_or(now);
-        Want {
-            send: SendWant::Datagrams { stride: self.content.size, max: 1 },
-            send_lane: lane,
-            recv: RecvWant::Any,
-            wake: Some(from.plus_nanos(PATIENCE_NS)),
-            ..Want::NOTHING
-        }
     }
 }

@@ -45,7 +45,7 @@ pub struct Outage {
 pub(super) struct Gaps {
     begun: Option<Tick>,
     length: u64,
-    report: GapReport,
+    pub report: GapReport,
 }
 
 impl Gaps {
@@ -68,16 +68,8 @@ impl Gaps {
         }
     }
 
-    /// No further datagram; the last interval ends at this time.
-    pub fn finish(&mut self, end: Tick, start: Tick) {
-        self.end(end, start);
-    }
-
-    pub fn report(&self) -> GapReport {
-        self.report.clone()
-    }
-
-    fn end(&mut self, at: Tick, start: Tick) {
+    /// The stretch without an answer, where there is one, ends at this time: with one that came, or with the last interval.
+    pub fn end(&mut self, at: Tick, start: Tick) {
         let Some(begun) = self.begun.take() else { return };
         let (duration_ns, datagrams) = (at.nanos_since(begun), std::mem::take(&mut self.length));
         let report = &mut self.report;
@@ -107,8 +99,8 @@ mod tests {
             let is_answered = !(number == 5 || (20..50).contains(&number) || number >= 98);
             gaps.saw(at(10 * number), is_answered, at(0));
         }
-        gaps.finish(at(1_000), at(0));
-        let report = gaps.report();
+        gaps.end(at(1_000), at(0));
+        let report = gaps.report;
         assert_eq!((report.most_in_a_row, report.longest_ns), (30, 300_000_000));
         assert_eq!((report.outages, report.outage_ns), (1, 300_000_000));
         let outage = Outage { start_ns: 200_000_000, duration_ns: 300_000_000, datagrams: 30 };

@@ -5,17 +5,20 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_core::stats::{Distribution, LatencyHistogram};
 
+use super::MultipathPlan;
 use super::gaps::Gaps;
 use super::policies::Policies;
-use super::report::{LossPair, MultipathReport, PathInterval, PathReport};
-use super::ring::{Head, Stamps};
-use super::tally::MultipathTally;
+use super::report::{LossPair, MultipathReport, MultipathTally, PathInterval, PathReport};
+use super::ring::Head;
+use super::sample::Stamps;
 
 /// One path.
 #[derive(Debug)]
 pub(super) struct PathTally {
     /// In the fields that they are told in.
     pub counts: PathReport,
+    /// Of them, what was not told yet.
+    interval: PathInterval,
     highest: u64,
     /// Whether it was ever sent on, or was to be: an interface that was named is away for as long as it is not there.
     is_known: bool,
@@ -24,20 +27,10 @@ pub(super) struct PathTally {
 }
 
 impl PathTally {
-    fn new(interval_ns: u64) -> Self {
-        Self {
-            counts: PathReport::default(),
-            highest: 0,
-            is_known: false,
-            latency: LatencyHistogram::new(),
-            gaps: Gaps::new(interval_ns),
-        }
-    }
-
     fn report(&self) -> PathReport {
         PathReport {
             latency: distribution(&self.latency),
-            gaps: self.gaps.report(),
+            gaps: self.gaps.report.clone(),
             ..self.counts.clone()
         }
     }
@@ -49,22 +42,33 @@ pub(super) struct Ledger {
     pub paths: Vec<PathTally>,
     /// Of all together, in the fields that they are told in.
     pub counts: MultipathReport,
-    start: Tick,
+    /// When the schedule began.
+    pub start: Tick,
     paired_effective: LatencyHistogram,
     effective: LatencyHistogram,
     effective_gaps: Gaps,
     send_lag: LatencyHistogram,
     policies: Policies,
+    /// Of all together, what was not told yet.
     interval: MultipathTally,
 }
 
 impl Ledger {
-    /// Empty, for so many paths; groups leave at this interval.
-    pub fn new(lanes: u8, interval_ns: u64, (late_by_ns, fail_over_after_ns): (u64, u64)) -> Self {
+    /// Empty. A sender that fails over leaves a path that is silent for so long.
+    pub fn new(plan: &MultipathPlan, fail_over_after_ns: u64) -> Self {
+        let (lanes, interval_ns) = (plan.lanes, plan.interval_ns());
+        let path = |lane| PathTally {
+            counts: PathReport::default(),
+            interval: PathInterval::default(),
+            highest: 0,
+            is_known: usize::from(lane) < plan.paths.len(),
+            latency: LatencyHistogram::new(),
+            gaps: Gaps::new(interval_ns),
+        };
         let pairs = (0..lanes).flat_map(|one| (one + 1..lanes).map(move |other| (one, other)));
         let losses = pairs.map(|(one, other)| LossPair { one, other, ..LossPair::default() });
         Self {
-            paths: (0..lanes).map(|_| PathTally::new(interval_ns)).collect(),
+            paths: (0..lanes).map(path).collect(),
             counts: MultipathReport {
                 losses: losses.collect(),
                 fail_over_after_ns,
@@ -75,29 +79,17 @@ impl Ledger {
             effective: LatencyHistogram::new(),
             effective_gaps: Gaps::new(interval_ns),
             send_lag: LatencyHistogram::new(),
-            policies: Policies::new(late_by_ns),
-            interval: no_interval(usize::from(lanes)),
+            policies: Policies::new(plan.late_by_ns.0),
+            interval: MultipathTally::default(),
         }
-    }
-
-    /// So many paths, the first, were named: each is to be there from the first number on.
-    #[must_use]
-    pub fn with_named(mut self, named: usize) -> Self {
-        self.paths.iter_mut().take(named).for_each(|path| path.is_known = true);
-        self
-    }
-
-    /// The schedule begins.
-    pub fn start(&mut self, at: Tick) {
-        self.start = at;
     }
 
     /// A datagram left on a path; the first of its number where `due` says when that was due.
     pub fn sent(&mut self, lane: Lane, at: Tick, due: Option<Tick>) {
         let path = &mut self.paths[lane.index()];
         path.counts.sent += 1;
+        path.interval.sent += 1;
         path.is_known = true;
-        self.interval.counts.paths[lane.index()].sent += 1;
         if let Some(due) = due {
             self.counts.sent += 1;
             self.interval.counts.sent += 1;
@@ -111,7 +103,7 @@ impl Ledger {
         path.counts.received += 1;
         path.counts.reordered += u64::from(number < path.highest);
         path.highest = path.highest.max(number);
-        self.interval.counts.paths[lane.index()].received += 1;
+        path.interval.received += 1;
         if let Some(latency) = stamps[lane.index()].latency_ns() {
             path.latency.record(latency);
         }
@@ -159,9 +151,9 @@ impl Ledger {
     }
 
     fn settle_paths(&mut self, head: Head, stamps: &[Stamps]) {
-        let first = stamps.iter().map(|stamps| stamps.received).min().unwrap_or(Tick::NEVER);
-        let winner = stamps.iter().position(|it| it.is_received() && it.received == first);
-        let answers = stamps.iter().filter(|stamps| stamps.is_received()).count();
+        let answered = || stamps.iter().enumerate().filter(|(_, stamps)| stamps.is_received());
+        let winner = answered().min_by_key(|(_, it)| it.received).map(|(index, _)| index);
+        let answers = answered().count();
         for (index, (path, stamps)) in self.paths.iter_mut().zip(stamps).enumerate() {
             path.counts.lost += u64::from(stamps.is_sent() && !stamps.is_received());
             path.counts.first += u64::from(winner == Some(index));
@@ -175,13 +167,14 @@ impl Ledger {
 
     /// No further number. The schedule ends at this time.
     pub fn finish(&mut self, end: Tick) {
-        self.effective_gaps.finish(end, self.start);
-        self.paths.iter_mut().for_each(|path| path.gaps.finish(end, self.start));
+        self.effective_gaps.end(end, self.start);
+        self.paths.iter_mut().for_each(|path| path.gaps.end(end, self.start));
     }
 
     /// What happened since the last call.
     pub fn take_interval(&mut self) -> MultipathTally {
-        std::mem::replace(&mut self.interval, no_interval(self.paths.len()))
+        let paths = self.paths.iter_mut().map(|path| &mut path.interval);
+        std::mem::take(&mut self.interval).with(paths)
     }
 
     pub fn report(&self) -> MultipathReport {
@@ -189,18 +182,13 @@ impl Ledger {
             paired: self.paired_effective.count(),
             paired_effective: distribution(&self.paired_effective),
             effective: distribution(&self.effective),
-            effective_gaps: self.effective_gaps.report(),
+            effective_gaps: self.effective_gaps.report.clone(),
             send_lag: distribution(&self.send_lag),
             policies: self.policies.report(),
             paths: self.paths.iter().map(PathTally::report).collect(),
             ..self.counts.clone()
         }
     }
-}
-
-/// An interval of so many paths in which nothing has happened yet.
-fn no_interval(paths: usize) -> MultipathTally {
-    MultipathTally::of(vec![PathInterval::default(); paths])
 }
 
 /// From the first sending on any path to the first answer on any path.

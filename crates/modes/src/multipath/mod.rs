@@ -24,24 +24,23 @@ mod ring;
 mod runs;
 mod sample;
 mod shared;
-mod stamp_rows;
 mod summary;
-mod tally;
 
 #[cfg(test)]
 mod tests;
 
 pub use args::MultipathArgs;
 pub use command::MultipathCommand;
-pub use datagram::HEADER_BYTES;
-pub use echo::MultipathEcho;
+pub use echo::{MultipathEcho, MultipathEchoShared};
 pub use flow::MultipathFlow;
 pub use gaps::{GapReport, Outage};
 pub use plan::{MOST_PATHS, MultipathPlan, SendOrder};
 pub use policies::{Policy, PolicyReport};
-pub use report::{LossPair, MultipathInterval, MultipathReport, PathInterval, PathReport};
-pub use sample::{MultipathSample, MultipathSamples};
-pub use shared::{MultipathEchoShared, MultipathShared};
-pub use stamp_rows::StampRows;
+pub use report::{
+    LossPair, MultipathInterval, MultipathReport, MultipathTally, PathInterval, PathReport,
+};
+pub use sample::{MultipathSample, StampRows, Stamps};
+pub use shared::MultipathShared;
 pub use summary::{MultipathSummary, PathSummary, PolicySummary};
-pub use tally::MultipathTally;
+
+pub use crate::echoed::HEADER_BYTES;

@@ -4,8 +4,8 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::HEADER_BYTES;
 use super::limits::{GROUPING, LATE_BY};
+use crate::echoed::HEADER_BYTES;
 use crate::limits::{self, PlanError};
 
 /// Paths of one test.
@@ -53,10 +53,7 @@ impl SendOrder {
 
     /// As it is typed.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::PrimaryFirst => "primary-first",
-            Self::Alternate => "alternate",
-        }
+        Self::ALL[self as usize].0
     }
 }
 
@@ -75,19 +72,13 @@ impl MultipathPlan {
         for (index, path) in self.paths.iter().enumerate() {
             limits::interface("--path", Some(path))?;
             if self.paths[..index].contains(path) {
-                return Err(PlanError::Contradiction {
-                    one: "--path",
-                    other: "the same --path again",
-                    advice: "each path is an interface of its own: name it once",
-                });
+                let advice = "each path is an interface of its own: name it once";
+                return Err(limits::contradiction("--path", "the same --path again", advice));
             }
         }
         if self.datagrams() == 0 {
-            return Err(PlanError::Contradiction {
-                one: "--rate",
-                other: "so short a --duration",
-                advice: "not one datagram would leave: ask for a higher rate or a longer run",
-            });
+            let advice = "not one datagram would leave: ask for a higher rate or a longer run";
+            return Err(limits::contradiction("--rate", "so short a --duration", advice));
         }
         Ok(())
     }

@@ -8,7 +8,8 @@ use pathscope_core::stats::{Distribution, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::ring::{Head, Stamps};
+use super::ring::Head;
+use super::sample::Stamps;
 
 /// How a sender uses its paths.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
@@ -25,6 +26,9 @@ pub enum Policy {
 }
 
 impl Policy {
+    const ALL: [Self; 4] =
+        [Self::PrimaryOnly, Self::FailOver, Self::DuplicateLate, Self::DuplicateAlways];
+
     /// In words.
     pub const fn name(self) -> &'static str {
         match self {
@@ -54,32 +58,25 @@ pub struct PolicyReport {
 /// Counts for one policy.
 #[derive(Debug)]
 struct Count {
-    policy: Policy,
-    sent: u64,
-    lost: u64,
+    /// In the fields that they are told in.
+    report: PolicyReport,
     latency: LatencyHistogram,
 }
 
 impl Count {
-    fn new(policy: Policy) -> Self {
-        Self { policy, sent: 0, lost: 0, latency: LatencyHistogram::new() }
-    }
-
     fn add(&mut self, sent: u64, latency_ns: Option<u64>) {
-        self.sent += sent;
+        self.report.sent += sent;
         match latency_ns {
             Some(latency_ns) => self.latency.record(latency_ns),
-            None => self.lost += 1,
+            None => self.report.lost += 1,
         }
     }
 
     fn report(&self) -> PolicyReport {
         PolicyReport {
-            policy: self.policy,
-            sent: self.sent,
             answered: self.latency.count(),
-            lost: self.lost,
             latency: (!self.latency.is_empty()).then(|| self.latency.distribution()),
+            ..self.report.clone()
         }
     }
 }
@@ -88,22 +85,17 @@ impl Count {
 #[derive(Debug)]
 pub(super) struct Policies {
     late_by_ns: u64,
-    primary_only: Count,
-    fail_over: Count,
-    late: Count,
-    always: Count,
+    counts: [Count; Policy::ALL.len()],
 }
 
 impl Policies {
     /// One that duplicates late waits so long for the primary.
     pub fn new(late_by_ns: u64) -> Self {
-        Self {
-            late_by_ns,
-            primary_only: Count::new(Policy::PrimaryOnly),
-            fail_over: Count::new(Policy::FailOver),
-            late: Count::new(Policy::DuplicateLate),
-            always: Count::new(Policy::DuplicateAlways),
-        }
+        let counts = Policy::ALL.map(|policy| Count {
+            report: PolicyReport { policy, sent: 0, answered: 0, lost: 0, latency: None },
+            latency: LatencyHistogram::new(),
+        });
+        Self { late_by_ns, counts }
     }
 
     /// What became of one datagram; `effective_ns` from its first sending to its first answer.
@@ -113,22 +105,22 @@ impl Policies {
             let sent = stamps.is_some_and(Stamps::is_sent);
             (u64::from(sent), stamps.and_then(Stamps::latency_ns))
         };
-        let (sent, latency) = alone(Lane::ONLY);
-        self.primary_only.add(sent, latency);
-        let (sent, latency) = alone(head.fail_over);
-        self.fail_over.add(sent, latency);
-        let (sent, latency) = self.when_late(stamps);
-        self.late.add(sent, latency);
         let copies = stamps.iter().filter(|stamps| stamps.is_sent()).count() as u64;
-        self.always.add(copies, effective_ns);
+        let all = [
+            alone(Lane::ONLY),
+            alone(head.fail_over),
+            self.when_late(stamps),
+            (copies, effective_ns),
+        ];
+        for (count, (sent, latency_ns)) in self.counts.iter_mut().zip(all) {
+            count.add(sent, latency_ns);
+        }
     }
 
     /// The primary; after the wait the next path that was there, as fast then as it was now.
     fn when_late(&self, stamps: &[Stamps]) -> (u64, Option<u64>) {
-        let (primary, others) =
-            stamps.split_first().map_or((None, stamps), |(it, all)| (Some(it), all));
-        let other = others.iter().find(|stamps| stamps.is_sent());
-        let Some(primary) = primary.filter(|primary| primary.is_sent()) else {
+        let other = stamps.iter().skip(1).find(|stamps| stamps.is_sent());
+        let Some(primary) = stamps.first().filter(|primary| primary.is_sent()) else {
             // Nothing to wait for.
             return (u64::from(other.is_some()), other.and_then(Stamps::latency_ns));
         };
@@ -142,7 +134,7 @@ impl Policies {
     }
 
     pub fn report(&self) -> Vec<PolicyReport> {
-        [&self.primary_only, &self.fail_over, &self.late, &self.always].map(Count::report).into()
+        self.counts.iter().map(Count::report).collect()
     }
 }
 

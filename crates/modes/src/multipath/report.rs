@@ -1,8 +1,11 @@
 //! What one end of a multipath test says: in each interval, and at the end.
+//!
+//! What happened between two reports is handed over whole: its figures are computed by whoever takes it, since that costs
+//! more than a measuring thread has to spare.
 
 use pathscope_core::quantity::total;
 use pathscope_core::record::WirelessFacts;
-use pathscope_core::stats::{Distribution, LatencyFigures};
+use pathscope_core::stats::{Distribution, LatencyFigures, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +37,31 @@ pub struct PathInterval {
     pub received: u64,
     /// Its radio at the end of it, where it is one of Wi-Fi; the client's alone.
     pub wireless: Option<WirelessFacts>,
+}
+
+/// What happened between two reports: counts, and the latencies themselves.
+#[derive(Clone, Debug, Default)]
+pub struct MultipathTally {
+    /// In the fields that they are told in; the figures of latencies are computed by [`interval`](Self::interval).
+    pub(super) counts: MultipathInterval,
+    /// From the first sending to the first answer.
+    pub(super) effective: LatencyHistogram,
+}
+
+impl MultipathTally {
+    /// With what happened on each path, which begins anew.
+    pub(super) fn with<'a>(mut self, paths: impl Iterator<Item = &'a mut PathInterval>) -> Self {
+        self.counts.paths = paths.map(std::mem::take).collect();
+        self
+    }
+
+    /// What is said of it.
+    pub fn interval(&self) -> MultipathInterval {
+        MultipathInterval {
+            effective: (!self.effective.is_empty()).then(|| LatencyFigures::of(&self.effective)),
+            ..self.counts.clone()
+        }
+    }
 }
 
 /// What one end came to.

@@ -4,32 +4,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 
-/// What became of one datagram on one path. [`Tick::NEVER`]: that did not happen.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Stamps {
-    /// Before the system call.
-    pub sent: Tick,
-    /// By the server's clock, before its system call.
-    pub echoed: Tick,
-    /// After the system call.
-    pub received: Tick,
-}
-
-impl Stamps {
-    const NONE: Self = Self { sent: Tick::NEVER, echoed: Tick::NEVER, received: Tick::NEVER };
-
-    pub fn is_sent(&self) -> bool {
-        self.sent != Tick::NEVER
-    }
-
-    pub fn is_received(&self) -> bool {
-        self.received != Tick::NEVER
-    }
-
-    pub fn latency_ns(&self) -> Option<u64> {
-        self.is_received().then(|| self.received.nanos_since(self.sent))
-    }
-}
+use super::sample::Stamps;
 
 /// What is known of a datagram whatever its paths.
 #[derive(Clone, Copy, Debug)]
@@ -81,8 +56,10 @@ impl Ring {
         }
     }
 
-    pub fn oldest(&self) -> u64 {
-        self.oldest
+    /// The first that is still awaited, with its number.
+    pub fn oldest(&self) -> Option<(u64, Head, &[Stamps])> {
+        let (head, stamps) = self.get(self.oldest);
+        (!self.is_empty()).then_some((self.oldest, head, stamps))
     }
 
     pub fn is_empty(&self) -> bool {

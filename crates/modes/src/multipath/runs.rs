@@ -11,16 +11,9 @@ use super::{
 use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runs, Samples, System};
 use crate::paths::{PathsSeen, TRANSITIONS_TOLD, Transition};
 
-/// What an end has counted, and which paths came into use while it ran.
-#[derive(Debug)]
-pub struct MultipathWorker {
-    report: MultipathReport,
-    used: Vec<(Lane, Tick)>,
-}
-
-/// What an end comes to.
+/// What an end has counted, and which paths came into use while it ran: it has one worker.
 #[derive(Debug, Default)]
-pub struct MultipathAccumulator {
+pub struct MultipathWorker {
     report: MultipathReport,
     used: Vec<(Lane, Tick)>,
 }
@@ -30,7 +23,7 @@ impl Runs for MultipathPlan {
     type Server = MultipathEcho;
     type Tally = MultipathTally;
     type WorkerReport = MultipathWorker;
-    type Accumulator = MultipathAccumulator;
+    type Accumulator = MultipathWorker;
     type Rows = StampRows;
 
     fn rows(&self) -> Option<StampRows> {
@@ -42,8 +35,8 @@ impl Runs for MultipathPlan {
         *sum = tally.interval();
     }
 
-    fn accumulator(&self, _: Role) -> MultipathAccumulator {
-        MultipathAccumulator::default()
+    fn accumulator(&self, _: Role) -> MultipathWorker {
+        MultipathWorker::default()
     }
 
     fn tell_radios(interval: &mut MultipathInterval, radios: &[Option<WirelessFacts>]) {
@@ -59,8 +52,9 @@ impl Flow<MultipathPlan> for MultipathFlow {
         _: Role,
         samples: Option<Samples<MultipathPlan>>,
     ) -> MultipathShared {
-        let shared = MultipathShared::new(plan);
-        if let Some(samples) = samples { shared.with_samples(samples) } else { shared }
+        let mut shared = MultipathShared::new(plan);
+        shared.samples = samples;
+        shared
     }
 
     fn begin(plan: &MultipathPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
@@ -73,7 +67,7 @@ impl Flow<MultipathPlan> for MultipathFlow {
         left: &Left<'_, Self, S>,
     ) -> MultipathWorker {
         let report = with_drops(left.shared.report_all(), left.lane_drops);
-        MultipathWorker { report, used: left.shared.used().to_vec() }
+        MultipathWorker { report, used: left.shared.used.clone() }
     }
 }
 
@@ -108,12 +102,12 @@ fn with_drops(mut report: MultipathReport, lane_drops: &[Vec<u64>]) -> Multipath
     report
 }
 
-impl Accumulate<MultipathPlan> for MultipathAccumulator {
+impl Accumulate<MultipathPlan> for MultipathWorker {
     /// The ends count for themselves.
     fn count(&mut self, _: &MultipathTally) {}
 
     fn add(&mut self, worker: MultipathWorker) {
-        (self.report, self.used) = (worker.report, worker.used);
+        *self = worker;
     }
 
     fn lose(&mut self, _: u64, error: &FlowError) {
@@ -125,28 +119,19 @@ impl Accumulate<MultipathPlan> for MultipathAccumulator {
         let Some(seen) = end.paths else { return report };
         let PathsSeen { facts, wireless, mut transitions, mut transitions_omitted, resumptions } =
             seen;
-        for (lane, at) in used {
-            if transitions.len() >= TRANSITIONS_TOLD {
-                transitions_omitted += 1;
-                continue;
-            }
-            let interface = facts.get(lane.index()).map(|facts| facts.interface.clone());
-            transitions.push(Transition {
-                at_ns: at.nanos_since(end.start),
-                path: Some(lane.0),
-                interface: interface.unwrap_or_default(),
-                what: "used".to_owned(),
-                why: "the server has answered on it".to_owned(),
-            });
-        }
+        let room = TRANSITIONS_TOLD.saturating_sub(transitions.len());
+        transitions_omitted += used.len().saturating_sub(room) as u64;
+        transitions.extend(used.iter().take(room).map(|(lane, at)| Transition {
+            at_ns: at.nanos_since(end.start),
+            path: Some(lane.0),
+            interface: facts.get(lane.index()).map_or_else(String::new, |it| it.interface.clone()),
+            what: "used".to_owned(),
+            why: "the server has answered on it".to_owned(),
+        }));
         // Known at the end, and told where it happened.
         transitions.sort_by_key(|transition| transition.at_ns);
-        for (path, facts) in report.paths.iter_mut().zip(facts) {
-            path.facts = facts;
-        }
-        for (path, wireless) in report.paths.iter_mut().zip(wireless) {
-            path.wireless = wireless;
-        }
+        report.paths.iter_mut().zip(facts).for_each(|(path, facts)| path.facts = facts);
+        report.paths.iter_mut().zip(wireless).for_each(|(path, radio)| path.wireless = radio);
         MultipathReport { transitions, transitions_omitted, resumptions, ..report }
     }
 }

@@ -9,6 +9,7 @@ use super::{
     GapReport, LossPair, MultipathPlan, MultipathReport, PathReport, Policy, PolicyReport,
 };
 use crate::paths::WirelessReport;
+use crate::sums::with_fields;
 
 /// All of it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -153,10 +154,8 @@ impl MultipathSummary {
         let primary = figures(primary);
         let paired = figures(client.paired_effective.as_ref());
         let less = |primary: Option<f64>, all: Option<f64>| {
-            primary
-                .zip(all)
-                .filter(|(primary, _)| *primary > 0.0)
-                .map(|(one, all)| (one - all) / one)
+            let (one, all) = primary.zip(all).filter(|(one, _)| *one > 0.0)?;
+            Some((one - all) / one)
         };
         let median = |figures: &LatencyFigures| figures.median_ns().map(|median| median as f64);
         let saved =
@@ -164,16 +163,8 @@ impl MultipathSummary {
         let first_elsewhere = total(client.paths.iter().skip(1).map(|path| path.first));
         let sent_bytes = client.sent.saturating_mul(plan.datagram_bytes.0);
         Self {
-            scheduled: client.scheduled,
-            sent: client.sent,
             sent_bytes,
-            sending_ns: client.sending_ns,
             rate_bps: share(sent_bytes as f64 * 8e9, client.sending_ns),
-            received: client.received,
-            lost: client.lost,
-            without_path: client.without_path,
-            unsent: client.unsent,
-            prevented: client.prevented,
             waiting_saved_ns: saved.clamp(i64::MIN.into(), i64::MAX.into()) as i64,
             waiting_saved_ratio: share(saved as f64, client.paired_primary_wait_ns),
             first_elsewhere,
@@ -197,6 +188,9 @@ impl MultipathSummary {
                 })
                 .collect(),
             foreign: client.foreign.saturating_add(server.map_or(0, |server| server.foreign)),
+            ..with_fields!(
+                Self, client; scheduled, sent, sending_ns, received, lost, without_path, unsent, prevented
+            )
         }
     }
 }
@@ -217,21 +211,15 @@ fn paths(client: &MultipathReport, server: Option<&MultipathReport>) -> Vec<Path
             PathSummary {
                 path: place as u8,
                 interface: path.facts.interface.clone(),
-                sent: path.sent,
-                received: path.received,
-                lost: path.lost,
                 lost_forward,
                 lost_return: lost_forward.map(|forward| path.lost.saturating_sub(forward)),
                 corrupt: path.corrupt.saturating_add(far.map_or(0, |far| far.corrupt)),
-                duplicates: path.duplicates,
-                reordered: path.reordered,
-                late: path.late,
-                refused: path.refused,
-                first: path.first,
-                only: path.only,
                 latency: figures(path.latency.as_ref()),
                 gaps: path.gaps.clone(),
                 wireless: path.wireless.clone(),
+                ..with_fields!(
+                    PathSummary, path; sent, received, lost, duplicates, reordered, late, refused, first, only
+                )
             }
         })
         .collect()

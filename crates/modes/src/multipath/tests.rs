@@ -268,7 +268,7 @@ fn a_path_is_not_used_before_the_server_has_answered_on_it() {
     // 20, 40, 80, 160 and 320 ms later the sixth is answered.
     let begun = Tick::from_nanos(1_000 * MS);
     let used: Vec<_> =
-        shared.used().iter().map(|(lane, at)| (*lane, at.nanos_since(begun))).collect();
+        shared.used.iter().map(|(lane, at)| (*lane, at.nanos_since(begun))).collect();
     assert_eq!(used, [(Lane(1), (1_005 + 620 + 18) * MS)]);
     let report = shared.report_all();
     assert_eq!(report.paths[1].sent, 10_000 - 1_650);

@@ -59,40 +59,41 @@ impl WirelessTally {
     pub fn saw(&mut self, facts: &WirelessFacts) -> Vec<WirelessChange> {
         let report = &mut self.report;
         report.readings += 1;
-        let mut changes = Vec::new();
         if report.readings == 1 {
             report.start.clone_from(facts);
-            report.end.clone_from(facts);
-        } else {
-            let before = &report.end;
-            if let (Some(one), Some(other)) = (&before.ssid, &facts.ssid)
-                && one != other
-            {
-                let why = format!("the network is '{other}' now, it was '{one}'");
-                changes.push(WirelessChange { what: "network", why });
-                report.network_changes += 1;
-            }
-            if let (Some(one), Some(other)) = (place(before), place(facts))
-                && one != other
-            {
-                let why = format!("the radio is on {other} now, it was on {one}");
-                changes.push(WirelessChange { what: "channel", why });
-                report.channel_changes += 1;
-            }
-            report.end = WirelessFacts {
-                ssid: facts.ssid.clone().or_else(|| before.ssid.clone()),
-                band: facts.band.clone().or_else(|| before.band.clone()),
-                channel: facts.channel.or(before.channel),
-                frequency_mhz: facts.frequency_mhz.or(before.frequency_mhz),
-                width_mhz: facts.width_mhz.or(before.width_mhz),
-                ..facts.clone()
-            };
         }
+        let before = std::mem::take(&mut report.end);
+        let mut changes = Vec::new();
+        if let (Some(one), Some(other)) = (&before.ssid, &facts.ssid)
+            && one != other
+        {
+            let why = format!("the network is '{other}' now, it was '{one}'");
+            changes.push(WirelessChange { what: "network", why });
+            report.network_changes += 1;
+        }
+        if let (Some(one), Some(other)) = (place(&before), place(facts))
+            && one != other
+        {
+            let why = format!("the radio is on {other} now, it was on {one}");
+            changes.push(WirelessChange { what: "channel", why });
+            report.channel_changes += 1;
+        }
+        report.end = WirelessFacts {
+            ssid: facts.ssid.clone().or(before.ssid),
+            band: facts.band.clone().or(before.band),
+            channel: facts.channel.or(before.channel),
+            frequency_mhz: facts.frequency_mhz.or(before.frequency_mhz),
+            width_mhz: facts.width_mhz.or(before.width_mhz),
+            ..facts.clone()
+        };
         if let Some(signal) = facts.signal_dbm {
             *self.signals.entry(signal).or_default() += 1;
         }
-        widen((&mut report.send_min_bps, &mut report.send_max_bps), facts.send_bps);
-        widen((&mut report.receive_min_bps, &mut report.receive_max_bps), facts.receive_bps);
+        let least = |before: Option<u64>, now| before.into_iter().chain(now).min();
+        report.send_min_bps = least(report.send_min_bps, facts.send_bps);
+        report.send_max_bps = report.send_max_bps.max(facts.send_bps);
+        report.receive_min_bps = least(report.receive_min_bps, facts.receive_bps);
+        report.receive_max_bps = report.receive_max_bps.max(facts.receive_bps);
         changes
     }
 
@@ -111,12 +112,6 @@ impl WirelessTally {
             ..self.report.clone()
         })
     }
-}
-
-fn widen((least, most): (&mut Option<u64>, &mut Option<u64>), rate: Option<u64>) {
-    let Some(rate) = rate else { return };
-    *least = Some(least.map_or(rate, |before| before.min(rate)));
-    *most = Some(most.map_or(rate, |before| before.max(rate)));
 }
 
 /// The channel in words.

@@ -11,7 +11,7 @@ use pathscope_flow::{
 };
 
 use super::attempts::Attempts;
-use super::content::{Content, Sizes};
+use super::content::Content;
 use super::datagram::{Header, Kind, Note};
 use super::drain::Drain;
 use super::schedule::Schedule;
@@ -20,7 +20,7 @@ use super::tally::Time;
 use super::trips::Trips;
 use super::variation::Last;
 use super::window::{Departure, Window};
-use super::{LatencyPlan, LatencyShared, Timestamps};
+use super::{Extent, LatencyPlan, LatencyShared, Timestamps};
 use crate::pattern::SessionKey;
 
 /// A datagram that was not echoed by then is given up, and a closed loop goes on with the next.
@@ -30,10 +30,7 @@ const CATCH_UP_NS: u64 = 1_000_000_000;
 /// The client's end of one latency flow.
 #[derive(Debug)]
 pub struct PingFlow {
-    flow: FlowId,
-    token: u64,
     transport: Transport,
-    sizes: Sizes,
     content: Content,
     window: Window,
     schedule: Schedule,
@@ -71,10 +68,7 @@ impl PingFlow {
     /// Flow number `flow` of a session.
     pub fn new(plan: &LatencyPlan, session: SessionKey, flow: FlowId) -> Self {
         Self {
-            flow,
-            token: session.token(),
             transport: plan.protocol.transport(),
-            sizes: Sizes::of(plan),
             content: Content::of(plan, session, flow),
             window: Window::new(window_of(plan)),
             schedule: Schedule::new(plan, flow.0),
@@ -103,7 +97,7 @@ impl PingFlow {
         // Probes have no schedule of their own: what was due when the load ended is not sent any more.
         let mut over = self.next >= self.stop_before || now >= self.stop_at;
         if let Some(end) = self.schedule_ends.filter(|_| !over) {
-            over = self.schedule.due() >= end;
+            over = self.schedule.due() >= Some(end);
         }
         // A message that was begun is finished.
         let is_over = over && self.partly_sent == 0;
@@ -114,7 +108,7 @@ impl PingFlow {
     }
 
     fn is_warm_up(&self, origin: Tick, shared: &LatencyShared) -> bool {
-        origin.nanos_since(self.started.unwrap_or(origin)) < shared.warm_up_ns
+        origin.nanos_since(self.started.unwrap_or(origin)) < shared.plan.warm_up_ns.0
     }
 
     /// Awaits what is still on its way.
@@ -132,60 +126,60 @@ impl PingFlow {
     }
 
     fn want_sending(&mut self, shared: &LatencyShared, now: Tick) -> Want {
-        let stop = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
-        let waiting = Want { recv: RecvWant::Any, wake: stop, ..Want::NOTHING };
-        if !shared.is_open_loop && self.partly_sent == 0 {
-            if self.window.awaited() >= shared.outstanding {
-                return self.want_echo(shared, now).unwrap_or_else(|| self.want_ping(waiting));
-            }
-            let due = shared.pace_ns.filter(|_| self.next > 0);
-            if let Some(due) =
-                due.map(|pace| self.last_sent.plus_nanos(pace)).filter(|&it| now < it)
-            {
-                return Want { wake: Some(due.min(self.stop_at)), ..waiting };
-            }
+        if self.partly_sent > 0 {
+            return self.want_ping();
         }
-        if now < self.schedule.due() && self.partly_sent == 0 {
-            return Want { wake: Some(self.schedule.due().min(self.stop_at)), ..waiting };
+        if let Some(due) = self.schedule.due() {
+            return if now < due { self.waiting_until(due) } else { self.want_ping() };
         }
-        self.want_ping(waiting)
+        if self.window.awaited() >= shared.plan.outstanding.into()
+            && let Some(want) = self.want_echo(shared, now)
+        {
+            return want;
+        }
+        let pace = shared.plan.pace_ns.filter(|_| self.next > 0);
+        if let Some(due) = pace.map(|pace| self.last_sent.plus_nanos(pace.0))
+            && now < due
+        {
+            return self.waiting_until(due);
+        }
+        self.want_ping()
     }
 
     /// As many pings are on their way as may be. What is waited for, unless one is given up now.
     fn want_echo(&mut self, shared: &LatencyShared, now: Tick) -> Option<Want> {
-        let stop = (self.stop_at != Tick::NEVER).then_some(self.stop_at);
-        let waiting = Want { recv: RecvWant::Any, wake: stop, ..Want::NOTHING };
         if self.transport == Transport::Stream {
-            return Some(waiting);
+            return Some(self.waiting_until(Tick::NEVER));
         }
         let before = Tick::from_nanos(now.as_nanos().saturating_sub(REPLY_TIMEOUT_NS - 1));
         let oldest = self.window.give_up(self.next, before);
-        if self.window.awaited() < shared.outstanding {
+        if self.window.awaited() < shared.plan.outstanding.into() {
             return None;
         }
-        let timeout = oldest?.plus_nanos(REPLY_TIMEOUT_NS);
-        Some(Want { wake: Some(timeout.min(self.stop_at)), ..waiting })
+        Some(self.waiting_until(oldest?.plus_nanos(REPLY_TIMEOUT_NS)))
     }
 
-    fn want_ping(&self, waiting: Want) -> Want {
+    /// Takes echoes until then, or until the flow stops.
+    fn waiting_until(&self, at: Tick) -> Want {
+        let wake = at.min(self.stop_at);
+        let wake = (wake != Tick::NEVER).then_some(wake);
+        Want { recv: RecvWant::Any, wake, ..Want::NOTHING }
+    }
+
+    fn want_ping(&self) -> Want {
         let send = match self.transport {
-            Transport::Stream => SendWant::Stream { max: self.sizes.ping - self.partly_sent },
-            Transport::Datagram => SendWant::Datagrams { stride: self.sizes.ping, max: 1 },
+            Transport::Stream => SendWant::Stream { max: self.content.ping - self.partly_sent },
+            Transport::Datagram => SendWant::Datagrams { stride: self.content.ping, max: 1 },
         };
         // Where nothing is on its way, nothing can come before this ping has left.
         let is_alone = self.window.awaited() == 0 && self.window.answered() == self.next;
         let recv = if is_alone { RecvWant::Nothing } else { RecvWant::Any };
-        Want { send, recv, ..waiting }
-    }
-
-    /// When the next ping is due; in a closed loop none is.
-    fn due(&self, shared: &LatencyShared) -> Option<Tick> {
-        shared.is_open_loop.then(|| self.schedule.due())
+        Want { send, recv, ..self.waiting_until(Tick::NEVER) }
     }
 
     /// Ping `self.next` left: its first byte was taken at `sent`, its last at `taken`.
     fn left(&mut self, shared: &mut LatencyShared, sent: Tick, taken: Tick) {
-        let due = self.due(shared);
+        let due = self.schedule.due();
         let from = self.attempts.left(due, taken);
         let due = due.unwrap_or(sent);
         let forgotten = self.window.sent(Departure { sequence: self.next, due, from, sent });
@@ -215,7 +209,7 @@ impl Machine for PingFlow {
     const CLOCK: ClockNeed = ClockNeed::EveryOperation;
 
     fn id(&self) -> FlowId {
-        self.flow
+        self.content.tag.flow
     }
 
     fn want(&mut self, shared: &mut LatencyShared, now: Tick) -> Want {
@@ -236,27 +230,17 @@ impl Machine for PingFlow {
     }
 
     fn gather<'data>(&'data self, _: &'data LatencyShared, _: Lane, gather: &mut Gather<'data>) {
-        let position = self.next * self.sizes.ping as u64 + self.partly_sent as u64;
+        let position = self.next * self.content.ping as u64 + self.partly_sent as u64;
         self.content.gather_pings(position, gather);
     }
 
     fn fill(&mut self, _: &mut LatencyShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
-        let Some(datagram) = batch.datagram(self.sizes.ping) else { return };
-        let header = Header {
-            kind: Kind::Ping,
-            lane: lane.0,
-            flow: self.flow.0 as u16,
-            token: self.token,
-            sequence: self.next,
-            sent: now,
-            server_received: Tick::ZERO,
-            server_sent: Tick::ZERO,
-        };
-        header.write(datagram);
+        let Some(datagram) = batch.datagram(self.content.ping) else { return };
+        self.content.tag.write(&Header::of_client(Kind::Ping, lane, self.next, now), datagram);
         if self.trips.is_some() {
             Note::default().write(datagram);
         }
-        self.content.fill_ping(self.next, &mut datagram[self.sizes.header..]);
+        self.content.fill_ping(self.next, &mut datagram[self.content.header..]);
         self.begun_at = now;
     }
 
@@ -269,18 +253,18 @@ impl Machine for PingFlow {
                     self.begun_at = at;
                 }
                 self.partly_sent += amount;
-                if self.partly_sent >= self.sizes.ping {
+                if self.partly_sent >= self.content.ping {
                     self.partly_sent = 0;
                     self.left(shared, self.begun_at, at);
                 } else {
-                    self.attempts.refused(self.due(shared), at);
+                    self.attempts.refused(self.schedule.due(), at);
                 }
             }
         }
     }
 
-    fn refused(&mut self, shared: &mut LatencyShared, _: Lane, at: Tick) {
-        self.attempts.refused(self.due(shared), at);
+    fn refused(&mut self, _: &mut LatencyShared, _: Lane, at: Tick) {
+        self.attempts.refused(self.schedule.due(), at);
     }
 
     fn received(
@@ -307,11 +291,14 @@ impl Machine for PingFlow {
             Event::Start => {
                 self.started = Some(now);
                 self.last_sent = now;
-                self.stop_at =
-                    shared.duration_ns.map_or(Tick::NEVER, |duration| now.plus_nanos(duration));
-                self.stop_before = shared.iterations.unwrap_or(u64::MAX);
-                self.schedule.start(now, self.flow.0 % shared.flows.max(1), shared.flows);
-                if shared.is_open_loop && self.stop_at != Tick::NEVER {
+                let flows = shared.plan.connections;
+                self.schedule.start(now, self.id().0 % flows.max(1), flows);
+                match shared.plan.extent {
+                    Extent::Iterations(iterations) => self.stop_before = iterations,
+                    Extent::DurationNs(duration) => self.stop_at = now.plus_nanos(duration.0),
+                    Extent::WithLoad => {}
+                }
+                if self.schedule.due().is_some() && self.stop_at != Tick::NEVER {
                     self.schedule_ends = Some(self.stop_at);
                     self.stop_at = self.stop_at.plus_nanos(CATCH_UP_NS);
                 }
@@ -335,7 +322,7 @@ impl Machine for PingFlow {
             Event::Unreachable { is_answer, .. } => {
                 shared.tally.counts.unreachable += 1;
                 if !is_answer {
-                    self.attempts.refused(self.due(shared), now);
+                    self.attempts.refused(self.schedule.due(), now);
                 }
             }
             _ => {}
@@ -354,7 +341,7 @@ impl Machine for PingFlow {
     fn totals(&self) -> Totals {
         match self.transport {
             Transport::Stream => {
-                let sent = self.next * self.sizes.ping as u64 + self.partly_sent as u64;
+                let sent = self.next * self.content.ping as u64 + self.partly_sent as u64;
                 Totals { sent, received: self.echoed_bytes }
             }
             Transport::Datagram => Totals { sent: self.next, received: self.window.answered() },
