@@ -66,11 +66,7 @@ impl Flow<DatagramsPlan> for DatagramFlow {
         if begin.consents { flow.with_consent() } else { flow }
     }
 
-    fn worker_report<S: System>(
-        _: &DatagramsPlan,
-        _: Role,
-        left: &Left<'_, Self, S>,
-    ) -> DatagramWorker {
+    fn worker_report<S: System>(_: &DatagramsPlan, left: &Left<'_, Self, S>) -> DatagramWorker {
         let mut bursts = LossBursts::default();
         for (flow, _) in left.flows {
             flow.bursts().into_iter().for_each(|of_flow| bursts.merge(of_flow));

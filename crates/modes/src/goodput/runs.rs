@@ -71,11 +71,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
         if in_halves { runner.halves() } else { runner.whole() }
     }
 
-    fn worker_report<S: System>(
-        plan: &GoodputPlan,
-        _: Role,
-        left: &Left<'_, Self, S>,
-    ) -> GoodputWorker {
+    fn worker_report<S: System>(plan: &GoodputPlan, left: &Left<'_, Self, S>) -> GoodputWorker {
         let flows = left.flows.iter().filter(|_| !plan.replaces());
         GoodputWorker {
             window: left.shared.received().window(),

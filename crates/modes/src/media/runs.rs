@@ -74,7 +74,7 @@ impl Flow<MediaPlan> for MediaFlow {
         if begin.consents { flow.with_consent() } else { flow }
     }
 
-    fn worker_report<S: System>(_: &MediaPlan, _: Role, left: &Left<'_, Self, S>) -> MediaWorker {
+    fn worker_report<S: System>(_: &MediaPlan, left: &Left<'_, Self, S>) -> MediaWorker {
         let failed = left.flows.iter().filter(|(flow, _)| error_of(flow).is_some()).count() as u64;
         let told = left.flows.iter().filter(|(flow, _)| flow.id().0 < STREAMS_TOLD);
         let streams: Vec<_> = told.map(|(flow, system)| ended(flow, system)).collect();
