@@ -27,13 +27,6 @@ pub struct DatagramsInterval {
     pub expected: u64,
 }
 
-impl DatagramsInterval {
-    /// Adds what other flows did in it.
-    pub fn add(&mut self, other: &Self) {
-        add_fields!(self, other; sent, sent_bytes, received, received_bytes, expected);
-    }
-}
-
 /// What the flows of one end came to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -111,6 +104,7 @@ impl DatagramsReport {
             late, corrupt, corrupt_headers, foreign,
         );
         self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
+        self.largest_buffer_bytes = self.largest_buffer_bytes.max(other.largest_buffer_bytes);
     }
 }
 

@@ -32,17 +32,6 @@ pub struct MediaInterval {
     pub damaged_datagrams: u64,
 }
 
-impl MediaInterval {
-    /// Adds what the streams of another worker did in the same interval.
-    pub fn add(&mut self, other: &Self) {
-        add_fields!(
-            self, other;
-            streams, frames_sent, sent_datagrams, sent_bytes, received_datagrams, received_bytes, damaged_datagrams,
-        );
-        self.frames.add(&other.frames);
-    }
-}
-
 /// What the streams of one end came to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
