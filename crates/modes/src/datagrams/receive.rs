@@ -124,7 +124,7 @@ impl Receiver {
 
     /// What was received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.window.window()
+        self.window.window
     }
 
     /// Whether it has to be known what waits in the socket.
