@@ -5,9 +5,6 @@
 pub const CIRCLES: &[(&str, &str)] = &[
     ("modes::consent", "modes::datagrams"),
     ("modes::document", "modes::search"),
-    ("modes::goodput::both_ends", "modes::goodput::failures"),
-    ("modes::goodput::both_ends", "modes::goodput::summary"),
-    ("modes::goodput::failures", "modes::goodput::summary"),
     ("modes::goodput::plan", "modes::goodput::shape"),
     ("modes::goodput::verdict::facts", "modes::goodput::verdict::limit"),
     ("modes::media::layout", "modes::media::plan"),

@@ -89,7 +89,7 @@ pub trait Flow<M: Runs>: Machine<Shared: Shared<Report = M::Tally> + 'static> + 
     }
 
     /// What those of a worker came to.
-    fn worker_report<S: System>(plan: &M, role: Role, left: &Left<'_, Self, S>) -> M::WorkerReport;
+    fn worker_report<S: System>(plan: &M, left: &Left<'_, Self, S>) -> M::WorkerReport;
 
     /// Of one that is a connection: how it ended.
     fn connection_end(&self, _plan: &M) -> Option<ConnectionEnd> {

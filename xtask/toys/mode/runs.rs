@@ -39,7 +39,7 @@ impl Flow<ToyPlan> for ToyFlow {
         Self::new(plan, begin.role, flow)
     }
 
-    fn worker_report<S: System>(_: &ToyPlan, _: Role, _: &Left<'_, Self, S>) {}
+    fn worker_report<S: System>(_: &ToyPlan, _: &Left<'_, Self, S>) {}
 }
 
 /// What the flow counted is all that there is to say.

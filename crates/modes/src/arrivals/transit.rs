@@ -21,8 +21,18 @@ impl LastTransit {
         if let Some((before, last)) = self.seen.replace((sequence, transit_ns)) {
             // RFC 3393 selects the pairs: neighbours in sequence, neither lost nor overtaken.
             let are_neighbours = sequence == before.wrapping_add(1);
-            let difference = transit_ns.wrapping_sub(last);
-            tally.differed(difference, are_neighbours, &mut self.smoothed);
+            let difference = transit_ns.wrapping_sub(last).unsigned_abs();
+            // RFC 3550, section 6.4.1, over packets in the order of their arrival.
+            self.smoothed += (difference as f64 - self.smoothed) / 16.0;
+            tally.smoothed_last = self.smoothed;
+            tally.smoothed_sum += self.smoothed;
+            tally.smoothed_most = tally.smoothed_most.max(self.smoothed);
+            tally.smoothed_count += 1;
+            match (are_neighbours, difference) {
+                (true, 0) => tally.alike += 1,
+                (true, difference) => tally.neighbours.record(difference),
+                (false, _) => {}
+            }
         }
     }
 }
@@ -42,22 +52,6 @@ pub struct VariationTally {
 }
 
 impl VariationTally {
-    #[inline]
-    fn differed(&mut self, difference_ns: i64, are_neighbours: bool, smoothed: &mut f64) {
-        let size = difference_ns.unsigned_abs();
-        // RFC 3550, section 6.4.1, over packets in the order of their arrival.
-        *smoothed += (size as f64 - *smoothed) / 16.0;
-        self.smoothed_last = *smoothed;
-        self.smoothed_sum += *smoothed;
-        self.smoothed_most = self.smoothed_most.max(*smoothed);
-        self.smoothed_count += 1;
-        match (are_neighbours, size) {
-            (true, 0) => self.alike += 1,
-            (true, size) => self.neighbours.record(size),
-            (false, _) => {}
-        }
-    }
-
     /// Adds what was found after this.
     pub fn merge(&mut self, later: &Self) {
         self.neighbours.merge(&later.neighbours);

@@ -57,7 +57,7 @@ impl DatagramShared {
 
     /// What all of them received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.receive.window.window()
+        self.receive.window.window
     }
 
     /// The first corrupt datagrams.

@@ -28,6 +28,7 @@ pub use corruption::{Damage, DatagramCorruption};
 pub use flow::{DatagramFlow, DatagramShared};
 pub use header::HEADER_BYTES;
 pub use plan::{DatagramsPlan, Offload};
+pub use runs::DatagramWorker;
 pub use summary::{
     DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsReport, DatagramsSummary,
 };

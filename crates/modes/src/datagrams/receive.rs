@@ -124,7 +124,7 @@ impl Receiver {
 
     /// What was received in the window that counts.
     pub fn window(&self) -> ReceiveWindow {
-        self.window.window()
+        self.window.window
     }
 
     /// Whether it has to be known what waits in the socket.
@@ -197,7 +197,8 @@ impl Receiver {
         if bytes.is_empty() {
             tally.counts.foreign += 1;
         }
-        tally.largest_buffer_bytes = tally.largest_buffer_bytes.max(bytes.len() as u64);
+        let buffer_bytes = Some(bytes.len() as u64).filter(|&bytes| bytes > 0);
+        tally.counts.largest_buffer_bytes = tally.counts.largest_buffer_bytes.max(buffer_bytes);
         for datagram in bytes.chunks(stride) {
             self.take_one(datagram, (&mut *tally, &mut *shared), consent, now);
         }

@@ -46,11 +46,7 @@ impl Results for DatagramsPlan {
         checks::caveats(self, summary)
     }
 
-    fn verdict(
-        &self,
-        summary: &DatagramsSummary,
-        ends: &Ends<'_, DatagramsReport>,
-    ) -> Option<Verdict> {
+    fn verdict(&self, summary: &Self::Summary, ends: &Ends<'_, Self::Report>) -> Option<Verdict> {
         let server = ends.server.filter(|_| summary.failed == 0)?;
         verdict::verdict(self, summary, ends.client.facts, server.facts)
     }
@@ -71,12 +67,7 @@ impl Results for DatagramsPlan {
         presentation::figures(summary)
     }
 
-    fn tables(
-        &self,
-        _: &DatagramsSummary,
-        ends: &Ends<'_, DatagramsReport>,
-        _: Detail,
-    ) -> Vec<Table> {
+    fn tables(&self, _: &Self::Summary, ends: &Ends<'_, Self::Report>, _: Detail) -> Vec<Table> {
         presentation::flows(ends.of_client(), ends.of_server()).into_iter().collect()
     }
 }

@@ -6,33 +6,23 @@ use pathscope_flow::Machine;
 
 use super::{
     DatagramCorruption, DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally,
-    DatagramsInterval, DatagramsPlan, DatagramsReport,
+    DatagramsInterval, DatagramsPlan,
 };
 use crate::arrivals::LossBursts;
-use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runs, Samples, System};
-use crate::load::{FEWEST_RECEIVES, FlowRates, FlowReceived, ReceiveWindow};
+use crate::flows::{Begin, Flow, Left, Runs, Samples, System};
+use crate::load::{FEWEST_RECEIVES, FlowReceived, ReceiveWindow};
 use crate::samples::NoRows;
-
-/// Flows that are told one by one.
-const FLOWS_TOLD: usize = 1_000;
+use crate::sums::add_fields;
 
 /// What the flows of a worker came to.
 #[derive(Debug)]
 pub struct DatagramWorker {
-    window: ReceiveWindow,
-    corruptions: Vec<DatagramCorruption>,
-    bursts: LossBursts,
-    flows: Vec<DatagramFlowFacts>,
+    pub(super) window: ReceiveWindow,
+    pub(super) corruptions: Vec<DatagramCorruption>,
+    pub(super) bursts: LossBursts,
+    pub(super) flows: Vec<DatagramFlowFacts>,
     /// What each received in the window of all.
-    received: Vec<FlowReceived>,
-}
-
-/// What the flows of an end come to.
-#[derive(Debug, Default)]
-pub struct DatagramAccumulator {
-    tally: DatagramTally,
-    report: DatagramsReport,
-    received: Vec<FlowReceived>,
+    pub(super) received: Vec<FlowReceived>,
 }
 
 impl Runs for DatagramsPlan {
@@ -40,24 +30,21 @@ impl Runs for DatagramsPlan {
     type Server = DatagramFlow;
     type Tally = DatagramTally;
     type WorkerReport = DatagramWorker;
-    type Accumulator = DatagramAccumulator;
+    type Accumulator = DatagramTally;
     type Rows = NoRows;
 
     fn add_interval(sum: &mut DatagramsInterval, tally: &DatagramTally) {
-        sum.add(&tally.interval());
+        add_fields!(sum, tally.counts; sent, sent_bytes, received, received_bytes);
+        sum.expected += tally.expected;
     }
 
-    fn accumulator(&self, _: Role) -> DatagramAccumulator {
-        DatagramAccumulator::default()
+    fn accumulator(&self, _: Role) -> DatagramTally {
+        DatagramTally::default()
     }
 }
 
 impl Flow<DatagramsPlan> for DatagramFlow {
-    fn shared(
-        plan: &DatagramsPlan,
-        role: Role,
-        _: Option<Samples<DatagramsPlan>>,
-    ) -> DatagramShared {
+    fn shared(plan: &DatagramsPlan, role: Role, _: Option<Samples<DatagramsPlan>>) -> Self::Shared {
         DatagramShared::new(plan, role)
     }
 
@@ -66,15 +53,9 @@ impl Flow<DatagramsPlan> for DatagramFlow {
         if begin.consents { flow.with_consent() } else { flow }
     }
 
-    fn worker_report<S: System>(
-        _: &DatagramsPlan,
-        _: Role,
-        left: &Left<'_, Self, S>,
-    ) -> DatagramWorker {
+    fn worker_report<S: System>(_: &DatagramsPlan, left: &Left<'_, Self, S>) -> DatagramWorker {
         let mut bursts = LossBursts::default();
-        for (flow, _) in left.flows {
-            flow.bursts().into_iter().for_each(|of_flow| bursts.merge(of_flow));
-        }
+        left.flows.iter().filter_map(|(flow, _)| flow.bursts()).for_each(|it| bursts.merge(it));
         DatagramWorker {
             window: left.shared.window(),
             corruptions: left.shared.corruptions().to_vec(),
@@ -112,57 +93,5 @@ fn received(flow: &DatagramFlow) -> FlowReceived {
         is_brief: facts.received < u64::from(FEWEST_RECEIVES),
         // All flows are of one length: where it is too short for a rate, it is so for most.
         is_whole: false,
-    }
-}
-
-impl Accumulate<DatagramsPlan> for DatagramAccumulator {
-    fn count(&mut self, tally: &DatagramTally) {
-        self.tally.merge(tally);
-    }
-
-    fn add(&mut self, worker: DatagramWorker) {
-        let report = &mut self.report;
-        report.window.merge(&worker.window);
-        report.corruptions.extend(worker.corruptions);
-        report.bursts.merge(&worker.bursts);
-        self.received.extend(worker.received);
-        for facts in worker.flows {
-            // The first of them has none to be summed up with.
-            let is_first = report.completed + report.failed == 0;
-            let sum = if is_first { Some(0) } else { report.expected };
-            report.expected = sum.zip(facts.expected).map(|(sum, more)| sum.saturating_add(more));
-            report.lost = report.lost.saturating_add(facts.lost);
-            *(if facts.error.is_some() { &mut report.failed } else { &mut report.completed }) += 1;
-            if report.flows.len() < FLOWS_TOLD {
-                report.flows.push(facts);
-            } else {
-                report.flows_omitted += 1;
-            }
-        }
-    }
-
-    fn lose(&mut self, flows: u64, _: &FlowError) {
-        self.report.failed += flows;
-    }
-
-    fn report(self, end: AtEnd<'_>) -> DatagramsReport {
-        let mut report = self.report;
-        self.tally.add_to(&mut report);
-        report.socket_drops = end.socket_drops;
-        report.receive_buffer_bytes = end.receive_buffer_bytes;
-        report.flows.sort_by_key(|flow| flow.flow);
-        if report.received == 0 {
-            return report;
-        }
-        let FlowRates { rates, too_short } =
-            FlowRates::over(report.window.length_ns(), &self.received);
-        report.rates.too_short = too_short;
-        for (flow, rate) in rates {
-            report.rates.record(rate);
-            if let Ok(place) = report.flows.binary_search_by_key(&flow, |facts| facts.flow) {
-                report.flows[place].received_bps = Some(rate);
-            }
-        }
-        report
     }
 }

@@ -27,13 +27,6 @@ pub struct DatagramsInterval {
     pub expected: u64,
 }
 
-impl DatagramsInterval {
-    /// Adds what other flows did in it.
-    pub fn add(&mut self, other: &Self) {
-        add_fields!(self, other; sent, sent_bytes, received, received_bytes, expected);
-    }
-}
-
 /// What the flows of one end came to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -111,6 +104,7 @@ impl DatagramsReport {
             late, corrupt, corrupt_headers, foreign,
         );
         self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
+        self.largest_buffer_bytes = self.largest_buffer_bytes.max(other.largest_buffer_bytes);
     }
 }
 
@@ -249,43 +243,39 @@ impl DatagramDirection {
         sender: Option<&DatagramsReport>,
         receiver: Option<&DatagramsReport>,
     ) -> Self {
-        let of_sender = |sender: Option<&DatagramsReport>| Self {
+        let of_sender = Self {
             sent: sender.map(|sender| sender.sent),
             unsent: sender.map(|sender| sender.unsent),
             send_lag: sender.and_then(|sender| sender.send_lag.clone()),
             verify: Some(plan.verify),
             ..Self::default()
         };
-        let Some(receiver) = receiver else { return of_sender(sender) };
+        let Some(receiver) = receiver else { return of_sender };
         let goodput_bps = receiver.window.goodput_bps();
         // Where the sender's report is missing, what it told in time.
-        let sent = sender.map(|sender| sender.sent).or(receiver.expected);
-        let rates = receiver.rates;
-        let reordered = receiver.reordered;
+        let sent = of_sender.sent.or(receiver.expected).filter(|&sent| sent > 0);
+        let (rates, lost, reordered) = (receiver.rates, receiver.lost, receiver.reordered);
+        let drops = receiver.socket_drops;
         let per_buffer = plan.datagrams_per_buffer(receiver.largest_buffer_bytes);
+        let payload_bits = plan.datagram_bytes.0 as f64 * 8.0;
+        let extent_sum = receiver.reordering_extent_sum;
         Self {
             goodput_bps,
-            datagrams_per_second: goodput_bps
-                .map(|goodput| goodput / 8.0 / plan.datagram_bytes.0 as f64),
+            datagrams_per_second: goodput_bps.map(|goodput| goodput / payload_bits),
             window_ns: receiver.window.length_ns(),
             received: Some(receiver.received),
             received_bytes: Some(receiver.received_bytes),
-            lost: Some(receiver.lost),
-            lost_ratio: sent
-                .filter(|&sent| sent > 0)
-                .map(|sent| receiver.lost as f64 / sent as f64),
-            socket_drops: receiver.socket_drops,
-            datagrams_per_buffer: receiver.socket_drops.map(|_| per_buffer),
-            lost_on_the_way: receiver
-                .socket_drops
-                .map(|drops| receiver.lost.saturating_sub(drops.saturating_mul(per_buffer))),
+            lost: Some(lost),
+            lost_ratio: sent.map(|sent| lost as f64 / sent as f64),
+            socket_drops: drops,
+            datagrams_per_buffer: drops.map(|_| per_buffer),
+            lost_on_the_way: drops.map(|it| lost.saturating_sub(it.saturating_mul(per_buffer))),
             bursts: receiver.bursts.clone(),
             duplicates: receiver.duplicates,
             reordered,
             reordered_ratio: reordered as f64 / receiver.received.max(1) as f64,
             reordering_extent_max: (reordered > 0).then_some(receiver.reordering_extent_max),
-            reordering_extent_mean: (reordered > 0)
-                .then(|| receiver.reordering_extent_sum as f64 / reordered as f64),
+            reordering_extent_mean: (reordered > 0).then(|| extent_sum as f64 / reordered as f64),
             late: receiver.late,
             corrupt: receiver.corrupt,
             foreign: receiver.foreign,
@@ -294,7 +284,7 @@ impl DatagramDirection {
             no_fairness: rates.no_fairness(),
             slowest_bps: rates.min_bps.filter(|_| rates.flows > 1),
             fastest_bps: rates.max_bps.filter(|_| rates.flows > 1),
-            ..of_sender(sender)
+            ..of_sender
         }
     }
 }

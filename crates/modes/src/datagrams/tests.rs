@@ -59,15 +59,13 @@ fn link() -> Conditions {
     Conditions::over(Link::new(ONE_WAY_NS))
 }
 
-fn report(tally: &DatagramTally, flow: &DatagramFlow) -> DatagramsReport {
-    let mut report = DatagramsReport {
+fn report(tally: DatagramTally, flow: &DatagramFlow) -> DatagramsReport {
+    DatagramsReport {
         lost: flow.facts().lost,
         bursts: flow.bursts().cloned().unwrap_or_default(),
         expected: flow.facts().expected,
-        ..DatagramsReport::default()
-    };
-    tally.add_to(&mut report);
-    report
+        ..tally.told()
+    }
 }
 
 /// What both ends say.
@@ -76,8 +74,8 @@ type Reports = (DatagramsReport, DatagramsReport, Outcome);
 fn run(sim: &mut Sim<DatagramFlow, DatagramFlow>) -> Reports {
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-    let client = report(&sim.client_shared().report(Tick::ZERO), sim.client(FLOW));
-    let server = report(&sim.server_shared().report(Tick::ZERO), sim.server(FLOW));
+    let client = report(sim.client_shared().report(Tick::ZERO), sim.client(FLOW));
+    let server = report(sim.server_shared().report(Tick::ZERO), sim.server(FLOW));
     let told = |shared: &DatagramShared, report| DatagramsReport {
         window: shared.window(),
         corruptions: shared.corruptions().to_vec(),
@@ -432,7 +430,7 @@ fn the_largest_buffer_is_that_of_what_came_together() {
     assert_eq!(largest(None), Some(SIZE));
     // What waited for a receiver that stood still for 10 ms comes together.
     assert!(largest(Some(10_000_000)) > Some(5 * SIZE));
-    let nothing = report(&DatagramTally::default(), sim(&plan(Pattern::Push), link()).server(FLOW));
+    let nothing = report(DatagramTally::default(), sim(&plan(Pattern::Push), link()).server(FLOW));
     assert_eq!(nothing.largest_buffer_bytes, None);
 }
 

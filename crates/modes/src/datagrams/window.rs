@@ -33,22 +33,17 @@ impl Opening {
 /// What all flows of a worker received in the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommonWindow {
-    window: ReceiveWindow,
+    /// What was received in it.
+    pub window: ReceiveWindow,
     /// The first receive after the warm-up.
     opened_ns: Option<u64>,
-}
-
-impl CommonWindow {
-    /// What was received in it.
-    pub fn window(&self) -> ReceiveWindow {
-        self.window
-    }
 }
 
 /// One flow's part of it: it counts what all count of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowWindow {
-    window: ReceiveWindow,
+    /// What was received in it.
+    pub window: ReceiveWindow,
     stage: Stage,
 }
 
@@ -64,11 +59,6 @@ enum Stage {
 }
 
 impl FlowWindow {
-    /// What was received in it.
-    pub fn window(&self) -> ReceiveWindow {
-        self.window
-    }
-
     /// Counts a receive of `bytes`, in time since the start of the test.
     #[inline]
     pub fn record(
@@ -90,18 +80,19 @@ impl FlowWindow {
             stage => stage,
         };
         if self.stage == Stage::Open {
-            self.window.open_at(all.window.first_ns.unwrap_or(since_start));
+            // It opens with that of all: a flow that is slow to begin gains nothing by that.
+            self.window.first_ns.get_or_insert(all.window.first_ns.unwrap_or(since_start));
             self.window.record(bytes, since_start);
             all.window.record(bytes, since_start);
             return;
         }
-        let window = &mut all.window;
-        if window.bytes == 0 {
-            window.first_ns = Some(since_start);
-        }
-        window.last_ns = Some(since_start);
-        self.window = ReceiveWindow { first_ns: Some(since_start), ..self.window };
-        self.window.last_ns = Some(since_start);
+        let last_ns = Some(since_start);
+        self.window = ReceiveWindow { first_ns: last_ns, last_ns, bytes: 0 };
+        all.window = if all.window.bytes == 0 {
+            self.window
+        } else {
+            ReceiveWindow { last_ns, ..all.window }
+        };
     }
 
     /// Whether it has to be known what waits in its socket.
@@ -136,9 +127,9 @@ mod tests {
                 flows[flow].weighed(held);
             }
         }
-        let windows: Vec<ReceiveWindow> = flows.iter().map(FlowWindow::window).collect();
-        assert_eq!(all.window().bytes, windows.iter().map(|it| it.bytes).sum::<u64>());
-        (all.window(), windows)
+        let windows: Vec<ReceiveWindow> = flows.iter().map(|flow| flow.window).collect();
+        assert_eq!(all.window.bytes, windows.iter().map(|it| it.bytes).sum::<u64>());
+        (all.window, windows)
     }
 
     fn long(warm_up_ns: u64) -> Opening {

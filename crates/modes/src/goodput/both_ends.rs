@@ -1,4 +1,5 @@
-//! What the two ends say of one connection, as one: how it ended, and of what it failed. Off the hot path.
+//! What the two ends say of one connection, as one: how it ended, of what it failed, and whether both count the same. Off
+//! the hot path.
 //!
 //! Who finds wrong data resets the connection, and the other end sees no more than a reset: why it failed is the finding
 //! that tells most, whichever end made it.
@@ -6,10 +7,10 @@
 use std::net::SocketAddr;
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::record::{FlowError, FlowFacts};
+use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
 
-use super::{GoodputPlan, GoodputReport, disagreements};
-use crate::load::{RemoteCounts, failure_of_both};
+use crate::load::{Disagreement, FailureCounts, GoodputReport, failure_of_both};
+use crate::sums::add_fields;
 
 /// Puts into the client's report what the server found of connections: said in its report, or before it of single ones.
 pub fn take_in(
@@ -22,8 +23,7 @@ pub fn take_in(
     let heard = heard.iter().map(|(flow, error)| (*flow, error));
     for (flow, theirs) in reported.chain(heard) {
         // Both lists are in order, but for what a peer may say.
-        let place = client.flows.binary_search_by_key(&flow, |facts| facts.flow);
-        if let Ok(place) = place {
+        if let Ok(place) = client.flows.binary_search_by_key(&flow, |facts| facts.flow) {
             fail(client, place, theirs);
         }
     }
@@ -32,36 +32,29 @@ pub fn take_in(
 /// A connection failed at the server, of this.
 fn fail(client: &mut GoodputReport, place: usize, theirs: &FlowError) {
     let facts = &mut client.flows[place];
-    let own = facts.error.take();
-    let both = failure_of_both(Role::Server, theirs, own.as_ref());
-    if own.as_ref().is_some_and(|own| own.text == both.text) {
-        facts.error = own;
+    let own = facts.error.as_ref();
+    let both = failure_of_both(Role::Server, theirs, own);
+    if own.is_some_and(|own| own.text == both.text) {
         return;
     }
-    let (is_cut, remote) = (std::mem::take(&mut facts.cut), facts.remote.clone());
-    let kind = both.kind;
-    facts.error = Some(both);
+    let is_cut = std::mem::take(&mut facts.cut);
     if let Some(own) = own {
         client.failures.uncount(own.kind);
     } else {
         let ended = if is_cut { &mut client.cut } else { &mut client.completed };
         *ended = ended.saturating_sub(1);
         client.failed = client.failed.saturating_add(1);
-        fail_remote(&mut client.remotes, remote.as_deref(), is_cut);
+        let remote = facts.remote.as_ref().and_then(|remote| remote.parse::<SocketAddr>().ok());
+        let address = remote.map(|remote| remote.ip().to_canonical().to_string());
+        let remotes = client.remotes.iter_mut();
+        for counts in remotes.filter(|counts| Some(&counts.address) == address.as_ref()) {
+            let ended = if is_cut { &mut counts.cut } else { &mut counts.completed };
+            *ended = ended.saturating_sub(1);
+            counts.failed = counts.failed.saturating_add(1);
+        }
     }
-    client.failures.count(kind);
-}
-
-fn fail_remote(remotes: &mut [RemoteCounts], remote: Option<&str>, is_cut: bool) {
-    let address = remote.and_then(|remote| remote.parse::<SocketAddr>().ok());
-    let Some(address) = address.map(|address| address.ip().to_canonical().to_string()) else {
-        return;
-    };
-    if let Some(counts) = remotes.iter_mut().find(|counts| counts.address == address) {
-        let ended = if is_cut { &mut counts.cut } else { &mut counts.completed };
-        *ended = ended.saturating_sub(1);
-        counts.failed = counts.failed.saturating_add(1);
-    }
+    client.failures.count(both.kind);
+    facts.error = Some(both);
 }
 
 /// The connections that both ends tell one by one, in order.
@@ -76,74 +69,57 @@ pub(super) fn pairs<'reports>(
     })
 }
 
-/// How connections ended, over both ends: each is one of these.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Endings {
-    /// They were made, or were to be made and could not.
-    pub attempted: u64,
-    /// Both ends say that it came to its end.
-    pub completed: u64,
-    /// It failed at either end, or the ends do not count the same.
-    pub failed: u64,
-    /// The end of the run stopped it before its transfer was whole.
-    pub cut: u64,
-    /// It ended well at the client, and the server has not said how it ended there.
-    pub unknown: u64,
+/// Where the two ends do not count the same, of the connections that both tell one by one.
+pub fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Vec<Disagreement> {
+    let ways = |(here, there): (&FlowFacts, &FlowFacts)| {
+        let ways = [(true, here, there), (false, there, here)];
+        ways.map(|(is_up, sender, receiver)| Disagreement {
+            flow: here.flow,
+            is_up,
+            sent_bytes: sender.sent_bytes,
+            received_bytes: receiver.received_bytes,
+        })
+    };
+    let differs = |way: &Disagreement| way.sent_bytes != way.received_bytes;
+    pairs(client, server).flat_map(ways).filter(differs).collect()
 }
 
-impl Endings {
-    /// Of what both ends said; `server` is absent where it was lost.
-    pub fn of(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Self {
-        let attempted = if plan.replaces() {
-            client.completed.saturating_add(client.failed).saturating_add(client.cut)
-        } else {
-            u64::from(plan.connections)
-        };
-        let Some(server) = server else { return Self::of_client(plan, client, attempted) };
-        let (mut here, mut there, mut both) = (Told::default(), Told::default(), Told::default());
-        for (client, server) in pairs(client, server) {
-            here.count(client.error.is_some(), client.cut);
-            there.count(server.error.is_some(), server.cut);
-            let has_failed = client.error.is_some() || server.error.is_some();
-            both.count(has_failed, client.cut || server.cut);
+/// Connections that neither end says have failed, and of which they do not count the same.
+pub(super) fn silent_disagreements(client: &GoodputReport, server: &GoodputReport) -> u64 {
+    let is_silent = |(here, there): &(&FlowFacts, &FlowFacts)| {
+        let is_same =
+            (here.sent_bytes, there.sent_bytes) == (there.received_bytes, here.received_bytes);
+        !is_same && here.error.is_none() && there.error.is_none()
+    };
+    pairs(client, server).filter(is_silent).count() as u64
+}
+
+impl FailureCounts {
+    /// Of `failed` connections, as both ends saw them. What neither end calls wrong data or a breach is
+    /// the network's.
+    pub(super) fn of_both(
+        client: &GoodputReport,
+        server: Option<&GoodputReport>,
+        failed: u64,
+    ) -> Self {
+        let mut found = client.failures;
+        if let Some(server) = server {
+            add_fields!(found, server.failures; data, protocol);
+            // What both ends say of one connection is told twice and counted once.
+            let kinds = pairs(client, server).map(|(here, there)| (kind_of(here), kind_of(there)));
+            let both = kinds.filter_map(|(here, there)| here.filter(|_| here == there));
+            both.for_each(|kind| found.uncount(kind));
+            let silent = silent_disagreements(client, server);
+            found.protocol = found.protocol.saturating_add(silent);
         }
-        // Of the others only the sums are known, and those that failed at one end may be those that did at the other.
-        let beyond = |all: fn(&GoodputReport) -> u64, told: fn(&Told) -> u64| {
-            let here = all(client).saturating_sub(told(&here));
-            let there = all(server).saturating_sub(told(&there));
-            here.max(there)
-        };
-        let failed = both
-            .failed
-            .saturating_add(beyond(|report| report.failed, |told| told.failed))
-            .saturating_add(disagreements(client, server).silent);
-        let cut = both.cut.saturating_add(beyond(|report| report.cut, |told| told.cut));
-        let cut = cut.min(attempted.saturating_sub(failed));
-        let completed = attempted.saturating_sub(failed.saturating_add(cut));
-        Self { attempted, completed: completed.min(client.completed), failed, cut, unknown: 0 }
-    }
-
-    fn of_client(plan: &GoodputPlan, client: &GoodputReport, attempted: u64) -> Self {
-        let (failed, cut) = (client.failed, client.cut);
-        let rest = attempted.saturating_sub(failed.saturating_add(cut));
-        // Of connections that are replaced the server has said on each what it verified.
-        let (completed, unknown) = if plan.replaces() { (rest, 0) } else { (0, rest) };
-        Self { attempted, completed, failed, cut, unknown }
+        let data = found.data.min(failed);
+        let protocol = found.protocol.min(failed - data);
+        Self { network: failed - data - protocol, data, protocol }
     }
 }
 
-/// Connections told one by one that did not come to their end.
-#[derive(Clone, Copy, Debug, Default)]
-struct Told {
-    failed: u64,
-    cut: u64,
-}
-
-impl Told {
-    fn count(&mut self, has_failed: bool, is_cut: bool) {
-        self.failed += u64::from(has_failed);
-        self.cut += u64::from(is_cut && !has_failed);
-    }
+fn kind_of(flow: &FlowFacts) -> Option<FlowErrorKind> {
+    flow.error.as_ref().map(|error| error.kind)
 }
 
 #[cfg(test)]
@@ -151,11 +127,10 @@ mod tests {
     use pathscope_core::quantity::{Bytes, Period};
 
     use super::super::tests::plan;
-    use super::super::{Iterations, Shape};
-    use pathscope_core::record::FlowErrorKind;
+    use super::super::{GoodputPlan, GoodputSummary, Iterations, Shape};
 
     use super::*;
-    use crate::load::{Extent, FailureCounts, Pattern};
+    use crate::load::{Extent, Pattern, RemoteCounts};
 
     fn error(kind: FlowErrorKind, text: &str) -> FlowError {
         let errno = (kind == FlowErrorKind::Network).then(|| "ECONNRESET".to_owned());
@@ -199,6 +174,16 @@ mod tests {
     fn of(connections: u32) -> GoodputPlan {
         let ten_seconds = Extent::DurationNs(Period::from_secs(10));
         GoodputPlan { connections, ..plan(Pattern::Push, ten_seconds) }
+    }
+
+    fn endings(
+        attempted: u64,
+        completed: u64,
+        failed: u64,
+        cut: u64,
+        unknown: u64,
+    ) -> GoodputSummary {
+        GoodputSummary { attempted, completed, failed, cut, unknown, ..GoodputSummary::default() }
     }
 
     #[test]
@@ -258,8 +243,8 @@ mod tests {
     fn a_connection_that_failed_at_one_end_and_was_cut_at_the_other_is_one() {
         let client = report(&[(false, None), (false, Some(reset())), (false, None)]);
         let server = report(&[(false, None), (true, None), (false, None)]);
-        let expected = Endings { attempted: 3, completed: 2, failed: 1, cut: 0, unknown: 0 };
-        assert_eq!(Endings::of(&of(3), &client, Some(&server)), expected);
+        let expected = endings(3, 2, 1, 0, 0);
+        assert_eq!(GoodputSummary::endings(&of(3), &client, Some(&server)), expected);
     }
 
     #[test]
@@ -268,21 +253,79 @@ mod tests {
         let mut server = report(&[(false, None), (false, Some(reset()))]);
         (client.failed, client.completed) = (11, 989);
         (server.failed, server.completed, server.cut) = (4, 986, 10);
-        let expected =
-            Endings { attempted: 1_000, completed: 978, failed: 12, cut: 10, unknown: 0 };
-        assert_eq!(Endings::of(&of(1_000), &client, Some(&server)), expected);
+        let expected = endings(1_000, 978, 12, 10, 0);
+        assert_eq!(GoodputSummary::endings(&of(1_000), &client, Some(&server)), expected);
     }
 
     #[test]
     fn without_the_servers_word_it_is_not_known_how_a_connection_ended() {
         let client = report(&[(false, None), (false, Some(reset())), (true, None), (false, None)]);
-        let expected = Endings { attempted: 4, completed: 0, failed: 1, cut: 1, unknown: 2 };
-        assert_eq!(Endings::of(&of(4), &client, None), expected);
+        let expected = endings(4, 0, 1, 1, 2);
+        assert_eq!(GoodputSummary::endings(&of(4), &client, None), expected);
         // Where it has said it on the connection, it is.
         let shape = Shape { iterations: Iterations::Times(4), ..Shape::default() };
         let extent = Extent::TransferBytes(Bytes(9));
         let replaced = GoodputPlan { extent, shape, ..of(1) };
-        let expected = Endings { completed: 2, unknown: 0, ..expected };
-        assert_eq!(Endings::of(&replaced, &client, None), expected);
+        let expected = endings(4, 2, 1, 1, 0);
+        assert_eq!(GoodputSummary::endings(&replaced, &client, None), expected);
+    }
+    fn flow(number: u32, bytes: (u64, u64), kind: Option<FlowErrorKind>) -> FlowFacts {
+        let error = kind.map(|kind| FlowError { kind, text: String::new(), errno: None });
+        let (sent_bytes, received_bytes) = bytes;
+        FlowFacts {
+            flow: FlowId(number),
+            sent_bytes,
+            received_bytes,
+            error,
+            ..FlowFacts::default()
+        }
+    }
+
+    fn end(flows: Vec<FlowFacts>) -> GoodputReport {
+        let mut report = GoodputReport::default();
+        for kind in flows.iter().filter_map(kind_of) {
+            report.failed += 1;
+            report.failures.count(kind);
+        }
+        GoodputReport { flows, ..report }
+    }
+
+    #[test]
+    fn the_end_that_is_short_is_named() {
+        let client = end(vec![flow(0, (10, 0), None), flow(1, (10, 5), None)]);
+        let server = end(vec![flow(0, (0, 10), None), flow(1, (7, 9), None)]);
+        let found = disagreements(&client, &server);
+        let texts: Vec<String> = found.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            texts,
+            [
+                "flow 1: the client sent 10 bytes and the server took 9; the server is short by 1",
+                "flow 1: the server sent 7 bytes and the client took 5; the client is short by 2",
+            ]
+        );
+        assert_eq!(silent_disagreements(&client, &server), 1);
+        assert_eq!(disagreements(&client, &end(Vec::new())), []);
+        assert_eq!(silent_disagreements(&client, &end(Vec::new())), 0);
+    }
+
+    #[test]
+    fn wrong_data_at_one_end_is_no_failure_of_the_network() {
+        use FlowErrorKind::{Data, Network, Protocol};
+        let client = end(vec![
+            flow(0, (0, 0), Some(Network)),
+            flow(1, (0, 0), Some(Network)),
+            flow(2, (0, 0), Some(Data)),
+            flow(3, (0, 0), Some(Network)),
+        ]);
+        let server = end(vec![
+            flow(0, (0, 0), Some(Data)),
+            flow(1, (0, 0), Some(Network)),
+            flow(2, (0, 0), Some(Data)),
+            flow(3, (0, 0), Some(Protocol)),
+        ]);
+        let counts = FailureCounts::of_both(&client, Some(&server), 4);
+        assert_eq!(counts, FailureCounts { network: 1, data: 2, protocol: 1 });
+        let alone = FailureCounts::of_both(&client, None, 4);
+        assert_eq!(alone, FailureCounts { network: 3, data: 1, protocol: 0 });
     }
 }

@@ -9,7 +9,7 @@ use pathscope_core::quantity::{count, counted, total};
 use pathscope_core::record::{Check, FlowErrorKind};
 
 use super::findings::GoodputCheck;
-use super::{Endings, GoodputPlan, GoodputReport, disagreements, errors};
+use super::{GoodputPlan, GoodputReport, GoodputSummary, disagreements, errors};
 use crate::load::Verify;
 
 /// The checks of a test, the gravest first. The client's report is one that has
@@ -72,7 +72,8 @@ fn first_damage(client: &GoodputReport, server: Option<&GoodputReport>) -> Optio
 
 /// Every connection came to its planned end at both ends.
 fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
-    let Endings { completed, failed, cut, unknown, .. } = Endings::of(plan, client, server);
+    let GoodputSummary { completed, failed, cut, unknown, .. } =
+        GoodputSummary::endings(plan, client, server);
     let ended = completed.saturating_add(cut).saturating_add(unknown);
     // Where a time limit or nothing ends the run, there are as many as were made.
     let is_open = plan.shape.time_limit_ns.is_some();
@@ -121,7 +122,7 @@ fn first_failure(client: &GoodputReport, server: Option<&GoodputReport>) -> Opti
 
 /// What one end says it sent is what the other says it received, connection by connection.
 fn counts_agree(client: &GoodputReport, server: &GoodputReport) -> Check {
-    let differing = disagreements(client, server).told;
+    let differing = disagreements(client, server);
     let sums_agree =
         client.sent_bytes == server.received_bytes && client.received_bytes == server.sent_bytes;
     let passed = differing.is_empty() && sums_agree;

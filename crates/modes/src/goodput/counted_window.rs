@@ -6,11 +6,8 @@
 
 use crate::load::ReceiveWindow;
 
-/// A time that has not come.
-const NEVER: u64 = u64::MAX;
-
 /// One flow's part of the window. Of the fewest bytes that hold it: a flow stays small.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CountedWindow {
     first_ns: u64,
     last_ns: u64,
@@ -20,16 +17,17 @@ pub(super) struct CountedWindow {
     /// What the window of all flows counts of this one beyond that, where it had opened before.
     more_for_all: u32,
     /// How often something right came, in the window or not.
-    receives: u32,
+    pub receives: u32,
     stage: Stage,
     /// Whether the window of all flows opened with this one's.
     opened_for_all: bool,
 }
 
 /// How far it is.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
 enum Stage {
     /// What is received is not in it.
+    #[default]
     Shut,
     /// The same; it opens as soon as it is known what has come.
     Opening,
@@ -37,35 +35,13 @@ enum Stage {
     Open,
 }
 
-impl Default for CountedWindow {
-    fn default() -> Self {
-        Self {
-            first_ns: NEVER,
-            last_ns: NEVER,
-            bytes: 0,
-            from_before: 0,
-            more_for_all: 0,
-            receives: 0,
-            stage: Stage::Shut,
-            opened_for_all: false,
-        }
-    }
-}
-
 impl CountedWindow {
     /// What was received in it.
     pub fn window(&self) -> ReceiveWindow {
-        let time = |nanoseconds| (nanoseconds != NEVER).then_some(nanoseconds);
-        ReceiveWindow {
-            first_ns: time(self.first_ns),
-            last_ns: time(self.last_ns),
-            bytes: self.bytes,
-        }
-    }
-
-    /// How often something right came, in the window or not.
-    pub fn receives(&self) -> u32 {
-        self.receives
+        let first_ns = (self.stage != Stage::Shut).then_some(self.first_ns);
+        // What opened after a warm-up may not have received anything since.
+        let last_ns = first_ns.and((self.last_ns >= self.first_ns).then_some(self.last_ns));
+        ReceiveWindow { first_ns, last_ns, bytes: self.bytes }
     }
 
     /// Bytes that this flow brought into the window of all flows.
@@ -98,14 +74,12 @@ impl CountedWindow {
         if self.stage == Stage::Open {
             self.from_before -= before as u32;
         }
-        if !self.opened_for_all {
+        if self.opened_for_all {
+            all.record(bytes - before, since_start);
+        } else {
             let before = u32::try_from(before).unwrap_or(u32::MAX);
             self.more_for_all = self.more_for_all.saturating_add(before);
             all.record(bytes, since_start);
-        } else if all.first_ns.is_none() {
-            all.record(bytes, since_start);
-        } else {
-            all.record(bytes - before, since_start);
         }
     }
 
@@ -135,7 +109,8 @@ impl CountedWindow {
         if warm_up_ns > 0 {
             self.opened_for_all = true;
             self.first_ns = since_start;
-            all.open_at(since_start);
+            // What is received from then on is in it, and a flow that is slow to begin gains nothing by that.
+            all.first_ns.get_or_insert(since_start);
         }
     }
 }

@@ -38,25 +38,19 @@ pub(super) fn stalled(received: u64, end: Option<u64>) -> FlowError {
 }
 
 /// It was ended before its time, since nothing moved any more or nobody waited any longer.
-pub(super) fn unfinished((sent, to_send): Progress, (received, to_come): Progress) -> FlowError {
-    let text = match (to_send, to_come) {
-        (_, Some(end)) if received < end => format!(
-            "{} of {} bytes had not come when the test was ended",
-            count(end - received),
-            count(end)
-        ),
-        (Some(end), _) if sent < end => format!(
-            "{} of {} bytes had not been sent when the test was ended",
-            count(end - sent),
-            count(end)
-        ),
-        _ => format!(
-            "it was still under way when the test was ended, after {} sent and {} received",
-            bytes(sent),
-            bytes(received)
-        ),
+pub(super) fn unfinished(sent: Progress, received: Progress) -> FlowError {
+    let missing = |(done, end): Progress, what: &str| {
+        let end = end.filter(|&end| done < end)?;
+        let (rest, end) = (count(end - done), count(end));
+        Some(format!("{rest} of {end} bytes had not {what} when the test was ended"))
     };
-    network(text)
+    let (of_sent, of_received) = (bytes(sent.0), bytes(received.0));
+    let text = missing(received, "come").or_else(|| missing(sent, "been sent"));
+    network(text.unwrap_or_else(|| {
+        format!(
+            "it was still under way when the test was ended, after {of_sent} sent and {of_received} received"
+        )
+    }))
 }
 
 /// Bytes of one direction, and where it ends, where that is known.

@@ -5,7 +5,6 @@ mod both_ends;
 mod checks;
 mod counted_window;
 mod errors;
-mod failures;
 mod farewell;
 pub(crate) mod figures;
 mod findings;
@@ -34,15 +33,14 @@ mod window_tests;
 
 pub use args::GoodputArgs;
 pub(crate) use args::{DEFAULT_DURATION, part_of, warm_up};
-pub use both_ends::Endings;
-pub use failures::{Disagreements, FailureTimes, disagreements};
+pub use both_ends::disagreements;
 pub use flow::{GoodputFlow, GoodputShared};
 pub use pace::{Burst, Pace};
 pub use plan::GoodputPlan;
 pub use receive::{ReceiveShared, Receiver};
 pub use send::{SendShared, Sender};
 pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
-pub use summary::{
-    DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary,
-};
+pub use summary::{DirectionSummary, FailureTimes, GoodputInterval, GoodputSummary};
 pub use verdict::verdict;
+
+pub use crate::load::{FlowCorruption, GoodputReport};

@@ -187,7 +187,7 @@ impl Receiver {
 
     /// Whether it took too few receives for a rate.
     pub fn is_brief(&self) -> bool {
-        self.counted.receives() < FEWEST_RECEIVES
+        self.counted.receives < FEWEST_RECEIVES
     }
 
     /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.

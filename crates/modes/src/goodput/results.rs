@@ -66,7 +66,7 @@ impl Results for GoodputPlan {
     }
 
     fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Vec<String> {
-        disagreements(client, server).told.iter().map(ToString::to_string).collect()
+        disagreements(client, server).iter().map(ToString::to_string).collect()
     }
 
     fn carried(summary: &GoodputSummary) -> Vec<u64> {

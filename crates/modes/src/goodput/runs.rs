@@ -5,27 +5,17 @@ use pathscope_core::journal::StreamStatus;
 use pathscope_core::record::FlowError;
 use pathscope_flow::{Machine, Phase, Totals};
 
-use super::{
-    FlowCorruption, GoodputFlow, GoodputInterval, GoodputPlan, GoodputReport, GoodputShared,
-};
-use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runner, Runs, Samples, System, error_of};
-use crate::load::{ConnectionEnd, FlowRates, FlowReceived, RateSpread, ReceiveWindow};
+use super::{GoodputFlow, GoodputInterval, GoodputPlan, GoodputReport, GoodputShared};
+use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runner, Runs, Samples, System};
+use crate::load::{ConnectionEnd, FlowRates, FlowReceived, RateSpread};
 use crate::samples::NoRows;
+use crate::sums::add_fields;
 
-/// What the flows of a worker came to, beside what is said of each connection.
-#[derive(Debug)]
-pub struct GoodputWorker {
-    window: ReceiveWindow,
-    paused_ns: u64,
-    corruptions: Vec<FlowCorruption>,
-    /// What each received in the window of all; of flows that are replaced, none.
-    received: Vec<FlowReceived>,
-}
-
-/// What the flows of an end come to.
+/// What the flows of a worker came to, and then those of an end, beside what is said of each connection.
 #[derive(Debug, Default)]
-pub struct GoodputAccumulator {
+pub struct GoodputWorker {
     report: GoodputReport,
+    /// What each received in the window of all; of flows that are replaced, none.
     received: Vec<FlowReceived>,
 }
 
@@ -34,16 +24,15 @@ impl Runs for GoodputPlan {
     type Server = GoodputFlow;
     type Tally = GoodputInterval;
     type WorkerReport = GoodputWorker;
-    type Accumulator = GoodputAccumulator;
+    type Accumulator = GoodputWorker;
     type Rows = NoRows;
 
     fn add_interval(sum: &mut GoodputInterval, tally: &GoodputInterval) {
-        sum.sent_bytes += tally.sent_bytes;
-        sum.received_bytes += tally.received_bytes;
+        add_fields!(sum, tally; sent_bytes, received_bytes);
     }
 
-    fn accumulator(&self, _: Role) -> GoodputAccumulator {
-        GoodputAccumulator::default()
+    fn accumulator(&self, _: Role) -> GoodputWorker {
+        GoodputWorker::default()
     }
 
     fn status(interval: &GoodputInterval) -> Option<StreamStatus> {
@@ -71,25 +60,21 @@ impl Flow<GoodputPlan> for GoodputFlow {
         if in_halves { runner.halves() } else { runner.whole() }
     }
 
-    fn worker_report<S: System>(
-        plan: &GoodputPlan,
-        _: Role,
-        left: &Left<'_, Self, S>,
-    ) -> GoodputWorker {
+    fn worker_report<S: System>(plan: &GoodputPlan, left: &Left<'_, Self, S>) -> GoodputWorker {
         let flows = left.flows.iter().filter(|_| !plan.replaces());
-        GoodputWorker {
+        let report = GoodputReport {
             window: left.shared.received().window(),
             paused_ns: left.shared.paused_ns(),
             corruptions: left.shared.received().corruptions().to_vec(),
-            received: flows.map(|(flow, _)| flow.received(plan)).collect(),
-        }
+            ..GoodputReport::default()
+        };
+        let received = flows.map(|(flow, _)| flow.received(plan)).collect();
+        GoodputWorker { report, received }
     }
 
     fn connection_end(&self, _: &GoodputPlan) -> Option<ConnectionEnd> {
-        let error = match (self.error(), self.phase().is_over()) {
-            (None, false) => Some(self.unfinished()),
-            _ => error_of(self),
-        };
+        let unfinished = || self.unfinished();
+        let error = (self.phase() != Phase::Done).then(|| self.error().unwrap_or_else(unfinished));
         Some(ConnectionEnd {
             flow: self.id(),
             totals: self.totals(),
@@ -102,66 +87,44 @@ impl Flow<GoodputPlan> for GoodputFlow {
     }
 }
 
-impl Accumulate<GoodputPlan> for GoodputAccumulator {
+impl Accumulate<GoodputPlan> for GoodputWorker {
     /// All of it is said of each connection once more, when that has ended.
     fn count(&mut self, _: &GoodputInterval) {}
 
-    fn add(&mut self, worker: GoodputWorker) {
-        self.report.window.merge(&worker.window);
-        self.report.paused_ns += worker.paused_ns;
-        self.report.corruptions.extend(worker.corruptions);
+    fn add(&mut self, worker: Self) {
+        self.report.window.merge(&worker.report.window);
+        self.report.paused_ns += worker.report.paused_ns;
+        self.report.corruptions.extend(worker.report.corruptions);
         self.received.extend(worker.received);
     }
 
     fn lose(&mut self, flows: u64, _: &FlowError) {
         self.report.failed += flows;
-        self.report.failures.network += flows;
     }
 
     fn report(self, end: AtEnd<'_>) -> GoodputReport {
-        let (lost, all) = (self.report, end.connections);
-        let mut report = GoodputReport {
-            sent_bytes: all.sent_bytes,
-            received_bytes: all.received_bytes,
-            completed: all.completed,
-            failed: lost.failed + all.failed,
-            failures: all.failures,
-            cut: all.cut,
-            flows: all.flows,
-            flows_omitted: all.flows_omitted,
-            rates: all.rates,
-            remotes: all.remotes,
-            sending: end.sending,
-            ..lost
-        };
-        report.failures.network += lost.failures.network;
+        let GoodputReport { window, paused_ns, corruptions, failed: lost, .. } = self.report;
+        let all = end.connections.report;
+        let sending = end.sending;
+        let mut report = GoodputReport { window, paused_ns, corruptions, sending, ..all };
+        report.failed += lost;
+        report.failures.network += lost;
         report.flows.sort_by_key(|flow| flow.flow);
         for flow in &mut report.flows {
             flow.connection_id = Some((end.name)(flow.flow));
         }
-        rate_flows(&mut report, &self.received);
-        let told = report.flows.iter();
-        let rates = told.filter_map(|flow| Some((flow.flow, flow.received_bps?)));
-        report.spread = report.spread.or_else(|| Some(RateSpread::of(rates)));
-        report
-    }
-}
-
-/// Each flow's rate over the window of all of them. An end that receives nothing has no flow with a rate.
-fn rate_flows(report: &mut GoodputReport, received: &[FlowReceived]) {
-    if report.received_bytes == 0 || received.is_empty() {
-        return;
-    }
-    let FlowRates { rates, too_short } = FlowRates::over(report.window.length_ns(), received);
-    report.rates.too_short += too_short;
-    if !rates.is_empty() {
-        report.spread = Some(RateSpread::of(rates.iter().copied()));
-    }
-    for (flow, rate) in rates {
-        report.rates.record(rate);
-        let told = report.flows.binary_search_by_key(&flow, |facts| facts.flow);
-        if let Ok(told) = told {
-            report.flows[told].received_bps = Some(rate);
+        // An end that receives nothing has no flow with a rate.
+        if report.received_bytes > 0 && !self.received.is_empty() {
+            let FlowRates { rates, sums } = FlowRates::over(window.length_ns(), &self.received);
+            for flow in &mut report.flows {
+                flow.received_bps = rates.get(&flow.flow).copied();
+            }
+            (report.rates, report.spread) = (sums, Some(RateSpread::of(rates)));
+        } else {
+            let told = report.flows.iter();
+            let rates = told.filter_map(|flow| Some((flow.flow, flow.received_bps?)));
+            report.spread = Some(RateSpread::of(rates));
         }
+        report
     }
 }

@@ -1,16 +1,12 @@
 //! What a goodput test came to, at one end and over both.
 
-use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowFacts;
-use pathscope_core::sending::SendSamples;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Endings, FailureTimes, GoodputPlan};
-use crate::load::{
-    FailureCounts, NoFairness, RateSpread, RateSums, ReceiveWindow, RemoteCounts, Starved, Verify,
-};
-use crate::pattern::Corruption;
+use super::GoodputPlan;
+use super::both_ends::{pairs, silent_disagreements};
+use crate::load::{FailureCounts, GoodputReport, NoFairness, RemoteCounts, Starved, Verify};
 
 /// What the flows of one end did in one interval.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -20,45 +16,6 @@ pub struct GoodputInterval {
     pub sent_bytes: u64,
     /// Bytes taken from the kernel and checked.
     pub received_bytes: u64,
-}
-
-/// What the flows of one end came to.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct GoodputReport {
-    /// Bytes handed to the kernel, over all flows.
-    pub sent_bytes: u64,
-    /// Bytes taken from the kernel and checked, over all flows.
-    pub received_bytes: u64,
-    /// Of all flows together: what was received in the window that counts.
-    pub window: ReceiveWindow,
-    /// Flows that ended well.
-    pub completed: u64,
-    /// Flows that failed in the network, with wrong data, or by a breach of protocol.
-    pub failed: u64,
-    /// The same, by what they failed of.
-    pub failures: FailureCounts,
-    /// Flows that the end of the run stopped before their transfer was whole; they count neither as
-    /// completed nor as failed.
-    pub cut: u64,
-    /// The first flows, one by one.
-    pub flows: Vec<FlowFacts>,
-    /// Flows beyond those.
-    pub flows_omitted: u64,
-    /// The first corruptions, located.
-    pub corruptions: Vec<FlowCorruption>,
-    /// Bytes a second of each flow that received, in bits, summed up and squared: for the fairness of
-    /// all flows, also those omitted.
-    pub rates: RateSums,
-    /// The middle of those rates, and who has next to nothing. Where connections are replaced: of those told one
-    /// by one.
-    pub spread: Option<RateSpread>,
-    /// What became of connections, by the other end's address.
-    pub remotes: Vec<RemoteCounts>,
-    /// What the first connections that were to send were seen to wait for; absent where nobody looked.
-    pub sending: Option<SendSamples>,
-    /// Of all flows together: how long the pauses between bursts kept them from sending.
-    pub paused_ns: u64,
 }
 
 /// What a goodput test came to, over both ends.
@@ -130,35 +87,65 @@ pub struct DirectionSummary {
 impl GoodputSummary {
     /// From what both ends said; `server` is absent where it was lost.
     pub fn of(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Self {
-        let up = plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server));
-        let down = plan.is_down().then(|| DirectionSummary::of(plan, server, Some(client)));
-        let Endings { attempted, completed, failed, cut, unknown } =
-            Endings::of(plan, client, server);
-        let retransmits = [Some(client), server]
-            .into_iter()
-            .flatten()
-            .flat_map(|report| &report.flows)
-            .filter_map(|flow| flow.tcp?.retransmits)
-            .reduce(u64::saturating_add);
+        let ended = Self::endings(plan, client, server);
+        let flows = [Some(client), server].into_iter().flatten().flat_map(|report| &report.flows);
         Self {
-            up,
-            down,
-            completed,
-            failed,
-            failures: FailureCounts::of_both(client, server, failed),
-            cut,
-            unknown,
-            attempted,
-            completed_per_second: None,
-            retransmits,
+            up: plan.is_up().then(|| DirectionSummary::of(plan, Some(client), server)),
+            down: plan.is_down().then(|| DirectionSummary::of(plan, server, Some(client))),
+            failures: FailureCounts::of_both(client, server, ended.failed),
+            retransmits: flows.filter_map(|flow| flow.tcp?.retransmits).reduce(u64::saturating_add),
             starved: Starved::of_both(
                 server.filter(|_| plan.is_up()).and_then(|server| server.spread.as_ref()),
                 client.spread.as_ref().filter(|_| plan.is_down()),
             ),
-            failure_times: None,
             remotes: client.remotes.clone(),
+            ..ended
         }
     }
+
+    /// How connections ended, over both ends: each is one of these, and nothing else is said.
+    pub(super) fn endings(
+        plan: &GoodputPlan,
+        client: &GoodputReport,
+        server: Option<&GoodputReport>,
+    ) -> Self {
+        let attempted = if plan.replaces() {
+            client.completed.saturating_add(client.failed).saturating_add(client.cut)
+        } else {
+            u64::from(plan.connections)
+        };
+        let Some(server) = server else {
+            let (failed, cut) = (client.failed, client.cut);
+            let rest = attempted.saturating_sub(failed.saturating_add(cut));
+            // Of connections that are replaced the server has said on each what it verified.
+            let (completed, unknown) = if plan.replaces() { (rest, 0) } else { (0, rest) };
+            return Self { attempted, completed, failed, cut, unknown, ..Self::default() };
+        };
+        // Those that are so at either end. Of those that are not told one by one only the sums are known, and those of one
+        // end may be those of the other.
+        let of_both = |all: fn(&GoodputReport) -> u64, is: fn(&FlowFacts, &FlowFacts) -> bool| {
+            let (mut here, mut there, mut told) = (all(client), all(server), 0_u64);
+            for (client, server) in pairs(client, server) {
+                here = here.saturating_sub(is(client, client).into());
+                there = there.saturating_sub(is(server, server).into());
+                told += u64::from(is(client, server));
+            }
+            told.saturating_add(here.max(there))
+        };
+        let failed = of_both(|end| end.failed, has_failed)
+            .saturating_add(silent_disagreements(client, server));
+        let cut = of_both(|end| end.cut, is_cut).min(attempted.saturating_sub(failed));
+        let completed = attempted.saturating_sub(failed.saturating_add(cut)).min(client.completed);
+        Self { attempted, completed, failed, cut, ..Self::default() }
+    }
+}
+
+fn has_failed(here: &FlowFacts, there: &FlowFacts) -> bool {
+    here.error.is_some() || there.error.is_some()
+}
+
+fn is_cut(here: &FlowFacts, there: &FlowFacts) -> bool {
+    (here.cut || there.cut) && !has_failed(here, there)
 }
 
 impl DirectionSummary {
@@ -187,18 +174,42 @@ impl DirectionSummary {
     }
 }
 
-/// A corruption and the flow it was found on.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct FlowCorruption {
-    /// The flow.
-    pub flow: FlowId,
-    /// Where and what.
-    pub corruption: Corruption,
+/// When connections failed, by the intervals of a run.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct FailureTimes {
+    /// The begin of the first interval with a failure.
+    pub from_ns: u64,
+    /// The end of the last one.
+    pub until_ns: u64,
+    /// Begin of the interval with the most.
+    pub worst_start_ns: u64,
+    /// Its end.
+    pub worst_end_ns: u64,
+    /// Failures in it.
+    pub worst: u64,
+}
+
+impl FailureTimes {
+    /// Of intervals in order: begin, end and failures of each.
+    pub fn of(intervals: impl IntoIterator<Item = (u64, u64, u64)>) -> Option<Self> {
+        let mut times: Option<Self> = None;
+        for (start_ns, end_ns, failed) in intervals.into_iter().filter(|&(_, _, it)| it > 0) {
+            let times = times.get_or_insert(Self { from_ns: start_ns, ..Self::default() });
+            times.until_ns = end_ns;
+            if failed > times.worst {
+                (times.worst_start_ns, times.worst_end_ns, times.worst) =
+                    (start_ns, end_ns, failed);
+            }
+        }
+        times
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::load::{RateSums, ReceiveWindow};
 
     #[test]
     fn the_first_receive_opens_the_window_and_is_not_in_it() {
@@ -236,5 +247,15 @@ mod tests {
         assert_eq!(of(0, 8), Some(NoFairness::TooShort));
         assert_eq!(of(1, 1), Some(NoFairness::TooShort));
         assert_eq!((of(0, 1), of(1, 0), of(2, 9), of(0, 0)), (None, None, None, None));
+    }
+
+    #[test]
+    fn failures_have_their_time() {
+        assert_eq!(FailureTimes::of([(0, 9, 0)]), None);
+        let times =
+            FailureTimes::of([(0, 1, 0), (1, 2, 3), (2, 3, 0), (3, 4, 5), (4, 5, 5), (5, 6, 0)]);
+        let expected =
+            FailureTimes { from_ns: 1, until_ns: 5, worst_start_ns: 3, worst_end_ns: 4, worst: 5 };
+        assert_eq!(times, Some(expected));
     }
 }

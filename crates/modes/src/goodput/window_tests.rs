@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::tests::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
 use super::*;
-use crate::load::{Extent, FlowRates, FlowReceived, NoFairness, Pattern, RateSums};
+use crate::load::{Extent, FlowRates, FlowReceived, NoFairness, Pattern};
 
 const RATE: u64 = 100_000_000;
 /// Longer than any segment, and what of it was carried before the window opened.
@@ -94,13 +94,9 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
         })
         .collect();
     let length_ns = sim.server_shared().received().window().length_ns();
-    let FlowRates { rates, too_short } = FlowRates::over(length_ns, &flows);
-    assert_eq!((rates.len(), too_short), (0, 8));
-    let server = GoodputReport {
-        received_bytes: 512,
-        rates: RateSums { too_short, ..RateSums::default() },
-        ..GoodputReport::default()
-    };
+    let FlowRates { rates, sums } = FlowRates::over(length_ns, &flows);
+    assert_eq!((rates.len(), sums.too_short), (0, 8));
+    let server = GoodputReport { received_bytes: 512, rates: sums, ..GoodputReport::default() };
     let summary = GoodputSummary::of(&plan, &GoodputReport::default(), Some(&server));
     let up = summary.up.expect("it pushes");
     let told = (up.fairness, up.no_fairness, up.median_bps, up.starved);

@@ -41,7 +41,7 @@ impl Flow<LatencyPlan> for PingFlow {
         Self::new(plan, begin.key, flow)
     }
 
-    fn worker_report<S: System>(_: &LatencyPlan, _: Role, _: &Left<'_, Self, S>) {}
+    fn worker_report<S: System>(_: &LatencyPlan, _: &Left<'_, Self, S>) {}
 }
 
 impl Flow<LatencyPlan> for EchoFlow {
@@ -53,7 +53,7 @@ impl Flow<LatencyPlan> for EchoFlow {
         Self::new(plan, begin.key, flow)
     }
 
-    fn worker_report<S: System>(_: &LatencyPlan, _: Role, _: &Left<'_, Self, S>) {}
+    fn worker_report<S: System>(_: &LatencyPlan, _: &Left<'_, Self, S>) {}
 }
 
 impl Accumulate<LatencyPlan> for LatencyTally {

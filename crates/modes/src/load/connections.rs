@@ -8,14 +8,14 @@ use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowFacts, TcpFacts};
 use pathscope_flow::Totals;
 
-use super::{FailureCounts, RateSums, RemoteCounts};
+use super::{GoodputReport, RemoteCounts};
 
 /// Connections below this number are told one by one; of others only their sums, and so many that failed.
 pub const FLOWS_TOLD: u32 = 1_000;
 const FAILURES_TOLD: usize = 100;
 
 /// A connection that has ended, as its flow knows it.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct ConnectionEnd {
     /// Which it was.
     pub flow: FlowId,
@@ -36,26 +36,8 @@ pub struct ConnectionEnd {
 /// The account.
 #[derive(Debug, Default)]
 pub struct Connections {
-    /// Bytes handed to the system, over all.
-    pub sent_bytes: u64,
-    /// Bytes taken from the system and checked, over all.
-    pub received_bytes: u64,
-    /// Those that ended well.
-    pub completed: u64,
-    /// Those that failed, or could not be made.
-    pub failed: u64,
-    /// The same, by what they failed of.
-    pub failures: FailureCounts,
-    /// Those that were stopped before their transfer was whole.
-    pub cut: u64,
-    /// The first, one by one.
-    pub flows: Vec<FlowFacts>,
-    /// Those beyond them.
-    pub flows_omitted: u64,
-    /// Rates in their own time, of those that are replaced.
-    pub rates: RateSums,
-    /// What became of them, by the other end's address.
-    pub remotes: Vec<RemoteCounts>,
+    /// What is said of them. Rates are of those that are replaced, in their own time.
+    pub report: GoodputReport,
     failures_told: usize,
 }
 
@@ -68,12 +50,11 @@ impl Connections {
         is_wanted: bool,
         tcp: impl FnOnce() -> Option<TcpFacts>,
     ) -> Option<FlowFacts> {
-        let rate = end.own_rate_bps;
-        match rate {
-            Some(rate) => self.rates.record(rate),
-            None => self.rates.too_short += u64::from(end.totals.received > 0),
+        match end.own_rate_bps {
+            Some(rate) => self.report.rates.record(rate),
+            None => self.report.rates.too_short += u64::from(end.totals.received > 0),
         }
-        self.add((end, rate), addresses, is_wanted, tcp)
+        self.add(end, addresses, is_wanted, tcp)
     }
 
     /// One has ended together with all others: its rate follows when all are known.
@@ -83,20 +64,18 @@ impl Connections {
         addresses: [Option<SocketAddr>; 2],
         tcp: impl FnOnce() -> Option<TcpFacts>,
     ) {
-        self.add((end, None), addresses, false, tcp);
+        self.add(ConnectionEnd { own_rate_bps: None, ..end }, addresses, false, tcp);
     }
 
     /// One never got its socket.
     pub fn not_made(&mut self, flow: FlowId, address: SocketAddr, error: FlowError) {
-        self.count(Some(&error), false);
-        self.remote(Some(address)).into_iter().for_each(|remote| remote.failed += 1);
-        let remote = Some(address.to_string());
-        self.tell(FlowFacts { flow, remote, error: Some(error), ..FlowFacts::default() });
+        let end = ConnectionEnd { flow, error: Some(error), ..ConnectionEnd::default() };
+        self.add(end, [None, Some(address)], false, || None);
     }
 
     /// More was sent again after one had been written down.
     pub fn note_retransmits(&mut self, flow: FlowId, retransmits: u64) {
-        let facts = self.flows.iter_mut().find(|facts| facts.flow == flow);
+        let facts = self.report.flows.iter_mut().find(|facts| facts.flow == flow);
         let told = facts.and_then(|facts| facts.tcp.as_mut()?.retransmits.as_mut());
         // One that was reset has forgotten what it had counted.
         told.into_iter().for_each(|told| *told = retransmits.max(*told));
@@ -105,28 +84,39 @@ impl Connections {
     /// What the system says of a connection is asked for once, and only where it is told.
     fn add(
         &mut self,
-        (end, rate): (ConnectionEnd, Option<f64>),
+        end: ConnectionEnd,
         [local, remote]: [Option<SocketAddr>; 2],
         is_wanted: bool,
         tcp: impl FnOnce() -> Option<TcpFacts>,
     ) -> Option<FlowFacts> {
-        let ConnectionEnd { flow, totals, error, is_cut, .. } = end;
-        let failed = error.is_some();
-        self.sent_bytes += totals.sent;
-        self.received_bytes += totals.received;
-        self.count(error.as_ref(), is_cut);
-        if let Some(remote) = self.remote(remote) {
-            remote.sent_bytes += totals.sent;
-            remote.received_bytes += totals.received;
-            *match (failed, is_cut) {
-                (true, _) => &mut remote.failed,
-                (false, true) => &mut remote.cut,
-                (false, false) => &mut remote.completed,
+        let ConnectionEnd { flow, totals, error, is_cut, own_rate_bps, .. } = end;
+        let failure = error.as_ref().map(|error| error.kind);
+        let report = &mut self.report;
+        report.sent_bytes += totals.sent;
+        report.received_bytes += totals.received;
+        failure.into_iter().for_each(|kind| report.failures.count(kind));
+        *match (failure, is_cut) {
+            (Some(_), _) => &mut report.failed,
+            (None, true) => &mut report.cut,
+            (None, false) => &mut report.completed,
+        } += 1;
+        if let Some(remote) = remote {
+            let address = remote.ip().to_canonical().to_string();
+            let counts = RemoteCounts::of(&mut report.remotes, &address);
+            counts.sent_bytes += totals.sent;
+            counts.received_bytes += totals.received;
+            *match (failure, is_cut) {
+                (Some(_), _) => &mut counts.failed,
+                (None, true) => &mut counts.cut,
+                (None, false) => &mut counts.completed,
             } += 1;
         }
-        let is_told = self.tells(flow, failed);
+        // The same flows at both ends, whatever the order they end in; and the first failures beyond them.
+        let is_beyond = flow.0 >= FLOWS_TOLD;
+        let is_told = !is_beyond || failure.is_some() && self.failures_told < FAILURES_TOLD;
+        report.flows_omitted += u64::from(!is_told);
+        self.failures_told += usize::from(is_told && is_beyond);
         if !is_told && !is_wanted {
-            self.flows_omitted += 1;
             return None;
         }
         let text = |address: Option<SocketAddr>| address.map(|address| address.to_string());
@@ -136,44 +126,14 @@ impl Connections {
             remote: text(remote),
             sent_bytes: totals.sent,
             received_bytes: totals.received,
-            received_bps: rate,
+            received_bps: own_rate_bps,
             cut: is_cut,
             tcp: tcp(),
             error,
             ..FlowFacts::default()
         };
         let wanted = is_wanted.then(|| facts.clone());
-        self.tell(facts);
+        report.flows.extend(is_told.then_some(facts));
         wanted
-    }
-
-    fn count(&mut self, error: Option<&FlowError>, is_cut: bool) {
-        match error.map(|error| error.kind) {
-            None if is_cut => self.cut += 1,
-            None => self.completed += 1,
-            Some(kind) => {
-                self.failed += 1;
-                self.failures.count(kind);
-            }
-        }
-    }
-
-    fn remote(&mut self, remote: Option<SocketAddr>) -> Option<&mut RemoteCounts> {
-        let address = remote?.ip().to_canonical();
-        Some(RemoteCounts::of(&mut self.remotes, &address.to_string()))
-    }
-
-    /// The same flows at both ends, whatever the order they end in; and the first failures beyond them.
-    fn tells(&self, flow: FlowId, failed: bool) -> bool {
-        flow.0 < FLOWS_TOLD || failed && self.failures_told < FAILURES_TOLD
-    }
-
-    fn tell(&mut self, facts: FlowFacts) {
-        if !self.tells(facts.flow, facts.error.is_some()) {
-            self.flows_omitted += 1;
-            return;
-        }
-        self.failures_told += usize::from(facts.flow.0 >= FLOWS_TOLD);
-        self.flows.push(facts);
     }
 }

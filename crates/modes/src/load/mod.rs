@@ -1,11 +1,12 @@
 //! What loads have in common, whatever carries them: words of their plans, windows and rates of what was received, and the
-//! account of connections. What a mode makes of it is in its folder.
+//! account of connections with what an end says of it. What a mode makes of it is in its folder.
 
 mod connections;
 mod failures;
 mod plan;
 mod rates;
 mod remotes;
+mod report;
 mod window;
 
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
@@ -15,4 +16,5 @@ pub use rates::{
     FEWEST_RECEIVES, FlowRate, FlowRates, FlowReceived, NoFairness, RateSpread, RateSums, Starved,
 };
 pub use remotes::RemoteCounts;
+pub use report::{FlowCorruption, GoodputReport};
 pub use window::ReceiveWindow;

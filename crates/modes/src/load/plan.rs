@@ -26,7 +26,7 @@ pub enum Pattern {
 }
 
 impl Pattern {
-    /// The patterns with their names as typed.
+    /// The patterns in their order, with their names as typed.
     pub const ALL: [(&'static str, Self); 4] = [
         ("push", Self::Push),
         ("pull", Self::Pull),
@@ -47,12 +47,7 @@ impl Pattern {
 
     /// As it is typed.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Push => "push",
-            Self::Pull => "pull",
-            Self::Pushpull => "pushpull",
-            Self::Duplex => "duplex",
-        }
+        Self::ALL[self as usize].0
     }
 }
 

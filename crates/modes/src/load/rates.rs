@@ -1,5 +1,7 @@
 //! The rates of flows side by side: their sums, an index, the middle of them, and who has next to nothing. Off the hot path.
 
+use std::collections::BTreeMap;
+
 use pathscope_core::id::FlowId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,9 +66,9 @@ pub struct FlowReceived {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct FlowRates {
     /// Of each that has one, in bits a second.
-    pub rates: Vec<(FlowId, f64)>,
-    /// Flows that were too short to have one.
-    pub too_short: u64,
+    pub rates: BTreeMap<FlowId, f64>,
+    /// Of all of them.
+    pub sums: RateSums,
 }
 
 impl FlowRates {
@@ -74,14 +76,14 @@ impl FlowRates {
     /// was whole after few receives has none. Where most took few, the window itself is too short for any.
     pub fn over(length_ns: u64, flows: &[FlowReceived]) -> Self {
         let brief = flows.iter().filter(|flow| flow.is_brief).count();
-        if length_ns == 0 || brief * 2 >= flows.len() {
-            return Self { rates: Vec::new(), too_short: flows.len() as u64 };
-        }
-        let has_rate = |flow: &&FlowReceived| !(flow.is_brief && flow.is_whole);
+        let is_long = length_ns > 0 && brief * 2 < flows.len();
+        let have_rates = flows.iter().filter(|flow| is_long && !(flow.is_brief && flow.is_whole));
         let rate = |flow: &FlowReceived| (flow.flow, flow.bytes as f64 * 8e9 / length_ns as f64);
-        let rates: Vec<(FlowId, f64)> = flows.iter().filter(has_rate).map(rate).collect();
+        let rates: BTreeMap<FlowId, f64> = have_rates.map(rate).collect();
         let too_short = (flows.len() - rates.len()) as u64;
-        Self { rates, too_short }
+        let mut sums = RateSums { too_short, ..RateSums::default() };
+        rates.values().for_each(|&rate| sums.record(rate));
+        Self { rates, sums }
     }
 }
 
@@ -129,12 +131,12 @@ impl RateSpread {
 impl Starved {
     /// Of both directions; `up` is what the server saw.
     pub(crate) fn of_both(up: Option<&RateSpread>, down: Option<&RateSpread>) -> Vec<Self> {
-        let of = |is_up, spread: Option<&RateSpread>| {
-            let slowest = spread.map(|spread| spread.slowest.clone()).unwrap_or_default();
-            let starved = move |FlowRate { flow, received_bps }| Self { is_up, flow, received_bps };
-            slowest.into_iter().take(NAMED).map(starved)
-        };
-        of(true, up).chain(of(false, down)).collect()
+        let ways = [(true, up), (false, down)].into_iter();
+        let starved = ways.flat_map(|(is_up, spread)| {
+            let slowest = spread.into_iter().flat_map(|spread| &spread.slowest).take(NAMED);
+            slowest.map(move |&FlowRate { flow, received_bps }| Self { is_up, flow, received_bps })
+        });
+        starved.collect()
     }
 }
 
@@ -218,8 +220,10 @@ mod tests {
         let slow = received(64, true, false);
         let long = received(1_000_000, false, true);
         let rates = |flows: &[FlowReceived]| {
-            let FlowRates { rates, too_short } = FlowRates::over(1_000_000_000, flows);
-            (rates.into_iter().map(|(_, rate)| rate).collect::<Vec<_>>(), too_short)
+            let flows = (0..).map(FlowId).zip(flows);
+            let flows: Vec<_> = flows.map(|(flow, it)| FlowReceived { flow, ..*it }).collect();
+            let FlowRates { rates, sums } = FlowRates::over(1_000_000_000, &flows);
+            (rates.into_values().collect::<Vec<_>>(), sums.too_short)
         };
         // Equal ones of 64 bytes: whatever their stamps say is noise.
         assert_eq!(rates(&[whole; 8]), (vec![], 8));
@@ -228,7 +232,7 @@ mod tests {
         // In a window in which most took few, nobody has one.
         assert_eq!(rates(&[slow, slow, long]), (vec![], 3));
         assert_eq!(rates(&[]), (vec![], 0));
-        assert_eq!(FlowRates::over(0, &[long; 3]).too_short, 3);
+        assert_eq!(FlowRates::over(0, &[long; 3]).sums.too_short, 3);
     }
 
     proptest! {

@@ -29,13 +29,6 @@ impl ReceiveWindow {
         self.last_ns = Some(now_ns);
     }
 
-    /// Opens the window at a stated time: what is received from then on is in it, and a flow that is slow
-    /// to begin gains nothing by that.
-    #[inline]
-    pub fn open_at(&mut self, start_ns: u64) {
-        self.first_ns.get_or_insert(start_ns);
-    }
-
     /// The window that spans both, with the bytes of both.
     pub fn merge(&mut self, other: &Self) {
         self.first_ns = [self.first_ns, other.first_ns].into_iter().flatten().min();

@@ -15,7 +15,7 @@ const EARLY_NS: u64 = 1_000_000_000;
 const LEAST_AFTERWARDS_NS: u64 = 1_000_000_000;
 
 /// What is remembered of a frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slot {
     /// Datagrams that came, each counted once.
     pub came: u32,
@@ -34,19 +34,6 @@ pub(super) struct Slot {
     pub change_ns: Option<u64>,
 }
 
-impl Slot {
-    const EMPTY: Self = Self {
-        came: 0,
-        repeats: 0,
-        is_spoilt: false,
-        outcome: None,
-        sent: Tick::ZERO,
-        received: Tick::ZERO,
-        relative_ns: None,
-        change_ns: None,
-    };
-}
-
 /// The frames from the first that is not settled on.
 #[derive(Debug)]
 pub(super) struct Ring {
@@ -58,7 +45,7 @@ pub(super) struct Ring {
 impl Ring {
     pub fn new(plan: &MediaPlan, layout: &Layout) -> Self {
         let slots = usize::try_from(slots_of(plan, layout)).unwrap_or(usize::MAX);
-        Self { slots: vec![Slot::EMPTY; slots].into_boxed_slice(), settled: 0 }
+        Self { slots: vec![Slot::default(); slots].into_boxed_slice(), settled: 0 }
     }
 
     /// The first frame that is not settled.
@@ -83,7 +70,7 @@ impl Ring {
         let frame = self.settled;
         let index = (frame % self.slots.len() as u64) as usize;
         self.settled += 1;
-        (frame, std::mem::replace(&mut self.slots[index], Slot::EMPTY))
+        (frame, std::mem::take(&mut self.slots[index]))
     }
 }
 

@@ -3,41 +3,24 @@
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{Frames, Stream, StreamStatus};
-use pathscope_core::record::{FlowError, FlowFacts};
+use pathscope_core::record::FlowFacts;
 use pathscope_flow::Machine;
 
 use super::{
-    FrameCounts, FrameRows, MediaFlow, MediaInterval, MediaPlan, MediaReport, MediaShared,
+    FrameCounts, FrameRows, Layout, MediaFlow, MediaInterval, MediaPlan, MediaReport, MediaShared,
     MediaTally, StreamFacts,
 };
-use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runs, Samples, System, error_of};
-
-/// Streams that are told one by one.
-const STREAMS_TOLD: u32 = 1_000;
-
-/// What the streams of a worker came to.
-#[derive(Debug)]
-pub struct MediaWorker {
-    streams: Vec<StreamFacts>,
-    omitted: u64,
-    failed: u64,
-}
-
-/// What the streams of an end come to.
-#[derive(Debug, Default)]
-pub struct MediaAccumulator {
-    tally: MediaTally,
-    streams: Vec<StreamFacts>,
-    omitted: u64,
-    failed: u64,
-}
+use crate::flows::{Begin, Flow, Left, Runs, Samples, System, error_of};
+use crate::load::FLOWS_TOLD;
+use crate::sums::add_fields;
 
 impl Runs for MediaPlan {
     type Client = MediaFlow;
     type Server = MediaFlow;
     type Tally = MediaTally;
-    type WorkerReport = MediaWorker;
-    type Accumulator = MediaAccumulator;
+    /// Of what is not counted, but known of streams alone.
+    type WorkerReport = MediaReport;
+    type Accumulator = MediaTally;
     type Rows = FrameRows;
 
     fn rows(&self) -> Option<FrameRows> {
@@ -45,11 +28,16 @@ impl Runs for MediaPlan {
     }
 
     fn add_interval(sum: &mut MediaInterval, tally: &MediaTally) {
-        sum.add(&tally.interval());
+        add_fields!(
+            sum, tally.counts;
+            frames_sent, sent_datagrams, sent_bytes, received_datagrams, received_bytes, damaged_datagrams,
+        );
+        sum.frames.add(&tally.counts.frames);
+        sum.streams += tally.streams;
     }
 
-    fn accumulator(&self, _: Role) -> MediaAccumulator {
-        MediaAccumulator::default()
+    fn accumulator(&self, _: Role) -> MediaTally {
+        MediaTally::default()
     }
 
     fn status(interval: &MediaInterval) -> Option<StreamStatus> {
@@ -65,8 +53,7 @@ impl Runs for MediaPlan {
 
 impl Flow<MediaPlan> for MediaFlow {
     fn shared(plan: &MediaPlan, role: Role, rows: Option<Samples<MediaPlan>>) -> MediaShared {
-        let shared = MediaShared::new(plan, role);
-        if let Some(rows) = rows { shared.with_rows(rows) } else { shared }
+        MediaShared { rows, ..MediaShared::new(plan, role) }
     }
 
     fn begin(plan: &MediaPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
@@ -74,11 +61,12 @@ impl Flow<MediaPlan> for MediaFlow {
         if begin.consents { flow.with_consent() } else { flow }
     }
 
-    fn worker_report<S: System>(_: &MediaPlan, _: Role, left: &Left<'_, Self, S>) -> MediaWorker {
+    fn worker_report<S: System>(_: &MediaPlan, left: &Left<'_, Self, S>) -> MediaReport {
         let failed = left.flows.iter().filter(|(flow, _)| error_of(flow).is_some()).count() as u64;
-        let told = left.flows.iter().filter(|(flow, _)| flow.id().0 < STREAMS_TOLD);
+        let told = left.flows.iter().filter(|(flow, _)| flow.id().0 < FLOWS_TOLD);
         let streams: Vec<_> = told.map(|(flow, system)| ended(flow, system)).collect();
-        MediaWorker { omitted: (left.flows.len() - streams.len()) as u64, streams, failed }
+        let streams_omitted = (left.flows.len() - streams.len()) as u64;
+        MediaReport { streams, streams_omitted, failed, ..MediaReport::default() }
     }
 
     fn stream_end(&self, plan: &MediaPlan, role: Role) -> Option<(Option<Tick>, Stream)> {
@@ -87,9 +75,8 @@ impl Flow<MediaPlan> for MediaFlow {
         let FrameCounts { cut, unsent, .. } = facts.frames;
         let judged = (facts.frames.judged() + cut).saturating_sub(unsent);
         let streamed = if receives { judged } else { facts.frames_sent };
-        let streamed_ns = u128::from(streamed) * 1_000_000_000 / u128::from(plan.frame_rate.max(1));
         let stream = Stream {
-            streamed_ns: streamed_ns as u64,
+            streamed_ns: Layout::of(plan).frame_at_ns(streamed),
             frames: frames(facts.frames_sent, &facts.frames),
             lost_datagrams: facts.lost_datagrams,
             longest_freeze_ns: facts.longest_freeze_ns,
@@ -122,35 +109,5 @@ fn frames(sent: u64, counts: &FrameCounts) -> Frames {
         erroneous: counts.erroneous,
         late: counts.late,
         sent,
-    }
-}
-
-impl Accumulate<MediaPlan> for MediaAccumulator {
-    fn count(&mut self, tally: &MediaTally) {
-        self.tally.merge(tally);
-    }
-
-    fn add(&mut self, worker: MediaWorker) {
-        self.streams.extend(worker.streams);
-        self.omitted += worker.omitted;
-        self.failed += worker.failed;
-    }
-
-    fn lose(&mut self, flows: u64, _: &FlowError) {
-        self.failed += flows;
-    }
-
-    fn report(mut self, end: AtEnd<'_>) -> MediaReport {
-        self.streams.sort_by_key(|stream| stream.flow);
-        for stream in &mut self.streams {
-            stream.connection_id = Some((end.name)(stream.flow));
-        }
-        MediaReport {
-            streams: self.streams,
-            streams_omitted: self.omitted,
-            failed: self.failed,
-            socket_drops: end.socket_drops,
-            ..self.tally.report()
-        }
     }
 }

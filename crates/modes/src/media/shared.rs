@@ -33,13 +33,6 @@ impl MediaShared {
             rows: None,
         }
     }
-
-    /// The same, with each frame that has ended handed to `rows`.
-    #[must_use]
-    pub fn with_rows(mut self, rows: SampleBuffer<FrameRow>) -> Self {
-        self.rows = Some(rows);
-        self
-    }
 }
 
 impl Shared for MediaShared {

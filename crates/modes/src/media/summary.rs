@@ -32,17 +32,6 @@ pub struct MediaInterval {
     pub damaged_datagrams: u64,
 }
 
-impl MediaInterval {
-    /// Adds what the streams of another worker did in the same interval.
-    pub fn add(&mut self, other: &Self) {
-        add_fields!(
-            self, other;
-            streams, frames_sent, sent_datagrams, sent_bytes, received_datagrams, received_bytes, damaged_datagrams,
-        );
-        self.frames.add(&other.frames);
-    }
-}
-
 /// What the streams of one end came to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -303,56 +292,47 @@ impl MediaDirection {
         sender: Option<&MediaReport>,
         receiver: Option<&MediaReport>,
     ) -> Self {
-        let figures = |stored: Option<&Distribution>| {
-            stored.map(|stored| LatencyFigures::of(&stored.histogram()))
-        };
-        let frames = receiver.map(|receiver| receiver.frames);
-        let judged = frames.map_or(0, |frames| frames.judged());
-        let lost = receiver.map(|receiver| receiver.lost_datagrams);
-        let drops = receiver.and_then(|receiver| receiver.socket_drops);
-        // What came with a damaged header did not get lost on the way.
-        let unreadable =
-            receiver.map(|receiver| receiver.unreadable_datagrams.min(receiver.lost_datagrams));
-        let on_the_way = lost.zip(unreadable).map(|(lost, unreadable)| lost - unreadable);
-        let in_socket = drops.zip(on_the_way).map(|(drops, lost)| drops.min(lost));
-        // Streams send side by side: their time is that of the frames of one of them.
-        let ended = frames.map_or(0, |frames| frames.judged().saturating_add(frames.cut));
-        let per_stream = ended as f64 / f64::from(plan.streams.max(1));
-        let seconds = per_stream / f64::from(layout.frame_rate);
-        Self {
+        let figures = |stored: &Distribution| Some(LatencyFigures::of(&stored.histogram()));
+        let failed = [sender, receiver].into_iter().flatten().map(|end| end.failed).max();
+        let of_sender = Self {
             frames_planned: layout.frames.saturating_mul(plan.streams.into()),
             frames_sent: sender.map(|sender| sender.frames_sent),
             frames_unsent: sender.map(|sender| sender.unsent_frames),
-            frames,
-            played_ratio: frames
-                .filter(|_| judged > 0)
-                .map(|frames| frames.played() as f64 / judged as f64),
-            received_bps: receiver
-                .filter(|_| seconds > 0.0)
-                .map(|receiver| receiver.received_bytes as f64 * 8.0 / seconds),
             sent_datagrams: sender.map(|sender| sender.sent_datagrams),
-            received_datagrams: receiver.map(|receiver| receiver.received_datagrams),
-            lost_datagrams: lost,
+            send_lag: sender.and_then(|sender| sender.send_lag.as_ref()).and_then(figures),
+            failed: failed.unwrap_or(0),
+            ..Self::default()
+        };
+        let Some(receiver) = receiver else { return of_sender };
+        let (frames, lost) = (receiver.frames, receiver.lost_datagrams);
+        let judged = frames.judged();
+        // What came with a damaged header did not get lost on the way.
+        let unreadable = receiver.unreadable_datagrams.min(lost);
+        let in_socket = receiver.socket_drops.map(|drops| drops.min(lost - unreadable));
+        // Streams send side by side: their time is that of the frames of one of them.
+        let ended = judged.saturating_add(frames.cut);
+        let per_stream = ended as f64 / f64::from(plan.streams.max(1));
+        let seconds = per_stream / f64::from(layout.frame_rate);
+        Self {
+            frames: Some(frames),
+            played_ratio: (judged > 0).then(|| frames.played() as f64 / judged as f64),
+            received_bps: (seconds > 0.0).then(|| receiver.received_bytes as f64 * 8.0 / seconds),
+            received_datagrams: Some(receiver.received_datagrams),
+            lost_datagrams: Some(lost),
             lost_in_socket: in_socket,
-            lost_in_network: in_socket.zip(on_the_way).map(|(drops, lost)| lost - drops),
-            lost_unreadable: unreadable,
-            damaged_datagrams: receiver.map(|receiver| receiver.damaged_datagrams),
-            duplicates: receiver.map(|receiver| receiver.duplicates),
-            reordered: receiver.map(|receiver| receiver.reordered),
-            bursts: receiver.map(|receiver| receiver.bursts.clone()),
-            delay: receiver.and_then(|receiver| figures(receiver.delay.as_ref())),
-            variation: receiver.and_then(|receiver| receiver.variation.clone()),
-            frame_jitter: receiver.and_then(|receiver| receiver.frame_jitter),
-            longest_freeze_ns: receiver.map(|receiver| receiver.longest_freeze_ns),
-            needed_depth_ns: receiver.and_then(|receiver| receiver.needed_depth_ns),
-            send_lag: sender.and_then(|sender| figures(sender.send_lag.as_ref())),
-            late_by_sender: receiver.map(|receiver| receiver.late_by_sender),
-            failed: [sender, receiver]
-                .into_iter()
-                .flatten()
-                .map(|end| end.failed)
-                .max()
-                .unwrap_or(0),
+            lost_in_network: in_socket.map(|drops| lost - unreadable - drops),
+            lost_unreadable: Some(unreadable),
+            damaged_datagrams: Some(receiver.damaged_datagrams),
+            duplicates: Some(receiver.duplicates),
+            reordered: Some(receiver.reordered),
+            bursts: Some(receiver.bursts.clone()),
+            delay: receiver.delay.as_ref().and_then(figures),
+            variation: receiver.variation.clone(),
+            frame_jitter: receiver.frame_jitter,
+            longest_freeze_ns: Some(receiver.longest_freeze_ns),
+            needed_depth_ns: receiver.needed_depth_ns,
+            late_by_sender: Some(receiver.late_by_sender),
+            ..of_sender
         }
     }
 }

@@ -1,12 +1,16 @@
 //! What the streams of a worker count, and what it becomes.
 
+use pathscope_core::record::FlowError;
 use pathscope_core::stats::LatencyHistogram;
 
 use super::delay::Delays;
-use super::{FrameJitter, MediaInterval, MediaReport};
+use super::{FrameJitter, MediaPlan, MediaReport};
 use crate::arrivals::VariationTally;
+use crate::flows::{Accumulate, AtEnd};
+use crate::sums::add_fields;
 
-/// Counts and histograms since the last report. A report takes them whole and leaves fresh ones.
+/// Counts and histograms since the last report, which takes them whole and leaves fresh ones; and those of an end, added
+/// up.
 #[derive(Debug, Default)]
 pub struct MediaTally {
     /// Streams under way when it was reported.
@@ -20,8 +24,21 @@ pub struct MediaTally {
 }
 
 impl MediaTally {
-    /// Adds all that `later` counted.
-    pub fn merge(&mut self, later: &Self) {
+    /// What was counted, as it is told.
+    pub(super) fn told(self) -> MediaReport {
+        MediaReport {
+            send_lag: (!self.send_lag.is_empty()).then(|| self.send_lag.distribution()),
+            lost_datagrams: self.counts.bursts.lost,
+            delay: self.delays.above_least(),
+            variation: self.variation.figures(),
+            frame_jitter: (self.frame_jitter.count > 0).then_some(self.frame_jitter),
+            ..self.counts
+        }
+    }
+}
+
+impl Accumulate<MediaPlan> for MediaTally {
+    fn count(&mut self, later: &Self) {
         self.counts.add(&later.counts);
         self.send_lag.merge(&later.send_lag);
         self.delays.merge(&later.delays);
@@ -29,29 +46,20 @@ impl MediaTally {
         self.frame_jitter.merge(&later.frame_jitter);
     }
 
-    /// What is said of an interval.
-    pub fn interval(&self) -> MediaInterval {
-        MediaInterval {
-            streams: self.streams,
-            frames_sent: self.counts.frames_sent,
-            sent_datagrams: self.counts.sent_datagrams,
-            sent_bytes: self.counts.sent_bytes,
-            received_datagrams: self.counts.received_datagrams,
-            received_bytes: self.counts.received_bytes,
-            frames: self.counts.frames,
-            damaged_datagrams: self.counts.damaged_datagrams,
-        }
+    fn add(&mut self, worker: MediaReport) {
+        add_fields!(self.counts, worker; streams_omitted, failed);
+        self.counts.streams.extend(worker.streams);
     }
 
-    /// What is said at the end.
-    pub fn report(&self) -> MediaReport {
-        MediaReport {
-            send_lag: (!self.send_lag.is_empty()).then(|| self.send_lag.distribution()),
-            lost_datagrams: self.counts.bursts.lost,
-            delay: self.delays.above_least(),
-            variation: self.variation.figures(),
-            frame_jitter: (self.frame_jitter.count > 0).then_some(self.frame_jitter),
-            ..self.counts.clone()
+    fn lose(&mut self, flows: u64, _: &FlowError) {
+        self.counts.failed += flows;
+    }
+
+    fn report(mut self, end: AtEnd<'_>) -> MediaReport {
+        self.counts.streams.sort_by_key(|stream| stream.flow);
+        for stream in &mut self.counts.streams {
+            stream.connection_id = Some((end.name)(stream.flow));
         }
+        MediaReport { socket_drops: end.socket_drops, ..self.told() }
     }
 }

@@ -68,8 +68,8 @@ fn sim(plan: &MediaPlan) -> Media {
 fn run(mut sim: Media) -> (MediaReport, MediaReport, Run) {
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-    let client = sim.client_shared().report(Tick::ZERO).report();
-    let server = sim.server_shared().report(Tick::ZERO).report();
+    let client = sim.client_shared().report(Tick::ZERO).told();
+    let server = sim.server_shared().report(Tick::ZERO).told();
     (client, server, outcome)
 }
 
@@ -284,8 +284,8 @@ fn a_full_socket_is_told_from_the_network() {
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
     let overflowed = sim.traffic(FLOW, Lane::ONLY, Role::Server).overflowed;
     assert!(overflowed > 90, "{overflowed}");
-    let mut client = sim.client_shared().report(Tick::ZERO).report();
-    let server = sim.server_shared().report(Tick::ZERO).report();
+    let mut client = sim.client_shared().report(Tick::ZERO).told();
+    let server = sim.server_shared().report(Tick::ZERO).told();
     conserved(&server, &client);
     assert_eq!(client.lost_datagrams, overflowed);
     client.socket_drops = Some(overflowed);
@@ -342,7 +342,7 @@ fn a_sender_that_is_gone_leaves_what_was_judged() {
     sim.at(at.plus_nanos(300_000_000), Action::Stop { role: Role::Client });
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-    let client = sim.client_shared().report(Tick::ZERO).report();
+    let client = sim.client_shared().report(Tick::ZERO).told();
     assert!(client.frames.completed >= 49, "{:?}", client.frames);
     // What was due and never came before the end of the stop is missed.
     assert!(client.frames.missed > 5, "{:?}", client.frames);
@@ -426,8 +426,8 @@ fn every_frame_has_a_row_in_order_with_how_it_ended() {
     let plan = MediaPlan { rate_bps: BitRate(1_000 * 8 * 50), ..plan() };
     let session = SessionKey::from(Token([3; 16]));
     let (rows, told) = std::sync::mpsc::channel();
-    let client =
-        MediaShared::new(&plan, Role::Client).with_rows(SampleBuffer::new(Box::new(Heap(rows))));
+    let rows = Some(SampleBuffer::new(Box::new(Heap(rows))));
+    let client = MediaShared { rows, ..MediaShared::new(&plan, Role::Client) };
     let server = MediaShared::new(&plan, Role::Server);
     let near = MediaFlow::new(&plan, Role::Client, session, FLOW);
     let far = MediaFlow::new(&plan, Role::Server, session, FLOW);

@@ -61,11 +61,7 @@ impl Flow<MultipathPlan> for MultipathFlow {
         Self::new(plan, begin.key, flow, begin.lanes.iter().copied())
     }
 
-    fn worker_report<S: System>(
-        _: &MultipathPlan,
-        _: Role,
-        left: &Left<'_, Self, S>,
-    ) -> MultipathWorker {
+    fn worker_report<S: System>(_: &MultipathPlan, left: &Left<'_, Self, S>) -> MultipathWorker {
         let report = with_drops(left.shared.report_all(), left.lane_drops);
         MultipathWorker { report, used: left.shared.used.clone() }
     }
@@ -84,11 +80,7 @@ impl Flow<MultipathPlan> for MultipathEcho {
         Self::new(plan, begin.key, flow)
     }
 
-    fn worker_report<S: System>(
-        _: &MultipathPlan,
-        _: Role,
-        left: &Left<'_, Self, S>,
-    ) -> MultipathWorker {
+    fn worker_report<S: System>(_: &MultipathPlan, left: &Left<'_, Self, S>) -> MultipathWorker {
         let report = with_drops(left.shared.report_all(), left.lane_drops);
         MultipathWorker { report, used: Vec::new() }
     }

@@ -45,7 +45,7 @@ impl WorkerOutcome {
         let flows = flows.into_iter().map(|(flow, sockets)| (flow, FlowSockets(sockets)));
         let flows: Vec<(F, FlowSockets)> = flows.collect();
         let left = Left { flows: &flows, shared: &shared, lane_drops: &lane_drops };
-        let report = M::worker_report(F::worker_report(plan, role, &left));
+        let report = M::worker_report(F::worker_report(plan, &left));
         let drops = flows.iter().flat_map(|(_, sockets)| &sockets.0);
         let drops = drops.map(|socket| socket.receive_drops().map(u64::from));
         let socket_drops = if transport == Transport::Datagram { drops.sum() } else { None };

@@ -131,8 +131,8 @@ impl Ledger {
 
     /// Connections that have ended so far: those that ended well, and those that failed.
     pub fn ended(&self) -> (u64, u64) {
-        let page = self.page();
-        (page.connections.completed, page.connections.failed)
+        let report = &self.page().connections.report;
+        (report.completed, report.failed)
     }
 
     /// The page without a flow that is over, and what was held of it.

@@ -25,7 +25,7 @@ fn what_a_sender_that_is_lost_never_sent_is_not_lost() {
             sim.datagrams(|passing| if passing.position == 9 { Fate::Lose } else { Fate::Deliver });
             let outcome = sim.run(LATE);
             assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-            let client = sim.client_shared().report(Tick::ZERO).report();
+            let client = sim.client_shared().report(Tick::ZERO).told();
             let FrameCounts { missed, unsent, completed, .. } = client.frames;
             let lost = if direction == Direction::Down { 1 } else { client.lost_datagrams };
             assert!((1..=2).contains(&lost), "{client:?}");

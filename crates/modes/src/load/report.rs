@@ -1,0 +1,58 @@
+//! What the connections of a load came to at one end, as that end says it.
+
+use pathscope_core::id::FlowId;
+use pathscope_core::record::FlowFacts;
+use pathscope_core::sending::SendSamples;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{FailureCounts, RateSpread, RateSums, ReceiveWindow, RemoteCounts};
+use crate::pattern::Corruption;
+
+/// What the flows of one end came to.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct GoodputReport {
+    /// Bytes handed to the kernel, over all flows.
+    pub sent_bytes: u64,
+    /// Bytes taken from the kernel and checked, over all flows.
+    pub received_bytes: u64,
+    /// Of all flows together: what was received in the window that counts.
+    pub window: ReceiveWindow,
+    /// Flows that ended well.
+    pub completed: u64,
+    /// Flows that failed in the network, with wrong data, or by a breach of protocol.
+    pub failed: u64,
+    /// The same, by what they failed of.
+    pub failures: FailureCounts,
+    /// Flows that the end of the run stopped before their transfer was whole; they count neither as
+    /// completed nor as failed.
+    pub cut: u64,
+    /// The first flows, one by one.
+    pub flows: Vec<FlowFacts>,
+    /// Flows beyond those.
+    pub flows_omitted: u64,
+    /// The first corruptions, located.
+    pub corruptions: Vec<FlowCorruption>,
+    /// Bytes a second of each flow that received, in bits, summed up and squared: for the fairness of
+    /// all flows, also those omitted.
+    pub rates: RateSums,
+    /// The middle of those rates, and who has next to nothing. Where connections are replaced: of those told one
+    /// by one.
+    pub spread: Option<RateSpread>,
+    /// What became of connections, by the other end's address.
+    pub remotes: Vec<RemoteCounts>,
+    /// What the first connections that were to send were seen to wait for; absent where nobody looked.
+    pub sending: Option<SendSamples>,
+    /// Of all flows together: how long the pauses between bursts kept them from sending.
+    pub paused_ns: u64,
+}
+
+/// A corruption and the flow it was found on.
+#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+pub struct FlowCorruption {
+    /// The flow.
+    pub flow: FlowId,
+    /// Where and what.
+    pub corruption: Corruption,
+}
