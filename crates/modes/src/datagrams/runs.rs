@@ -8,7 +8,6 @@ use super::{
     DatagramCorruption, DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally,
     DatagramsInterval, DatagramsPlan, DatagramsReport,
 };
-use crate::arrivals::LossBursts;
 use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runs, Samples, System};
 use crate::load::{FEWEST_RECEIVES, FlowRates, FlowReceived, ReceiveWindow};
 use crate::samples::NoRows;
@@ -21,7 +20,6 @@ const FLOWS_TOLD: usize = 1_000;
 pub struct DatagramWorker {
     window: ReceiveWindow,
     corruptions: Vec<DatagramCorruption>,
-    bursts: LossBursts,
     flows: Vec<DatagramFlowFacts>,
     /// What each received in the window of all.
     received: Vec<FlowReceived>,
@@ -71,14 +69,9 @@ impl Flow<DatagramsPlan> for DatagramFlow {
         _: Role,
         left: &Left<'_, Self, S>,
     ) -> DatagramWorker {
-        let mut bursts = LossBursts::default();
-        for (flow, _) in left.flows {
-            flow.bursts().into_iter().for_each(|of_flow| bursts.merge(of_flow));
-        }
         DatagramWorker {
-            window: left.shared.window(),
-            corruptions: left.shared.corruptions().to_vec(),
-            bursts,
+            window: left.shared.window.window,
+            corruptions: left.shared.corruptions.clone(),
             flows: left.flows.iter().map(|(flow, system)| ended(flow, system)).collect(),
             received: left.flows.iter().map(|(flow, _)| received(flow)).collect(),
         }
@@ -124,7 +117,6 @@ impl Accumulate<DatagramsPlan> for DatagramAccumulator {
         let report = &mut self.report;
         report.window.merge(&worker.window);
         report.corruptions.extend(worker.corruptions);
-        report.bursts.merge(&worker.bursts);
         self.received.extend(worker.received);
         for facts in worker.flows {
             // The first of them has none to be summed up with.

@@ -111,6 +111,7 @@ impl DatagramsReport {
             late, corrupt, corrupt_headers, foreign,
         );
         self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
+        self.bursts.merge(&other.bursts);
     }
 }
 

@@ -33,22 +33,15 @@ impl Opening {
 /// What all flows of a worker received in the window.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct CommonWindow {
-    window: ReceiveWindow,
+    pub window: ReceiveWindow,
     /// The first receive after the warm-up.
     opened_ns: Option<u64>,
-}
-
-impl CommonWindow {
-    /// What was received in it.
-    pub fn window(&self) -> ReceiveWindow {
-        self.window
-    }
 }
 
 /// One flow's part of it: it counts what all count of it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FlowWindow {
-    window: ReceiveWindow,
+    pub window: ReceiveWindow,
     stage: Stage,
 }
 
@@ -64,11 +57,6 @@ enum Stage {
 }
 
 impl FlowWindow {
-    /// What was received in it.
-    pub fn window(&self) -> ReceiveWindow {
-        self.window
-    }
-
     /// Counts a receive of `bytes`, in time since the start of the test.
     #[inline]
     pub fn record(
@@ -136,9 +124,9 @@ mod tests {
                 flows[flow].weighed(held);
             }
         }
-        let windows: Vec<ReceiveWindow> = flows.iter().map(FlowWindow::window).collect();
-        assert_eq!(all.window().bytes, windows.iter().map(|it| it.bytes).sum::<u64>());
-        (all.window(), windows)
+        let windows: Vec<ReceiveWindow> = flows.iter().map(|it| it.window).collect();
+        assert_eq!(all.window.bytes, windows.iter().map(|it| it.bytes).sum::<u64>());
+        (all.window, windows)
     }
 
     fn long(warm_up_ns: u64) -> Opening {

@@ -6,8 +6,8 @@
 
 use pathscope_core::Tick;
 
+use super::Layout;
 use super::frame::Outcome;
-use super::{Layout, MediaPlan};
 
 /// Frames that come before their time, as the first datagram of a stream was delayed: so long before it.
 const EARLY_NS: u64 = 1_000_000_000;
@@ -15,7 +15,7 @@ const EARLY_NS: u64 = 1_000_000_000;
 const LEAST_AFTERWARDS_NS: u64 = 1_000_000_000;
 
 /// What is remembered of a frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Slot {
     /// Datagrams that came, each counted once.
     pub came: u32,
@@ -34,19 +34,6 @@ pub(super) struct Slot {
     pub change_ns: Option<u64>,
 }
 
-impl Slot {
-    const EMPTY: Self = Self {
-        came: 0,
-        repeats: 0,
-        is_spoilt: false,
-        outcome: None,
-        sent: Tick::ZERO,
-        received: Tick::ZERO,
-        relative_ns: None,
-        change_ns: None,
-    };
-}
-
 /// The frames from the first that is not settled on.
 #[derive(Debug)]
 pub(super) struct Ring {
@@ -56,9 +43,9 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub fn new(plan: &MediaPlan, layout: &Layout) -> Self {
-        let slots = usize::try_from(slots_of(plan, layout)).unwrap_or(usize::MAX);
-        Self { slots: vec![Slot::EMPTY; slots].into_boxed_slice(), settled: 0 }
+    pub fn new(layout: &Layout) -> Self {
+        let slots = usize::try_from(slots_of(layout)).unwrap_or(usize::MAX);
+        Self { slots: vec![Slot::default(); slots].into_boxed_slice(), settled: 0 }
     }
 
     /// The first frame that is not settled.
@@ -83,29 +70,29 @@ impl Ring {
         let frame = self.settled;
         let index = (frame % self.slots.len() as u64) as usize;
         self.settled += 1;
-        (frame, std::mem::replace(&mut self.slots[index], Slot::EMPTY))
+        (frame, std::mem::take(&mut self.slots[index]))
     }
 }
 
 /// Frames of one stream that are remembered.
-fn slots_of(plan: &MediaPlan, layout: &Layout) -> u64 {
-    let depth = plan.buffer_depth_ns.0;
+fn slots_of(layout: &Layout) -> u64 {
+    let depth = layout.depth_ns;
     let time = depth.saturating_add(depth.max(LEAST_AFTERWARDS_NS)).saturating_add(EARLY_NS);
     layout.frames_in(time).saturating_add(2).min(layout.frames).max(1)
 }
 
 /// Datagrams of one stream that are remembered.
-pub(super) fn window_of(plan: &MediaPlan, layout: &Layout) -> usize {
-    let datagrams = slots_of(plan, layout).saturating_mul(layout.datagrams.into());
+pub(super) fn window_of(layout: &Layout) -> usize {
+    let datagrams = slots_of(layout).saturating_mul(layout.datagrams.into());
     usize::try_from(datagrams).unwrap_or(usize::MAX)
 }
 
 /// What an end needs to remember what came of one stream.
-pub(super) fn memory_bytes(plan: &MediaPlan, layout: &Layout) -> u64 {
+pub(super) fn memory_bytes(layout: &Layout) -> u64 {
     /// Two bits for each datagram, for what came and what came damaged, in tables that are at most four times
     /// as large as they need to be; and what a stream has besides.
     const BESIDES: u64 = 8 << 10;
-    let slots = slots_of(plan, layout).saturating_mul(size_of::<Slot>() as u64);
-    let datagrams = window_of(plan, layout) as u64;
+    let slots = slots_of(layout).saturating_mul(size_of::<Slot>() as u64);
+    let datagrams = window_of(layout) as u64;
     slots.saturating_add(datagrams).saturating_add(BESIDES)
 }
