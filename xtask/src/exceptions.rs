@@ -3,17 +3,13 @@
 
 /// Of circles of modules that stand side by side, the imports that are to go: who imports whom. Without these there is none.
 pub const CIRCLES: &[(&str, &str)] = &[
-    ("modes::consent", "modes::datagrams"),
     ("modes::document", "modes::search"),
     ("modes::goodput::plan", "modes::goodput::shape"),
     ("modes::goodput::verdict::facts", "modes::goodput::verdict::limit"),
-    ("modes::media::layout", "modes::media::plan"),
-    ("modes::media::ledger", "modes::media::plan"),
 ];
 
 /// Files that name a mode or a view and are neither in its folder nor its registry: which file names which folder.
 pub const NAMED: &[(&str, &str)] = &[
-    ("crates/modes/src/consent.rs", "datagrams"),
     ("crates/modes/src/datagrams/args.rs", "goodput"),
     ("crates/modes/src/datagrams/args.rs", "latency"),
     ("crates/modes/src/multipath/caveats.rs", "latency"),

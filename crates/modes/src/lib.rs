@@ -5,7 +5,7 @@
 //! started with, and what an end makes of what they leave), `summary.rs` and `results.rs` (what both ends say, and what that
 //! comes to), `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is the one place that
 //! lists them, and [`commands`] the one that lists the subcommands that measure them.
-//! [`arrivals`], `consent`, `echoed`, [`load`], [`paths`], [`pattern`] and [`sockets`] are what several of them have in common.
+//! [`arrivals`], `echoed`, [`load`], [`paths`], [`pattern`], [`sockets`] and [`streams`] are what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
 
@@ -18,7 +18,6 @@ mod assemble_tests;
 mod codec;
 pub mod command;
 pub mod commands;
-mod consent;
 pub mod datagrams;
 pub mod document;
 pub mod draw;
@@ -53,6 +52,7 @@ pub mod settings;
 pub mod sockets;
 pub mod span;
 pub mod still;
+pub mod streams;
 mod sums;
 pub mod survey;
 mod verdicts;

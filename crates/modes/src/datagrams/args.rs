@@ -8,6 +8,7 @@ use crate::goodput::{DEFAULT_DURATION, GoodputArgs, part_of, warm_up};
 use crate::latency::Protocol;
 use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern, Verify};
+use crate::mode::Mode;
 use crate::span::Span;
 
 /// Fits an Ethernet frame with any usual tunnel around it.
@@ -88,7 +89,7 @@ impl DatagramArgs {
             client_cpus: common.client_cpus,
             server_cpus: common.server_cpus,
         };
-        plan.check()?;
+        plan.validate()?;
         Ok(plan)
     }
 }

@@ -6,7 +6,6 @@ mod corruption;
 pub(crate) mod figures;
 mod findings;
 mod flow;
-pub(crate) mod header;
 mod limits;
 mod mode;
 mod plan;
@@ -14,7 +13,9 @@ mod presentation;
 mod receive;
 mod results;
 mod runs;
+mod schedule;
 mod send;
+mod shared;
 mod summary;
 mod tally;
 mod verdict;
@@ -25,11 +26,13 @@ mod tests;
 
 pub use args::DatagramArgs;
 pub use corruption::{Damage, DatagramCorruption};
-pub use flow::{DatagramFlow, DatagramShared};
-pub use header::HEADER_BYTES;
+pub use flow::DatagramFlow;
 pub use plan::{DatagramsPlan, Offload};
 pub use runs::DatagramWorker;
+pub use shared::DatagramShared;
 pub use summary::{
     DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsReport, DatagramsSummary,
 };
 pub use tally::DatagramTally;
+
+pub use crate::streams::HEADER_BYTES;

@@ -4,17 +4,44 @@ use pathscope_core::id::Role;
 use pathscope_core::quantity::{BitRate, Period};
 use pathscope_flow::{Batches, Transport};
 
-use super::{DatagramsPlan, Offload, presentation};
-use crate::limits::PlanError;
-use crate::load::Extent;
-use crate::memory::MemoryNeed;
+use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
+use super::{
+    DatagramFlow, DatagramShared, DatagramTally, DatagramsPlan, HEADER_BYTES, Offload, presentation,
+};
+use crate::arrivals::{Order, Seen};
+use crate::limits::{self, PlanError};
+use crate::load::{Extent, Pattern};
+use crate::memory::{MemoryNeed, tallies};
 use crate::mode::{Asks, DatagramSockets, Flows, Mode, Receives};
 use crate::offered::{Load, Offered};
+use crate::pattern::StreamImage;
 use crate::placement::{Placement, Workers};
 
 impl Mode for DatagramsPlan {
     fn validate(&self) -> Result<(), PlanError> {
-        self.check()
+        limits::in_range("--connections", u64::from(self.connections), &DATAGRAM_FLOWS)?;
+        limits::in_range("--datagram", self.datagram_bytes, &DATAGRAM)?;
+        if self.pattern == Pattern::Pushpull {
+            return Err(PlanError::Contradiction {
+                one: "--protocol udp",
+                other: "--pattern pushpull",
+                advice: "datagrams take no turns: choose push, pull or duplex",
+            });
+        }
+        match self.extent {
+            Extent::TransferBytes(transfer) => {
+                limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
+            }
+            Extent::DurationNs(duration) => limits::duration(duration, self.warm_up_ns)?,
+        }
+        if let Some(rate) = self.rate_bps {
+            limits::in_range("--rate", rate, &limits::RATE)?;
+        }
+        self.sockets.validate_datagrams(None)?;
+        self.sockets.validate(self.connections)?;
+        limits::cpus("--cpu", &self.client_cpus)?;
+        limits::cpus("--server-cpu", &self.server_cpus)?;
+        limits::name("--engine", self.engine.as_deref())
     }
 
     fn flows(&self) -> Flows {
@@ -36,7 +63,14 @@ impl Mode for DatagramsPlan {
     }
 
     fn server_memory(&self) -> MemoryNeed {
-        self.flow_memory()
+        let window = if self.sends(Role::Client) { self.window() } else { 0 };
+        let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
+        MemoryNeed {
+            flow_bytes: (DatagramFlow::BYTES + Order::BYTES) as u64 + Seen::memory_bytes(window),
+            // One distribution of what was due, and one of how delays vary.
+            worker_bytes: (size_of::<DatagramShared>() + image) as u64
+                + tallies(2, size_of::<DatagramTally>()),
+        }
     }
 
     fn placement(&self, cpus: usize) -> Placement {

@@ -7,8 +7,6 @@ use pathscope_flow::datagrams_in_one;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
-use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern, Verify};
 use crate::mode::Mode;
 use crate::sockets::SocketPlan;
@@ -76,32 +74,6 @@ const MOST_BUFFER_BYTES: u64 = 32 << 20;
 const LEAST_BUFFER_BYTES: u64 = 256 << 10;
 
 impl DatagramsPlan {
-    /// Whether this can be run: everything in its range, nothing contradictory.
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        let contradiction =
-            |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
-        limits::in_range("--connections", u64::from(self.connections), &DATAGRAM_FLOWS)?;
-        limits::in_range("--datagram", self.datagram_bytes, &DATAGRAM)?;
-        if self.pattern == Pattern::Pushpull {
-            let advice = "datagrams take no turns: choose push, pull or duplex";
-            return contradiction("--protocol udp", "--pattern pushpull", advice);
-        }
-        match self.extent {
-            Extent::TransferBytes(transfer) => {
-                limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
-            }
-            Extent::DurationNs(duration) => limits::duration(duration, self.warm_up_ns)?,
-        }
-        if let Some(rate) = self.rate_bps {
-            limits::in_range("--rate", rate, &limits::RATE)?;
-        }
-        self.sockets.validate_datagrams(None)?;
-        self.sockets.validate(self.connections)?;
-        limits::cpus("--cpu", &self.client_cpus)?;
-        limits::cpus("--server-cpu", &self.server_cpus)?;
-        limits::name("--engine", self.engine.as_deref())
-    }
-
     /// How long it lasts at the least; without a rate as if that were 100 Gbit/s, which is more than one flow has.
     pub(super) fn shortest_ns(&self) -> u64 {
         match (self.duration_ns(), self.extent) {
@@ -123,16 +95,6 @@ impl DatagramsPlan {
     /// Whether this end sends.
     pub fn sends(&self, role: Role) -> bool {
         if role == Role::Client { self.is_up() } else { self.is_down() }
-    }
-
-    /// Payload bytes that each sender sends on each flow, where that is stated. An odd byte is the client's.
-    pub fn transfer_of(&self, role: Role) -> Option<u64> {
-        let Extent::TransferBytes(Bytes(total)) = self.extent else { return None };
-        Some(match (self.pattern, role) {
-            (Pattern::Duplex, Role::Client) => total - total / 2,
-            (Pattern::Duplex, Role::Server) => total / 2,
-            _ => total,
-        })
     }
 
     /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What

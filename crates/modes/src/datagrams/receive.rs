@@ -1,44 +1,39 @@
 //! The receiving half of a datagram flow: verifies each, and tells what was lost, doubled, overtaken, late and wrong.
 
+use std::ops::RangeInclusive;
+
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::quantity::Period;
+use pathscope_core::record::{FlowError, FlowErrorKind};
 
-use super::header::{Header, Identity, Reading};
-use super::window::{CommonWindow, FlowWindow, Opening};
+use super::shared::DatagramShared;
+use super::window::FlowWindow;
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
-use crate::arrivals::{LastTransit, LossBursts, Order, Seen, Sight};
-use crate::consent::{Consent, is_consent};
-use crate::load::{ReceiveWindow, Verify};
+use crate::arrivals::{LastTransit, Order, Seen, Sight};
+use crate::load::Verify;
 use crate::pattern::StreamKey;
+use crate::streams::{Consent, Header, Identity, Reading, Receives};
 
 /// After the sender's total is known, datagrams are awaited for three times the spread of their transit times: a
 /// queue that delayed some delays the last of them as much. Within these bounds.
-const DRAIN_NS: std::ops::RangeInclusive<u64> = 500_000_000..=10_000_000_000;
+const DRAIN_NS: RangeInclusive<u64> = 500_000_000..=10_000_000_000;
 /// Once all have come, copies that the network made are awaited for that spread, within these bounds: they come
 /// right behind.
-const COPIES_NS: std::ops::RangeInclusive<u64> = 20_000_000..=1_000_000_000;
+const COPIES_NS: RangeInclusive<u64> = 20_000_000..=1_000_000_000;
 /// After the drain, for so long more those that come are told as late.
 const LATE_NS: u64 = 500_000_000;
 /// Corrupt datagrams of a worker that are told one by one.
 const CORRUPTIONS_TOLD: usize = 16;
-
-/// What the receiving flows of a worker have in common.
-#[derive(Debug)]
-pub(super) struct ReceiveShared {
-    pub verify: Verify,
-    pub opening: Opening,
-    /// When the first flow started.
-    pub started: Option<Tick>,
-    pub window: CommonWindow,
-    pub corruptions: Vec<DatagramCorruption>,
-}
+/// A sender that has not said how many it sent for so long after the end that the plan states has broken its word: where
+/// nothing comes any more either, the session gives up sooner.
+const UNTOLD_NS: u64 = 12_000_000_000;
 
 /// The receiving half.
 #[derive(Debug)]
-pub(super) struct Receiver {
+pub struct Receiver {
     key: StreamKey,
     identity: Identity,
-    size: u64,
     seen: Seen,
     order: Order,
     last: LastTransit,
@@ -48,19 +43,20 @@ pub(super) struct Receiver {
     spoilt: u64,
     corrupt_headers: u64,
     late: u64,
-    window: FlowWindow,
-    /// What the sender says it sent in all; zero where this end receives nothing.
-    total: Option<u64>,
-    is_started: bool,
+    /// Never came, as far as is known at the end.
+    pub(super) lost: u64,
+    /// What was received in the window that counts.
+    pub(super) window: FlowWindow,
+    /// What the sender says it sent in all.
+    pub(super) total: Option<u64>,
     until: Until,
-    outcome: Option<Outcome>,
 }
 
 /// Until when datagrams are awaited.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 enum Until {
-    /// Until the sender has told its total.
-    Told,
+    /// Until the sender has told its total, which it does by then.
+    Told(Tick),
     /// Some are missing: until then they count.
     Drained(Tick),
     /// All have come: copies until then.
@@ -71,172 +67,50 @@ enum Until {
     Over,
 }
 
-/// What became of the datagrams of one flow.
-#[derive(Clone, Debug)]
-pub(super) struct Outcome {
-    /// Never came.
-    pub lost: u64,
-    /// Numbers that are missing, in runs. Those that came late or with a damaged header are among them.
-    pub bursts: LossBursts,
-}
-
 impl Receiver {
-    /// For a flow that remembers so many numbers. Of an end that receives nothing, the total is known.
-    pub fn new(
-        (key, identity): (StreamKey, Identity),
-        size: u64,
-        window: usize,
-        receives: bool,
-    ) -> Self {
+    /// For a flow that remembers so many numbers.
+    pub(super) fn new((key, identity): (StreamKey, Identity), window: usize) -> Self {
         Self {
             key,
             identity,
-            size,
-            seen: Seen::new(if receives { window } else { 0 }),
+            seen: Seen::new(window),
             order: Order::new(),
             last: LastTransit::default(),
             transit_ns: None,
             spoilt: 0,
             corrupt_headers: 0,
             late: 0,
+            lost: 0,
             window: FlowWindow::default(),
-            total: (!receives).then_some(0),
-            is_started: false,
-            until: if receives { Until::Told } else { Until::Over },
-            outcome: None,
+            total: None,
+            until: Until::Told(Tick::NEVER),
         }
-    }
-
-    pub fn start(&mut self, shared: &mut ReceiveShared, now: Tick) {
-        self.is_started = true;
-        shared.started.get_or_insert(now);
-    }
-
-    /// First arrivals, whole and right.
-    pub fn received(&self) -> u64 {
-        self.order.arrived()
-    }
-
-    /// What the sender said that it sent.
-    pub fn total(&self) -> Option<u64> {
-        self.total
-    }
-
-    /// What was received in the window that counts.
-    pub fn window(&self) -> ReceiveWindow {
-        self.window.window
-    }
-
-    /// Whether it has to be known what waits in the socket.
-    pub fn weighs(&self) -> bool {
-        self.window.is_to_be_weighed()
-    }
-
-    /// So many bytes wait there.
-    pub fn weighed(&mut self, held: u64) {
-        self.window.weighed(held);
-    }
-
-    pub fn outcome(&self) -> Option<&Outcome> {
-        self.outcome.as_ref()
-    }
-
-    pub fn is_done(&self) -> bool {
-        self.is_started && self.until == Until::Over
-    }
-
-    /// Whether the sender may have more to send, for all that is known here.
-    pub fn awaits(&self) -> bool {
-        self.is_started && self.until == Until::Told
-    }
-
-    /// The sender has sent so many and will send no more.
-    pub fn told(&mut self, total: u64, now: Tick) {
-        if self.until == Until::Over {
-            return;
-        }
-        self.total = Some(total);
-        self.until = Until::Drained(now.plus_nanos(self.drain_ns()));
-        self.consider_copies(now);
-    }
-
-    /// The run is ended. Where the sender tells no total soon, what came is all there is to say.
-    pub fn stop(&mut self, now: Tick) {
-        if self.until == Until::Told {
-            self.until = Until::Drained(now.plus_nanos(self.drain_ns()));
-        }
-    }
-
-    /// When something changes by itself, or `None`.
-    pub fn wake(&mut self, now: Tick) -> Option<Tick> {
-        loop {
-            match self.until {
-                Until::Told | Until::Over => return None,
-                Until::Drained(at) | Until::Copied(at) | Until::Late(at) if now < at => {
-                    return Some(at);
-                }
-                Until::Drained(at) if self.total.is_some() => {
-                    self.until = Until::Late(at.plus_nanos(LATE_NS));
-                }
-                _ => self.finish(),
-            }
-        }
-    }
-
-    /// Datagrams of `stride` bytes came together.
-    #[inline]
-    pub fn take(
-        &mut self,
-        bytes: &[u8],
-        stride: usize,
-        (tally, shared): (&mut DatagramTally, &mut ReceiveShared),
-        consent: &mut Consent,
-        now: Tick,
-    ) {
-        let before = (tally.counts.received_bytes, self.order.next_expected());
-        if bytes.is_empty() {
-            tally.counts.foreign += 1;
-        }
-        let buffer_bytes = Some(bytes.len() as u64).filter(|&bytes| bytes > 0);
-        tally.counts.largest_buffer_bytes = tally.counts.largest_buffer_bytes.max(buffer_bytes);
-        for datagram in bytes.chunks(stride) {
-            self.take_one(datagram, (&mut *tally, &mut *shared), consent, now);
-        }
-        tally.expected += self.order.next_expected() - before.1;
-        let right = tally.counts.received_bytes - before.0;
-        if right > 0 {
-            self.count(right, shared, now);
-            consent.sign_of_life(now);
-        }
-        self.consider_copies(now);
     }
 
     #[inline]
     fn take_one(
         &mut self,
+        shared: &mut DatagramShared,
         datagram: &[u8],
-        (tally, shared): (&mut DatagramTally, &mut ReceiveShared),
         consent: &mut Consent,
         now: Tick,
     ) {
         let header = match Header::read(self.identity, datagram) {
             Reading::Sound(header) => header,
-            Reading::Damaged | Reading::Foreign if is_consent(datagram) => {
-                return consent.hear(datagram, now);
-            }
+            _ if consent.hears(datagram, now) => return,
             Reading::Damaged => {
                 self.corrupt_headers += 1;
-                tally.counts.corrupt_headers += 1;
-                return self.spoilt(None, datagram, || Damage::Header, (tally, shared));
+                shared.tally.counts.corrupt_headers += 1;
+                return self.spoilt(shared, None, datagram, || Damage::Header);
             }
-            Reading::Foreign => return tally.counts.foreign += 1,
+            Reading::Foreign => return shared.tally.counts.foreign += 1,
         };
         let sequence = header.sequence;
         if datagram.len() != header.length as usize {
             let damage = || Damage::Length { sent_bytes: header.length.into() };
-            return self.spoilt(Some(sequence), datagram, damage, (tally, shared));
+            return self.spoilt(shared, Some(sequence), datagram, damage);
         }
-        let begin = sequence.wrapping_mul(self.size);
+        let begin = sequence.wrapping_mul(shared.schedule.size);
         let filler = &datagram[HEADER_BYTES..];
         let position = begin.wrapping_add(HEADER_BYTES as u64);
         let wrong = match shared.verify {
@@ -247,8 +121,9 @@ impl Receiver {
         if let Some(wrong) = wrong {
             let key = self.key;
             let damage = || Damage::filler(key, begin, HEADER_BYTES + wrong, datagram);
-            return self.spoilt(Some(sequence), datagram, damage, (tally, shared));
+            return self.spoilt(shared, Some(sequence), datagram, damage);
         }
+        let tally = &mut shared.tally;
         if matches!(self.until, Until::Late(_)) {
             return self.came_late(tally);
         }
@@ -280,12 +155,12 @@ impl Receiver {
     #[cold]
     fn spoilt(
         &mut self,
+        shared: &mut DatagramShared,
         sequence: Option<u64>,
         datagram: &[u8],
         damage: impl FnOnce() -> Damage,
-        (tally, shared): (&mut DatagramTally, &mut ReceiveShared),
     ) {
-        tally.counts.corrupt += 1;
+        shared.tally.counts.corrupt += 1;
         if let Some(sequence) = sequence {
             self.spoilt += u64::from(self.seen.saw_spoilt(sequence) == Sight::First);
         }
@@ -298,11 +173,6 @@ impl Receiver {
                 damage: damage(),
             });
         }
-    }
-
-    fn count(&mut self, bytes: u64, shared: &mut ReceiveShared, now: Tick) {
-        let since_start = now.nanos_since(shared.started.unwrap_or(now));
-        self.window.record(bytes, since_start, shared.opening, &mut shared.window);
     }
 
     /// Whether nothing is missing any more, so that only copies may come.
@@ -323,12 +193,115 @@ impl Receiver {
         self.spread_ns().saturating_mul(3).clamp(*DRAIN_NS.start(), *DRAIN_NS.end())
     }
 
-    fn finish(&mut self) {
+    fn finish(&mut self, shared: &mut DatagramShared) {
         self.until = Until::Over;
         let (bursts, spoilt) = self.seen.close(self.total.unwrap_or(0));
-        // A damaged number may be that of a missing one.
-        let lost = bursts.lost.saturating_sub(self.late + self.corrupt_headers);
         debug_assert!(spoilt <= self.spoilt, "what left the window was spoilt before");
-        self.outcome = Some(Outcome { lost, bursts });
+        // A damaged number may be that of a missing one.
+        self.lost = bursts.lost.saturating_sub(self.late + self.corrupt_headers);
+        shared.tally.counts.bursts.merge(&bursts);
     }
+}
+
+impl Receives for Receiver {
+    type Shared = DatagramShared;
+
+    fn start(&mut self, shared: &mut DatagramShared, now: Tick) {
+        shared.started.get_or_insert(now);
+        if let Some(lasts_ns) = shared.lasts_ns.filter(|_| self.awaits()) {
+            self.until = Until::Told(now.plus_nanos(lasts_ns).plus_nanos(UNTOLD_NS));
+        }
+    }
+
+    /// Where the sender tells no total soon, what came is all there is to say.
+    fn stop(&mut self, now: Tick) {
+        if self.awaits() {
+            self.until = Until::Drained(now.plus_nanos(self.drain_ns()));
+        }
+    }
+
+    fn told(&mut self, _: &mut DatagramShared, total: u64, now: Tick) {
+        if self.until == Until::Over {
+            return;
+        }
+        self.total = Some(total);
+        self.until = Until::Drained(now.plus_nanos(self.drain_ns()));
+        self.consider_copies(now);
+    }
+
+    fn wake(&mut self, shared: &mut DatagramShared, _: bool, now: Tick) -> Result<Tick, FlowError> {
+        loop {
+            match self.until {
+                Until::Over => return Ok(Tick::NEVER),
+                Until::Told(at) | Until::Drained(at) | Until::Copied(at) | Until::Late(at)
+                    if now < at =>
+                {
+                    return Ok(at);
+                }
+                Until::Told(_) => return Err(untold()),
+                Until::Drained(at) if self.total.is_some() => {
+                    self.until = Until::Late(at.plus_nanos(LATE_NS));
+                }
+                _ => self.finish(shared),
+            }
+        }
+    }
+
+    #[inline]
+    fn take<'data>(
+        &mut self,
+        shared: &mut DatagramShared,
+        datagrams: impl Iterator<Item = &'data [u8]>,
+        consent: &mut Consent,
+        now: Tick,
+    ) {
+        let before = (shared.tally.counts.received_bytes, self.order.next_expected());
+        let mut came = 0;
+        for datagram in datagrams {
+            came += datagram.len() as u64;
+            self.take_one(shared, datagram, consent, now);
+        }
+        let tally = &mut shared.tally;
+        let buffer_bytes = Some(came).filter(|&bytes| bytes > 0);
+        tally.counts.largest_buffer_bytes = tally.counts.largest_buffer_bytes.max(buffer_bytes);
+        tally.expected += self.order.next_expected() - before.1;
+        let right = tally.counts.received_bytes - before.0;
+        if right > 0 {
+            let since_start = now.nanos_since(shared.started.unwrap_or(now));
+            self.window.record(right, since_start, shared.opening, &mut shared.window);
+            consent.sign_of_life(now);
+        }
+        self.consider_copies(now);
+    }
+
+    fn weighs(&self) -> bool {
+        self.window.is_to_be_weighed()
+    }
+
+    fn weighed(&mut self, held: u64) {
+        self.window.weighed(held);
+    }
+
+    fn awaits(&self) -> bool {
+        matches!(self.until, Until::Told(_))
+    }
+
+    fn is_done(&self) -> bool {
+        self.until == Until::Over
+    }
+
+    /// First arrivals, whole and right.
+    fn received(&self) -> u64 {
+        self.order.arrived()
+    }
+}
+
+/// The sender ought to have ended and said so.
+#[cold]
+fn untold() -> FlowError {
+    let text = format!(
+        "its sender has not said how many datagrams it sent, {} after the end of the run",
+        Period(UNTOLD_NS)
+    );
+    FlowError { kind: FlowErrorKind::Protocol, text, errno: None }
 }

@@ -8,7 +8,6 @@ use super::{
     DatagramCorruption, DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally,
     DatagramsInterval, DatagramsPlan,
 };
-use crate::arrivals::LossBursts;
 use crate::flows::{Begin, Flow, Left, Runs, Samples, System};
 use crate::load::{FEWEST_RECEIVES, FlowReceived, ReceiveWindow};
 use crate::samples::NoRows;
@@ -19,7 +18,6 @@ use crate::sums::add_fields;
 pub struct DatagramWorker {
     pub(super) window: ReceiveWindow,
     pub(super) corruptions: Vec<DatagramCorruption>,
-    pub(super) bursts: LossBursts,
     pub(super) flows: Vec<DatagramFlowFacts>,
     /// What each received in the window of all.
     pub(super) received: Vec<FlowReceived>,
@@ -54,12 +52,9 @@ impl Flow<DatagramsPlan> for DatagramFlow {
     }
 
     fn worker_report<S: System>(_: &DatagramsPlan, left: &Left<'_, Self, S>) -> DatagramWorker {
-        let mut bursts = LossBursts::default();
-        left.flows.iter().filter_map(|(flow, _)| flow.bursts()).for_each(|it| bursts.merge(it));
         DatagramWorker {
-            window: left.shared.window(),
-            corruptions: left.shared.corruptions().to_vec(),
-            bursts,
+            window: left.shared.window.window,
+            corruptions: left.shared.corruptions.clone(),
             flows: left.flows.iter().map(|(flow, system)| ended(flow, system)).collect(),
             received: left.flows.iter().map(|(flow, _)| received(flow)).collect(),
         }

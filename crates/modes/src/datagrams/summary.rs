@@ -105,6 +105,7 @@ impl DatagramsReport {
         );
         self.reordering_extent_max = self.reordering_extent_max.max(other.reordering_extent_max);
         self.largest_buffer_bytes = self.largest_buffer_bytes.max(other.largest_buffer_bytes);
+        self.bursts.merge(&other.bursts);
     }
 }
 

@@ -45,7 +45,6 @@ impl Accumulate<DatagramsPlan> for DatagramTally {
     fn add(&mut self, worker: DatagramWorker) {
         self.counts.window.merge(&worker.window);
         self.counts.corruptions.extend(worker.corruptions);
-        self.counts.bursts.merge(&worker.bursts);
         self.counts.flows.extend(worker.flows);
         self.received.extend(worker.received);
     }

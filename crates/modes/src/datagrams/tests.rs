@@ -62,7 +62,6 @@ fn link() -> Conditions {
 fn report(tally: DatagramTally, flow: &DatagramFlow) -> DatagramsReport {
     DatagramsReport {
         lost: flow.facts().lost,
-        bursts: flow.bursts().cloned().unwrap_or_default(),
         expected: flow.facts().expected,
         ..tally.told()
     }
@@ -77,8 +76,8 @@ fn run(sim: &mut Sim<DatagramFlow, DatagramFlow>) -> Reports {
     let client = report(sim.client_shared().report(Tick::ZERO), sim.client(FLOW));
     let server = report(sim.server_shared().report(Tick::ZERO), sim.server(FLOW));
     let told = |shared: &DatagramShared, report| DatagramsReport {
-        window: shared.window(),
-        corruptions: shared.corruptions().to_vec(),
+        window: shared.window.window,
+        corruptions: shared.corruptions.clone(),
         ..report
     };
     let client = told(sim.client_shared(), client);

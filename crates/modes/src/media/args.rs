@@ -6,6 +6,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
 
 use super::{Direction, MediaPlan, PROFILES, Pacing, Profile};
 use crate::limits::{self, PlanError};
+use crate::mode::Mode;
 use crate::sockets::{OwnAddress, SocketPlan, own_place};
 
 /// How long a test runs that was given no duration.
@@ -107,7 +108,7 @@ impl MediaArgs {
             wait: self.wait,
             profile: self.profile,
         };
-        plan.check()?;
+        plan.validate()?;
         Ok(plan)
     }
 }

@@ -1,4 +1,4 @@
-//! How a frame is cut into datagrams, and when each frame is due. Arithmetic on a plan, the same at both ends.
+//! How a frame is cut into datagrams, when each frame is due, and when it is played. Arithmetic on a plan, the same at both ends.
 
 use super::{HEADER_BYTES, MediaPlan, Pacing};
 
@@ -25,6 +25,8 @@ pub struct Layout {
     /// Bytes of the last datagram.
     last: u32,
     is_spread: bool,
+    /// How long after the begin of a stream its first frame is played.
+    pub depth_ns: u64,
 }
 
 impl Layout {
@@ -52,6 +54,7 @@ impl Layout {
             before_last: before_last as u32,
             last: last as u32,
             is_spread: plan.pacing == Pacing::Spread,
+            depth_ns: plan.buffer_depth_ns.0,
         }
     }
 
@@ -80,6 +83,21 @@ impl Layout {
         (stride, bytes)
     }
 
+    /// Whether a stream has a datagram at this place.
+    pub fn holds(&self, frame: u64, index: u32) -> bool {
+        frame < self.frames && index < self.datagrams
+    }
+
+    /// The number of a datagram in its stream.
+    pub fn sequence(&self, frame: u64, index: u32) -> u64 {
+        frame.wrapping_mul(self.datagrams.into()).wrapping_add(index.into())
+    }
+
+    /// Where a datagram begins in the bytes of its stream.
+    pub fn position(&self, frame: u64, index: u32) -> u64 {
+        self.sequence(frame, index).wrapping_mul(self.datagram_bytes.into())
+    }
+
     /// From the begin of a stream to the time that frame `frame` is due.
     pub fn frame_at_ns(&self, frame: u64) -> u64 {
         let at = u128::from(frame) * SECOND_NS / u128::from(self.frame_rate);
@@ -95,6 +113,11 @@ impl Layout {
             0
         };
         self.frame_at_ns(frame).saturating_add(within)
+    }
+
+    /// From the begin of a stream to the play-out of frame `frame`.
+    pub fn played_at_ns(&self, frame: u64) -> u64 {
+        self.depth_ns.saturating_add(self.frame_at_ns(frame))
     }
 
     /// Whether the datagrams of a frame leave spread over its time.

@@ -6,8 +6,8 @@
 
 use pathscope_core::Tick;
 
+use super::Layout;
 use super::frame::Outcome;
-use super::{Layout, MediaPlan};
 
 /// Frames that come before their time, as the first datagram of a stream was delayed: so long before it.
 const EARLY_NS: u64 = 1_000_000_000;
@@ -43,8 +43,8 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    pub fn new(plan: &MediaPlan, layout: &Layout) -> Self {
-        let slots = usize::try_from(slots_of(plan, layout)).unwrap_or(usize::MAX);
+    pub fn new(layout: &Layout) -> Self {
+        let slots = usize::try_from(slots_of(layout)).unwrap_or(usize::MAX);
         Self { slots: vec![Slot::default(); slots].into_boxed_slice(), settled: 0 }
     }
 
@@ -75,24 +75,24 @@ impl Ring {
 }
 
 /// Frames of one stream that are remembered.
-fn slots_of(plan: &MediaPlan, layout: &Layout) -> u64 {
-    let depth = plan.buffer_depth_ns.0;
+fn slots_of(layout: &Layout) -> u64 {
+    let depth = layout.depth_ns;
     let time = depth.saturating_add(depth.max(LEAST_AFTERWARDS_NS)).saturating_add(EARLY_NS);
     layout.frames_in(time).saturating_add(2).min(layout.frames).max(1)
 }
 
 /// Datagrams of one stream that are remembered.
-pub(super) fn window_of(plan: &MediaPlan, layout: &Layout) -> usize {
-    let datagrams = slots_of(plan, layout).saturating_mul(layout.datagrams.into());
+pub(super) fn window_of(layout: &Layout) -> usize {
+    let datagrams = slots_of(layout).saturating_mul(layout.datagrams.into());
     usize::try_from(datagrams).unwrap_or(usize::MAX)
 }
 
 /// What an end needs to remember what came of one stream.
-pub(super) fn memory_bytes(plan: &MediaPlan, layout: &Layout) -> u64 {
+pub(super) fn memory_bytes(layout: &Layout) -> u64 {
     /// Two bits for each datagram, for what came and what came damaged, in tables that are at most four times
     /// as large as they need to be; and what a stream has besides.
     const BESIDES: u64 = 8 << 10;
-    let slots = slots_of(plan, layout).saturating_mul(size_of::<Slot>() as u64);
-    let datagrams = window_of(plan, layout) as u64;
+    let slots = slots_of(layout).saturating_mul(size_of::<Slot>() as u64);
+    let datagrams = window_of(layout) as u64;
     slots.saturating_add(datagrams).saturating_add(BESIDES)
 }

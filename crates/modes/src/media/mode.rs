@@ -5,11 +5,16 @@ use pathscope_core::id::Role;
 use pathscope_core::quantity::Period;
 use pathscope_flow::Transport;
 
-use super::{Layout, MediaPlan, presentation};
-use crate::limits::PlanError;
-use crate::memory::MemoryNeed;
+use super::delay::Delays;
+use super::limits::{BUFFER_DEPTH, FRAME_RATE, STREAM_DATAGRAM, STREAM_MEMORY, STREAMS};
+use super::{
+    HEADER_BYTES, Layout, MediaFlow, MediaPlan, MediaShared, MediaTally, ledger, presentation,
+};
+use crate::limits::{self, PlanError};
+use crate::memory::{MemoryNeed, tallies};
 use crate::mode::{Asks, DatagramSockets, Flows, Mode, ToldAs};
 use crate::offered::{Load, Offered};
+use crate::pattern::StreamImage;
 use crate::placement::{EngineKind, Placement, SPUN_SHARE, Workers};
 
 /// What a timer costs a thread that is awake a little before it: it spins for so long.
@@ -17,7 +22,39 @@ const SPUN_NS: u64 = 170_000;
 
 impl Mode for MediaPlan {
     fn validate(&self) -> Result<(), PlanError> {
-        self.check()
+        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
+        limits::in_range("--frame-rate", u64::from(self.frame_rate), &FRAME_RATE)?;
+        limits::in_range("--buffer-depth", self.buffer_depth_ns, &BUFFER_DEPTH)?;
+        limits::in_range("--duration", self.duration_ns, &limits::DURATION)?;
+        limits::in_range("--streams", u64::from(self.streams), &STREAMS)?;
+        limits::in_range("--datagram", self.datagram_bytes, &STREAM_DATAGRAM)?;
+        let layout = Layout::of(self);
+        let least_bytes = HEADER_BYTES as u64 + 1;
+        if layout.frame_bytes < least_bytes {
+            return Err(PlanError::SmallFrame {
+                rate: self.rate_bps,
+                frame_rate: self.frame_rate,
+                frame_bytes: layout.frame_bytes,
+                least_bytes,
+            });
+        }
+        if layout.frames == 0 {
+            return Err(PlanError::NoFrame {
+                duration: self.duration_ns,
+                frame_rate: self.frame_rate,
+            });
+        }
+        let memory = ledger::memory_bytes(&layout).saturating_mul(self.streams.into());
+        if memory > STREAM_MEMORY {
+            return Err(PlanError::Contradiction {
+                one: "so many --streams of such a --rate",
+                other: "such a --buffer-depth",
+                advice: "an end would need more than 256 MiB to remember what came: ask for less of one of them",
+            });
+        }
+        limits::name("--profile", self.profile.as_deref())?;
+        self.sockets.validate(self.streams)?;
+        limits::name("--engine", self.engine.as_deref())
     }
 
     fn flows(&self) -> Flows {
@@ -33,8 +70,17 @@ impl Mode for MediaPlan {
         presentation::subtitle(self)
     }
 
+    /// Most of it where a server is the end that plays the streams.
     fn server_memory(&self) -> MemoryNeed {
-        self.stream_memory()
+        let receives = self.sends(Role::Client);
+        let kept = if receives { ledger::memory_bytes(&Layout::of(self)) } else { 0 };
+        let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
+        MemoryNeed {
+            flow_bytes: (MediaFlow::BYTES as u64).saturating_add(kept),
+            // Distributions of what was due, of delays, and of how they vary.
+            worker_bytes: (size_of::<MediaShared>() + image) as u64
+                + tallies(3, size_of::<MediaTally>() + Delays::BYTES),
+        }
     }
 
     /// As many threads as there are processors, each awake a little before a frame is due, where frames are few enough for

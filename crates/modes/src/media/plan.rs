@@ -6,9 +6,6 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{BUFFER_DEPTH, FRAME_RATE, STREAM_DATAGRAM, STREAM_MEMORY, STREAMS};
-use super::{HEADER_BYTES, Layout, ledger};
-use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
 
 /// Everything about a media test that both ends must know.
@@ -46,43 +43,6 @@ pub struct MediaPlan {
 }
 
 impl MediaPlan {
-    /// Whether this can be run: everything in its range, nothing contradictory.
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
-        limits::in_range("--frame-rate", u64::from(self.frame_rate), &FRAME_RATE)?;
-        limits::in_range("--buffer-depth", self.buffer_depth_ns, &BUFFER_DEPTH)?;
-        limits::in_range("--duration", self.duration_ns, &limits::DURATION)?;
-        limits::in_range("--streams", u64::from(self.streams), &STREAMS)?;
-        limits::in_range("--datagram", self.datagram_bytes, &STREAM_DATAGRAM)?;
-        let layout = Layout::of(self);
-        let least_bytes = HEADER_BYTES as u64 + 1;
-        if layout.frame_bytes < least_bytes {
-            return Err(PlanError::SmallFrame {
-                rate: self.rate_bps,
-                frame_rate: self.frame_rate,
-                frame_bytes: layout.frame_bytes,
-                least_bytes,
-            });
-        }
-        if layout.frames == 0 {
-            return Err(PlanError::NoFrame {
-                duration: self.duration_ns,
-                frame_rate: self.frame_rate,
-            });
-        }
-        let memory = ledger::memory_bytes(self, &layout).saturating_mul(self.streams.into());
-        if memory > STREAM_MEMORY {
-            return Err(PlanError::Contradiction {
-                one: "so many --streams of such a --rate",
-                other: "such a --buffer-depth",
-                advice: "an end would need more than 256 MiB to remember what came: ask for less of one of them",
-            });
-        }
-        limits::name("--profile", self.profile.as_deref())?;
-        self.sockets.validate(self.streams)?;
-        limits::name("--engine", self.engine.as_deref())
-    }
-
     /// Whether the client sends.
     pub fn is_up(&self) -> bool {
         self.direction != Direction::Down

@@ -2,14 +2,16 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
+use pathscope_core::record::FlowError;
 
 use super::frame::{FrameCounts, FrameRow, Outcome};
-use super::header::{HEADER_BYTES, Header, Reading};
-use super::ledger::{Ring, Slot, window_of};
+use super::header::{HEADER_BYTES, Header};
+use super::ledger::{Ring, window_of};
 use super::summary::DamagedDatagram;
-use super::{Layout, MediaPlan, MediaShared};
+use super::{Layout, MediaShared};
 use crate::arrivals::{LastTransit, Order, Seen, Sight};
-use crate::pattern::{SessionKey, StreamKey};
+use crate::pattern::StreamKey;
+use crate::streams::{Consent, Identity, Reading, Receives};
 
 /// Play-out counts from the first datagram that comes. Where none has come by the depth of the buffer, and by
 /// then, it counts from the start.
@@ -26,11 +28,9 @@ const LAST_LOOK_NS: u64 = 1_000_000;
 
 /// The receiving half of one stream.
 #[derive(Debug)]
-pub(super) struct Receiving {
-    flow: FlowId,
-    token: u64,
+pub struct Receiving {
     key: StreamKey,
-    depth_ns: u64,
+    identity: Identity,
     ring: Ring,
     seen: Seen,
     order: Order,
@@ -48,8 +48,6 @@ pub(super) struct Receiving {
     stop_at: Tick,
     look_at: Tick,
     last_look: Option<Tick>,
-    /// The control connection is lost. What the sender sent after what came may be said later, or never.
-    away: bool,
     is_done: bool,
     /// Datagrams that came, each once, and those of which something damaged came.
     came: u64,
@@ -58,14 +56,13 @@ pub(super) struct Receiving {
     /// The first frame that was whole in time, and the last: how long the last of each travelled.
     first_transit: Option<i64>,
     last_transit: Option<i64>,
-    pub stats: ReceivedStream,
+    pub(super) stats: ReceivedStream,
 }
 
 /// What one stream came to.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct ReceivedStream {
     pub frames: FrameCounts,
-    pub datagrams: u64,
     pub bytes: u64,
     pub lost: u64,
     pub longest_freeze_ns: u64,
@@ -73,15 +70,12 @@ pub(super) struct ReceivedStream {
 }
 
 impl Receiving {
-    pub fn new(plan: &MediaPlan, session: SessionKey, flow: FlowId, from_client: bool) -> Self {
-        let layout = &Layout::of(plan);
+    pub(super) fn new((key, identity): (StreamKey, Identity), layout: &Layout) -> Self {
         Self {
-            flow,
-            token: session.token(),
-            key: session.stream(flow.0, from_client),
-            depth_ns: plan.buffer_depth_ns.0,
-            ring: Ring::new(plan, layout),
-            seen: Seen::new(window_of(plan, layout)),
+            key,
+            identity,
+            ring: Ring::new(layout),
+            seen: Seen::new(window_of(layout)),
             order: Order::new(),
             transit: LastTransit::default(),
             started: Tick::ZERO,
@@ -92,7 +86,6 @@ impl Receiving {
             stop_at: Tick::NEVER,
             look_at: Tick::ZERO,
             last_look: None,
-            away: false,
             is_done: false,
             came: 0,
             frozen: 0,
@@ -102,272 +95,147 @@ impl Receiving {
         }
     }
 
-    pub fn start(&mut self, now: Tick) {
-        self.started = now;
-    }
-
-    /// The stream is stopped: what is on its way may still come.
-    pub fn stop(&mut self, now: Tick) {
-        self.stop_at = self.stop_at.min(now.plus_nanos(DRAIN_NS));
-    }
-
-    /// The sender has sent so many datagrams, whole frames all of them.
-    pub fn sender_is_done(&mut self, shared: &mut MediaShared, total: u64) {
-        let frames = total.div_ceil(u64::from(shared.layout.datagrams));
-        // What came was sent, whatever is said.
-        let known = self.known_frames(shared);
-        let sent = frames.min(shared.layout.frames).max(known);
-        // What was to be played before this was said, and had never left.
-        let unsent = self.judged.saturating_sub(sent);
-        shared.tally.counts.frames.unsent += unsent;
-        self.stats.frames.unsent += unsent;
-        self.expected = sent.max(self.judged);
-        self.total = Some(total);
-    }
-
-    /// The control connection is lost, or there again.
-    pub fn sender_is_away(&mut self, away: bool) {
-        self.away = away;
-    }
-
-    /// The sender is gone. That it sent anything after the last that came is not known, so nothing of that was lost.
-    pub fn sender_is_lost(&mut self, shared: &mut MediaShared, now: Tick) {
-        if self.is_done {
-            return;
-        }
-        if self.total.is_none() {
-            self.sender_is_done(shared, self.order.next_expected());
-        }
-        self.stop_at = self.stop_at.min(now);
-        self.finish(shared, now);
-    }
-
-    pub fn is_done(&self) -> bool {
-        self.is_done
-    }
-
-    /// Whether the sender may have more to send, for all that is known here.
-    pub fn awaits(&self) -> bool {
-        !self.is_done && self.total.is_none() && self.stop_at == Tick::NEVER
-    }
-
-    /// Judges what is to be judged by now, and says when to be woken; nothing once it is over.
-    pub fn next_wake(&mut self, shared: &mut MediaShared, now: Tick) -> Option<Tick> {
-        // While no word comes, frames are judged as far as is known that they were sent.
-        let most = if self.awaits_word(now) { self.known_frames(shared) } else { u64::MAX };
-        self.advance_to(shared, now, most);
-        let end = self.end(shared);
-        if now >= end && !self.awaits_word(now) {
-            let look = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
-            if now >= look {
-                self.finish(shared, now);
-                return None;
-            }
-            return Some(look);
-        }
-        if now >= self.look_at {
-            self.look_at = now.plus_nanos(LOOK_EVERY_NS);
-        }
-        Some(if now >= end { self.look_at } else { self.look_at.min(end) })
-    }
-
-    /// Whether the sender is to say yet how much it sent, and cannot for now.
-    fn awaits_word(&self, now: Tick) -> bool {
-        self.away && self.total.is_none() && now < self.stop_at
+    fn flow(&self) -> FlowId {
+        FlowId(self.key.flow())
     }
 
     /// Frames of which, or of a later one, something came.
-    fn known_frames(&self, shared: &MediaShared) -> u64 {
-        self.order.next_expected().div_ceil(u64::from(shared.layout.datagrams))
+    fn known_frames(&self, layout: &Layout) -> u64 {
+        self.order.next_expected().div_ceil(u64::from(layout.datagrams))
     }
 
     /// When nothing is awaited any more.
-    fn end(&self, shared: &MediaShared) -> Tick {
+    fn end(&self, layout: &Layout) -> Tick {
         let Some(anchor) = self.anchor else {
-            return self.patience().plus_nanos(1).min(self.stop_at);
+            return self.patience(layout).plus_nanos(1).min(self.stop_at);
         };
         let all_came = self.total.is_some_and(|total| self.came >= total);
         let last = self.expected.saturating_sub(1);
-        let played = anchor.plus_nanos(self.depth_ns).plus_nanos(shared.layout.frame_at_ns(last));
+        let played = anchor.plus_nanos(layout.played_at_ns(last));
         let drain_ns = if self.total.is_some() { DRAIN_NS } else { UNTOLD_DRAIN_NS };
         let natural = if all_came { played } else { played.plus_nanos(drain_ns) };
         natural.min(self.stop_at)
     }
 
     /// Until when the first datagram is awaited.
-    fn patience(&self) -> Tick {
-        self.started.plus_nanos(self.depth_ns.max(LEAST_PATIENCE_NS))
+    fn patience(&self, layout: &Layout) -> Tick {
+        self.started.plus_nanos(layout.depth_ns.max(LEAST_PATIENCE_NS))
     }
 
     /// A datagram came.
-    pub fn datagram(&mut self, shared: &mut MediaShared, bytes: &[u8], now: Tick) {
-        let header = match Header::read(bytes) {
-            Reading::Whole(header) => header,
-            Reading::Damaged => {
-                shared.tally.counts.damaged_datagrams += 1;
-                shared.tally.counts.unreadable_datagrams += 1;
-                return;
-            }
-            Reading::Foreign => {
-                shared.tally.counts.foreign += 1;
-                return;
-            }
-        };
-        let layout = shared.layout;
-        if header.token != self.token || header.flow != self.flow.0 {
-            shared.tally.counts.foreign += 1;
-            return;
-        }
-        if header.frame >= layout.frames || header.index >= layout.datagrams {
-            // Its check is right: nobody who follows the plan sends that.
-            shared.tally.counts.foreign += 1;
-            return;
-        }
-        self.anchor.get_or_insert_with(|| {
-            let due_ns = layout.due_ns(header.frame, header.index);
-            Tick::from_nanos(now.as_nanos().saturating_sub(due_ns))
-        });
-        self.advance(shared, now);
-        self.make_room(shared, header.frame);
-        if header.frame >= self.ring.end() {
-            shared.tally.counts.early += 1;
-            return;
-        }
-        let sequence = header.frame * u64::from(layout.datagrams) + u64::from(header.index);
-        let position =
-            sequence.wrapping_mul(layout.datagram_bytes.into()).wrapping_add(HEADER_BYTES as u64);
-        let is_cut = bytes.len() != layout.len(header.index);
-        let wrong = self.key.first_wrong(position, &bytes[HEADER_BYTES..]);
-        if is_cut || wrong.is_some() {
-            let offset_bytes = (HEADER_BYTES + wrong.unwrap_or(bytes.len() - HEADER_BYTES)) as u64;
-            self.damaged(shared, &header, sequence, offset_bytes);
-        } else {
-            self.sound(shared, &header, sequence, bytes.len() as u64, now);
-        }
-    }
-
-    /// Something of a frame came damaged.
-    fn damaged(
+    fn datagram(
         &mut self,
         shared: &mut MediaShared,
-        header: &Header,
-        sequence: u64,
-        offset_bytes: u64,
-    ) {
-        let Header { frame, index, .. } = *header;
-        shared.tally.counts.damaged_datagrams += 1;
-        shared.tally.counts.first_damaged.get_or_insert(DamagedDatagram {
-            flow: self.flow,
-            frame,
-            datagram: index,
-            offset_bytes,
-        });
-        self.came += u64::from(self.seen.saw_spoilt(sequence) == Sight::First);
-        if let Some(slot) = self.ring.slot(frame) {
-            slot.is_spoilt = true;
-        }
-    }
-
-    fn sound(
-        &mut self,
-        shared: &mut MediaShared,
-        header: &Header,
-        sequence: u64,
-        bytes: u64,
+        bytes: &[u8],
+        consent: &mut Consent,
         now: Tick,
     ) {
-        let Header { frame, due, sent, .. } = *header;
-        let sight = self.seen.saw(sequence);
+        let (layout, counts) = (shared.layout, &mut shared.tally.counts);
+        let header = match Header::read(self.identity, bytes) {
+            Reading::Sound(header) if layout.holds(header.frame, header.index) => header,
+            _ if consent.hears(bytes, now) => return,
+            Reading::Damaged => {
+                counts.damaged_datagrams += 1;
+                return counts.unreadable_datagrams += 1;
+            }
+            // Also where its check is right: nobody who follows the plan sends that.
+            Reading::Foreign | Reading::Sound(_) => return counts.foreign += 1,
+        };
+        let Header { frame, index, .. } = header;
+        self.anchor.get_or_insert_with(|| {
+            Tick::from_nanos(now.as_nanos().saturating_sub(layout.due_ns(frame, index)))
+        });
+        self.advance(shared, now, u64::MAX);
+        self.make_room(shared, frame);
+        if frame >= self.ring.end() {
+            return shared.tally.counts.early += 1;
+        }
+        let filler = &bytes[HEADER_BYTES..];
+        let position = layout.position(frame, index).wrapping_add(HEADER_BYTES as u64);
+        let wrong = self.key.first_wrong(position, filler);
+        if bytes.len() == layout.len(index) && wrong.is_none() {
+            return self.sound(shared, header, bytes.len() as u64, now);
+        }
+        // Something of a frame came damaged.
+        let offset_bytes = (HEADER_BYTES + wrong.unwrap_or(filler.len())) as u64;
+        let damaged = DamagedDatagram { flow: self.flow(), frame, datagram: index, offset_bytes };
+        shared.tally.counts.damaged_datagrams += 1;
+        shared.tally.counts.first_damaged.get_or_insert(damaged);
+        let sight = self.seen.saw_spoilt(layout.sequence(frame, index));
+        self.came += u64::from(sight == Sight::First);
+        self.ring.slot(frame).into_iter().for_each(|slot| slot.is_spoilt = true);
+    }
+
+    /// One that is as it was sent.
+    fn sound(&mut self, shared: &mut MediaShared, header: Header, bytes: u64, now: Tick) {
+        let Header { frame, index, due, sent } = header;
+        let MediaShared { layout, tally, .. } = shared;
         let is_judged = frame < self.judged;
-        match sight {
+        let sequence = layout.sequence(frame, index);
+        match self.seen.saw(sequence) {
             Sight::First => {}
             Sight::Again => {
-                shared.tally.counts.duplicates += 1;
+                tally.counts.duplicates += 1;
                 if let Some(slot) = self.ring.slot(frame).filter(|_| !is_judged) {
                     slot.repeats += 1;
                 }
                 return;
             }
-            Sight::Forgotten => {
-                shared.tally.counts.forgotten += 1;
-                return;
-            }
+            Sight::Forgotten => return tally.counts.forgotten += 1,
         }
         self.came += 1;
-        self.stats.datagrams += 1;
         self.stats.bytes += bytes;
-        let tally = &mut shared.tally;
         tally.counts.received_datagrams += 1;
         tally.counts.received_bytes += bytes;
         tally.counts.reordered += u64::from(self.order.saw(sequence).is_some());
         tally.counts.late_datagrams += u64::from(is_judged);
         self.transit.arrived(sequence, difference(now, sent), &mut tally.variation);
-        let datagrams = shared.layout.datagrams;
         let Some(slot) = self.ring.slot(frame) else { return };
         slot.came += 1;
         (slot.sent, slot.received) = (sent, now);
-        if slot.came == datagrams {
-            let was_missed = slot.outcome == Some(Outcome::Dropped);
-            if was_missed {
-                slot.outcome = Some(Outcome::Late);
-            }
-            self.whole(shared, frame, (due, sent), now, was_missed);
+        if slot.came < layout.datagrams {
+            return;
         }
-    }
-
-    /// The last datagram of a frame came, sent then though it was due then.
-    fn whole(
-        &mut self,
-        shared: &mut MediaShared,
-        frame: u64,
-        (due, sent): (Tick, Tick),
-        now: Tick,
-        was_missed: bool,
-    ) {
-        let at_ns = shared.layout.frame_at_ns(frame);
-        let expected = self.anchor.unwrap_or(now).plus_nanos(at_ns);
+        // The last datagram of a frame.
+        let expected = self.anchor.unwrap_or(now).plus_nanos(layout.frame_at_ns(frame));
         let depth = now.nanos_since(expected);
         self.stats.needed_depth_ns = self.stats.needed_depth_ns.max(Some(depth));
-        let tally = &mut shared.tally;
         tally.counts.needed_depth_ns = tally.counts.needed_depth_ns.max(Some(depth));
         tally.delays.record(difference(now, due));
-        if was_missed {
+        if slot.outcome == Some(Outcome::Dropped) {
+            slot.outcome = Some(Outcome::Late);
             tally.counts.frames.late += 1;
             self.stats.frames.late += 1;
             // It would have been in time, had it left in time.
             let lag = sent.nanos_since(due);
-            tally.counts.late_by_sender += u64::from(depth.saturating_sub(lag) <= self.depth_ns);
+            tally.counts.late_by_sender += u64::from(depth.saturating_sub(lag) <= layout.depth_ns);
         }
     }
 
-    /// Judges the frames whose play-out moment has come.
-    fn advance(&mut self, shared: &mut MediaShared, now: Tick) {
-        self.advance_to(shared, now, u64::MAX);
-    }
-
-    /// The same, of the first `most` frames.
-    fn advance_to(&mut self, shared: &mut MediaShared, now: Tick, most: u64) {
-        if self.anchor.is_none() && now > self.patience() {
+    /// Judges those of the first `most` frames whose play-out moment has come.
+    fn advance(&mut self, shared: &mut MediaShared, now: Tick, most: u64) {
+        if self.anchor.is_none() && now > self.patience(&shared.layout) {
             self.anchor = Some(self.started);
         }
         let Some(anchor) = self.anchor else { return };
-        let begin = anchor.plus_nanos(self.depth_ns);
         while self.judged < self.expected.min(most)
-            && begin.plus_nanos(shared.layout.frame_at_ns(self.judged)) <= now
+            && anchor.plus_nanos(shared.layout.played_at_ns(self.judged)) <= now
         {
-            self.make_room(shared, self.judged);
-            self.judge(shared);
+            self.judge(shared, false);
         }
     }
 
-    /// Judges the next frame: what is there of it is played now.
-    fn judge(&mut self, shared: &mut MediaShared) {
-        let datagrams = shared.layout.datagrams;
+    /// Judges the next frame: what is there of it is played now. After a stop it will not be played, and whole, it would have
+    /// been.
+    fn judge(&mut self, shared: &mut MediaShared, is_stopped: bool) {
+        self.make_room(shared, self.judged);
+        let MediaShared { layout, tally, .. } = shared;
         let Some(slot) = self.ring.slot(self.judged) else { return };
-        let is_played = slot.came == datagrams;
+        let is_played = slot.came == layout.datagrams;
         let outcome = match (is_played, slot.repeats, slot.is_spoilt) {
             (true, 0, _) => Outcome::Completed,
             (true, ..) => Outcome::Repeated,
+            (false, ..) if is_stopped => Outcome::Cut,
             (false, _, true) => Outcome::Erroneous,
             (false, ..) => Outcome::Dropped,
         };
@@ -379,13 +247,15 @@ impl Receiving {
             let change = last.map(|last| transit.wrapping_sub(last).unsigned_abs());
             slot.relative_ns = Some(transit.wrapping_sub(first));
             slot.change_ns = Some(change.unwrap_or(0));
-            change.into_iter().for_each(|change| shared.tally.frame_jitter.record(change));
+            change.into_iter().for_each(|change| tally.frame_jitter.record(change));
         }
-        self.frozen = if is_played { 0 } else { self.frozen + 1 };
-        let freeze = shared.layout.frame_at_ns(self.frozen);
-        self.stats.longest_freeze_ns = self.stats.longest_freeze_ns.max(freeze);
-        shared.tally.counts.longest_freeze_ns = shared.tally.counts.longest_freeze_ns.max(freeze);
-        shared.tally.counts.frames.count(outcome);
+        if outcome != Outcome::Cut {
+            self.frozen = if is_played { 0 } else { self.frozen + 1 };
+            let freeze = layout.frame_at_ns(self.frozen);
+            self.stats.longest_freeze_ns = self.stats.longest_freeze_ns.max(freeze);
+            tally.counts.longest_freeze_ns = tally.counts.longest_freeze_ns.max(freeze);
+        }
+        tally.counts.frames.count(outcome);
         self.stats.frames.count(outcome);
         self.judged += 1;
     }
@@ -393,63 +263,39 @@ impl Receiving {
     /// Gives frame `frame` a place, as far as those before it are judged.
     fn make_room(&mut self, shared: &mut MediaShared, frame: u64) {
         while frame >= self.ring.end() && self.ring.settled() < self.judged {
-            let (settled, slot) = self.ring.settle();
-            self.tell(shared, settled, &slot);
+            self.settle(shared);
         }
     }
 
     /// Nothing is awaited any more.
     fn finish(&mut self, shared: &mut MediaShared, now: Tick) {
-        if std::mem::replace(&mut self.is_done, true) {
-            return;
-        }
-        self.advance(shared, now);
-        while self.judged < self.expected && self.is_stopped_before_play_out(now) {
-            self.cut(shared);
+        self.is_done = true;
+        self.advance(shared, now, u64::MAX);
+        // Those that were sent and never came to be judged. Without word of the sender nothing is known of what it sent.
+        if self.total.is_some() && now >= self.stop_at {
+            while self.judged < self.expected {
+                self.judge(shared, true);
+            }
         }
         while self.ring.settled() < self.judged {
-            let (settled, slot) = self.ring.settle();
-            self.tell(shared, settled, &slot);
+            self.settle(shared);
         }
-        let sent = self.total.unwrap_or(self.judged * u64::from(shared.layout.datagrams));
+        let sent = self.total.unwrap_or(shared.layout.sequence(self.judged, 0));
         let (bursts, spoilt) = self.seen.close(sent);
         self.stats.lost = bursts.lost;
         shared.tally.counts.spoilt_datagrams += spoilt;
         shared.tally.counts.bursts.merge(&bursts);
     }
 
-    /// Whether the next frame was sent and never came to be judged. Without word of the sender nothing is
-    /// known of what it sent.
-    fn is_stopped_before_play_out(&self, now: Tick) -> bool {
-        self.total.is_some() && now >= self.stop_at
-    }
-
-    /// The next frame will not be played: whole, it would have been.
-    fn cut(&mut self, shared: &mut MediaShared) {
-        self.make_room(shared, self.judged);
-        let datagrams = shared.layout.datagrams;
-        let is_whole = self.ring.slot(self.judged).is_some_and(|slot| slot.came == datagrams);
-        if is_whole {
-            return self.judge(shared);
-        }
-        if let Some(slot) = self.ring.slot(self.judged) {
-            slot.outcome = Some(Outcome::Cut);
-        }
-        shared.tally.counts.frames.count(Outcome::Cut);
-        self.stats.frames.count(Outcome::Cut);
-        self.judged += 1;
-    }
-
-    /// A frame is settled: nothing more is to be said of it.
-    fn tell(&self, shared: &mut MediaShared, frame: u64, slot: &Slot) {
+    /// Nothing more is to be said of the first frame that has a place.
+    fn settle(&mut self, shared: &mut MediaShared) {
+        let (frame, slot) = self.ring.settle();
         let Some(rows) = &mut shared.rows else { return };
         let datagrams = shared.layout.datagrams;
-        let play_out = self
-            .anchor
-            .unwrap_or(self.started)
-            .plus_nanos(self.depth_ns.saturating_add(shared.layout.frame_at_ns(frame)));
+        let begin = self.anchor.unwrap_or(self.started);
+        let play_out = begin.plus_nanos(shared.layout.played_at_ns(frame));
         rows.push(FrameRow {
-            flow: self.flow,
+            flow: self.flow(),
             frame,
             outcome: slot.outcome.unwrap_or(Outcome::Cut),
             missing: datagrams - slot.came.min(datagrams),
@@ -460,6 +306,89 @@ impl Receiving {
             change_ns: slot.change_ns,
             margin_ns: (slot.came == datagrams).then(|| difference(play_out, slot.received)),
         });
+    }
+}
+
+impl Receives for Receiving {
+    type Shared = MediaShared;
+
+    fn start(&mut self, _: &mut MediaShared, now: Tick) {
+        self.started = now;
+    }
+
+    fn stop(&mut self, now: Tick) {
+        self.stop_at = self.stop_at.min(now.plus_nanos(DRAIN_NS));
+    }
+
+    /// Of whole frames, all of them.
+    fn told(&mut self, shared: &mut MediaShared, total: u64, _: Tick) {
+        let frames = total.div_ceil(u64::from(shared.layout.datagrams));
+        // What came was sent, whatever is said.
+        let sent = frames.min(shared.layout.frames).max(self.known_frames(&shared.layout));
+        // What was to be played before this was said, and had never left.
+        let unsent = self.judged.saturating_sub(sent);
+        shared.tally.counts.frames.unsent += unsent;
+        self.stats.frames.unsent += unsent;
+        self.expected = sent.max(self.judged);
+        self.total = Some(total);
+    }
+
+    /// Nothing of what may have been sent after the last that came was lost.
+    fn lost(&mut self, shared: &mut MediaShared, now: Tick) {
+        if self.is_done {
+            return;
+        }
+        if self.total.is_none() {
+            self.told(shared, self.order.next_expected(), now);
+        }
+        self.stop_at = self.stop_at.min(now);
+        self.finish(shared, now);
+    }
+
+    fn wake(&mut self, shared: &mut MediaShared, away: bool, now: Tick) -> Result<Tick, FlowError> {
+        // While no word comes, frames are judged as far as is known that they were sent.
+        let awaits_word = away && self.total.is_none() && now < self.stop_at;
+        let most = if awaits_word { self.known_frames(&shared.layout) } else { u64::MAX };
+        self.advance(shared, now, most);
+        let end = self.end(&shared.layout);
+        if now >= end && !awaits_word {
+            let look = *self.last_look.get_or_insert(now.plus_nanos(LAST_LOOK_NS));
+            if now < look {
+                return Ok(look);
+            }
+            self.finish(shared, now);
+            return Ok(Tick::NEVER);
+        }
+        if now >= self.look_at {
+            self.look_at = now.plus_nanos(LOOK_EVERY_NS);
+        }
+        Ok(if now >= end { self.look_at } else { self.look_at.min(end) })
+    }
+
+    fn take<'data>(
+        &mut self,
+        shared: &mut MediaShared,
+        datagrams: impl Iterator<Item = &'data [u8]>,
+        consent: &mut Consent,
+        now: Tick,
+    ) {
+        let before = self.order.arrived();
+        datagrams.for_each(|datagram| self.datagram(shared, datagram, consent, now));
+        if self.order.arrived() > before {
+            consent.sign_of_life(now);
+        }
+    }
+
+    fn awaits(&self) -> bool {
+        !self.is_done && self.total.is_none() && self.stop_at == Tick::NEVER
+    }
+
+    fn is_done(&self) -> bool {
+        self.is_done
+    }
+
+    fn received(&self) -> u64 {
+        self.order.arrived()
     }
 }
 

@@ -7,6 +7,7 @@ use pathscope_flow::Shared;
 use super::{FrameRow, HEADER_BYTES, Layout, MediaPlan, MediaTally};
 use crate::pattern::StreamImage;
 use crate::samples::SampleBuffer;
+use crate::streams::Streams;
 
 /// Layout, counts and histograms of one worker.
 #[derive(Debug)]
@@ -45,5 +46,17 @@ impl Shared for MediaShared {
         self.tally.streams = self.open;
         // Fresh histograms are untouched zero pages: a few microseconds once a report.
         std::mem::take(&mut self.tally)
+    }
+}
+
+impl Streams for MediaShared {
+    const NEEDS_SESSION: bool = true;
+
+    fn under_way(&mut self, begins: bool) {
+        self.open = if begins { self.open + 1 } else { self.open - 1 };
+    }
+
+    fn broken(&self, errno: i32) -> String {
+        format!("its socket failed (error {errno})")
     }
 }

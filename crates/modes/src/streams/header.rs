@@ -1,13 +1,14 @@
-//! A datagram on the wire: a header that names it and checks itself, then the flow's stream.
+//! A datagram on the wire: a header that names it and checks itself, then the flow's stream, or nothing.
 //!
 //! ```text
 //!  0       4       8         16         24        32       36      40
 //!  +-------+-------+---------+----------+---------+--------+-------+--------
-//!  | PSDG  | flow  | token   | sequence | sent    | length | check | filler
+//!  | magic | flow  | token   | sequence | sent    | length | check | filler
 //!  +-------+-------+---------+----------+---------+--------+-------+--------
 //! ```
 //!
-//! All numbers little-endian. The highest bit of `flow` says that the client sends. `sent` is of the sender's clock,
+//! All numbers little-endian. A datagram of goodput begins with `PSDG`, a consent with `PSCN`. The highest bit of `flow` says
+//! that the client sends. `sent` is of the sender's clock,
 //! read before the system call that took the datagram, and so the same for all of a batch. `length` is that of the
 //! whole payload, this header included. `check` is a digest of all before it, so that a damaged header is told from a
 //! damaged filler. The filler is the flow's stream of this direction at position sequence × size + 40, where
@@ -20,8 +21,6 @@ use crate::codec;
 /// Length of the header, and so of the smallest datagram.
 pub const HEADER_BYTES: usize = 40;
 
-/// First four bytes of every datagram.
-const MAGIC: u32 = u32::from_le_bytes(*b"PSDG");
 /// Bits of `flow` that are not its number.
 const FROM_CLIENT: u32 = 1 << 31;
 /// Bits of the token that may differ in a damaged datagram of ours. A stranger's differ in 32 on average, and in so few
@@ -30,20 +29,16 @@ const TOKEN_BITS: u32 = 12;
 /// The same for what is too short to hold a token: bits of the first four bytes.
 const MAGIC_BITS: u32 = 4;
 
-/// Whose datagrams they are: a session, a flow and a direction.
+/// Whose datagrams they are, and of which kind: the first two words of each.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(crate) struct Identity {
-    first: u64,
-    token: u64,
+    pub first: u64,
+    pub token: u64,
 }
 
 impl Identity {
-    pub fn new(token: u64, flow: u32, from_client: bool) -> Self {
-        Self::named(MAGIC.to_le_bytes(), token, flow, from_client)
-    }
-
-    /// The same of datagrams of another kind, which begin so.
-    pub fn named(magic: [u8; 4], token: u64, flow: u32, from_client: bool) -> Self {
+    /// Those of a flow that begin so. Which direction it is stands in the highest bit of its number.
+    pub fn new(magic: [u8; 4], token: u64, flow: u32, from_client: bool) -> Self {
         let flow = flow & !FROM_CLIENT | if from_client { FROM_CLIENT } else { 0 };
         Self { first: codec::word(u32::from_le_bytes(magic), flow), token }
     }
@@ -59,9 +54,9 @@ pub(crate) struct Header {
 
 /// What the first bytes of a datagram are.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Reading {
+pub(crate) enum Reading<H> {
     /// A header of this flow.
-    Sound(Header),
+    Sound(H),
     /// What was one, as far as one can tell.
     Damaged,
     /// Somebody else's.
@@ -72,20 +67,19 @@ impl Header {
     /// Writes the header to the start of `datagram`, which must have room for it.
     #[inline]
     pub fn write(&self, identity: Identity, datagram: &mut [u8]) {
-        let Identity { first, token } = identity;
-        let (sequence, sent) = (self.sequence, self.sent.as_nanos());
-        let last = last_word([first, token, sequence, sent], self.length);
-        codec::write([first, token, sequence, sent, last], datagram);
+        let words = [identity.first, identity.token, self.sequence, self.sent.as_nanos()];
+        let [first, token, sequence, sent] = words;
+        codec::write([first, token, sequence, sent, last_word(words, self.length)], datagram);
     }
 
     /// Reads what came to the flow of this identity.
     #[inline]
-    pub fn read(identity: Identity, datagram: &[u8]) -> Reading {
+    pub fn read(identity: Identity, datagram: &[u8]) -> Reading<Self> {
         let Some([first, token, sequence, sent, last]) = codec::read(datagram) else {
             return not_ours(identity, datagram);
         };
         let [length, _] = codec::halves(last);
-        let is_ours = first == identity.first && token == identity.token;
+        let is_ours = Identity { first, token } == identity;
         if !is_ours || last != last_word([first, token, sequence, sent], length) {
             return not_ours(identity, datagram);
         }
@@ -103,13 +97,11 @@ fn last_word([first, token, sequence, sent]: [u64; 4], length: u32) -> u64 {
 
 /// Off the usual way: what came is no sound header of this flow.
 #[cold]
-fn not_ours(identity: Identity, datagram: &[u8]) -> Reading {
-    let is_near = match (datagram.first_chunk::<4>(), datagram.get(8..16)) {
-        (_, Some(token)) => {
-            let expected = identity.token.to_le_bytes();
-            differing_bits(&expected, token) <= TOKEN_BITS
-        }
-        (Some(magic), None) => differing_bits(&MAGIC.to_le_bytes(), magic) <= MAGIC_BITS,
+fn not_ours(identity: Identity, datagram: &[u8]) -> Reading<Header> {
+    let (first, token) = (identity.first.to_le_bytes(), identity.token.to_le_bytes());
+    let is_near = match (datagram.get(..4), datagram.get(8..16)) {
+        (_, Some(came)) => differing_bits(&token, came) <= TOKEN_BITS,
+        (Some(magic), None) => differing_bits(&first, magic) <= MAGIC_BITS,
         (None, None) => false,
     };
     if is_near { Reading::Damaged } else { Reading::Foreign }
@@ -125,8 +117,9 @@ mod tests {
 
     use super::*;
 
+    const MAGIC: [u8; 4] = *b"PSDG";
     const OURS: Identity = Identity {
-        first: (FROM_CLIENT as u64 | 7) << 32 | MAGIC as u64,
+        first: (FROM_CLIENT as u64 | 7) << 32 | u32::from_le_bytes(MAGIC) as u64,
         token: 0x1122_3344_5566_7788,
     };
     const HEADER_OF_ONE: Header = Header { sequence: 9, sent: Tick::from_nanos(10), length: 1_400 };
@@ -139,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_header_is_a_promise() {
-        assert_eq!(Identity::new(OURS.token, 7, true), OURS);
+        assert_eq!(Identity::new(MAGIC, OURS.token, 7, true), OURS);
         let datagram = written();
         assert_eq!(datagram[..16], *b"PSDG\x07\x00\x00\x80\x88\x77\x66\x55\x44\x33\x22\x11");
         assert_eq!(
@@ -156,7 +149,8 @@ mod tests {
         for token in [0, !0, OURS.token.rotate_left(9)] {
             assert_eq!(Header::read(Identity { token, ..OURS }, &datagram), Reading::Foreign);
         }
-        for other in [Identity::new(OURS.token, 8, true), Identity::new(OURS.token, 7, false)] {
+        for (flow, from_client) in [(8, true), (7, false)] {
+            let other = Identity::new(MAGIC, OURS.token, flow, from_client);
             assert_eq!(Header::read(other, &datagram), Reading::Damaged);
         }
     }

@@ -6,7 +6,7 @@
 //! flows that spoke in step would fill a short queue in step, and those at the end of it would never be heard. An end that sends a stream of its own asks by that as well: over a path that loses most of all
 //! datagrams, those are the ones that come.
 //!
-//! A consent is a datagram's header alone (`datagrams/header.rs`), which begins with `PSCN` and is numbered from 0 on. Older
+//! A consent is a datagram's header alone (`header.rs`), which begins with `PSCN` and is numbered from 0 on. Older
 //! peers know nothing of it; with them only a refusal ends a stream.
 
 use pathscope_core::Tick;
@@ -15,12 +15,12 @@ use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{Batch, SendWant};
 
-use crate::datagrams::header::{HEADER_BYTES, Header, Identity, Reading};
+use super::header::{HEADER_BYTES, Header, Identity, Reading};
 use crate::draw::Draws;
 use crate::pattern::SessionKey;
 
 /// Length of a consent.
-pub(crate) const CONSENT_BYTES: usize = HEADER_BYTES;
+const CONSENT_BYTES: usize = HEADER_BYTES;
 /// First four bytes of a consent.
 const MAGIC: [u8; 4] = *b"PSCN";
 /// Bits of them that may differ in one that was damaged. From those of data they differ in five.
@@ -28,9 +28,9 @@ const MAGIC_BITS: u32 = 2;
 
 /// How often an end says that it wants a stream, in the mean: of those that are said while one is fresh, nineteen of twenty may be
 /// lost.
-pub(crate) const PERIOD_NS: u64 = 250_000_000;
+const PERIOD_NS: u64 = 250_000_000;
 /// How long a stream goes on after the last such word.
-pub(crate) const FRESH_NS: u64 = 5_000_000_000;
+const FRESH_NS: u64 = 5_000_000_000;
 /// And after a refusal by the other machine: three more words would have come meanwhile.
 const REFUSED_NS: u64 = 800_000_000;
 /// From one look into the socket to the next, while there is something to send all the time.
@@ -41,10 +41,10 @@ const LAST_LOOK_NS: u64 = 100_000_000;
 
 /// What one end of a flow says of consent, and what it has heard.
 #[derive(Debug)]
-pub(crate) struct Consent {
+pub struct Consent {
     peer: Role,
     /// Whether the other end knows of it.
-    is_spoken: bool,
+    pub is_spoken: bool,
     ours: Identity,
     theirs: Identity,
     /// When it looks for word of the other end next, while it sends.
@@ -73,7 +73,7 @@ pub(crate) struct Consent {
 impl Consent {
     /// Of flow `flow` at the end of this role, where the other end knows nothing of consent.
     pub fn new(role: Role, session: SessionKey, flow: FlowId) -> Self {
-        let named = |role| Identity::named(MAGIC, session.token(), flow.0, role == Role::Client);
+        let named = |role| Identity::new(MAGIC, session.token(), flow.0, role == Role::Client);
         Self {
             peer: role.peer(),
             is_spoken: false,
@@ -94,11 +94,6 @@ impl Consent {
             refusal: None,
             look_until: None,
         }
-    }
-
-    /// The other end knows of consent.
-    pub fn speak(&mut self) {
-        self.is_spoken = true;
     }
 
     /// Whether to look for words of the other end now. An end that has something to send does so a thousand times a second:
@@ -178,15 +173,20 @@ impl Consent {
         self.say_at = at.plus_nanos(self.waits.within(PERIOD_NS / 2, PERIOD_NS / 2 * 3));
     }
 
-    /// A datagram came that begins like a consent. One that was damaged, or is none of this flow's, or older than
-    /// another, says nothing.
+    /// Whether a datagram that is no sound one of a stream is a consent, or was one. One that was damaged, or is none of this
+    /// flow's, or older than another, says nothing.
     #[cold]
-    pub fn hear(&mut self, datagram: &[u8], now: Tick) {
-        let Reading::Sound(header) = Header::read(self.theirs, datagram) else { return };
-        if header.length as usize == datagram.len() && header.sequence >= self.heard {
+    pub fn hears(&mut self, datagram: &[u8], now: Tick) -> bool {
+        if let Reading::Sound(header) = Header::read(self.theirs, datagram)
+            && header.length as usize == datagram.len()
+            && header.sequence >= self.heard
+        {
             self.heard = header.sequence.saturating_add(1);
             self.renew(now);
         }
+        let differing =
+            |magic| (u32::from_ne_bytes(MAGIC) ^ u32::from_ne_bytes(magic)).count_ones();
+        datagram.first_chunk::<4>().is_some_and(|&magic| differing(magic) <= MAGIC_BITS)
     }
 
     /// A datagram of the other end's own stream came.
@@ -232,12 +232,6 @@ impl Consent {
     }
 }
 
-/// Whether a datagram that is no sound one of a stream is a consent, or was one.
-pub(crate) fn is_consent(datagram: &[u8]) -> bool {
-    let differing = |magic| (u32::from_ne_bytes(MAGIC) ^ u32::from_ne_bytes(magic)).count_ones();
-    datagram.first_chunk::<4>().is_some_and(|&magic| differing(magic) <= MAGIC_BITS)
-}
-
 #[cfg(test)]
 mod tests {
     use pathscope_core::id::Token;
@@ -258,7 +252,7 @@ mod tests {
     fn both() -> (Consent, Consent) {
         let end = |role| {
             let mut consent = Consent::new(role, session(), FlowId(7));
-            consent.speak();
+            consent.is_spoken = true;
             consent.start(Tick::ZERO);
             consent
         };
@@ -315,7 +309,7 @@ mod tests {
         assert_eq!(datagram[24..36], [0x80, 0xb2, 0xe6, 0x0e, 0, 0, 0, 0, 40, 0, 0, 0]);
         // The example of docs/protocol.md.
         assert_eq!(datagram[36..], [0x2d, 0x8e, 0xd1, 0x41]);
-        server.hear(&datagram, at(1_000));
+        server.hears(&datagram, at(1_000));
         assert!(server.due() <= at(250), "it has its own to say");
         server.say_at = Tick::NEVER;
         assert_eq!(server.due(), at(6_000));
@@ -325,7 +319,7 @@ mod tests {
     fn flows_do_not_speak_in_step() {
         let said_at = |flow| {
             let mut consent = Consent::new(Role::Server, session(), FlowId(flow));
-            consent.speak();
+            consent.is_spoken = true;
             consent.start(at(0));
             let mut said_at = [at(0); 40];
             for when in &mut said_at {
@@ -357,14 +351,14 @@ mod tests {
         server.say_at = Tick::NEVER;
         let datagram = said(&mut client, at(0));
         let unchanged = |server: &mut Consent, datagram: &[u8], why: &str| {
-            server.hear(datagram, at(1_000));
+            let is_consent = server.hears(datagram, at(1_000));
             assert_eq!(server.due(), at(5_000), "{why}");
+            is_consent
         };
         for bit in 0..8 * datagram.len() {
             let mut damaged = datagram.clone();
             damaged[bit / 8] ^= 1 << (bit % 8);
-            unchanged(&mut server, &damaged, "damaged");
-            assert!(is_consent(&damaged), "bit {bit}");
+            assert!(unchanged(&mut server, &damaged, "damaged"), "bit {bit}");
         }
         unchanged(&mut server, &datagram[..39], "cut");
         unchanged(&mut server, &[&datagram[..], &[0]].concat(), "longer");
@@ -375,14 +369,14 @@ mod tests {
         own.say_at = at(0);
         unchanged(&mut server, &said(&mut own, at(0)), "its own");
         for other in [&b"PSDG"[..], b"PSMV", b"PSAT", b"PSC", b""] {
-            assert!(!is_consent(other));
+            assert!(!unchanged(&mut server, other, "of another kind"));
         }
         // Once heard, it does not count again, and nor does one before it.
         let later = said(&mut client, at(250));
-        server.hear(&later, at(500));
+        server.hears(&later, at(500));
         assert_eq!(server.due(), at(5_500));
         for old in [&datagram, &later] {
-            server.hear(old, at(4_000));
+            server.hears(old, at(4_000));
             assert_eq!(server.due(), at(5_500));
         }
     }
@@ -407,7 +401,7 @@ mod tests {
         server.say_at = Tick::NEVER;
         let datagram = said(&mut client, at(0));
         assert!(server.attend((true, false), at(60_000)).is_ok() && server.is_lapsed());
-        server.hear(&datagram, at(60_001));
+        server.hears(&datagram, at(60_001));
         assert!(!server.is_lapsed());
         assert_eq!(gives_up(&mut server).0, at(65_101));
     }
@@ -418,7 +412,7 @@ mod tests {
         server.say_at = Tick::NEVER;
         let first = said(&mut client, at(0));
         server.refused(111, at(1_000));
-        server.hear(&first, at(1_500));
+        server.hears(&first, at(1_500));
         assert_eq!(server.due(), at(6_500));
         server.refused(111, at(2_000));
         // Those that follow do not put it off.

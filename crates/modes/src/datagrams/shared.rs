@@ -1,0 +1,69 @@
+//! What the datagram flows of one worker have in common.
+
+use pathscope_core::Tick;
+use pathscope_core::id::Role;
+use pathscope_core::quantity::count;
+use pathscope_flow::Shared;
+
+use super::schedule::Schedule;
+use super::window::{CommonWindow, Opening};
+use super::{DatagramCorruption, DatagramTally, DatagramsPlan, HEADER_BYTES};
+use crate::load::{Extent, Verify};
+use crate::pattern::StreamImage;
+use crate::streams::Streams;
+
+/// Schedule, counts, histograms and what of them is told one by one.
+#[derive(Debug)]
+pub struct DatagramShared {
+    pub(super) schedule: Schedule,
+    pub(super) image: StreamImage<HEADER_BYTES>,
+    pub(super) verify: Verify,
+    /// How long those send that are received, where that is stated.
+    pub(super) lasts_ns: Option<u64>,
+    /// When the first flow started.
+    pub(super) started: Option<Tick>,
+    pub(super) opening: Opening,
+    /// What all of them received in the window that counts.
+    pub(super) window: CommonWindow,
+    /// The first corrupt datagrams.
+    pub(super) corruptions: Vec<DatagramCorruption>,
+    pub(super) tally: DatagramTally,
+}
+
+impl DatagramShared {
+    /// For flows of `plan` at this end.
+    pub fn new(plan: &DatagramsPlan, role: Role) -> Self {
+        Self {
+            schedule: Schedule::of(plan, role),
+            image: StreamImage::for_end(plan.sends(role)),
+            verify: plan.verify,
+            lasts_ns: match plan.extent {
+                Extent::DurationNs(duration) => Some(duration.0),
+                Extent::TransferBytes(_) => None,
+            },
+            started: None,
+            opening: Opening::new(plan.warm_up_ns.0, plan.shortest_ns()),
+            window: CommonWindow::default(),
+            corruptions: Vec::new(),
+            tally: DatagramTally::default(),
+        }
+    }
+}
+
+impl Shared for DatagramShared {
+    type Report = DatagramTally;
+
+    fn report(&mut self, _now: Tick) -> DatagramTally {
+        // Fresh histograms are untouched zero pages: a few microseconds once a report.
+        std::mem::take(&mut self.tally)
+    }
+}
+
+impl Streams for DatagramShared {
+    const NEEDS_SESSION: bool = false;
+
+    fn broken(&self, errno: i32) -> String {
+        let size = count(self.schedule.size);
+        format!("the system took no more datagrams of {size} bytes (error {errno})")
+    }
+}
