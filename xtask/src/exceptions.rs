@@ -8,7 +8,6 @@ pub const CIRCLES: &[(&str, &str)] = &[
     ("modes::goodput::both_ends", "modes::goodput::failures"),
     ("modes::goodput::both_ends", "modes::goodput::summary"),
     ("modes::goodput::failures", "modes::goodput::summary"),
-    ("modes::goodput::plan", "modes::goodput::shape"),
     ("modes::goodput::verdict::facts", "modes::goodput::verdict::limit"),
     ("modes::media::layout", "modes::media::plan"),
     ("modes::media::ledger", "modes::media::plan"),
@@ -19,8 +18,6 @@ pub const CIRCLES: &[(&str, &str)] = &[
 /// Files that name a mode or a view and are neither in its folder nor its registry: which file names which folder.
 pub const NAMED: &[(&str, &str)] = &[
     ("crates/modes/src/consent.rs", "datagrams"),
-    ("crates/modes/src/datagrams/args.rs", "goodput"),
-    ("crates/modes/src/datagrams/args.rs", "latency"),
     ("crates/modes/src/multipath/caveats.rs", "latency"),
     ("crates/modes/src/presentation.rs", "goodput"),
     ("crates/modes/src/probes.rs", "latency"),

@@ -6,9 +6,10 @@ use pathscope_core::quantity::Frequency;
 use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
 use crate::datagrams::DatagramArgs;
 use crate::follow_up::Tests;
-use crate::goodput::GoodputArgs;
+use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
 use crate::limits;
+use crate::load::LoadArgs;
 use crate::registry::{Plan, Test};
 use crate::search::Search;
 
@@ -24,7 +25,7 @@ pub struct GoodputCommand {
     hosts: Vec<String>,
     /// What is measured
     #[command(flatten)]
-    common: GoodputArgs,
+    common: LoadArgs,
     /// What carries it
     #[command(flatten)]
     datagrams: DatagramArgs,
@@ -57,8 +58,11 @@ impl Command for GoodputCommand {
         }
         let finds_rate = datagrams.find_rate;
         let is_udp = datagrams.is_udp()?;
-        let plan: Plan =
-            if is_udp { datagrams.into_plan(common)?.into() } else { common.into_plan()?.into() };
+        let plan: Plan = if is_udp {
+            datagrams.into_plan(common)?.into()
+        } else {
+            GoodputPlan::of(common)?.into()
+        };
         if is_udp {
             let place = "over UDP: such files are of connections";
             let typed = journal.named().map(|(option, file)| (option, file.is_some()));

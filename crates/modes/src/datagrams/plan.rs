@@ -78,23 +78,13 @@ const LEAST_BUFFER_BYTES: u64 = 256 << 10;
 impl DatagramsPlan {
     /// Whether this can be run: everything in its range, nothing contradictory.
     pub(super) fn check(&self) -> Result<(), PlanError> {
-        let contradiction =
-            |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
         limits::in_range("--connections", u64::from(self.connections), &DATAGRAM_FLOWS)?;
         limits::in_range("--datagram", self.datagram_bytes, &DATAGRAM)?;
-        if self.pattern == Pattern::Pushpull {
-            let advice = "datagrams take no turns: choose push, pull or duplex";
-            return contradiction("--protocol udp", "--pattern pushpull", advice);
-        }
-        match self.extent {
-            Extent::TransferBytes(transfer) => {
-                limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
-            }
-            Extent::DurationNs(duration) => limits::duration(duration, self.warm_up_ns)?,
-        }
-        if let Some(rate) = self.rate_bps {
-            limits::in_range("--rate", rate, &limits::RATE)?;
-        }
+        let advice = "datagrams take no turns: choose push, pull or duplex";
+        let takes_turns = self.pattern == Pattern::Pushpull;
+        limits::not_both(["--protocol udp", "--pattern pushpull"], takes_turns, advice)?;
+        self.extent.check(self.warm_up_ns)?;
+        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
         self.sockets.validate_datagrams(None)?;
         self.sockets.validate(self.connections)?;
         limits::cpus("--cpu", &self.client_cpus)?;
@@ -122,17 +112,13 @@ impl DatagramsPlan {
 
     /// Whether this end sends.
     pub fn sends(&self, role: Role) -> bool {
-        if role == Role::Client { self.is_up() } else { self.is_down() }
+        self.pattern.sends(role)
     }
 
-    /// Payload bytes that each sender sends on each flow, where that is stated. An odd byte is the client's.
+    /// Payload bytes that each sender sends on each flow, where that is stated.
     pub fn transfer_of(&self, role: Role) -> Option<u64> {
         let Extent::TransferBytes(Bytes(total)) = self.extent else { return None };
-        Some(match (self.pattern, role) {
-            (Pattern::Duplex, Role::Client) => total - total / 2,
-            (Pattern::Duplex, Role::Server) => total / 2,
-            _ => total,
-        })
+        Some(self.pattern.part(role, total))
     }
 
     /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What

@@ -32,16 +32,14 @@ mod tests;
 #[cfg(test)]
 mod window_tests;
 
-pub use args::GoodputArgs;
-pub(crate) use args::{DEFAULT_DURATION, part_of, warm_up};
 pub use both_ends::Endings;
 pub use failures::{Disagreements, FailureTimes, disagreements};
 pub use flow::{GoodputFlow, GoodputShared};
 pub use pace::{Burst, Pace};
-pub use plan::GoodputPlan;
+pub use plan::{BufferRange, GoodputPlan};
 pub use receive::{ReceiveShared, Receiver};
 pub use send::{SendShared, Sender};
-pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
+pub use shape::{DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
 pub use summary::{
     DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary,
 };

@@ -88,28 +88,21 @@ impl LatencyPlan {
         limits::in_range("--outstanding", u64::from(self.outstanding), &OUTSTANDING)?;
         self.validate_load()?;
         self.validate_figures()?;
+        let advice = "what the kernel stamps is datagrams: give --protocol udp";
+        let is_stamped = self.timestamps == Timestamps::Kernel;
+        let is_stream = self.protocol == Protocol::Tcp;
+        limits::not_both(["--timestamps kernel", "TCP"], is_stamped && is_stream, advice)?;
         let sizes = match (self.protocol, self.timestamps) {
-            (Protocol::Tcp, Timestamps::User) => &TCP_PING,
+            (Protocol::Tcp, _) => &TCP_PING,
             (Protocol::Udp, Timestamps::User) => &UDP_PING,
             (Protocol::Udp, Timestamps::Kernel) => &STAMPED_PING,
-            (Protocol::Tcp, Timestamps::Kernel) => {
-                return Err(PlanError::Contradiction {
-                    one: "--timestamps kernel",
-                    other: "TCP",
-                    advice: "what the kernel stamps is datagrams: give --protocol udp",
-                });
-            }
         };
         let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
         limits::in_range(ping, self.size_bytes, sizes)?;
         limits::in_range("--reply-size", self.reply_bytes(), sizes)?;
-        if u64::from(self.connections) * self.size_bytes.0 > PING_BYTES_OF_ALL {
-            return Err(PlanError::Contradiction {
-                one: "so many --connections",
-                other: ping,
-                advice: "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones",
-            });
-        }
+        let all_bytes = u64::from(self.connections) * self.size_bytes.0;
+        let advice = "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones";
+        limits::not_both(["so many --connections", ping], all_bytes > PING_BYTES_OF_ALL, advice)?;
         self.validate_ends()?;
         limits::name("--engine", self.engine.as_deref())
     }
@@ -137,45 +130,29 @@ impl LatencyPlan {
     }
 
     fn validate_load(&self) -> Result<(), PlanError> {
-        let contradiction =
-            |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
+        let (is_several, is_paced) = (self.outstanding > 1, self.pace_ns.is_some());
         if let LoadModel::Open { period_ns, .. } = self.load_model {
             limits::in_range("--period", period_ns, &PERIOD)?;
-            if self.outstanding > 1 {
-                let advice = "an open loop never waits for an answer: leave one of them out";
-                return contradiction("--outstanding", "--period or --rate", advice);
-            }
-            if self.pace_ns.is_some() {
-                let advice = "a loop is open or closed: leave one of them out";
-                return contradiction("an open loop", "a pace", advice);
-            }
+            let advice = "an open loop never waits for an answer: leave one of them out";
+            limits::not_both(["--outstanding", "--period or --rate"], is_several, advice)?;
+            let advice = "a loop is open or closed: leave one of them out";
+            limits::not_both(["an open loop", "a pace"], is_paced, advice)?;
         }
-        if let Some(pace) = self.pace_ns {
-            limits::in_range("--period", pace, &PERIOD)?;
-            if self.outstanding > 1 {
-                let advice =
-                    "a closed loop at a rate has one ping on its way: leave one of them out";
-                return contradiction("--outstanding", "--closed at a rate", advice);
-            }
-        }
-        let most = PINGS_ON_THEIR_WAY;
-        if u64::from(self.outstanding) * u64::from(self.connections) > most {
-            let advice = "65,536 pings on their way are the most: ask for fewer of either";
-            return contradiction("--outstanding", "so many --connections", advice);
-        }
-        Ok(())
+        limits::in_range("--period", self.pace_ns, &PERIOD)?;
+        let advice = "a closed loop at a rate has one ping on its way: leave one of them out";
+        let both = ["--outstanding", "--closed at a rate"];
+        limits::not_both(both, is_several && is_paced, advice)?;
+        let all = u64::from(self.outstanding) * u64::from(self.connections);
+        let advice = "65,536 pings on their way are the most: ask for fewer of either";
+        let both = ["--outstanding", "so many --connections"];
+        limits::not_both(both, all > PINGS_ON_THEIR_WAY, advice)
     }
 
     fn validate_ends(&self) -> Result<(), PlanError> {
         for (option, cpus) in [("--cpu", &self.client_cpus), ("--server-cpu", &self.server_cpus)] {
             limits::cpus(option, cpus)?;
-            if cpus.len() > 1 {
-                return Err(PlanError::Contradiction {
-                    one: option,
-                    other: "several processors",
-                    advice: "one worker carries all pings of an end: name one",
-                });
-            }
+            let advice = "one worker carries all pings of an end: name one";
+            limits::not_both([option, "several processors"], cpus.len() > 1, advice)?;
         }
         limits::name("--congestion", self.congestion_control.as_deref())?;
         if self.protocol == Protocol::Udp {
@@ -221,11 +198,8 @@ impl Protocol {
     }
 
     /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tcp => "tcp",
-            Self::Udp => "udp",
-        }
+    pub fn name(self) -> &'static str {
+        limits::name_of(&Self::ALL, self)
     }
 }
 

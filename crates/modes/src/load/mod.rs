@@ -1,6 +1,7 @@
 //! What loads have in common, whatever carries them: words of their plans, windows and rates of what was received, and the
 //! account of connections. What a mode makes of it is in its folder.
 
+mod args;
 mod connections;
 mod failures;
 mod plan;
@@ -8,6 +9,7 @@ mod rates;
 mod remotes;
 mod window;
 
+pub use args::LoadArgs;
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
 pub use failures::{Disagreement, FailureCounts, failure_of_both};
 pub use plan::{Extent, Pattern, Verify};

@@ -52,11 +52,8 @@ impl SendOrder {
         [("primary-first", Self::PrimaryFirst), ("alternate", Self::Alternate)];
 
     /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::PrimaryFirst => "primary-first",
-            Self::Alternate => "alternate",
-        }
+    pub fn name(self) -> &'static str {
+        limits::name_of(&Self::ALL, self)
     }
 }
 
@@ -74,22 +71,12 @@ impl MultipathPlan {
         limits::in_range("paths", u64::from(self.lanes), &(1..=most))?;
         for (index, path) in self.paths.iter().enumerate() {
             limits::interface("--path", Some(path))?;
-            if self.paths[..index].contains(path) {
-                return Err(PlanError::Contradiction {
-                    one: "--path",
-                    other: "the same --path again",
-                    advice: "each path is an interface of its own: name it once",
-                });
-            }
+            let advice = "each path is an interface of its own: name it once";
+            let is_again = self.paths[..index].contains(path);
+            limits::not_both(["--path", "the same --path again"], is_again, advice)?;
         }
-        if self.datagrams() == 0 {
-            return Err(PlanError::Contradiction {
-                one: "--rate",
-                other: "so short a --duration",
-                advice: "not one datagram would leave: ask for a higher rate or a longer run",
-            });
-        }
-        Ok(())
+        let advice = "not one datagram would leave: ask for a higher rate or a longer run";
+        limits::not_both(["--rate", "so short a --duration"], self.datagrams() == 0, advice)
     }
 
     /// Datagrams of the whole test, each counted once however often it is sent.

@@ -19,7 +19,7 @@ use crate::datagrams::{DatagramDirection, DatagramsPlan};
 use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
 use crate::limits::{self, PlanError};
-use crate::load::{Extent, Pattern};
+use crate::load::Extent;
 use crate::registry::{Plan, Test};
 
 /// A trial that searches lasts this part of the duration, and no less than so long.
@@ -59,19 +59,18 @@ impl Search {
     /// found has to hold. And its first trial.
     pub fn begin(test: &Test) -> Result<(Self, (String, Test)), PlanError> {
         let against =
-            |other, advice| Err(PlanError::Contradiction { one: "--find-rate", other, advice });
+            |other, advice| PlanError::Contradiction { one: "--find-rate", other, advice };
         let Plan::Datagrams(plan) = &test.plan else {
-            return against(
-                "--protocol tcp",
-                "connections find their rate by themselves: give --protocol udp with it",
-            );
+            let advice = "connections find their rate by themselves: give --protocol udp with it";
+            return Err(against("--protocol tcp", advice));
         };
-        if !matches!(plan.pattern, Pattern::Push | Pattern::Pull) {
+        if !plan.pattern.is_one_way() {
             let advice = "a rate is found in one direction at a time: choose push or pull";
-            return against("--pattern duplex", advice);
+            return Err(against("--pattern duplex", advice));
         }
         let Extent::DurationNs(duration) = plan.extent else {
-            return against("--transfer", "say with --duration how long the rate has to hold");
+            let advice = "say with --duration how long the rate has to hold";
+            return Err(against("--transfer", advice));
         };
         test.validate()?;
         let mut search = Self {
@@ -238,16 +237,11 @@ fn bounds(plan: &DatagramsPlan, duration: Period) -> Result<Bounds, PlanError> {
     let least_bps = least.max(limits::RATE.start().0 * flows);
     let ceiling_bps = plan.rate_bps.map(|rate| rate.0.saturating_mul(flows));
     if let Some(ceiling_bps) = ceiling_bps.filter(|&ceiling| ceiling < least_bps) {
-        return Err(PlanError::OutOfRange {
-            option: "with --find-rate, the rate of all flows,",
-            value: BitRate(ceiling_bps).to_string(),
-            low: format!(
-                "{} ({datagrams} datagrams in a trial of {})",
-                BitRate(least_bps),
-                trial_length(duration)
-            ),
-            high: limits::RATE.end().to_string(),
-        });
+        let (least, length) = (BitRate(least_bps), trial_length(duration));
+        let low = format!("{least} ({datagrams} datagrams in a trial of {length})");
+        let option = "with --find-rate, the rate of all flows,";
+        let ends = (low, limits::RATE.end());
+        return Err(PlanError::out_of_range(option, BitRate(ceiling_bps), ends));
     }
     Ok(Bounds { ceiling_bps, least_bps })
 }

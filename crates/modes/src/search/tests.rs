@@ -6,7 +6,7 @@ use pathscope_core::record::Limit;
 use proptest::prelude::*;
 
 use super::*;
-use crate::load::Verify;
+use crate::load::{Pattern, Verify};
 use crate::sockets::SocketPlan;
 
 const SIZE: u64 = 1_400;
