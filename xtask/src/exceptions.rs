@@ -4,7 +4,6 @@
 /// Of circles of modules that stand side by side, the imports that are to go: who imports whom. Without these there is none.
 pub const CIRCLES: &[(&str, &str)] = &[
     ("modes::consent", "modes::datagrams"),
-    ("modes::document", "modes::search"),
     ("modes::goodput::both_ends", "modes::goodput::failures"),
     ("modes::goodput::both_ends", "modes::goodput::summary"),
     ("modes::goodput::failures", "modes::goodput::summary"),
@@ -21,5 +20,4 @@ pub const NAMED: &[(&str, &str)] = &[
     ("crates/modes/src/multipath/caveats.rs", "latency"),
     ("crates/modes/src/presentation.rs", "goodput"),
     ("crates/modes/src/probes.rs", "latency"),
-    ("crates/modes/src/search/mod.rs", "datagrams"),
 ];
