@@ -20,6 +20,7 @@ mod results;
 mod runs;
 mod send;
 mod shape;
+mod shared;
 mod summary;
 mod verdict;
 
@@ -34,12 +35,13 @@ mod window_tests;
 
 pub use both_ends::Endings;
 pub use failures::{Disagreements, FailureTimes, disagreements};
-pub use flow::{GoodputFlow, GoodputShared};
+pub use flow::GoodputFlow;
 pub use pace::{Burst, Pace};
 pub use plan::{BufferRange, GoodputPlan};
-pub use receive::{ReceiveShared, Receiver};
-pub use send::{SendShared, Sender};
+pub use receive::Receiver;
+pub use send::Sender;
 pub use shape::{DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
+pub use shared::GoodputShared;
 pub use summary::{
     DirectionSummary, FlowCorruption, GoodputInterval, GoodputReport, GoodputSummary,
 };

@@ -78,9 +78,9 @@ impl Flow<GoodputPlan> for GoodputFlow {
     ) -> GoodputWorker {
         let flows = left.flows.iter().filter(|_| !plan.replaces());
         GoodputWorker {
-            window: left.shared.received().window(),
-            paused_ns: left.shared.paused_ns(),
-            corruptions: left.shared.received().corruptions().to_vec(),
+            window: left.shared.window,
+            paused_ns: left.shared.paused_ns,
+            corruptions: left.shared.corruptions.clone(),
             received: flows.map(|(flow, _)| flow.received(plan)).collect(),
         }
     }
@@ -96,7 +96,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             error,
             is_cut: self.is_cut(),
             is_reset: self.is_reset(),
-            own_rate_bps: self.own_rate_bps(),
+            own_rate_bps: self.receiver.own_rate_bps(),
             ended_at: self.ended_at(),
         })
     }
