@@ -43,12 +43,8 @@ pub struct GoodputCommand {
 impl Command for GoodputCommand {
     type Tests = Tests;
 
-    fn hosts(&self) -> &[String] {
-        &self.hosts
-    }
-
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
-        let Self { mut common, datagrams, journal, .. } = self;
+        let Self { hosts, mut common, datagrams, journal, .. } = self;
         let instead = "leave probes out with --no-probe";
         let probe = (!self.no_probe).then(|| LatencyPlan::probe_rate(self.probe_rate, instead));
         let probe = probe.transpose()?.map(LatencyPlan::probe);
@@ -76,6 +72,11 @@ impl Command for GoodputCommand {
             vec![("goodput".to_owned(), test)].into()
         };
         let journal = Some((JournalSubject::Connections, journal));
-        Ok(Prepared { tests, announcement: None, files: Files { journal, ..Files::default() } })
+        Ok(Prepared {
+            hosts,
+            tests,
+            announcement: None,
+            files: Files { journal, ..Files::default() },
+        })
     }
 }
