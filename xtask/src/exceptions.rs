@@ -3,17 +3,12 @@
 
 /// Of circles of modules that stand side by side, the imports that are to go: who imports whom. Without these there is none.
 pub const CIRCLES: &[(&str, &str)] = &[
-    ("modes::document", "modes::search"),
-    ("modes::goodput::plan", "modes::goodput::shape"),
     ("modes::goodput::verdict::facts", "modes::goodput::verdict::limit"),
 ];
 
 /// Files that name a mode or a view and are neither in its folder nor its registry: which file names which folder.
 pub const NAMED: &[(&str, &str)] = &[
-    ("crates/modes/src/datagrams/args.rs", "goodput"),
-    ("crates/modes/src/datagrams/args.rs", "latency"),
     ("crates/modes/src/multipath/caveats.rs", "latency"),
     ("crates/modes/src/presentation.rs", "goodput"),
     ("crates/modes/src/probes.rs", "latency"),
-    ("crates/modes/src/search/mod.rs", "datagrams"),
 ];

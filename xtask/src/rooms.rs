@@ -148,7 +148,7 @@ pub const KINDS: &[Kind] = &[
             Public { to: "modes::search", items: &["Plan::Datagrams", "datagrams::DatagramsPlan"] },
             Public {
                 to: "modes::commands::goodput",
-                items: &["datagrams::DatagramArgs", "goodput::GoodputArgs", "latency::LatencyPlan"],
+                items: &["datagrams::DatagramArgs", "goodput::GoodputPlan", "latency::LatencyPlan"],
             },
             Public { to: "modes::commands::survey", items: &["latency::LatencyPlan"] },
             Public { to: "modes::probes", items: &["Plan::Latency"] },

@@ -32,15 +32,14 @@ use crate::{Trouble, terminal, words};
 /// A subcommand that measures, whichever it is.
 pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
     let (kind, command, args) = command.split();
-    let hosts = command.hosts().to_vec();
+    let report_every = args.report_every;
+    let facts = Facts { report_every, random: &random, interfaces: &interfaces };
+    let Prepared { hosts, tests, announcement, files: own } = command.prepare(&facts)?;
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
                     the server, or leave it out";
         return Err(Trouble::usage(text));
     }
-    let report_every = args.report_every;
-    let facts = Facts { report_every, random: &random, interfaces: &interfaces };
-    let Prepared { tests, announcement, files: own } = command.prepare(&facts)?;
     let is_quiet = args.verbosity.quiet || args.dry_run;
     announcement.iter().filter(|_| !is_quiet).for_each(|text| terminal::say(text));
     // What goes to a program is kept by it, and a daemon has no folder of its own.

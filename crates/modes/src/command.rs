@@ -14,9 +14,6 @@ pub trait Command: Args {
     /// What it measures: [`Plans`] of its mode, or tests of several modes.
     type Tests;
 
-    /// The server as it was named, by one name or several; none: a server inside this process.
-    fn hosts(&self) -> &[String];
-
     /// What the words come to.
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal>;
 }
@@ -52,6 +49,8 @@ impl From<PlanError> for Refusal {
 /// What the words of a subcommand come to.
 #[derive(Debug)]
 pub struct Prepared<T> {
+    /// The server as it was named, by one name or several; none: a server inside this process.
+    pub hosts: Vec<String>,
     /// What is measured.
     pub tests: T,
     /// What is said before it begins.

@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::end::Hosts;
+use crate::rate_search::RateSearch;
 use crate::registry::{EndInterval, EndReport, InDocuments, Summary, Test};
 use crate::results::{Slice, Slices};
-use crate::search::RateSearch;
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
 ///

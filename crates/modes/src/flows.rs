@@ -176,6 +176,16 @@ pub struct AtEnd<'a> {
     pub name: &'a dyn Fn(FlowId) -> String,
 }
 
+/// How far a flow is: whether it has failed, has sent all it will, and has received all that it awaits.
+pub(crate) const fn phase_of(is_failed: bool, has_sent: bool, has_received: bool) -> Phase {
+    match (is_failed, has_sent, has_received) {
+        (true, ..) => Phase::Failed,
+        (false, true, true) => Phase::Done,
+        (false, true, false) => Phase::SendingDone,
+        (false, false, _) => Phase::Running,
+    }
+}
+
 /// What ended a flow before its time; its own words, as far as it has any.
 pub fn error_of(flow: &impl Machine) -> Option<FlowError> {
     let unfinished = || FlowError {

@@ -44,6 +44,7 @@ pub mod pattern;
 pub mod placement;
 pub mod presentation;
 mod probes;
+mod rate_search;
 pub mod registry;
 pub mod results;
 pub mod samples;

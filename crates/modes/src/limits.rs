@@ -42,109 +42,13 @@ const NAME: usize = 64;
 /// Why a plan cannot be.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum PlanError {
-    /// A quantity outside its range.
-    #[error("{option} {value} is out of range: {low} to {high}")]
-    OutOfRange {
-        /// The option as typed.
-        option: &'static str,
-        /// What was asked for.
-        value: String,
-        /// The least.
-        low: String,
-        /// The most.
-        high: String,
-    },
-    /// A word that is none of the choices.
-    #[error("{option} '{value}' is not known; choose {choices}")]
-    UnknownChoice {
-        /// The option as typed.
-        option: &'static str,
-        /// What was typed.
-        value: String,
-        /// The choices.
-        choices: String,
-    },
-    /// A warm-up that would be most of the run.
-    #[error("--warm-up {asked} is more than a tenth of the run; at most {most}")]
-    WarmUpTooLong {
-        /// What was asked for.
-        asked: Period,
-        /// The most.
-        most: Period,
-    },
-    /// A name that is too long or holds what no name holds.
-    #[error("{option} is not a name of 1 to 64 letters, digits, '-' and '_'")]
-    NotAName {
-        /// The option as typed.
-        option: &'static str,
-    },
-    /// Something that is no quantity.
+    /// What one option asks for cannot be, or changes nothing.
     #[error("{option} {why}")]
-    Unreadable {
+    Unfit {
         /// The option as typed.
         option: &'static str,
-        /// What is wrong with what was typed.
+        /// What is wrong with that: behind the option.
         why: String,
-    },
-    /// Not every connection would have a port of its own.
-    #[error(
-        "--source-port has {ports} ports, and there are {connections} connections at a time; give as many ports"
-    )]
-    TooFewPorts {
-        /// Ports that were given.
-        ports: u32,
-        /// Connections at a time.
-        connections: u32,
-    },
-    /// What no interface is called.
-    #[error("{option} is not an interface's name of 1 to 15 characters without '/' and blanks")]
-    NotAnInterface {
-        /// The option as typed.
-        option: &'static str,
-    },
-    /// A range whose ends are the wrong way round.
-    #[error("{option} [{low},{high}] is no range; write it as [low,high]")]
-    Reversed {
-        /// The option as typed.
-        option: &'static str,
-        /// What stands first.
-        low: String,
-        /// What stands second.
-        high: String,
-    },
-    /// A frame that has no room for the header of its datagram.
-    #[error(
-        "--rate {rate} at --frame-rate {frame_rate} makes frames of {frame_bytes} bytes, and each needs {least_bytes} for a header and one byte; raise the rate or lower the frame rate"
-    )]
-    SmallFrame {
-        /// Bits a second.
-        rate: BitRate,
-        /// Frames a second.
-        frame_rate: u32,
-        /// Bytes of a frame.
-        frame_bytes: u64,
-        /// The least.
-        least_bytes: u64,
-    },
-    /// A stream that ends before its first frame does.
-    #[error(
-        "--duration {duration} holds no whole frame at --frame-rate {frame_rate}; give it longer"
-    )]
-    NoFrame {
-        /// How long.
-        duration: Period,
-        /// Frames a second.
-        frame_rate: u32,
-    },
-    /// An option that would change nothing.
-    #[error("{option} has no effect {place}; {advice}")]
-    NoEffect {
-        /// The option as typed.
-        option: &'static str,
-        /// Where: behind "has no effect".
-        place: &'static str,
-        /// What to do.
-        advice: &'static str,
     },
     /// Nothing says how much a stream carries.
     #[error(
@@ -166,33 +70,40 @@ pub enum PlanError {
     },
 }
 
-/// Two options that exclude each other, and what to do.
-pub(crate) const fn contradiction(
-    one: &'static str,
-    other: &'static str,
-    advice: &'static str,
-) -> PlanError {
-    PlanError::Contradiction { one, other, advice }
+impl PlanError {
+    /// What this option asks for cannot be.
+    pub(crate) fn unfit(option: &'static str, why: impl Into<String>) -> Self {
+        Self::Unfit { option, why: why.into() }
+    }
+
+    /// What was asked for lies outside its range.
+    pub(crate) fn out_of_range(
+        option: &'static str,
+        value: impl Display,
+        (low, high): (impl Display, impl Display),
+    ) -> Self {
+        Self::unfit(option, format!("{value} is out of range: {low} to {high}"))
+    }
+
+    /// What was typed is none of the choices.
+    pub(crate) fn unknown_choice(option: &'static str, typed: &str, choices: &str) -> Self {
+        Self::unfit(option, format!("'{}' is not known; choose {choices}", shown(typed)))
+    }
 }
 
-/// `value`, if it is in `range`.
+/// `value`, if there is one, is in `range`.
 pub(crate) fn in_range<T>(
     option: &'static str,
-    value: T,
+    value: impl Into<Option<T>>,
     range: &RangeInclusive<T>,
 ) -> Result<(), PlanError>
 where
     T: Copy + Display + PartialOrd,
 {
-    if range.contains(&value) {
-        return Ok(());
+    match value.into().filter(|value| !range.contains(value)) {
+        Some(value) => Err(PlanError::out_of_range(option, value, (range.start(), range.end()))),
+        None => Ok(()),
     }
-    Err(PlanError::OutOfRange {
-        option,
-        value: value.to_string(),
-        low: range.start().to_string(),
-        high: range.end().to_string(),
-    })
 }
 
 /// Options that would change nothing, each with whether it was typed: the first of those is refused.
@@ -202,20 +113,49 @@ pub(crate) fn no_effect(
     options: &[(&'static str, bool)],
 ) -> Result<(), PlanError> {
     match options.iter().find(|(_, is_typed)| *is_typed) {
-        Some(&(option, _)) => Err(PlanError::NoEffect { option, place, advice }),
+        Some(&(option, _)) => {
+            Err(PlanError::unfit(option, format!("has no effect {place}; {advice}")))
+        }
         None => Ok(()),
     }
 }
 
-/// A range whose first end is not above its second.
-pub(crate) fn ordered<T>(option: &'static str, low: T, high: T) -> Result<(), PlanError>
+/// Two things that exclude each other, and whether both are asked for.
+pub(crate) fn not_both(
+    [one, other]: [&'static str; 2],
+    is_both: bool,
+    advice: &'static str,
+) -> Result<(), PlanError> {
+    if is_both { Err(PlanError::Contradiction { one, other, advice }) } else { Ok(()) }
+}
+
+/// What something else excludes, each with whether it is asked for: the first of those is refused.
+pub(crate) fn exclude(
+    other: &'static str,
+    advice: &'static str,
+    options: &[(&'static str, bool)],
+) -> Result<(), PlanError> {
+    options.iter().try_for_each(|&(one, is_asked)| not_both([one, other], is_asked, advice))
+}
+
+/// The upper end of what is drawn from `low` on, if there is one: in its own range, and not below that.
+pub(crate) fn upper_end<T>(
+    option: &'static str,
+    low: T,
+    high: Option<T>,
+    range: &RangeInclusive<T>,
+) -> Result<(), PlanError>
 where
     T: Copy + Display + PartialOrd,
 {
-    if low <= high {
-        return Ok(());
+    in_range(option, high, range)?;
+    match high.filter(|high| low > *high) {
+        Some(high) => {
+            let why = format!("[{low},{high}] is no range; write it as [low,high]");
+            Err(PlanError::unfit(option, why))
+        }
+        None => Ok(()),
     }
-    Err(PlanError::Reversed { option, low: low.to_string(), high: high.to_string() })
 }
 
 /// A warm-up of at most a tenth of the run: one that was asked for is refused beyond that, the default
@@ -227,7 +167,10 @@ pub(crate) fn warm_up(
 ) -> Result<Period, PlanError> {
     let most = Period(duration.0 / 10);
     match asked {
-        Some(asked) if asked > most => Err(PlanError::WarmUpTooLong { asked, most }),
+        Some(asked) if asked > most => {
+            let why = format!("{asked} is more than a tenth of the run; at most {most}");
+            Err(PlanError::unfit("--warm-up", why))
+        }
         Some(asked) => Ok(asked),
         None => Ok(usual.min(most)),
     }
@@ -245,7 +188,8 @@ pub(crate) fn name(option: &'static str, name: Option<&str>) -> Result<(), PlanE
         (1..=NAME).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'))
     };
-    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAName { option }) }
+    let why = "is not a name of 1 to 64 letters, digits, '-' and '_'";
+    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::unfit(option, why)) }
 }
 
 /// A name as systems use them for interfaces.
@@ -254,7 +198,8 @@ pub(crate) fn interface(option: &'static str, name: Option<&str>) -> Result<(), 
         (1..=INTERFACE).contains(&name.len())
             && name.bytes().all(|byte| byte.is_ascii_graphic() && byte != b'/')
     };
-    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::NotAnInterface { option }) }
+    let why = "is not an interface's name of 1 to 15 characters without '/' and blanks";
+    if name.is_none_or(is_name) { Ok(()) } else { Err(PlanError::unfit(option, why)) }
 }
 
 /// Numbers of processors.
@@ -266,10 +211,17 @@ pub(crate) fn cpus(option: &'static str, cpus: &[u32]) -> Result<(), PlanError> 
 /// What was typed, as a quantity or a range of them.
 pub(crate) fn read<T>(option: &'static str, typed: &str) -> Result<T, PlanError>
 where
-    T: FromStr,
-    T::Err: Display,
+    T: FromStr<Err: Display>,
 {
-    typed.parse().map_err(|error: T::Err| PlanError::Unreadable { option, why: error.to_string() })
+    typed.parse().map_err(|error: T::Err| PlanError::unfit(option, error.to_string()))
+}
+
+/// What a choice is called as it is typed.
+pub(crate) fn name_of<T: Copy + PartialEq>(
+    choices: &[(&'static str, T)],
+    choice: T,
+) -> &'static str {
+    choices.iter().find(|(_, other)| *other == choice).map_or("", |(name, _)| name)
 }
 
 /// The choice that goes by this name.
@@ -279,10 +231,7 @@ pub(crate) fn choice<T: Copy>(
     choices: &[(&'static str, T)],
 ) -> Result<T, PlanError> {
     choices.iter().find(|(name, _)| *name == typed).map(|&(_, choice)| choice).ok_or_else(|| {
-        PlanError::UnknownChoice {
-            option,
-            value: shown(typed),
-            choices: choices.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", "),
-        }
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        PlanError::unknown_choice(option, typed, &names.join(", "))
     })
 }

@@ -2,6 +2,7 @@
 //! both.
 
 use std::net::IpAddr;
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::Args;
@@ -74,16 +75,12 @@ pub(crate) fn own_place(
     bind: Vec<OwnAddress>,
     interface: Option<String>,
 ) -> Result<(Vec<IpAddr>, Option<String>), PlanError> {
-    let mut named = interface;
-    for link in bind.iter().filter_map(|own| own.interface.as_ref()) {
-        if named.get_or_insert_with(|| link.clone()) != link {
-            return Err(PlanError::Contradiction {
-                one: "one interface",
-                other: "another in --bind ADDRESS%INTERFACE",
-                advice: "all sockets of a test are on one interface: name one",
-            });
-        }
-    }
+    let mut links = interface.iter().chain(bind.iter().filter_map(|own| own.interface.as_ref()));
+    let named = links.next().cloned();
+    let is_torn = links.any(|link| Some(link) != named.as_ref());
+    let advice = "all sockets of a test are on one interface: name one";
+    let both = ["one interface", "another in --bind ADDRESS%INTERFACE"];
+    limits::not_both(both, is_torn, advice)?;
     Ok((bind.into_iter().map(|own| own.address).collect(), named))
 }
 
@@ -103,10 +100,15 @@ impl SourcePorts {
     }
 
     fn validate(self, connections: u32) -> Result<(), PlanError> {
-        limits::in_range("--source-port", u64::from(self.low), &limits::PORT)?;
-        limits::ordered("--source-port", self.low, self.high)?;
+        let (low, high) = (u64::from(self.low), u64::from(self.high));
+        limits::in_range("--source-port", low, &limits::PORT)?;
+        limits::upper_end("--source-port", low, Some(high), &limits::PORT)?;
         if self.count() < connections {
-            return Err(PlanError::TooFewPorts { ports: self.count(), connections });
+            let why = format!(
+                "has {} ports, and there are {connections} connections at a time; give as many ports",
+                self.count()
+            );
+            return Err(PlanError::unfit("--source-port", why));
         }
         Ok(())
     }
@@ -159,7 +161,6 @@ pub struct SocketArgs {
 impl SocketArgs {
     /// The plan that these words make.
     pub fn into_plan(self) -> Result<SocketPlan, PlanError> {
-        let ports = self.source_port.as_deref().map(read_ports).transpose()?;
         let dscp = self.dscp.map(|dscp| narrow("--dscp", dscp, &limits::DSCP)).transpose()?;
         let (bind, interface) = own_place(self.bind, self.interface)?;
         let hops = self.ttl.map(|hops| narrow("--ttl", hops, &limits::HOPS)).transpose()?;
@@ -174,19 +175,16 @@ impl SocketArgs {
             nagle: self.nagle,
             interface,
             bind,
-            source_ports: ports.map(source_ports).transpose()?,
+            source_ports: self.source_port.as_deref().map(source_ports).transpose()?,
         })
     }
 }
 
-fn read_ports(typed: &str) -> Result<Span<u64>, PlanError> {
-    typed.parse().map_err(|_| PlanError::Unreadable {
-        option: "--source-port",
-        why: format!("'{}' is no port and no range; write 4000 or [4000,4999]", shown(typed)),
-    })
-}
-
-fn source_ports(Span { low, high }: Span<u64>) -> Result<SourcePorts, PlanError> {
+fn source_ports(typed: &str) -> Result<SourcePorts, PlanError> {
+    let Span { low, high } = typed.parse().map_err(|_| {
+        let why = format!("'{}' is no port and no range; write 4000 or [4000,4999]", shown(typed));
+        PlanError::unfit("--source-port", why)
+    })?;
     let port = |port| narrow("--source-port", port, &limits::PORT);
     Ok(SourcePorts { low: port(low)?, high: port(high.unwrap_or(low))? })
 }
@@ -194,42 +192,30 @@ fn source_ports(Span { low, high }: Span<u64>) -> Result<SourcePorts, PlanError>
 fn narrow<T: TryFrom<u64>>(
     option: &'static str,
     value: u64,
-    range: &std::ops::RangeInclusive<u64>,
+    range: &RangeInclusive<u64>,
 ) -> Result<T, PlanError> {
-    limits::in_range(option, value, range)?;
-    T::try_from(value).map_err(|_| PlanError::OutOfRange {
-        option,
-        value: value.to_string(),
-        low: range.start().to_string(),
-        high: range.end().to_string(),
-    })
+    let fitting = T::try_from(value).ok().filter(|_| range.contains(&value));
+    fitting.ok_or_else(|| PlanError::out_of_range(option, value, (range.start(), range.end())))
 }
 
 impl SocketPlan {
     /// Whether this can be asked for, for so many connections at a time.
     pub fn validate(&self, connections: u32) -> Result<(), PlanError> {
-        if let Some(dscp) = self.dscp {
-            limits::in_range("--dscp", u64::from(dscp), &limits::DSCP)?;
-        }
-        if let Some(hops) = self.hops {
-            limits::in_range("--ttl", u64::from(hops), &limits::HOPS)?;
-        }
+        limits::in_range("--dscp", self.dscp.map(u64::from), &limits::DSCP)?;
+        limits::in_range("--ttl", self.hops.map(u64::from), &limits::HOPS)?;
         for (option, bytes, range) in [
             ("--send-buffer", self.send_buffer_bytes, &limits::SOCKET_BUFFER),
             ("--receive-buffer", self.receive_buffer_bytes, &limits::SOCKET_BUFFER),
             ("--notsent-lowat", self.not_sent_low_water_bytes, &limits::SOCKET_BUFFER),
             ("--mss", self.segment_bytes, &limits::MSS),
         ] {
-            bytes.map_or(Ok(()), |bytes| limits::in_range(option, bytes, range))?;
+            limits::in_range(option, bytes, range)?;
         }
-        if let Some(keepalive) = self.keepalive_ns {
-            limits::in_range("--keepalive", keepalive, &limits::KEEPALIVE)?;
-        }
+        limits::in_range("--keepalive", self.keepalive_ns, &limits::KEEPALIVE)?;
         limits::interface("--interface", self.interface.as_deref())?;
         if self.bind.len() > limits::BINDS {
-            let (value, low) = (self.bind.len().to_string() + " addresses", "1".to_owned());
-            let high = limits::BINDS.to_string();
-            return Err(PlanError::OutOfRange { option: "--bind", value, low, high });
+            let addresses = format!("{} addresses", self.bind.len());
+            return Err(PlanError::out_of_range("--bind", addresses, (1, limits::BINDS)));
         }
         self.source_ports.map_or(Ok(()), |ports| ports.validate(connections))
     }
@@ -243,14 +229,7 @@ impl SocketPlan {
             ("--keepalive", self.keepalive_ns.is_some()),
             ("--nagle", self.nagle),
         ];
-        match asked.into_iter().find(|&(_, is_asked)| is_asked) {
-            Some((one, _)) => Err(PlanError::Contradiction {
-                one,
-                other: "UDP",
-                advice: "it is an option of TCP: leave it out",
-            }),
-            None => Ok(()),
-        }
+        limits::exclude("UDP", "it is an option of TCP: leave it out", &asked)
     }
 }
 

@@ -1,7 +1,6 @@
 //! `pathscope toy`: one test, and the file that its numbers can be written to.
 
 use std::path::PathBuf;
-use std::slice;
 
 use clap::Args;
 
@@ -25,14 +24,11 @@ pub struct ToyCommand {
 impl Command for ToyCommand {
     type Tests = Plans<ToyPlan>;
 
-    fn hosts(&self) -> &[String] {
-        slice::from_ref(&self.host)
-    }
-
     fn prepare(self, _: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let plan = self.mode.into_plan()?;
         let samples = self.samples.map(|file| ("--samples", file));
         Ok(Prepared {
+            hosts: vec![self.host],
             tests: vec![("toy".to_owned(), plan)],
             announcement: None,
             files: Files { samples, ..Files::default() },

@@ -66,7 +66,7 @@ fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
         shared: send_shared,
         terms: worker.terms,
         inbox: send_inbox,
-        outbox: whole.outbox(Half::Sender, M::sender_report),
+        outbox: whole.outbox(Half::Sender),
         succession: None,
     };
     let receiver = Worker {
@@ -74,7 +74,7 @@ fn cut<M: Split>(worker: Worker<M>) -> Result<Cut<M>, EngineError> {
         shared: receive_shared,
         terms: worker.terms,
         inbox: receive_inbox,
-        outbox: whole.outbox(Half::Receiver, M::receiver_report),
+        outbox: whole.outbox(Half::Receiver),
         succession: None,
     };
     Ok(Cut { sender, receiver, inbox: worker.inbox, remotes: [send_remote, receive_remote] })

@@ -44,17 +44,10 @@ impl<R: Send + 'static> Whole<R> {
     }
 
     /// Where a half's notices go.
-    pub fn outbox<H: Send + 'static>(
-        self: &Arc<Self>,
-        half: Half,
-        report_of_whole: fn(H) -> R,
-    ) -> Outbox<H> {
+    pub fn outbox(self: &Arc<Self>, half: Half) -> Outbox<R> {
         let whole = Arc::clone(self);
         Outbox::into_sink(move |notice| match notice {
-            Notice::Report { index, start, end, report } => {
-                let report = report_of_whole(report);
-                whole.pass_on(Notice::Report { index, start, end, report });
-            }
+            Notice::Report { .. } => whole.pass_on(notice),
             Notice::Phase { flow, phase, totals, at, error } => {
                 whole.advance(half, (flow, phase, totals), at, error);
             }

@@ -85,14 +85,6 @@ impl<H: Machine<Shared = Bench>> Split for Duplex<H> {
     fn join_shared(_: Bench, receiver: Bench) -> Bench {
         receiver
     }
-
-    fn sender_report(report: u64) -> u64 {
-        report
-    }
-
-    fn receiver_report(report: u64) -> u64 {
-        report
-    }
 }
 
 fn everywhere(mut test: impl FnMut(Wait)) {

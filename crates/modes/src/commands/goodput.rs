@@ -6,9 +6,10 @@ use pathscope_core::quantity::Frequency;
 use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepared, Refusal};
 use crate::datagrams::DatagramArgs;
 use crate::follow_up::Tests;
-use crate::goodput::GoodputArgs;
+use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
 use crate::limits;
+use crate::load::LoadArgs;
 use crate::registry::{Plan, Test};
 use crate::search::Search;
 
@@ -24,7 +25,7 @@ pub struct GoodputCommand {
     hosts: Vec<String>,
     /// What is measured
     #[command(flatten)]
-    common: GoodputArgs,
+    common: LoadArgs,
     /// What carries it
     #[command(flatten)]
     datagrams: DatagramArgs,
@@ -42,12 +43,8 @@ pub struct GoodputCommand {
 impl Command for GoodputCommand {
     type Tests = Tests;
 
-    fn hosts(&self) -> &[String] {
-        &self.hosts
-    }
-
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
-        let Self { mut common, datagrams, journal, .. } = self;
+        let Self { hosts, mut common, datagrams, journal, .. } = self;
         let instead = "leave probes out with --no-probe";
         let probe = (!self.no_probe).then(|| LatencyPlan::probe_rate(self.probe_rate, instead));
         let probe = probe.transpose()?.map(LatencyPlan::probe);
@@ -57,8 +54,11 @@ impl Command for GoodputCommand {
         }
         let finds_rate = datagrams.find_rate;
         let is_udp = datagrams.is_udp()?;
-        let plan: Plan =
-            if is_udp { datagrams.into_plan(common)?.into() } else { common.into_plan()?.into() };
+        let plan: Plan = if is_udp {
+            datagrams.into_plan(common)?.into()
+        } else {
+            GoodputPlan::of(common)?.into()
+        };
         if is_udp {
             let place = "over UDP: such files are of connections";
             let typed = journal.named().map(|(option, file)| (option, file.is_some()));
@@ -72,6 +72,11 @@ impl Command for GoodputCommand {
             vec![("goodput".to_owned(), test)].into()
         };
         let journal = Some((JournalSubject::Connections, journal));
-        Ok(Prepared { tests, announcement: None, files: Files { journal, ..Files::default() } })
+        Ok(Prepared {
+            hosts,
+            tests,
+            announcement: None,
+            files: Files { journal, ..Files::default() },
+        })
     }
 }

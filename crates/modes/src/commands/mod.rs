@@ -33,20 +33,14 @@ pub struct Typed<Own: Args, Common: Args> {
 
 /// A subcommand that measures, whichever it is.
 pub trait Prepare {
-    /// See [`Command::hosts`].
-    fn hosts(&self) -> &[String];
     /// See [`Command::prepare`].
     fn prepare(self: Box<Self>, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal>;
 }
 
 impl<C: Command<Tests: IntoTests>> Prepare for C {
-    fn hosts(&self) -> &[String] {
-        Command::hosts(self)
-    }
-
     fn prepare(self: Box<Self>, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
-        let Prepared { tests, announcement, files } = Command::prepare(*self, facts)?;
-        Ok(Prepared { tests: tests.into_tests(facts.report_every), announcement, files })
+        let Prepared { hosts, tests, announcement, files } = Command::prepare(*self, facts)?;
+        Ok(Prepared { hosts, tests: tests.into_tests(facts.report_every), announcement, files })
     }
 }
 

@@ -30,10 +30,6 @@ pub struct SurveyCommand {
 impl Command for SurveyCommand {
     type Tests = Tests;
 
-    fn hosts(&self) -> &[String] {
-        self.host.as_slice()
-    }
-
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Tests>, Refusal> {
         let instead = "leave the option out for what is usual";
         let options = SurveyOptions {
@@ -45,6 +41,7 @@ impl Command for SurveyCommand {
         };
         let tests = survey::tests(&options);
         Ok(Prepared {
+            hosts: self.host.into_iter().collect(),
             announcement: Some(survey::announcement(&options, &tests)),
             files: Files { leaves_result: true, ..Files::default() },
             tests: tests.into(),

@@ -1,20 +1,17 @@
-//! The words of a test of datagram goodput: those that it shares with goodput, and its own.
+//! The words of a test of datagram goodput: those that it shares with all loads, and its own.
 
 use clap::Args;
-use pathscope_core::quantity::{BitRate, Bytes};
+use pathscope_core::quantity::Bytes;
 
 use super::{DatagramsPlan, Offload};
-use crate::goodput::{DEFAULT_DURATION, GoodputArgs, part_of, warm_up};
-use crate::latency::Protocol;
 use crate::limits::{self, PlanError};
-use crate::load::{Extent, Pattern, Verify};
+use crate::load::LoadArgs;
 use crate::mode::Mode;
-use crate::span::Span;
 
 /// Fits an Ethernet frame with any usual tunnel around it.
 const DEFAULT_DATAGRAM: Bytes = Bytes(1_400);
 
-/// What was typed beside the words of goodput.
+/// What was typed beside the words of any load.
 #[derive(Args, Clone, Debug)]
 pub struct DatagramArgs {
     /// What carries it: tcp or udp
@@ -34,72 +31,57 @@ pub struct DatagramArgs {
 impl DatagramArgs {
     /// Whether datagrams were asked for. Words of theirs that were typed without that are refused.
     pub fn is_udp(&self) -> Result<bool, PlanError> {
-        let protocol = limits::choice("--protocol", &self.protocol, &Protocol::ALL)?;
-        let stray = [
-            ("--datagram", self.datagram.is_some()),
-            ("--offload", self.offload.is_some()),
-            ("--find-rate", self.find_rate),
-        ];
-        match stray.into_iter().find(|(_, is_typed)| *is_typed) {
-            Some((one, _)) if protocol == Protocol::Tcp => Err(PlanError::Contradiction {
-                one,
-                other: "--protocol tcp",
-                advice: "give --protocol udp with it",
-            }),
-            _ => Ok(protocol == Protocol::Udp),
+        let is_udp = limits::choice("--protocol", &self.protocol, &PROTOCOLS)?;
+        if !is_udp {
+            let stray = [
+                ("--datagram", self.datagram.is_some()),
+                ("--offload", self.offload.is_some()),
+                ("--find-rate", self.find_rate),
+            ];
+            limits::exclude("--protocol tcp", "give --protocol udp with it", &stray)?;
         }
+        Ok(is_udp)
     }
 
-    /// The plan that these words make with those of goodput.
-    pub fn into_plan(self, common: GoodputArgs) -> Result<DatagramsPlan, PlanError> {
-        refuse_words_of_streams(&common)?;
-        let transfer = common.transfer.as_deref().map(|typed| limits::read("--transfer", typed));
-        let transfer: Option<Span<Bytes>> = transfer.transpose()?;
-        if transfer.is_some_and(|transfer| transfer.high.is_some()) {
-            return Err(against(
-                "a range of --transfer",
-                "give one length: flows are not replaced",
-            ));
-        }
-        let extent = match (transfer, common.duration) {
-            (Some(transfer), _) => Extent::TransferBytes(transfer.low),
-            (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
-        };
-        let connections = common.connections.unwrap_or(1);
-        let rate = common.rate.as_deref().map(|typed| limits::read("--rate", typed));
-        let rate: Option<Span<BitRate>> = rate.transpose()?;
-        if rate.is_some_and(|rate| rate.high.is_some()) {
-            return Err(against("a range of --rate", "give one rate"));
-        }
+    /// The plan that these words make with those of any load.
+    pub fn into_plan(self, words: LoadArgs) -> Result<DatagramsPlan, PlanError> {
+        refuse_words_of_streams(&words)?;
+        let transfer = words.transfer()?;
+        let is_range = transfer.is_some_and(|transfer| transfer.high.is_some());
+        let advice = "give one length: flows are not replaced";
+        limits::not_both(["a range of --transfer", "--protocol udp"], is_range, advice)?;
+        let extent = words.extent(transfer);
+        let connections = words.connections.unwrap_or(1);
+        let rate = words.rate(connections)?;
+        let is_range = rate.is_some_and(|rate| rate.high.is_some());
+        limits::not_both(["a range of --rate", "--protocol udp"], is_range, "give one rate")?;
+        let offload = self.offload.as_deref();
+        let offload = offload.map(|typed| limits::choice("--offload", typed, &Offload::ALL));
         let plan = DatagramsPlan {
-            pattern: limits::choice("--pattern", &common.pattern, &Pattern::ALL)?,
+            pattern: words.pattern()?,
             connections,
             extent,
             datagram_bytes: self.datagram.unwrap_or(DEFAULT_DATAGRAM),
-            rate_bps: rate.map(|rate| rate.low).or(part_of(common.total_rate, connections)?),
-            warm_up_ns: warm_up(common.warm_up, extent)?,
-            verify: limits::choice("--verify", &common.verify, &Verify::ALL)?,
-            offload: match &self.offload {
-                Some(typed) => limits::choice("--offload", typed, &Offload::ALL)?,
-                None => Offload::Auto,
-            },
-            engine: common.engine,
-            wait: common.wait,
-            sockets: common.sockets.into_plan()?,
-            client_cpus: common.client_cpus,
-            server_cpus: common.server_cpus,
+            rate_bps: rate.map(|rate| rate.low),
+            warm_up_ns: words.warm_up(extent)?,
+            verify: words.verify()?,
+            offload: offload.transpose()?.unwrap_or_default(),
+            engine: words.engine,
+            wait: words.wait,
+            sockets: words.sockets.into_plan()?,
+            client_cpus: words.client_cpus,
+            server_cpus: words.server_cpus,
         };
         plan.validate()?;
         Ok(plan)
     }
 }
 
-fn against(one: &'static str, advice: &'static str) -> PlanError {
-    PlanError::Contradiction { one, other: "--protocol udp", advice }
-}
+/// What carries a load: whether it is datagrams.
+const PROTOCOLS: [(&str, bool); 2] = [("tcp", false), ("udp", true)];
 
 /// What means something for connections alone.
-fn refuse_words_of_streams(words: &GoodputArgs) -> Result<(), PlanError> {
+fn refuse_words_of_streams(words: &LoadArgs) -> Result<(), PlanError> {
     let strangers = [
         ("--iterations", words.iterations.is_some()),
         ("--connect-limit", words.connect_limit.is_some()),
@@ -112,23 +94,21 @@ fn refuse_words_of_streams(words: &GoodputArgs) -> Result<(), PlanError> {
         ("--burst-count", words.burst_count.is_some()),
         ("--congestion", words.congestion.is_some()),
     ];
-    match strangers.into_iter().find(|(_, is_typed)| *is_typed) {
-        Some((one, _)) => Err(against(one, "it is for connections: leave it out")),
-        None => Ok(()),
-    }
+    limits::exclude("--protocol udp", "it is for connections: leave it out", &strangers)
 }
 
 #[cfg(test)]
 mod tests {
     use clap::Parser;
-    use pathscope_core::quantity::Period;
+    use pathscope_core::quantity::{BitRate, Period};
 
     use super::*;
+    use crate::load::{Extent, Verify};
 
     #[derive(Parser)]
     struct Line {
         #[command(flatten)]
-        common: GoodputArgs,
+        common: LoadArgs,
         #[command(flatten)]
         own: DatagramArgs,
     }

@@ -21,22 +21,11 @@ impl Mode for DatagramsPlan {
     fn validate(&self) -> Result<(), PlanError> {
         limits::in_range("--connections", u64::from(self.connections), &DATAGRAM_FLOWS)?;
         limits::in_range("--datagram", self.datagram_bytes, &DATAGRAM)?;
-        if self.pattern == Pattern::Pushpull {
-            return Err(PlanError::Contradiction {
-                one: "--protocol udp",
-                other: "--pattern pushpull",
-                advice: "datagrams take no turns: choose push, pull or duplex",
-            });
-        }
-        match self.extent {
-            Extent::TransferBytes(transfer) => {
-                limits::in_range("--transfer", transfer, &limits::TRANSFER)?;
-            }
-            Extent::DurationNs(duration) => limits::duration(duration, self.warm_up_ns)?,
-        }
-        if let Some(rate) = self.rate_bps {
-            limits::in_range("--rate", rate, &limits::RATE)?;
-        }
+        let advice = "datagrams take no turns: choose push, pull or duplex";
+        let takes_turns = self.pattern == Pattern::Pushpull;
+        limits::not_both(["--protocol udp", "--pattern pushpull"], takes_turns, advice)?;
+        self.extent.check(self.warm_up_ns)?;
+        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
         self.sockets.validate_datagrams(None)?;
         self.sockets.validate(self.connections)?;
         limits::cpus("--cpu", &self.client_cpus)?;

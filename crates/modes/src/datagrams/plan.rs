@@ -94,7 +94,7 @@ impl DatagramsPlan {
 
     /// Whether this end sends.
     pub fn sends(&self, role: Role) -> bool {
-        if role == Role::Client { self.is_up() } else { self.is_down() }
+        self.pattern.sends(role)
     }
 
     /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What

@@ -5,7 +5,7 @@ use pathscope_core::quantity::{BitRate, Bytes};
 use pathscope_flow::SendWant;
 
 use super::{DatagramsPlan, HEADER_BYTES};
-use crate::load::{Extent, Pattern};
+use crate::load::Extent;
 
 /// What leaves at once is not more than the rate allows in so long, or one datagram: a burst is no longer than
 /// a queue of that much, and there are no more wake-ups than 4,000 a second.
@@ -38,12 +38,7 @@ impl Schedule {
                 ..unending
             },
             Extent::TransferBytes(Bytes(all)) => {
-                // An odd byte is the client's.
-                let bytes = match (plan.pattern, role) {
-                    (Pattern::Duplex, Role::Client) => all - all / 2,
-                    (Pattern::Duplex, Role::Server) => all / 2,
-                    _ => all,
-                };
+                let bytes = plan.pattern.part(role, all);
                 let total = bytes.div_ceil(size);
                 let rest = bytes - total.saturating_sub(1) * size;
                 // A rest that holds no header is made as long as one.

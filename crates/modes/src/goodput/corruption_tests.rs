@@ -28,7 +28,7 @@ fn damage(verify: Verify, edit: Edit) -> (Goodput, Option<Corruption>) {
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
     assert_eq!(agreed(&sim, FlowId(1), &outcome).0, TRANSFER, "the other flow goes on");
-    let found = sim.server_shared().received().corruptions().to_vec();
+    let found = sim.server_shared().corruptions.clone();
     assert!(found.iter().all(|found| found.flow == FLOW) && found.len() < 2, "{found:?}");
     let found = found.into_iter().next().map(|found| found.corruption);
     (sim, found)
@@ -116,7 +116,7 @@ fn two_flows_whose_blocks_are_swapped_are_both_named() {
     }
     let outcome = sim.run(LATE);
     assert_eq!(outcome.ended, Ended::Over, "{outcome}");
-    let mut found = sim.server_shared().received().corruptions().to_vec();
+    let mut found = sim.server_shared().corruptions.clone();
     found.sort_by_key(|found| found.flow);
     let named: Vec<_> =
         found.into_iter().map(|found| (found.flow.0, found.corruption.nature)).collect();

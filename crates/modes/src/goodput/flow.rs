@@ -4,57 +4,16 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Shared, Split,
-    Totals, Want,
+    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Want,
 };
 
 use super::farewell::{Farewell, Noted};
-use super::{GoodputInterval, GoodputPlan, ReceiveShared, Receiver, SendShared, Sender, errors};
-use crate::load::{Extent, FlowReceived, Pattern, ReceiveWindow};
+use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
+use crate::flows::phase_of;
+use crate::load::{Extent, FlowReceived};
 use crate::memory::MemoryNeed;
+use crate::mode::Mode;
 use crate::pattern::SessionKey;
-
-/// What the goodput flows of one worker have in common.
-#[derive(Debug)]
-pub struct GoodputShared {
-    send: SendShared,
-    receive: ReceiveShared,
-}
-
-impl GoodputShared {
-    /// For flows of `plan`.
-    pub fn new(plan: &GoodputPlan) -> Self {
-        let duration_ns = match plan.extent {
-            Extent::DurationNs(duration) => Some(duration.0),
-            Extent::TransferBytes(_) => plan.shape.time_limit_ns.map(|limit| limit.0),
-        };
-        Self {
-            send: SendShared::new(plan.buffers(), plan.pace, duration_ns),
-            receive: ReceiveShared::new(plan.buffers(), plan.verify, plan.warm_up_ns.0),
-        }
-    }
-
-    /// What was received and found wrong.
-    pub fn received(&self) -> &ReceiveShared {
-        &self.receive
-    }
-
-    /// How long the plan's own pauses kept its flows from sending.
-    pub fn paused_ns(&self) -> u64 {
-        self.send.paused_ns()
-    }
-}
-
-impl Shared for GoodputShared {
-    type Report = GoodputInterval;
-
-    fn report(&mut self, now: Tick) -> GoodputInterval {
-        GoodputInterval {
-            sent_bytes: self.send.report(now).sent_bytes,
-            received_bytes: self.receive.report(now).received_bytes,
-        }
-    }
-}
 
 impl GoodputPlan {
     /// What a server remembers of such flows, whose bytes are compared with a table that all have in common.
@@ -72,7 +31,7 @@ impl GoodputPlan {
 #[derive(Debug)]
 pub struct GoodputFlow {
     sender: Sender,
-    receiver: Receiver,
+    pub(super) receiver: Receiver,
     turns: Option<Turns>,
     /// How it ends by itself; absent where all sockets stay open until both ends have reported.
     farewell: Option<Farewell>,
@@ -90,6 +49,14 @@ struct Turns {
 }
 
 impl Turns {
+    /// As `role` takes them.
+    fn of(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Self {
+        let (push, pull) = (plan.push_bytes.0, plan.pull_bytes.0);
+        let sends_first = role == Role::Client;
+        let (send_bytes, receive_bytes) = if sends_first { (push, pull) } else { (pull, push) };
+        Self { send_bytes, receive_bytes, sends_first, total }
+    }
+
     /// How many bytes this end may send now, having sent and received so many.
     fn may_send(&self, sent: u64, received: u64) -> u64 {
         let cycles_received = received / self.receive_bytes;
@@ -116,38 +83,32 @@ impl GoodputFlow {
     pub fn new(plan: &GoodputPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
         let from_client = role == Role::Client;
         let total = plan.transfer_of(flow);
-        let turns = turns(plan, role, total);
-        let (send_end, receive_end) = ends(plan, role, (turns, total));
+        let turns = plan.takes_turns().then(|| Turns::of(plan, role, total));
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
         let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
             sender: Sender::new(
                 session.stream(flow.0, from_client),
-                send_end,
+                end_of(plan, role, total),
                 draws(from_client),
                 plan.rate_of(flow),
             ),
             receiver: Receiver::new(
                 session.stream(flow.0, !from_client),
-                receive_end,
+                end_of(plan, role.peer(), total),
                 draws(!from_client),
-            )
-            .overtaken(plan.replaces() && !from_client),
+                plan.replaces() && !from_client,
+            ),
             turns,
             farewell,
         }
-    }
-
-    /// Received bytes a second, in bits, over this flow's own time; none of a flow that is too short to have a rate.
-    pub fn own_rate_bps(&self) -> Option<f64> {
-        self.receiver.own_rate_bps()
     }
 
     /// What it received, beside others in the same window.
     pub fn received(&self, plan: &GoodputPlan) -> FlowReceived {
         FlowReceived {
             flow: self.id(),
-            bytes: self.receiver.in_common_window(),
+            bytes: self.receiver.counted.for_all(),
             is_brief: self.receiver.is_brief(),
             is_whole: matches!(plan.extent, Extent::TransferBytes(_))
                 && self.phase() == Phase::Done
@@ -157,7 +118,7 @@ impl GoodputFlow {
 
     /// Whether either end stopped before it had sent what was agreed: the run was ended.
     pub fn is_cut(&self) -> bool {
-        self.sender.is_cut() || self.receiver.is_cut()
+        self.sender.is_cut || self.receiver.is_cut
     }
 
     /// Whether this end ended it by a reset: the kernel has forgotten what it knew of the connection.
@@ -168,19 +129,12 @@ impl GoodputFlow {
     /// Whether `sent` bytes are less than what was agreed that `role` sends on a flow: the other end has
     /// to be told of an end that stops before its time.
     pub fn is_short(plan: &GoodputPlan, role: Role, flow: FlowId, sent: u64) -> bool {
-        let total = plan.transfer_of(flow);
-        let (end, _) = ends(plan, role, (turns(plan, role, total), total));
-        end.is_none_or(|end| sent < end)
+        end_of(plan, role, plan.transfer_of(flow)).is_none_or(|end| sent < end)
     }
 
     /// What is missing, where it was ended while it was under way.
     pub fn unfinished(&self) -> FlowError {
         errors::unfinished(self.sender.progress(), self.receiver.progress())
-    }
-
-    /// What this flow received in the window that counts.
-    pub fn window(&self) -> ReceiveWindow {
-        self.receiver.window()
     }
 
     fn is_failed(&self) -> bool {
@@ -191,7 +145,7 @@ impl GoodputFlow {
     /// nothing being agreed, has had its last turn.
     fn end_turns(&mut self) {
         let is_open = self.turns.is_some_and(|turns| turns.total.is_none());
-        if self.receiver.is_done() && (is_open || self.turns.is_some() && self.receiver.is_cut()) {
+        if self.receiver.is_done() && (is_open || self.turns.is_some() && self.receiver.is_cut) {
             self.sender.end_here();
         }
     }
@@ -205,8 +159,8 @@ impl GoodputFlow {
     fn take_leave(&mut self) {
         if let (true, Some(farewell)) = (self.is_exchanged(), &mut self.farewell) {
             let is_cut =
-                if farewell.is_server() { self.sender.is_cut() } else { self.receiver.is_cut() };
-            farewell.begin(self.receiver.position(), is_cut);
+                if farewell.is_server() { self.sender.is_cut } else { self.receiver.is_cut };
+            farewell.begin(self.receiver.position, is_cut);
         }
     }
 
@@ -236,51 +190,27 @@ impl GoodputFlow {
         let (taken, noted) = farewell.received(bytes);
         match noted {
             Noted::Partly => {}
-            Noted::Count(count) if count == self.sender.position() => {}
+            Noted::Count(count) if count == self.sender.position => {}
             Noted::Count(count) => {
-                self.receiver.fail(errors::short_count(self.sender.position(), count));
+                self.receiver.fail(errors::short_count(self.sender.position, count));
             }
-            Noted::Nonsense => self.receiver.fail(errors::too_many(self.receiver.position())),
+            Noted::Nonsense => self.receiver.fail(errors::too_many(self.receiver.position)),
         }
         Consumed(taken)
     }
 }
 
-fn turns(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Option<Turns> {
-    let (push, pull) = (plan.push_bytes.0, plan.pull_bytes.0);
-    let (send_bytes, receive_bytes) =
-        if role == Role::Client { (push, pull) } else { (pull, push) };
-    (plan.pattern == Pattern::Pushpull).then_some(Turns {
-        send_bytes,
-        receive_bytes,
-        sends_first: role == Role::Client,
-        total,
-    })
-}
-
-/// Where the stream ends that this end sends, and the one it receives; `None`: not known before.
-fn ends(
-    plan: &GoodputPlan,
-    role: Role,
-    (turns, total): (Option<Turns>, Option<u64>),
-) -> (Option<u64>, Option<u64>) {
-    let is_client = role == Role::Client;
-    match plan.pattern {
-        Pattern::Push if is_client => (total, Some(0)),
-        Pattern::Push => (Some(0), total),
-        Pattern::Pull if is_client => (Some(0), total),
-        Pattern::Pull => (total, Some(0)),
-        Pattern::Duplex => {
-            // An odd byte is the client's.
-            let of_client = total.map(|total| total - total / 2);
-            let of_server = total.map(|total| total / 2);
-            if is_client { (of_client, of_server) } else { (of_server, of_client) }
-        }
-        Pattern::Pushpull => {
-            let send = turns.zip(total).map(|(turns, total)| turns.share(total));
-            (send, send.zip(total).map(|(send, total)| total - send))
-        }
+/// Where the stream ends that `role` sends, of so many bytes in both directions together; `None`: not known before.
+fn end_of(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Option<u64> {
+    if !plan.sends_bytes(role) {
+        return Some(0);
     }
+    let total = total?;
+    Some(if plan.takes_turns() {
+        Turns::of(plan, role, Some(total)).share(total)
+    } else {
+        plan.pattern.part(role, total)
+    })
 }
 
 impl Machine for GoodputFlow {
@@ -296,23 +226,23 @@ impl Machine for GoodputFlow {
         if self.is_failed() {
             // What fails while the run goes on is reset, so that the other end hears of it at once.
             let reset = self.farewell.is_some().then_some(Close::Reset);
-            return Want { close: self.receiver.take_close().or(reset), ..Want::NOTHING };
+            return Want { close: self.receiver.close.take().or(reset), ..Want::NOTHING };
         }
         self.take_leave();
         if let Some(farewell) = self.farewell.as_ref().filter(|it| !it.is_before()) {
             return farewell.want();
         }
         let most = match self.turns {
-            Some(turns) => turns.may_send(self.sender.position(), self.receiver.position()),
+            Some(turns) => turns.may_send(self.sender.position, self.receiver.position),
             None => u64::MAX,
         };
-        let (send, wake) = self.sender.offer(&shared.send, most, now);
+        let (send, wake) = self.sender.offer(shared, most, now);
         let wake = wake.filter(|_| !self.sender.is_done());
         if self.is_exchanged() && self.farewell.is_some() {
             // Its time was up, and that was all there was.
             return self.want(shared, now);
         }
-        let receive = self.receiver.want(&mut shared.receive, now);
+        let receive = self.receiver.want(shared, now);
         let wake = [wake, receive.wake].into_iter().flatten().min();
         let Want { recv, close, weigh, .. } = receive;
         Want { send, recv, wake, close, weigh, ..Want::NOTHING }
@@ -326,7 +256,7 @@ impl Machine for GoodputFlow {
     ) {
         match &self.farewell {
             Some(farewell) if farewell.sends() => farewell.gather(gather),
-            _ => self.sender.gather(&shared.send, lane, gather),
+            _ => self.sender.gather(shared, lane, gather),
         }
     }
 
@@ -335,7 +265,7 @@ impl Machine for GoodputFlow {
     fn sent(&mut self, shared: &mut GoodputShared, lane: Lane, amount: usize, at: Tick) {
         match &mut self.farewell {
             Some(farewell) if farewell.sends() => farewell.sent(amount),
-            _ => self.sender.sent(&mut shared.send, lane, amount, at),
+            _ => self.sender.sent(shared, lane, amount, at),
         }
     }
 
@@ -348,7 +278,7 @@ impl Machine for GoodputFlow {
         now: Tick,
     ) -> Consumed {
         if self.farewell.is_none() {
-            return self.receiver.received(&mut shared.receive, lane, bytes, meta, now);
+            return self.receiver.received(shared, lane, bytes, meta, now);
         }
         if self.is_exchanged() {
             return self.hear_note(bytes);
@@ -358,13 +288,13 @@ impl Machine for GoodputFlow {
         if data.is_empty() {
             return Consumed(0);
         }
-        self.receiver.received(&mut shared.receive, lane, data, meta, now)
+        self.receiver.received(shared, lane, data, meta, now)
     }
 
     fn event(&mut self, shared: &mut GoodputShared, event: Event, now: Tick) {
         self.hear_leave(event);
-        self.sender.event(&mut shared.send, event, now);
-        self.receiver.event(&mut shared.receive, event, now);
+        self.sender.event(shared, event, now);
+        self.receiver.event(shared, event, now);
         if matches!(event, Event::PeerTotal(_)) {
             self.end_turns();
         }
@@ -372,18 +302,13 @@ impl Machine for GoodputFlow {
     }
 
     fn phase(&self) -> Phase {
-        match (self.is_failed(), self.sender.is_done(), self.receiver.is_done()) {
-            (true, ..) => Phase::Failed,
-            (false, true, true) if self.farewell.as_ref().is_none_or(Farewell::is_over) => {
-                Phase::Done
-            }
-            (false, true, _) => Phase::SendingDone,
-            (false, false, _) => Phase::Running,
-        }
+        let has_parted = self.farewell.as_ref().is_none_or(Farewell::is_over);
+        let has_received = self.receiver.is_done() && has_parted;
+        phase_of(self.is_failed(), self.sender.is_done(), has_received)
     }
 
     fn totals(&self) -> Totals {
-        Totals { sent: self.sender.position(), received: self.receiver.position() }
+        Totals { sent: self.sender.position, received: self.receiver.position }
     }
 
     fn error(&self) -> Option<FlowError> {
@@ -408,19 +333,13 @@ impl Split for GoodputFlow {
         Self { sender, receiver, turns: None, farewell: None }
     }
 
-    fn split_shared(shared: GoodputShared) -> (SendShared, ReceiveShared) {
-        (shared.send, shared.receive)
+    fn split_shared(shared: GoodputShared) -> (GoodputShared, GoodputShared) {
+        (shared.clone(), shared)
     }
 
-    fn join_shared(send: SendShared, receive: ReceiveShared) -> GoodputShared {
-        GoodputShared { send, receive }
-    }
-
-    fn sender_report(report: GoodputInterval) -> GoodputInterval {
-        report
-    }
-
-    fn receiver_report(report: GoodputInterval) -> GoodputInterval {
-        report
+    fn join_shared(send: GoodputShared, receive: GoodputShared) -> GoodputShared {
+        let sent_bytes = send.interval.sent_bytes;
+        let interval = GoodputInterval { sent_bytes, ..receive.interval };
+        GoodputShared { interval, paused_ns: send.paused_ns, ..receive }
     }
 }

@@ -19,6 +19,7 @@ mod results;
 mod runs;
 mod send;
 mod shape;
+mod shared;
 mod summary;
 mod verdict;
 
@@ -31,15 +32,14 @@ mod tests;
 #[cfg(test)]
 mod window_tests;
 
-pub use args::GoodputArgs;
-pub(crate) use args::{DEFAULT_DURATION, part_of, warm_up};
 pub use both_ends::disagreements;
-pub use flow::{GoodputFlow, GoodputShared};
+pub use flow::GoodputFlow;
 pub use pace::{Burst, Pace};
-pub use plan::GoodputPlan;
-pub use receive::{ReceiveShared, Receiver};
-pub use send::{SendShared, Sender};
-pub use shape::{BufferRange, DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
+pub use plan::{BufferRange, GoodputPlan};
+pub use receive::Receiver;
+pub use send::Sender;
+pub use shape::{DEFAULT_CONNECT_LIMIT, Iterations, Shape, Shutdown};
+pub use shared::GoodputShared;
 pub use summary::{DirectionSummary, FailureTimes, GoodputInterval, GoodputSummary};
 pub use verdict::verdict;
 

@@ -64,7 +64,7 @@ impl Mode for GoodputPlan {
 
     /// Nothing where that is not the same throughout, as where the two ends take turns.
     fn offered(&self) -> Option<Offered> {
-        if self.pattern == Pattern::Pushpull {
+        if self.takes_turns() {
             return None;
         }
         let rate_bps = self.rate_bps.map(|rate| rate.0 as f64);
@@ -84,7 +84,7 @@ impl Mode for GoodputPlan {
     }
 
     fn sends_bytes(&self, role: Role) -> bool {
-        if role == Role::Client { self.is_up() } else { self.is_down() }
+        self.pattern.sends(role)
     }
 
     fn told_as(&self, _: Role) -> ToldAs {

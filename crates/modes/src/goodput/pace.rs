@@ -32,29 +32,25 @@ pub struct Burst {
 }
 
 impl Pace {
-    pub(super) fn validate(self, rate: Option<BitRate>) -> Result<(), PlanError> {
-        if let Some(period) = self.period_ns {
-            limits::in_range("--rate-period", period, &RATE_PERIOD)?;
-        }
+    /// Whether this can be kept at such a rate.
+    pub(super) fn check(self, rate: Option<BitRate>) -> Result<(), PlanError> {
+        limits::in_range("--rate-period", self.period_ns, &RATE_PERIOD)?;
         if let Some(Burst { sends, pause_ns }) = self.burst {
             limits::in_range("--burst-count", u64::from(sends), &BURST)?;
             limits::in_range("--burst-delay", pause_ns, &BURST_PAUSE)?;
         }
-        if let (Some(low), Some(high)) = (rate, self.rate_most_bps) {
-            limits::in_range("--rate", high, &limits::RATE)?;
-            limits::ordered("--rate", low, high)?;
+        if let Some(low) = rate {
+            limits::upper_end("--rate", low, self.rate_most_bps, &limits::RATE)?;
         }
-        let against = |one, other, advice| Err(PlanError::Contradiction { one, other, advice });
-        match (rate, self.period_ns, self.burst) {
-            (Some(_), _, Some(_)) => against("--rate", "--burst-count", "leave one of them out"),
-            (None, ..) if self.rate_most_bps.is_some() => {
-                against("a range of rates", "no --rate", "say with --rate where it begins")
-            }
-            (None, Some(_), _) => {
-                against("--rate-period", "no --rate", "say with --rate how much a period holds")
-            }
-            _ => Ok(()),
-        }
+        let is_rated = rate.is_some();
+        let is_twice = is_rated && self.burst.is_some();
+        limits::not_both(["--rate", "--burst-count"], is_twice, "leave one of them out")?;
+        let is_open = !is_rated && self.rate_most_bps.is_some();
+        let advice = "say with --rate where it begins";
+        limits::not_both(["a range of rates", "no --rate"], is_open, advice)?;
+        let is_empty = !is_rated && self.period_ns.is_some();
+        let advice = "say with --rate how much a period holds";
+        limits::not_both(["--rate-period", "no --rate"], is_empty, advice)
     }
 }
 

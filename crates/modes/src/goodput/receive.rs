@@ -4,14 +4,15 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Shared,
-    Totals, Want,
+    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals,
+    Want,
 };
 
 use super::counted_window::CountedWindow;
-use super::{BufferRange, FlowCorruption, GoodputInterval, errors};
+use super::{BufferRange, FlowCorruption, GoodputShared, errors};
 use crate::draw::Draws;
-use crate::load::{FEWEST_RECEIVES, ReceiveWindow, Verify};
+use crate::flows::phase_of;
+use crate::load::{FEWEST_RECEIVES, Verify};
 use crate::pattern::{Examination, StreamKey};
 
 /// Wrong bytes are judged after this time at the latest, with what evidence has come by then.
@@ -34,66 +35,6 @@ pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
 /// Of a flow that has not started.
 const NOT_STARTED: u64 = u64::MAX;
 
-/// Corruptions that are kept one by one; all are counted.
-const CORRUPTIONS_KEPT: usize = 64;
-
-/// What the receiving flows of a worker have in common.
-#[derive(Debug)]
-pub struct ReceiveShared {
-    buffers: BufferRange,
-    verify: Verify,
-    warm_up_ns: u64,
-    started: Option<Tick>,
-    received_bytes: u64,
-    window: ReceiveWindow,
-    corruptions: Vec<FlowCorruption>,
-}
-
-impl ReceiveShared {
-    /// Each receive moves at most what is drawn from `buffers`; what comes in the first `warm_up_ns` is checked but
-    /// stands outside the window that counts.
-    pub fn new(buffers: BufferRange, verify: Verify, warm_up_ns: u64) -> Self {
-        Self {
-            buffers,
-            verify,
-            warm_up_ns,
-            started: None,
-            received_bytes: 0,
-            window: ReceiveWindow::default(),
-            corruptions: Vec::new(),
-        }
-    }
-
-    /// What all flows of this worker received in the window that counts.
-    pub fn window(&self) -> ReceiveWindow {
-        self.window
-    }
-
-    /// The first corruptions.
-    pub fn corruptions(&self) -> &[FlowCorruption] {
-        &self.corruptions
-    }
-
-    /// Time since the first flow of this worker started.
-    fn since_start(&self, now: Tick) -> u64 {
-        now.nanos_since(self.started.unwrap_or(now))
-    }
-
-    fn keep(&mut self, corruption: FlowCorruption) {
-        if self.corruptions.len() < CORRUPTIONS_KEPT {
-            self.corruptions.push(corruption);
-        }
-    }
-}
-
-impl Shared for ReceiveShared {
-    type Report = GoodputInterval;
-
-    fn report(&mut self, _now: Tick) -> GoodputInterval {
-        GoodputInterval { sent_bytes: 0, received_bytes: std::mem::take(&mut self.received_bytes) }
-    }
-}
-
 /// The receiving half: compares each byte with what it must be.
 #[derive(Debug)]
 #[expect(
@@ -103,15 +44,15 @@ impl Shared for ReceiveShared {
 pub struct Receiver {
     key: StreamKey,
     /// Bytes received and found right.
-    position: u64,
+    pub(super) position: u64,
     /// Where the stream ends, once that is known.
     end: Option<u64>,
     /// What the size of each receive is drawn from.
     draws: Draws,
     /// Whether the other end has told its total.
     told: bool,
-    /// That is less than was agreed.
-    is_cut: bool,
+    /// That is less than was agreed: the other end stopped before it had sent it.
+    pub(super) is_cut: bool,
     closed: bool,
     /// The other end says that it has failed there.
     peer_failed: bool,
@@ -121,7 +62,8 @@ pub struct Receiver {
     may_overtake: bool,
     /// When it started, in time since the first flow did; the highest number: it has not.
     start_ns: u64,
-    counted: CountedWindow,
+    /// What it received in the window that counts.
+    pub(super) counted: CountedWindow,
     examination: Option<Box<Examination>>,
     /// When the examination ends.
     judge_at: Tick,
@@ -130,13 +72,14 @@ pub struct Receiver {
     stalled_at: Tick,
     is_last_call: bool,
     /// A connection whose data is wrong is reset, once.
-    close: Option<Close>,
+    pub(super) close: Option<Close>,
     error: Option<Box<FlowError>>,
 }
 
 impl Receiver {
-    /// Expects `end` bytes, or as many as the other end will say it sent.
-    pub fn new(key: StreamKey, end: Option<u64>, draws: Draws) -> Self {
+    /// Expects `end` bytes, or as many as the other end will say it sent; which may close before word of it comes that it
+    /// was stopped, or not.
+    pub(super) fn new(key: StreamKey, end: Option<u64>, draws: Draws, may_overtake: bool) -> Self {
         Self {
             key,
             position: 0,
@@ -147,7 +90,7 @@ impl Receiver {
             closed: false,
             peer_failed: false,
             away: false,
-            may_overtake: false,
+            may_overtake,
             start_ns: NOT_STARTED,
             counted: CountedWindow::default(),
             examination: None,
@@ -159,13 +102,8 @@ impl Receiver {
         }
     }
 
-    /// The other end may close before word of it comes that it was stopped.
-    pub(super) fn overtaken(self, may_overtake: bool) -> Self {
-        Self { may_overtake, ..self }
-    }
-
     /// What may be taken now.
-    fn appetite(&self, shared: &ReceiveShared) -> RecvWant {
+    fn appetite(&self, shared: &GoodputShared) -> RecvWant {
         if !self.is_started() || self.is_done() || self.closed || self.error.is_some() {
             RecvWant::Nothing
         } else {
@@ -173,16 +111,6 @@ impl Receiver {
             let buffer = if low == high { low } else { self.draws.within(low, high) };
             RecvWant::UpTo(usize::try_from(buffer).unwrap_or(usize::MAX))
         }
-    }
-
-    /// What this flow received in the window that counts.
-    pub fn window(&self) -> ReceiveWindow {
-        self.counted.window()
-    }
-
-    /// Bytes that it received in the window of all flows.
-    pub fn in_common_window(&self) -> u64 {
-        self.counted.for_all()
     }
 
     /// Whether it took too few receives for a rate.
@@ -195,13 +123,8 @@ impl Receiver {
         if self.is_brief() {
             return None;
         }
-        let length_ns = self.window().last_ns?.saturating_sub(self.start_ns);
+        let length_ns = self.counted.window().last_ns?.saturating_sub(self.start_ns);
         (length_ns > 0).then(|| self.position as f64 * 8e9 / length_ns as f64)
-    }
-
-    /// Whether the other end stopped before it had sent what was agreed.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut
     }
 
     /// Bytes received, and where the stream ends.
@@ -219,16 +142,12 @@ impl Receiver {
         usize::try_from(room).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn position(&self) -> u64 {
-        self.position
-    }
-
     pub(super) fn is_done(&self) -> bool {
         self.is_started() && self.end.is_some_and(|end| self.position >= end)
     }
 
     /// The other end has sent `total` bytes and will send no more.
-    pub(super) fn told(&mut self, total: u64, shared: &mut ReceiveShared, now: Tick) {
+    pub(super) fn told(&mut self, total: u64, shared: &mut GoodputShared, now: Tick) {
         self.told = true;
         self.await_more(now);
         if total < self.position || self.end.is_some_and(|agreed| total > agreed) {
@@ -249,7 +168,7 @@ impl Receiver {
     }
 
     /// Nothing has come for long.
-    fn call_last(&mut self, shared: &mut ReceiveShared, now: Tick) {
+    fn call_last(&mut self, shared: &mut GoodputShared, now: Tick) {
         if !std::mem::replace(&mut self.is_last_call, true) {
             self.stalled_at = now.plus_nanos(LAST_CALL_NS);
             return;
@@ -276,11 +195,6 @@ impl Receiver {
         self.start_ns != NOT_STARTED
     }
 
-    /// How to close now, if at all; said once.
-    pub(super) fn take_close(&mut self) -> Option<Close> {
-        self.close.take()
-    }
-
     pub(super) fn fail(&mut self, error: FlowError) {
         if self.error.is_none() {
             self.close = (error.kind != FlowErrorKind::Network).then_some(Close::Reset);
@@ -289,7 +203,7 @@ impl Receiver {
     }
 
     /// Takes right bytes, begins or goes on with an examination of wrong ones.
-    fn take(&mut self, bytes: &[u8], shared: &mut ReceiveShared, now: Tick) -> usize {
+    fn take(&mut self, bytes: &[u8], shared: &mut GoodputShared, now: Tick) -> usize {
         if let Some(examination) = &mut self.examination {
             if examination.add(bytes) {
                 self.judge(shared);
@@ -316,7 +230,7 @@ impl Receiver {
     }
 
     /// Ends the examination: the flow fails, and says of what.
-    fn judge(&mut self, shared: &mut ReceiveShared) {
+    fn judge(&mut self, shared: &mut GoodputShared) {
         if let Some(examination) = self.examination.take() {
             self.judge_at = Tick::NEVER;
             let corruption = examination.judge();
@@ -325,15 +239,15 @@ impl Receiver {
         }
     }
 
-    fn count(&mut self, right: usize, shared: &mut ReceiveShared, now: Tick) {
+    fn count(&mut self, right: usize, shared: &mut GoodputShared, now: Tick) {
         let bytes = right as u64;
-        shared.received_bytes += bytes;
+        shared.interval.received_bytes += bytes;
         let since_start = shared.since_start(now);
         self.counted.record(bytes, since_start, (&mut shared.window, shared.warm_up_ns));
     }
 
     /// After the other end closed or told its total: whether what is missing can still come.
-    fn check_close(&mut self, shared: &mut ReceiveShared) {
+    fn check_close(&mut self, shared: &mut GoodputShared) {
         if self.closed && !self.is_done() {
             self.judge(shared);
             // While the control connection is lost, nobody will say where the stream ends.
@@ -347,7 +261,7 @@ impl Receiver {
 }
 
 impl Machine for Receiver {
-    type Shared = ReceiveShared;
+    type Shared = GoodputShared;
 
     const CLOCK: ClockNeed = ClockNeed::EveryTurn;
 
@@ -355,7 +269,7 @@ impl Machine for Receiver {
         FlowId(self.key.flow())
     }
 
-    fn want(&mut self, shared: &mut ReceiveShared, now: Tick) -> Want {
+    fn want(&mut self, shared: &mut GoodputShared, now: Tick) -> Want {
         if now >= self.judge_at {
             self.judge_at = Tick::NEVER;
             self.may_overtake = false;
@@ -382,18 +296,18 @@ impl Machine for Receiver {
         let stalled_at = if is_awaited { self.stalled_at } else { Tick::NEVER };
         let wake = opens_at.unwrap_or(Tick::NEVER).min(self.judge_at).min(stalled_at);
         let wake = (wake != Tick::NEVER).then_some(wake);
-        Want { recv, wake, close: self.take_close(), weigh, ..Want::NOTHING }
+        Want { recv, wake, close: self.close.take(), weigh, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data ReceiveShared, _: Lane, _: &mut Gather<'data>) {}
+    fn gather<'data>(&'data self, _: &'data GoodputShared, _: Lane, _: &mut Gather<'data>) {}
 
-    fn fill(&mut self, _: &mut ReceiveShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
+    fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
-    fn sent(&mut self, _: &mut ReceiveShared, _: Lane, _: usize, _: Tick) {}
+    fn sent(&mut self, _: &mut GoodputShared, _: Lane, _: usize, _: Tick) {}
 
     fn received(
         &mut self,
-        shared: &mut ReceiveShared,
+        shared: &mut GoodputShared,
         _: Lane,
         bytes: &[u8],
         _: RecvMeta,
@@ -412,7 +326,7 @@ impl Machine for Receiver {
         Consumed(bytes.len())
     }
 
-    fn event(&mut self, shared: &mut ReceiveShared, event: Event, now: Tick) {
+    fn event(&mut self, shared: &mut GoodputShared, event: Event, now: Tick) {
         match event {
             Event::Start => {
                 self.start_ns = now.nanos_since(*shared.started.get_or_insert(now));
@@ -452,11 +366,7 @@ impl Machine for Receiver {
     }
 
     fn phase(&self) -> Phase {
-        match (&self.error, self.is_done()) {
-            (Some(_), _) => Phase::Failed,
-            (None, true) => Phase::Done,
-            (None, false) => Phase::Running,
-        }
+        phase_of(self.error.is_some(), self.is_done(), self.is_done())
     }
 
     fn totals(&self) -> Totals {

@@ -63,9 +63,9 @@ impl Flow<GoodputPlan> for GoodputFlow {
     fn worker_report<S: System>(plan: &GoodputPlan, left: &Left<'_, Self, S>) -> GoodputWorker {
         let flows = left.flows.iter().filter(|_| !plan.replaces());
         let report = GoodputReport {
-            window: left.shared.received().window(),
-            paused_ns: left.shared.paused_ns(),
-            corruptions: left.shared.received().corruptions().to_vec(),
+            window: left.shared.window,
+            paused_ns: left.shared.paused_ns,
+            corruptions: left.shared.corruptions.clone(),
             ..GoodputReport::default()
         };
         let received = flows.map(|(flow, _)| flow.received(plan)).collect();
@@ -81,7 +81,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             error,
             is_cut: self.is_cut(),
             is_reset: self.is_reset(),
-            own_rate_bps: self.own_rate_bps(),
+            own_rate_bps: self.receiver.own_rate_bps(),
             ended_at: self.ended_at(),
         })
     }

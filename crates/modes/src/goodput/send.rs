@@ -5,60 +5,26 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::BitRate;
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Shared, Totals,
-    Want,
+    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
 };
 
 use super::pace::{self, Bursts, Leave};
 use super::receive::PEER_FAILED_NS;
-use super::{BufferRange, GoodputInterval, Pace, errors};
+use super::{BufferRange, GoodputShared, errors};
 use crate::draw::Draws;
+use crate::flows::phase_of;
 use crate::pattern::StreamKey;
-
-/// What the sending flows of a worker have in common.
-#[derive(Clone, Copy, Debug)]
-pub struct SendShared {
-    buffers: BufferRange,
-    pace: Pace,
-    duration_ns: Option<u64>,
-    /// When the first flow started.
-    begun: Option<Tick>,
-    sent_bytes: u64,
-    /// Of all flows: how long they were to pause between bursts.
-    paused_ns: u64,
-}
-
-impl SendShared {
-    /// Each send moves at most what is drawn from `buffers`; each flow keeps to `pace`, and all stop
-    /// `duration_ns` after the first has started.
-    pub fn new(buffers: BufferRange, pace: Pace, duration_ns: Option<u64>) -> Self {
-        Self { buffers, pace, duration_ns, begun: None, sent_bytes: 0, paused_ns: 0 }
-    }
-
-    /// How long the pauses between bursts kept all flows of this worker from sending.
-    pub(super) fn paused_ns(&self) -> u64 {
-        self.paused_ns
-    }
-}
-
-impl Shared for SendShared {
-    type Report = GoodputInterval;
-
-    fn report(&mut self, _now: Tick) -> GoodputInterval {
-        GoodputInterval { sent_bytes: std::mem::take(&mut self.sent_bytes), received_bytes: 0 }
-    }
-}
 
 /// The sending half: hands out the stream from where it stands, as fast as it may.
 #[derive(Debug)]
 pub struct Sender {
     key: StreamKey,
     /// Bytes the kernel took.
-    position: u64,
+    pub(super) position: u64,
     /// Where the stream ends, once that is known.
     end: Option<u64>,
     /// It was stopped before that.
-    is_cut: bool,
+    pub(super) is_cut: bool,
     /// What the size of each send is drawn from.
     draws: Draws,
     rate: Option<BitRate>,
@@ -93,7 +59,7 @@ impl Sender {
     /// What may be sent now, at most `most` bytes, and when to ask again if that is nothing.
     pub(super) fn offer(
         &mut self,
-        shared: &SendShared,
+        shared: &GoodputShared,
         most: u64,
         now: Tick,
     ) -> (SendWant, Option<Tick>) {
@@ -123,7 +89,7 @@ impl Sender {
     fn time_is_up(&mut self) {
         if self.gone_at != Tick::NEVER && !self.is_done() {
             self.stop_at = Tick::NEVER;
-            self.fail(errors::failed_there("sending", &self.sent_so_far()));
+            self.fail(errors::failed_there("sending", &errors::sent(self.progress())));
         }
         self.end_here();
     }
@@ -134,22 +100,9 @@ impl Sender {
         self.end = Some(self.end.map_or(self.position, |end| end.min(self.position)));
     }
 
-    /// Whether it was stopped before it had sent what was agreed.
-    pub(super) fn is_cut(&self) -> bool {
-        self.is_cut
-    }
-
-    fn sent_so_far(&self) -> String {
-        errors::sent(self.progress())
-    }
-
     /// Bytes sent, and where the stream ends.
     pub(super) fn progress(&self) -> errors::Progress {
         (self.position, self.end)
-    }
-
-    pub(super) fn position(&self) -> u64 {
-        self.position
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -166,7 +119,7 @@ fn stream(max: u64) -> SendWant {
 }
 
 impl Machine for Sender {
-    type Shared = SendShared;
+    type Shared = GoodputShared;
 
     const CLOCK: ClockNeed = ClockNeed::EveryTurn;
 
@@ -174,7 +127,7 @@ impl Machine for Sender {
         FlowId(self.key.flow())
     }
 
-    fn want(&mut self, shared: &mut SendShared, now: Tick) -> Want {
+    fn want(&mut self, shared: &mut GoodputShared, now: Tick) -> Want {
         if self.phase().is_over() {
             return Want::NOTHING;
         }
@@ -182,13 +135,13 @@ impl Machine for Sender {
         Want { send, wake, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data SendShared, _: Lane, gather: &mut Gather<'data>) {
+    fn gather<'data>(&'data self, _: &'data GoodputShared, _: Lane, gather: &mut Gather<'data>) {
         self.key.gather(self.position, gather.room(), gather);
     }
 
-    fn fill(&mut self, _: &mut SendShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
+    fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
-    fn sent(&mut self, shared: &mut SendShared, _: Lane, amount: usize, at: Tick) {
+    fn sent(&mut self, shared: &mut GoodputShared, _: Lane, amount: usize, at: Tick) {
         self.position += amount as u64;
         self.draws.advance();
         if let Some(burst) = shared.pace.burst {
@@ -198,12 +151,12 @@ impl Machine for Sender {
                 shared.paused_ns += until.min(self.stop_at).nanos_since(at);
             }
         }
-        shared.sent_bytes += amount as u64;
+        shared.interval.sent_bytes += amount as u64;
     }
 
     fn received(
         &mut self,
-        _: &mut SendShared,
+        _: &mut GoodputShared,
         _: Lane,
         _: &[u8],
         _: RecvMeta,
@@ -212,11 +165,11 @@ impl Machine for Sender {
         Consumed(0)
     }
 
-    fn event(&mut self, shared: &mut SendShared, event: Event, now: Tick) {
+    fn event(&mut self, shared: &mut GoodputShared, event: Event, now: Tick) {
         match event {
             Event::Start => {
                 self.started = now;
-                let begun = *shared.begun.get_or_insert(now);
+                let begun = *shared.started.get_or_insert(now);
                 self.stop_at =
                     shared.duration_ns.map_or(Tick::NEVER, |duration| begun.plus_nanos(duration));
             }
@@ -226,18 +179,14 @@ impl Machine for Sender {
                 self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
             Event::Reset { errno, .. } if !self.is_done() => {
-                self.fail(errors::reset(errno, "sending", &self.sent_so_far()));
+                self.fail(errors::reset(errno, "sending", &errors::sent(self.progress())));
             }
             _ => {}
         }
     }
 
     fn phase(&self) -> Phase {
-        match (&self.error, self.is_done()) {
-            (Some(_), _) => Phase::Failed,
-            (None, true) => Phase::Done,
-            (None, false) => Phase::Running,
-        }
+        phase_of(self.error.is_some(), self.is_done(), self.is_done())
     }
 
     fn totals(&self) -> Totals {

@@ -1,28 +1,19 @@
 //! The shape of a goodput run: how often connections are replaced, what ends it, what is drawn for each
 //! connection. Stated by the client, known to both ends.
 
-use pathscope_core::id::{FlowId, Role};
-use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::quantity::{Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::GoodputPlan;
 use super::limits::CONNECT_LIMIT;
-use crate::draw::Draws;
 use crate::limits::{self, PlanError};
 use crate::load::Extent;
 
 /// Connections of a whole run: their numbers have 31 bits, and probes need one, too.
-const NUMBERS_MOST: u32 = (1 << 31) - 2;
+pub(super) const NUMBERS_MOST: u32 = (1 << 31) - 2;
 
 /// Connects in progress, unless told otherwise: as many as listening queues take without a loss.
 pub const DEFAULT_CONNECT_LIMIT: u32 = 1_000;
-
-/// What is drawn for a connection, by name.
-const TRANSFER: u64 = 1 << 32;
-const SHUTDOWN: u64 = 2 << 32;
-const BUFFERS: u64 = 3 << 32;
-const RATE: u64 = 4 << 32;
 
 /// How a run goes on and ends, beyond how many connections there are at once.
 #[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -89,237 +80,35 @@ impl Shutdown {
         [("graceful", Self::Graceful), ("rude", Self::Rude), ("random", Self::Random)];
 }
 
-/// The sizes that sends or receives of one flow are drawn from.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct BufferRange {
-    /// The least.
-    pub low: u64,
-    /// The most; the least again where every buffer is the same.
-    pub high: u64,
-}
-
 impl Shape {
-    pub(super) fn validate(&self, plan: &GoodputPlan) -> Result<(), PlanError> {
+    /// Whether so many connections of such an extent can be run so, whose buffers have at least so many bytes.
+    pub(super) fn check(
+        &self,
+        connections: u32,
+        extent: Extent,
+        buffer_bytes: Bytes,
+    ) -> Result<(), PlanError> {
         limits::in_range("--connect-limit", u64::from(self.connect_limit), &CONNECT_LIMIT)?;
-        if let Some(limit) = self.time_limit_ns {
-            limits::in_range("--time-limit", limit, &limits::DURATION)?;
-        }
-        if let Some(most) = self.buffer_most_bytes {
-            limits::in_range("--buffer", most, &limits::BUFFER)?;
-            limits::ordered("--buffer", plan.buffer_bytes, most)?;
-        }
-        match plan.extent {
+        limits::in_range("--time-limit", self.time_limit_ns, &limits::DURATION)?;
+        limits::upper_end("--buffer", buffer_bytes, self.buffer_most_bytes, &limits::BUFFER)?;
+        match extent {
             Extent::TransferBytes(least) => {
-                if let Some(most) = self.transfer_most_bytes {
-                    limits::in_range("--transfer", most, &limits::TRANSFER)?;
-                    limits::ordered("--transfer", least, most)?;
-                }
+                let most = self.transfer_most_bytes;
+                limits::upper_end("--transfer", least, most, &limits::TRANSFER)?;
             }
-            Extent::DurationNs(_) => self.validate_beside_duration()?,
+            Extent::DurationNs(_) => {
+                let is_replaced = self.iterations != Iterations::Times(1);
+                let advice = "say with --transfer when a connection ends";
+                limits::not_both(["--iterations", "--duration"], is_replaced, advice)?;
+                let ends = [
+                    ("--time-limit", self.time_limit_ns.is_some()),
+                    ("--transfer", self.transfer_most_bytes.is_some()),
+                ];
+                limits::exclude("--duration", "leave one of them out", &ends)?;
+            }
         }
-        self.validate_iterations(plan.connections)
-    }
-
-    fn validate_beside_duration(&self) -> Result<(), PlanError> {
-        let against =
-            |one, advice| Err(PlanError::Contradiction { one, other: "--duration", advice });
-        if self.iterations != Iterations::Times(1) {
-            return against("--iterations", "say with --transfer when a connection ends");
-        }
-        if self.time_limit_ns.is_some() {
-            return against("--time-limit", "leave one of them out");
-        }
-        if self.transfer_most_bytes.is_some() {
-            return against("--transfer", "leave one of them out");
-        }
-        Ok(())
-    }
-
-    fn validate_iterations(&self, connections: u32) -> Result<(), PlanError> {
         let Iterations::Times(times) = self.iterations else { return Ok(()) };
         let most = u64::from(NUMBERS_MOST / connections.max(1));
         limits::in_range("--iterations", times, &(1..=most.max(1)))
-    }
-}
-
-impl GoodputPlan {
-    /// Whether a connection that has ended is replaced.
-    pub fn replaces(&self) -> bool {
-        self.shape.iterations != Iterations::Times(1)
-    }
-
-    /// Connections of the whole run, by their numbers from 0; as many as there are numbers where that is
-    /// not stated.
-    pub fn numbers(&self) -> u32 {
-        match self.shape.iterations {
-            Iterations::Times(times) => {
-                u32::try_from(times.saturating_mul(self.connections.into()))
-                    .unwrap_or(NUMBERS_MOST)
-                    .min(NUMBERS_MOST)
-            }
-            Iterations::Forever => NUMBERS_MOST,
-        }
-    }
-
-    /// How often each connection is made, where that is stated.
-    pub fn connections_in_all(&self) -> Option<u64> {
-        match self.shape.iterations {
-            Iterations::Times(times) => Some(times.saturating_mul(self.connections.into())),
-            Iterations::Forever => None,
-        }
-    }
-
-    /// What a connection transfers, both directions together; `None` where it lasts a stated time.
-    pub fn transfer_of(&self, flow: FlowId) -> Option<u64> {
-        let Extent::TransferBytes(Bytes(low)) = self.extent else { return None };
-        let high = self.shape.transfer_most_bytes.map_or(low, |most| most.0);
-        Some(self.draws(TRANSFER, flow).within(low, high))
-    }
-
-    /// What each sender may send on a connection; `None`: as fast as it goes.
-    pub fn rate_of(&self, flow: FlowId) -> Option<BitRate> {
-        let low = self.rate_bps?;
-        let high = self.pace.rate_most_bps.unwrap_or(low);
-        Some(BitRate(self.draws(RATE, flow).within(low.0, high.0)))
-    }
-
-    /// Whether each sender is held to an even rate, so that a kernel may well spread what leaves: not where the
-    /// beginning of each period is to be a burst.
-    pub fn is_even(&self) -> bool {
-        self.rate_bps.is_some() && self.pace.period_ns.is_none()
-    }
-
-    /// Whether the client ends this connection by a reset when it has gone well.
-    pub fn ends_rudely(&self, flow: FlowId) -> bool {
-        match self.shape.shutdown {
-            Shutdown::Graceful => false,
-            Shutdown::Rude => true,
-            Shutdown::Random => self.draws(SHUTDOWN, flow).within(0, 1) == 1,
-        }
-    }
-
-    /// The sizes of sends and receives.
-    pub fn buffers(&self) -> BufferRange {
-        let low = self.buffer_bytes.0;
-        BufferRange { low, high: self.shape.buffer_most_bytes.map_or(low, |most| most.0) }
-    }
-
-    /// What one half of a flow draws its buffers from.
-    pub(super) fn buffer_draws(&self, flow: FlowId, from_client: bool, at: Role) -> Draws {
-        let half = u64::from(from_client) << 1 | u64::from(at == Role::Client);
-        self.draws(BUFFERS + (half << 34), flow)
-    }
-
-    fn draws(&self, name: u64, flow: FlowId) -> Draws {
-        Draws::new(self.shape.seed, name + u64::from(flow.0))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn plan(words: &str) -> Result<GoodputPlan, PlanError> {
-        super::super::args::tests::plan(words)
-    }
-
-    #[test]
-    fn only_what_goes_both_ways_at_once_keeps_little_unsent() {
-        let unsent = |words| plan(words).expect(words).sockets.not_sent_low_water_bytes;
-        assert_eq!(unsent("--pattern push"), None);
-        assert_eq!(unsent("--pattern pushpull"), None);
-        assert_eq!(unsent("--pattern duplex"), Some(Bytes(128 << 10)));
-        assert_eq!(unsent("--pattern duplex --notsent-lowat 1GiB"), Some(Bytes(1 << 30)));
-    }
-
-    #[test]
-    fn a_run_has_as_many_connections_as_were_asked_for() {
-        for (words, numbers, all) in [
-            ("-c 3", 3, Some(3)),
-            ("-c 100 -n 1MiB --iterations 10", 1_000, Some(1_000)),
-            ("-c 8 -n 1MiB --iterations forever", NUMBERS_MOST, None),
-            ("-c 2 -n 1 --iterations 1073741823", NUMBERS_MOST, Some(u64::from(NUMBERS_MOST))),
-            ("--iterations forever", NUMBERS_MOST, None),
-        ] {
-            let plan = plan(words).expect(words);
-            assert_eq!((plan.numbers(), plan.connections_in_all()), (numbers, all), "{words}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_is_named_with_its_range() {
-        for (words, parts) in [
-            ("-n 1MiB --iterations 0", &["--iterations 0", "1 to"][..]),
-            ("-c 2 -n 1 --iterations 1073741824", &["--iterations", "1 to 1073741823"]),
-            ("-t 1s --iterations 2", &["--iterations and --duration", "--transfer"]),
-            ("-n 1 --iterations often", &["--iterations 'often'", "forever"]),
-            ("-n 1 --time-limit 1ms", &["--time-limit 1 ms", "10 ms"]),
-            ("-t 9s --time-limit 5s", &["--time-limit and --duration"]),
-            ("-n 1 --connect-limit 0", &["--connect-limit 0", "1 to"]),
-            ("-n [2,1]", &["--transfer", "[low,high]"]),
-            ("-n [1,2", &["--transfer '[1,2'", "[low,high]"]),
-            ("-n [1,x]", &["--transfer 'x' is not a number"]),
-            ("-n 1 --buffer [0,5]", &["--buffer 0 B", "1 B"]),
-            ("-n 1 --buffer [9,5]", &["--buffer", "[low,high]"]),
-            ("--rate 1Mbit --rate-period 1us", &["--rate-period", "1 ms to 60 s"]),
-            ("--rate-period 1s", &["--rate-period and no --rate"]),
-            ("--rate [2Mbit,1Mbit]", &["--rate [", "[low,high]"]),
-            ("--rate [1Mbit,2Pbit]", &["--rate"]),
-            ("--rate [1bit,2Mbit]", &["--rate 1.000 bit", "out of range"]),
-            ("--rate fast", &["--rate", "fast"]),
-            ("--rate 1Mbit --burst-count 1 --burst-delay 1s", &["--rate and --burst-count"]),
-            ("--burst-count 0 --burst-delay 1s", &["--burst-count 0", "1 to"]),
-            ("--burst-count 1 --burst-delay 0s", &["--burst-delay"]),
-            ("-c 4 --total-rate 1kbit", &["--total-rate", "out of range"]),
-            ("--cpu 0,4096", &["--cpu 4096", "0 to 4095"]),
-            ("-n 1 --shutdown kindly", &["--shutdown 'kindly'", "graceful, rude, random"]),
-        ] {
-            let error = plan(words).expect_err(words).to_string();
-            assert!(parts.iter().all(|part| error.contains(part)), "{words}: {error}");
-        }
-    }
-
-    #[test]
-    fn rates_are_drawn_from_their_range() {
-        let plan = plan("--rate [1Mbit,9Mbit] --seed 3").expect("valid");
-        let rates: Vec<u64> =
-            (0..100).filter_map(|flow| plan.rate_of(FlowId(flow))).map(|rate| rate.0).collect();
-        assert!(
-            rates.len() == 100 && rates.iter().all(|rate| (1_000_000..=9_000_000).contains(rate))
-        );
-        assert!(
-            rates.iter().any(|&rate| rate < 3_000_000)
-                && rates.iter().any(|&rate| rate > 7_000_000)
-        );
-        let one = super::super::args::tests::plan("--rate 1Mbit").expect("valid");
-        assert!(one.rate_of(FlowId(7)) == Some(BitRate(1_000_000)) && one.is_even());
-    }
-
-    #[test]
-    fn draws_for_a_connection_follow_from_seed_and_number() {
-        let one = plan("-n [1KiB,1MiB] --shutdown random --seed 7").expect("valid");
-        let other = plan("-n [1KiB,1MiB] --shutdown random --seed 8").expect("valid");
-        let of = |plan: &GoodputPlan| -> Vec<(Option<u64>, bool)> {
-            (0..100)
-                .map(FlowId)
-                .map(|flow| (plan.transfer_of(flow), plan.ends_rudely(flow)))
-                .collect()
-        };
-        assert_eq!(of(&one), of(&one.clone()));
-        assert_ne!(of(&one), of(&other));
-        let drawn = of(&one);
-        assert!(drawn.iter().all(|(bytes, _)| (Some(1 << 10)..=Some(1 << 20)).contains(bytes)));
-        let rude = drawn.iter().filter(|(_, rude)| *rude).count();
-        assert!((20..=80).contains(&rude), "{rude} of 100");
-        assert_eq!(plan("-n 5").expect("valid").transfer_of(FlowId(9)), Some(5));
-        assert_eq!(plan("-t 5s").expect("valid").transfer_of(FlowId(9)), None);
-        assert_eq!(plan("").expect("valid").transfer_of(FlowId(9)), None);
-        for words in ["--iterations 2", "--time-limit 5s"] {
-            assert_eq!(
-                plan(words).expect("valid").transfer_of(FlowId(9)),
-                Some(1 << 30),
-                "{words}"
-            );
-        }
     }
 }

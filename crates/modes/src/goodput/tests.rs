@@ -104,7 +104,7 @@ fn goodput_is_that_of_the_link() {
     let mut sim = sim(&plan(Pattern::Push, transfer(50_000_000)), gigabit());
     let outcome = sim.run(LATE);
     agreed(&sim, FLOW, &outcome);
-    let goodput = sim.server(FLOW).window().goodput_bps().expect("many receives");
+    let goodput = sim.server(FLOW).receiver.counted.window().goodput_bps().expect("many receives");
     assert!((goodput - 1e9).abs() < 1e6, "{goodput}");
 }
 
@@ -115,7 +115,7 @@ fn the_warm_up_is_verified_but_not_in_the_window() {
     let mut sim = sim(&plan, gigabit());
     let outcome = sim.run(LATE);
     let (up, _) = agreed(&sim, FLOW, &outcome);
-    let window = sim.server(FLOW).window();
+    let window = sim.server(FLOW).receiver.counted.window();
     assert!(up > 120_000_000, "{up}");
     assert!(window.first_ns >= Some(100_000_000) && window.bytes < up - 10_000_000, "{window:?}");
     let goodput = window.goodput_bps().expect("many receives");
@@ -334,7 +334,7 @@ fn damaged(edit: Edit) -> Corruption {
     let outcome = sim.run(LATE);
     let error = sim.server(FLOW).error().expect("the damage is seen");
     assert_eq!(error.kind, FlowErrorKind::Data, "{outcome}");
-    let corruptions = sim.server_shared().received().corruptions();
+    let corruptions = &sim.server_shared().corruptions;
     assert_eq!(corruptions.len(), 1);
     corruptions[0].corruption.clone()
 }

@@ -35,7 +35,7 @@ fn pushed(extent: Extent, warm_up_ms: u64, pauses: &[(u64, u64)]) -> Goodput {
 
 /// By how much more than the link carries in it was counted in the window of the flow, and in that of all.
 fn excess(sim: &mut Goodput) -> [f64; 2] {
-    let windows = [sim.server(FLOW).window(), sim.server_shared().received().window()];
+    let windows = [sim.server(FLOW).receiver.counted.window(), sim.server_shared().window];
     windows.map(|window| {
         let most = RATE as f64 / 8e9 * window.length_ns() as f64 + SEGMENT;
         window.bytes as f64 - most
@@ -48,7 +48,7 @@ fn what_waited_when_the_warm_up_ended_is_not_in_the_window() {
     let mut sim = pushed(Extent::DurationNs(Period::from_secs(1)), 100, &[(70_000, 60_000)]);
     let excess = excess(&mut sim);
     assert!(excess.iter().all(|&excess| excess <= 0.0), "{excess:?}");
-    let goodput = sim.server(FLOW).window().goodput_bps().expect("many receives");
+    let goodput = sim.server(FLOW).receiver.counted.window().goodput_bps().expect("many receives");
     assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
 }
 
@@ -57,7 +57,7 @@ fn what_waited_behind_the_first_receive_is_not_in_the_window() {
     let mut sim = pushed(transfer(5_000_000), 0, &[(0, 60_000)]);
     let excess = excess(&mut sim);
     assert!(excess.iter().all(|&excess| excess <= 0.0), "{excess:?}");
-    let goodput = sim.server(FLOW).window().goodput_bps().expect("many receives");
+    let goodput = sim.server(FLOW).receiver.counted.window().goodput_bps().expect("many receives");
     assert!(goodput > RATE as f64 * 0.99, "{goodput}: nothing else is left out");
 }
 
@@ -89,11 +89,11 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
         .map(|flow| {
             agreed(&sim, FlowId(flow), &outcome);
             let flow = sim.server(FlowId(flow));
-            assert_eq!(flow.own_rate_bps(), None);
+            assert_eq!(flow.receiver.own_rate_bps(), None);
             flow.received(&plan)
         })
         .collect();
-    let length_ns = sim.server_shared().received().window().length_ns();
+    let length_ns = sim.server_shared().window.length_ns();
     let FlowRates { rates, sums } = FlowRates::over(length_ns, &flows);
     assert_eq!((rates.len(), sums.too_short), (0, 8));
     let server = GoodputReport { received_bytes: 512, rates: sums, ..GoodputReport::default() };

@@ -107,9 +107,7 @@ impl LatencyArgs {
             (Some(iterations), _) => Extent::Iterations(iterations),
             (None, duration) => Extent::DurationNs(duration.unwrap_or(DEFAULT_DURATION)),
         };
-        if let Some(rate) = self.rate {
-            limits::in_range("--rate", rate, &RATE)?;
-        }
+        limits::in_range("--rate", self.rate, &RATE)?;
         let period = self.period.or(self.rate.map(|rate| Period(rate.period_ns())));
         let timestamps = limits::choice("--timestamps", &self.timestamps, &Timestamps::ALL)?;
         let size = self.size.unwrap_or(match timestamps {
@@ -150,26 +148,20 @@ impl LatencyArgs {
 
     fn load_model(&self, period: Option<Period>) -> Result<LoadModel, PlanError> {
         let is_random = limits::choice("--arrivals", &self.arrivals, &ARRIVALS)?;
-        if self.seed.is_some() && !is_random {
-            return Err(PlanError::Contradiction {
-                one: "--seed",
-                other: "pings that are not random",
-                advice: "give --arrivals poisson, or leave it out",
-            });
-        }
-        match period.filter(|_| !self.closed) {
-            Some(period_ns) if is_random => {
-                let arrivals = Arrivals::Poisson { seed: self.seed.unwrap_or(0) };
-                Ok(LoadModel::Open { period_ns, arrivals })
-            }
-            Some(period_ns) => Ok(LoadModel::Open { period_ns, arrivals: Arrivals::Fixed }),
-            None if is_random => Err(PlanError::Contradiction {
-                one: "--arrivals poisson",
-                other: "a closed loop",
-                advice: "give --period or --rate, without --closed",
-            }),
-            None => Ok(LoadModel::Closed),
-        }
+        let advice = "give --arrivals poisson, or leave it out";
+        let is_idle = self.seed.is_some() && !is_random;
+        limits::not_both(["--seed", "pings that are not random"], is_idle, advice)?;
+        let arrivals = if is_random {
+            Arrivals::Poisson { seed: self.seed.unwrap_or(0) }
+        } else {
+            Arrivals::Fixed
+        };
+        let Some(period_ns) = period.filter(|_| !self.closed) else {
+            let advice = "give --period or --rate, without --closed";
+            limits::not_both(["--arrivals poisson", "a closed loop"], is_random, advice)?;
+            return Ok(LoadModel::Closed);
+        };
+        Ok(LoadModel::Open { period_ns, arrivals })
     }
 }
 
@@ -180,21 +172,16 @@ const ARRIVALS: [(&str, bool); 2] = [("fixed", false), ("poisson", true)];
 
 /// A percentile in 10⁻⁹, digit by digit: 99.99 has no exact binary fraction.
 fn percentile(typed: &str) -> Result<u32, String> {
-    let refused = || {
+    let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    let is_in_form = matches!(whole.len(), 1..=2) && decimals.len() <= 7;
+    let ppb = format!("{whole}{decimals:0<7}").parse().ok();
+    let is_right = is_in_form && is_number(whole) && is_number(decimals);
+    ppb.filter(|ppb| is_right && PERCENTILE_PPB.contains(ppb)).ok_or_else(|| {
         format!(
             "'{typed}' is no percentile: give a number above 0 and below 100 with at most 7 decimals"
         )
-    };
-    let (whole, decimals) = typed.split_once('.').unwrap_or((typed, ""));
-    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || whole.len() > 2 || decimals.len() > 7 {
-        return Err(refused());
-    }
-    if !is_number(whole) || !is_number(decimals) {
-        return Err(refused());
-    }
-    let ppb: u32 = format!("{whole}{decimals:0<7}").parse().map_err(|_| refused())?;
-    if PERCENTILE_PPB.contains(&ppb) { Ok(ppb) } else { Err(refused()) }
+    })
 }
 
 /// Start, width and number of ranges.
@@ -217,7 +204,7 @@ impl LatencyPlan {
         const MOST: Frequency = Frequency(10_000);
         if typed == Frequency(0) {
             let why = format!("{typed} is no rate; {instead}");
-            return Err(PlanError::Unreadable { option: "--probe-rate", why });
+            return Err(PlanError::unfit("--probe-rate", why));
         }
         limits::in_range("--probe-rate", typed, &(Frequency(1)..=MOST)).map(|()| typed)
     }

@@ -1,7 +1,6 @@
 //! `pathscope latency`: one test, and the files that its pings can be written to.
 
 use std::path::PathBuf;
-use std::slice;
 
 use clap::Args;
 
@@ -27,10 +26,6 @@ pub struct LatencyCommand {
 impl Command for LatencyCommand {
     type Tests = Plans<LatencyPlan>;
 
-    fn hosts(&self) -> &[String] {
-        slice::from_ref(&self.host)
-    }
-
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let mut mode = self.mode;
         if mode.wants_seed() {
@@ -43,6 +38,6 @@ impl Command for LatencyCommand {
             frequencies: self.frequency_file.map(|file| ("--frequency-file", file)),
             ..Files::default()
         };
-        Ok(Prepared { tests, announcement: None, files })
+        Ok(Prepared { hosts: vec![self.host], tests, announcement: None, files })
     }
 }

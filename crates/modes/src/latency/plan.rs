@@ -89,23 +89,21 @@ impl LatencyPlan {
         limits::in_range("--outstanding", u64::from(self.outstanding), &OUTSTANDING)?;
         self.validate_load()?;
         self.validate_figures()?;
+        let advice = "what the kernel stamps is datagrams: give --protocol udp";
+        let is_stamped = self.timestamps == Timestamps::Kernel;
+        let is_stream = self.protocol == Protocol::Tcp;
+        limits::not_both(["--timestamps kernel", "TCP"], is_stamped && is_stream, advice)?;
         let sizes = match (self.protocol, self.timestamps) {
-            (Protocol::Tcp, Timestamps::User) => &TCP_PING,
+            (Protocol::Tcp, _) => &TCP_PING,
             (Protocol::Udp, Timestamps::User) => &UDP_PING,
             (Protocol::Udp, Timestamps::Kernel) => &STAMPED_PING,
-            (Protocol::Tcp, Timestamps::Kernel) => {
-                let advice = "what the kernel stamps is datagrams: give --protocol udp";
-                return Err(limits::contradiction("--timestamps kernel", "TCP", advice));
-            }
         };
         let ping = if self.reply_bytes.is_none() { "--size" } else { "--request-size" };
         limits::in_range(ping, self.size_bytes, sizes)?;
         limits::in_range("--reply-size", self.reply_bytes(), sizes)?;
-        if u64::from(self.connections) * self.size_bytes.0 > PING_BYTES_OF_ALL {
-            let advice =
-                "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones";
-            return Err(limits::contradiction("so many --connections", ping, advice));
-        }
+        let all_bytes = u64::from(self.connections) * self.size_bytes.0;
+        let advice = "one ping of each flow makes 64 MiB at most: ask for fewer or smaller ones";
+        limits::not_both(["so many --connections", ping], all_bytes > PING_BYTES_OF_ALL, advice)?;
         self.validate_ends()?;
         limits::name("--engine", self.engine.as_deref())
     }
@@ -133,40 +131,29 @@ impl LatencyPlan {
     }
 
     fn validate_load(&self) -> Result<(), PlanError> {
+        let (is_several, is_paced) = (self.outstanding > 1, self.pace_ns.is_some());
         if let LoadModel::Open { period_ns, .. } = self.load_model {
             limits::in_range("--period", period_ns, &PERIOD)?;
-            if self.outstanding > 1 {
-                let advice = "an open loop never waits for an answer: leave one of them out";
-                return Err(limits::contradiction("--outstanding", "--period or --rate", advice));
-            }
-            if self.pace_ns.is_some() {
-                let advice = "a loop is open or closed: leave one of them out";
-                return Err(limits::contradiction("an open loop", "a pace", advice));
-            }
+            let advice = "an open loop never waits for an answer: leave one of them out";
+            limits::not_both(["--outstanding", "--period or --rate"], is_several, advice)?;
+            let advice = "a loop is open or closed: leave one of them out";
+            limits::not_both(["an open loop", "a pace"], is_paced, advice)?;
         }
-        if let Some(pace) = self.pace_ns {
-            limits::in_range("--period", pace, &PERIOD)?;
-            if self.outstanding > 1 {
-                let advice =
-                    "a closed loop at a rate has one ping on its way: leave one of them out";
-                return Err(limits::contradiction("--outstanding", "--closed at a rate", advice));
-            }
-        }
-        let most = PINGS_ON_THEIR_WAY;
-        if u64::from(self.outstanding) * u64::from(self.connections) > most {
-            let advice = "65,536 pings on their way are the most: ask for fewer of either";
-            return Err(limits::contradiction("--outstanding", "so many --connections", advice));
-        }
-        Ok(())
+        limits::in_range("--period", self.pace_ns, &PERIOD)?;
+        let advice = "a closed loop at a rate has one ping on its way: leave one of them out";
+        let both = ["--outstanding", "--closed at a rate"];
+        limits::not_both(both, is_several && is_paced, advice)?;
+        let all = u64::from(self.outstanding) * u64::from(self.connections);
+        let advice = "65,536 pings on their way are the most: ask for fewer of either";
+        let both = ["--outstanding", "so many --connections"];
+        limits::not_both(both, all > PINGS_ON_THEIR_WAY, advice)
     }
 
     fn validate_ends(&self) -> Result<(), PlanError> {
         for (option, cpus) in [("--cpu", &self.client_cpus), ("--server-cpu", &self.server_cpus)] {
             limits::cpus(option, cpus)?;
-            if cpus.len() > 1 {
-                let advice = "one worker carries all pings of an end: name one";
-                return Err(limits::contradiction(option, "several processors", advice));
-            }
+            let advice = "one worker carries all pings of an end: name one";
+            limits::not_both([option, "several processors"], cpus.len() > 1, advice)?;
         }
         limits::name("--congestion", self.congestion_control.as_deref())?;
         if self.protocol == Protocol::Udp {
@@ -212,8 +199,8 @@ impl Protocol {
     }
 
     /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        Self::ALL[self as usize].0
+    pub fn name(self) -> &'static str {
+        limits::name_of(&Self::ALL, self)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What loads have in common, whatever carries them: words of their plans, windows and rates of what was received, and the
 //! account of connections with what an end says of it. What a mode makes of it is in its folder.
 
+mod args;
 mod connections;
 mod failures;
 mod plan;
@@ -9,6 +10,7 @@ mod remotes;
 mod report;
 mod window;
 
+pub use args::LoadArgs;
 pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
 pub use failures::{Disagreement, FailureCounts, failure_of_both};
 pub use plan::{Extent, Pattern, Verify};

@@ -1,9 +1,11 @@
 //! What plans of loads have in common: which way data goes, how much of it, and which of it is compared.
 
+use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits::{self, PlanError};
 use crate::sockets::SocketPlan;
 
 /// What waits unsent in the kernel at the most where both ends send at once, unless it is stated. What waits there is
@@ -45,9 +47,24 @@ impl Pattern {
         matches!(self, Self::Push | Self::Pull)
     }
 
+    /// Whether an end sends.
+    pub fn sends(self, role: Role) -> bool {
+        let of_the_other = if role == Role::Client { Self::Pull } else { Self::Push };
+        self != of_the_other
+    }
+
+    /// How much an end that sends sends of so many bytes, both directions together. An odd byte is the client's.
+    pub const fn part(self, role: Role, total: u64) -> u64 {
+        match (self, role) {
+            (Self::Duplex, Role::Client) => total - total / 2,
+            (Self::Duplex, Role::Server) => total / 2,
+            _ => total,
+        }
+    }
+
     /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        Self::ALL[self as usize].0
+    pub fn name(self) -> &'static str {
+        limits::name_of(&Self::ALL, self)
     }
 }
 
@@ -60,6 +77,18 @@ pub enum Extent {
     TransferBytes(Bytes),
     /// So long.
     DurationNs(Period),
+}
+
+impl Extent {
+    /// Whether this can be asked for, with such a warm-up.
+    pub(crate) fn check(self, warm_up: Period) -> Result<(), PlanError> {
+        match self {
+            Self::TransferBytes(transfer) => {
+                limits::in_range("--transfer", transfer, &limits::TRANSFER)
+            }
+            Self::DurationNs(duration) => limits::duration(duration, warm_up),
+        }
+    }
 }
 
 /// How received bytes are checked.

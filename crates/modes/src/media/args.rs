@@ -2,7 +2,7 @@
 
 use clap::Args;
 use pathscope_core::Wait;
-use pathscope_core::quantity::{BitRate, Bytes, Period, shown};
+use pathscope_core::quantity::{BitRate, Bytes, Period};
 
 use super::{Direction, MediaPlan, PROFILES, Pacing, Profile};
 use crate::limits::{self, PlanError};
@@ -114,11 +114,8 @@ impl MediaArgs {
 }
 
 fn profile(typed: &str) -> Result<&'static Profile, PlanError> {
-    Profile::of(typed).ok_or_else(|| PlanError::UnknownChoice {
-        option: "--profile",
-        value: shown(typed),
-        choices: PROFILES.map(|profile| profile.name).join(", "),
-    })
+    let names = PROFILES.map(|profile| profile.name).join(", ");
+    Profile::of(typed).ok_or_else(|| PlanError::unknown_choice("--profile", typed, &names))
 }
 
 #[cfg(test)]

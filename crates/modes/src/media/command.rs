@@ -1,7 +1,6 @@
 //! `pathscope media`: the same test once or several times, and the files that frames and streams can be written to.
 
 use std::path::PathBuf;
-use std::slice;
 
 use clap::Args;
 use pathscope_core::error::Failure;
@@ -37,10 +36,6 @@ pub struct MediaCommand {
 impl Command for MediaCommand {
     type Tests = Plans<MediaPlan>;
 
-    fn hosts(&self) -> &[String] {
-        slice::from_ref(&self.host)
-    }
-
     fn prepare(self, _: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let plan = self.mode.into_plan()?;
         if self.jitter_file.is_some() && !plan.is_down() {
@@ -58,6 +53,7 @@ impl Command for MediaCommand {
             ..Files::default()
         };
         Ok(Prepared {
+            hosts: vec![self.host],
             tests: (1..=self.iterations).map(|number| (name(number), plan.clone())).collect(),
             announcement: Some(format!("media: {}", plan.subtitle())),
             files,

@@ -30,28 +30,25 @@ impl Mode for MediaPlan {
         limits::in_range("--datagram", self.datagram_bytes, &STREAM_DATAGRAM)?;
         let layout = Layout::of(self);
         let least_bytes = HEADER_BYTES as u64 + 1;
-        if layout.frame_bytes < least_bytes {
-            return Err(PlanError::SmallFrame {
-                rate: self.rate_bps,
-                frame_rate: self.frame_rate,
-                frame_bytes: layout.frame_bytes,
-                least_bytes,
-            });
+        let (rate, frame_rate, frame_bytes) = (self.rate_bps, self.frame_rate, layout.frame_bytes);
+        if frame_bytes < least_bytes {
+            let why = format!(
+                "{rate} at --frame-rate {frame_rate} makes frames of {frame_bytes} bytes, and each needs \
+                 {least_bytes} for a header and one byte; raise the rate or lower the frame rate"
+            );
+            return Err(PlanError::unfit("--rate", why));
         }
         if layout.frames == 0 {
-            return Err(PlanError::NoFrame {
-                duration: self.duration_ns,
-                frame_rate: self.frame_rate,
-            });
+            let why = format!(
+                "{} holds no whole frame at --frame-rate {frame_rate}; give it longer",
+                self.duration_ns
+            );
+            return Err(PlanError::unfit("--duration", why));
         }
         let memory = ledger::memory_bytes(&layout).saturating_mul(self.streams.into());
-        if memory > STREAM_MEMORY {
-            return Err(PlanError::Contradiction {
-                one: "so many --streams of such a --rate",
-                other: "such a --buffer-depth",
-                advice: "an end would need more than 256 MiB to remember what came: ask for less of one of them",
-            });
-        }
+        let advice = "an end would need more than 256 MiB to remember what came: ask for less of one of them";
+        let both = ["so many --streams of such a --rate", "such a --buffer-depth"];
+        limits::not_both(both, memory > STREAM_MEMORY, advice)?;
         limits::name("--profile", self.profile.as_deref())?;
         self.sockets.validate(self.streams)?;
         limits::name("--engine", self.engine.as_deref())

@@ -93,10 +93,7 @@ impl Pacing {
         [("back-to-back", Self::BackToBack), ("spread", Self::Spread)];
 
     /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::BackToBack => "back-to-back",
-            Self::Spread => "spread",
-        }
+    pub fn name(self) -> &'static str {
+        limits::name_of(&Self::ALL, self)
     }
 }

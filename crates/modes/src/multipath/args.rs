@@ -46,20 +46,12 @@ impl MultipathArgs {
     /// The plan that these words make on a machine with so many interfaces that could be paths.
     pub fn into_plan(self, interfaces: usize) -> Result<MultipathPlan, PlanError> {
         let is_alone = self.secondary == Some(0);
-        if is_alone && self.paths.len() > 1 {
-            return Err(PlanError::Contradiction {
-                one: "--secondary 0",
-                other: "several --path",
-                advice: "name one path, or leave --secondary out",
-            });
-        }
-        if self.secondary == Some(1) && self.paths.len() == 1 {
-            return Err(PlanError::Contradiction {
-                one: "--secondary 1",
-                other: "a single --path",
-                advice: "name a second --path, or none",
-            });
-        }
+        let is_alone_of_several = is_alone && self.paths.len() > 1;
+        let advice = "name one path, or leave --secondary out";
+        limits::not_both(["--secondary 0", "several --path"], is_alone_of_several, advice)?;
+        let is_second_of_one = self.secondary == Some(1) && self.paths.len() == 1;
+        let advice = "name a second --path, or none";
+        limits::not_both(["--secondary 1", "a single --path"], is_second_of_one, advice)?;
         if is_alone || self.paths.len() == 1 {
             let typed = [("--order", self.order.is_some()), ("--late-by", self.late_by.is_some())];
             limits::no_effect("with one path", "name a second --path, or leave it out", &typed)?;

@@ -1,7 +1,6 @@
 //! `pathscope multipath`: one test, and the file that its datagrams can be written to.
 
 use std::path::PathBuf;
-use std::slice;
 
 use clap::Args;
 
@@ -24,14 +23,11 @@ pub struct MultipathCommand {
 impl Command for MultipathCommand {
     type Tests = Plans<MultipathPlan>;
 
-    fn hosts(&self) -> &[String] {
-        slice::from_ref(&self.host)
-    }
-
     fn prepare(self, facts: &Facts<'_>) -> Result<Prepared<Self::Tests>, Refusal> {
         let plan = self.mode.into_plan((facts.interfaces)()?)?;
         let samples = self.samples.map(|file| ("--samples", file));
         Ok(Prepared {
+            hosts: vec![self.host],
             tests: vec![("multipath".to_owned(), plan)],
             announcement: None,
             files: Files { samples, ..Files::default() },

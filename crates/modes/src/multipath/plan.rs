@@ -52,8 +52,8 @@ impl SendOrder {
         [("primary-first", Self::PrimaryFirst), ("alternate", Self::Alternate)];
 
     /// As it is typed.
-    pub const fn name(self) -> &'static str {
-        Self::ALL[self as usize].0
+    pub fn name(self) -> &'static str {
+        limits::name_of(&Self::ALL, self)
     }
 }
 
@@ -71,16 +71,12 @@ impl MultipathPlan {
         limits::in_range("paths", u64::from(self.lanes), &(1..=most))?;
         for (index, path) in self.paths.iter().enumerate() {
             limits::interface("--path", Some(path))?;
-            if self.paths[..index].contains(path) {
-                let advice = "each path is an interface of its own: name it once";
-                return Err(limits::contradiction("--path", "the same --path again", advice));
-            }
+            let advice = "each path is an interface of its own: name it once";
+            let is_again = self.paths[..index].contains(path);
+            limits::not_both(["--path", "the same --path again"], is_again, advice)?;
         }
-        if self.datagrams() == 0 {
-            let advice = "not one datagram would leave: ask for a higher rate or a longer run";
-            return Err(limits::contradiction("--rate", "so short a --duration", advice));
-        }
-        Ok(())
+        let advice = "not one datagram would leave: ask for a higher rate or a longer run";
+        limits::not_both(["--rate", "so short a --duration"], self.datagrams() == 0, advice)
     }
 
     /// Datagrams of the whole test, each counted once however often it is sent.

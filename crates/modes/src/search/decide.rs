@@ -11,7 +11,7 @@ use pathscope_core::quantity::total;
 use pathscope_core::record::Limit;
 use pathscope_core::stats::bound_of_none;
 
-use super::record::{FoundRate, RateTrial, SearchEnd, TrialVerdict};
+use crate::rate_search::{FoundRate, RateTrial, SearchEnd, TrialVerdict};
 
 /// The search is over when what lost is above what passed by at most this share.
 pub(super) const RESOLUTION: f64 = 0.01;
@@ -32,24 +32,35 @@ pub(super) struct Bounds {
 /// What is to be done.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) enum Next {
-    /// A trial at this rate, or as fast as it goes, for the whole duration or a part of it.
-    Try { asked_bps: Option<u64>, whole: bool },
+    /// One more trial.
+    Try(Trying),
     /// Nothing more.
     Over(SearchEnd),
 }
 
+/// A trial at this rate, or as fast as it goes, for the whole duration or a part of it.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) struct Trying {
+    pub asked_bps: Option<u64>,
+    pub whole: bool,
+}
+
+impl Next {
+    const fn try_at(asked_bps: Option<u64>, whole: bool) -> Self {
+        Self::Try(Trying { asked_bps, whole })
+    }
+}
+
 /// What is to be done after these trials.
 pub(super) fn next(bounds: Bounds, trials: &[RateTrial]) -> Next {
-    let Some(last) = trials.last() else {
-        return Next::Try { asked_bps: bounds.ceiling_bps, whole: false };
-    };
+    let Some(last) = trials.last() else { return Next::try_at(bounds.ceiling_bps, false) };
     let next = match last.verdict {
         TrialVerdict::Unjudged | TrialVerdict::Unknown => Next::Over(SearchEnd::Unjudged),
-        TrialVerdict::Disturbed => Next::Try { asked_bps: last.asked_bps, whole: last.whole },
+        TrialVerdict::Disturbed => Next::try_at(last.asked_bps, last.whole),
         _ => Picture::of(bounds, trials).next(bounds),
     };
     match next {
-        Next::Try { .. } if trials.len() >= MOST_TRIALS => Next::Over(SearchEnd::OutOfTrials),
+        Next::Try(_) if trials.len() >= MOST_TRIALS => Next::Over(SearchEnd::OutOfTrials),
         next => next,
     }
 }
@@ -144,7 +155,6 @@ impl<'trials> Picture<'trials> {
     }
 
     fn next(&self, bounds: Bounds) -> Next {
-        let try_at = |rate_bps: f64, whole| Next::Try { asked_bps: Some(rate_bps as u64), whole };
         let Some(passed) = self.passed else {
             return match self.failed {
                 Some(failed) => self.further_down(failed.sent_bps, bounds),
@@ -156,7 +166,7 @@ impl<'trials> Picture<'trials> {
             return if self.confirmed.is_some() {
                 Next::Over(SearchEnd::Found)
             } else {
-                Next::Try { asked_bps: None, whole: true }
+                Next::try_at(None, true)
             };
         };
         let (low, high) = (passed.sent_bps as f64, upper_bps as f64);
@@ -165,7 +175,7 @@ impl<'trials> Picture<'trials> {
             return if self.confirmed.is_some_and(is_shown) {
                 Next::Over(SearchEnd::Found)
             } else {
-                try_at(low, true)
+                Next::try_at(Some(low as u64), true)
             };
         }
         let middle = low + (high - low) / 2.0;
@@ -173,7 +183,7 @@ impl<'trials> Picture<'trials> {
         let step = (estimate * FIRST_STEP).max(2.0 * (low - estimate));
         let is_there = low >= estimate * (1.0 - RESOLUTION);
         let onward = if is_there { low + step } else { middle };
-        try_at(onward.min(middle), self.is_strict)
+        Next::try_at(Some(onward.min(middle) as u64), self.is_strict)
     }
 
     /// The next rate where none has passed yet below the lowest that failed.
@@ -185,7 +195,7 @@ impl<'trials> Picture<'trials> {
         let step = (estimate * FIRST_STEP).max(2.0 * (estimate - failed));
         let lower = if failed > estimate { estimate } else { (failed - step).max(failed / 2.0) };
         let asked_bps = Some((lower as u64).max(bounds.least_bps));
-        Next::Try { asked_bps, whole: self.is_strict }
+        Next::try_at(asked_bps, self.is_strict)
     }
 
     /// The lowest of what bounds the answer; none where nothing has passed.

@@ -5,21 +5,19 @@ mod decide;
 pub(crate) mod figures;
 pub(crate) mod findings;
 pub(crate) mod presentation;
-mod record;
 
 #[cfg(test)]
 mod tests;
 
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 
-pub use self::record::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict};
-
-use self::decide::{Bounds, MOST_TRIALS, Next, RESOLUTION};
-use crate::datagrams::{DatagramDirection, DatagramsPlan};
+use self::decide::{Bounds, MOST_TRIALS, Next, RESOLUTION, Trying};
+use crate::datagrams::DatagramsPlan;
 use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
 use crate::limits::{self, PlanError};
-use crate::load::{Extent, Pattern};
+use crate::load::Extent;
+pub use crate::rate_search::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict};
 use crate::registry::{Plan, Test};
 
 /// A trial that searches lasts this part of the duration, and no less than so long.
@@ -47,31 +45,23 @@ pub struct Search {
     trials: Vec<RateTrial>,
 }
 
-/// A trial that runs.
-#[derive(Clone, Copy, Debug)]
-struct Trying {
-    asked_bps: Option<u64>,
-    whole: bool,
-}
-
 impl Search {
     /// A search for what `test` asks for: its rate is the most that is tried, and its duration how long the rate that is
     /// found has to hold. And its first trial.
     pub fn begin(test: &Test) -> Result<(Self, (String, Test)), PlanError> {
         let against =
-            |other, advice| Err(PlanError::Contradiction { one: "--find-rate", other, advice });
+            |other, advice| PlanError::Contradiction { one: "--find-rate", other, advice };
         let Plan::Datagrams(plan) = &test.plan else {
-            return against(
-                "--protocol tcp",
-                "connections find their rate by themselves: give --protocol udp with it",
-            );
+            let advice = "connections find their rate by themselves: give --protocol udp with it";
+            return Err(against("--protocol tcp", advice));
         };
-        if !matches!(plan.pattern, Pattern::Push | Pattern::Pull) {
+        if !plan.pattern.is_one_way() {
             let advice = "a rate is found in one direction at a time: choose push or pull";
-            return against("--pattern duplex", advice);
+            return Err(against("--pattern duplex", advice));
         }
         let Extent::DurationNs(duration) = plan.extent else {
-            return against("--transfer", "say with --duration how long the rate has to hold");
+            let advice = "say with --duration how long the rate has to hold";
+            return Err(against("--transfer", advice));
         };
         test.validate()?;
         let mut search = Self {
@@ -88,8 +78,7 @@ impl Search {
 
     /// The next trial, if there is one more.
     fn next(&mut self) -> Option<(String, Test)> {
-        let Next::Try { asked_bps, whole } = decide::next(self.bounds, &self.trials) else {
-            self.running = None;
+        let Next::Try(Trying { asked_bps, whole }) = decide::next(self.bounds, &self.trials) else {
             return None;
         };
         let flows = u64::from(self.plan.connections);
@@ -115,7 +104,7 @@ impl Search {
     fn record(&self) -> RateSearch {
         let (found, limit) = decide::found(self.bounds, &self.trials);
         let ended = match decide::next(self.bounds, &self.trials) {
-            Next::Try { .. } => SearchEnd::Unfinished,
+            Next::Try(_) => SearchEnd::Unfinished,
             Next::Over(ended) => ended,
         };
         RateSearch {
@@ -168,19 +157,9 @@ fn trial_length(duration: Period) -> Period {
 /// What a trial came to.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
-    duration_ns: u64,
+    /// What was counted, before anything follows from it.
+    counted: RateTrial,
     datagram_bytes: u64,
-    sent: u64,
-    unsent: u64,
-    received: Option<u64>,
-    received_bps: Option<f64>,
-    lost: Option<u64>,
-    late: u64,
-    corrupt: u64,
-    socket_drops: Option<u64>,
-    lost_on_the_way: Option<u64>,
-    send_lag_max_ns: Option<u64>,
-    stood_still_ns: u64,
     /// Flows that did not come to their end.
     failed: u64,
 }
@@ -192,10 +171,10 @@ impl Outcome {
         let Extent::DurationNs(duration) = plan.extent else { return None };
         let Bytes(datagram_bytes) = plan.datagram_bytes;
         let summary = measurement.summary.datagrams.as_ref()?;
-        let (_, way): (_, &DatagramDirection) = summary.directions().next()?;
-        Some(Self {
+        let (_, way) = summary.directions().next()?;
+        let ends = [Some(&measurement.client), measurement.server.as_ref()];
+        let counted = RateTrial {
             duration_ns: duration.0,
-            datagram_bytes,
             sent: way.sent?,
             unsent: way.unsent?,
             received: way.received,
@@ -206,13 +185,14 @@ impl Outcome {
             socket_drops: way.socket_drops,
             lost_on_the_way: way.lost_on_the_way,
             send_lag_max_ns: way.send_lag.as_ref().and_then(|lag| lag.max_ns),
-            stood_still_ns: [Some(&measurement.client), measurement.server.as_ref()]
+            stood_still_ns: ends
                 .into_iter()
                 .flatten()
                 .map(|end| end.facts().still_ns())
                 .fold(0, u64::max),
-            failed: summary.failed,
-        })
+            ..RateTrial::default()
+        };
+        Some(Self { counted, datagram_bytes, failed: summary.failed })
     }
 }
 
@@ -238,55 +218,35 @@ fn bounds(plan: &DatagramsPlan, duration: Period) -> Result<Bounds, PlanError> {
     let least_bps = least.max(limits::RATE.start().0 * flows);
     let ceiling_bps = plan.rate_bps.map(|rate| rate.0.saturating_mul(flows));
     if let Some(ceiling_bps) = ceiling_bps.filter(|&ceiling| ceiling < least_bps) {
-        return Err(PlanError::OutOfRange {
-            option: "with --find-rate, the rate of all flows,",
-            value: BitRate(ceiling_bps).to_string(),
-            low: format!(
-                "{} ({datagrams} datagrams in a trial of {})",
-                BitRate(least_bps),
-                trial_length(duration)
-            ),
-            high: limits::RATE.end().to_string(),
-        });
+        let (least, length) = (BitRate(least_bps), trial_length(duration));
+        let low = format!("{least} ({datagrams} datagrams in a trial of {length})");
+        let option = "with --find-rate, the rate of all flows,";
+        let ends = (low, limits::RATE.end());
+        return Err(PlanError::out_of_range(option, BitRate(ceiling_bps), ends));
     }
     Ok(Bounds { ceiling_bps, least_bps })
 }
 
 /// A trial and what follows from it. What passed, passed at the rate that was sent.
 fn trial(number: u64, trying: Trying, outcome: Outcome) -> RateTrial {
-    let Outcome { sent, unsent, .. } = outcome;
+    let Trying { asked_bps, whole } = trying;
+    let Outcome { counted, datagram_bytes, failed } = outcome;
+    let RateTrial { sent, unsent, received, .. } = counted;
     let share = sent as f64 / sent.saturating_add(unsent).max(1) as f64;
-    let bits = sent as f64 * outcome.datagram_bytes as f64 * 8.0;
-    let as_it_went = bits * 1e9 / outcome.duration_ns.max(1) as f64;
-    let sent_bps = trying.asked_bps.map_or(as_it_went, |asked| asked as f64 * share) as u64;
-    let verdict = match outcome.received {
-        _ if sent == 0 || outcome.failed > 0 => TrialVerdict::Unjudged,
+    let bits = sent as f64 * datagram_bytes as f64 * 8.0;
+    let as_it_went = bits * 1e9 / counted.duration_ns.max(1) as f64;
+    let sent_bps = asked_bps.map_or(as_it_went, |asked| asked as f64 * share) as u64;
+    let verdict = match received {
+        _ if sent == 0 || failed > 0 => TrialVerdict::Unjudged,
         None => TrialVerdict::Unjudged,
         Some(received) if received < sent => TrialVerdict::Lost,
-        _ if trying.asked_bps.is_some() && share < RATE_REACHED => TrialVerdict::SenderSlower,
+        _ if asked_bps.is_some() && share < RATE_REACHED => TrialVerdict::SenderSlower,
         _ => TrialVerdict::Passed,
     };
     // The receiver's window is shorter than the time in which they were sent, and a queue empties faster than it was
     // filled: but no more came than that share of what was sent.
-    let received_share = outcome.received.map(|received| received as f64 / sent.max(1) as f64);
+    let received_share = received.map(|received| received as f64 / sent.max(1) as f64);
     let most_bps = received_share.map_or(f64::INFINITY, |share| share.min(1.0) * sent_bps as f64);
-    RateTrial {
-        number,
-        asked_bps: trying.asked_bps,
-        duration_ns: outcome.duration_ns,
-        whole: trying.whole,
-        sent,
-        unsent,
-        sent_bps,
-        received: outcome.received,
-        received_bps: outcome.received_bps.map(|received| received.min(most_bps)),
-        lost: outcome.lost,
-        late: outcome.late,
-        corrupt: outcome.corrupt,
-        socket_drops: outcome.socket_drops,
-        lost_on_the_way: outcome.lost_on_the_way,
-        send_lag_max_ns: outcome.send_lag_max_ns,
-        stood_still_ns: outcome.stood_still_ns,
-        verdict,
-    }
+    let received_bps = counted.received_bps.map(|received| received.min(most_bps));
+    RateTrial { number, asked_bps, whole, sent_bps, received_bps, verdict, ..counted }
 }

@@ -6,7 +6,7 @@ use pathscope_core::record::Limit;
 use proptest::prelude::*;
 
 use super::*;
-use crate::load::Verify;
+use crate::load::{Pattern, Verify};
 use crate::sockets::SocketPlan;
 
 const SIZE: u64 = 1_400;
@@ -84,9 +84,8 @@ impl Path {
             lost = (lost + 5.0).min(sent);
         }
         let received = sent - lost;
-        Outcome {
+        let counted = RateTrial {
             duration_ns: duration.0,
-            datagram_bytes: plan.datagram_bytes.0,
             sent: sent as u64,
             unsent: (due - sent) as u64,
             received: Some(received as u64),
@@ -95,8 +94,9 @@ impl Path {
             lost: Some(lost as u64),
             send_lag_max_ns: Some(if hiccup { 20_000_000 } else { 60_000 }),
             socket_drops: Some(if self.drops_in_socket { lost as u64 } else { 0 }),
-            ..Outcome::default()
-        }
+            ..RateTrial::default()
+        };
+        Outcome { counted, datagram_bytes: plan.datagram_bytes.0, failed: 0 }
     }
 
     /// The whole search.
@@ -260,7 +260,12 @@ fn what_was_lost_while_a_program_stood_still_is_tried_once_more_and_no_more_than
     // The sender is in time: it was the receiver that rested, and its socket overflowed.
     let rested = |test| {
         let carried = Path { loss: 0.1, ..IDEAL }.carry(test);
-        Some(Outcome { stood_still_ns: 1_000_000_000, send_lag_max_ns: Some(1_000), ..carried })
+        let counted = RateTrial {
+            stood_still_ns: 1_000_000_000,
+            send_lag_max_ns: Some(1_000),
+            ..carried.counted
+        };
+        Some(Outcome { counted, ..carried })
     };
     search.judge(rested(&first.1));
     assert_eq!(search.trials[0].verdict, TrialVerdict::Disturbed);
@@ -321,7 +326,8 @@ fn a_trial_without_a_report_ends_the_search_with_what_is_known() {
     search.judge(Some(path.carry(&test)));
     let (_, second) = search.next().expect("it lost");
     let outcome = path.carry(&second);
-    search.judge(Some(Outcome { received: None, ..outcome }));
+    let counted = RateTrial { received: None, ..outcome.counted };
+    search.judge(Some(Outcome { counted, ..outcome }));
     assert!(search.next().is_none());
     assert_eq!(search.record().ended, SearchEnd::Unjudged);
     assert_eq!(search.record().trials.len(), 2);
@@ -331,18 +337,17 @@ fn a_trial_without_a_report_ends_the_search_with_what_is_known() {
 fn what_came_late_or_damaged_was_not_received() {
     let trying = Trying { asked_bps: Some(1_000_000), whole: false };
     let of = |received, corrupt, late| {
-        let outcome = Outcome {
+        let counted = RateTrial {
             duration_ns: 1_000_000_000,
-            datagram_bytes: SIZE,
             sent: 90,
             received: Some(received),
             lost: Some(0),
             corrupt,
             late,
             socket_drops: Some(0),
-            ..Outcome::default()
+            ..RateTrial::default()
         };
-        trial(1, trying, outcome)
+        trial(1, trying, Outcome { counted, datagram_bytes: SIZE, failed: 0 })
     };
     assert!(of(90, 0, 0).has_passed());
     assert_eq!((of(89, 1, 0).verdict, of(89, 1, 0).limit()), (TrialVerdict::Lost, Limit::Damage));
@@ -369,14 +374,14 @@ fn a_trial_is_lost_where_the_larger_part_of_it_was() {
 fn no_more_is_received_than_came_of_what_was_sent() {
     // All was received in less time than it was sent in, as where the warm-up was slow or a queue emptied.
     let of = |received, received_bps| {
-        let outcome = Outcome {
+        let counted = RateTrial {
             duration_ns: 1_000_000_000,
-            datagram_bytes: 1_250,
             sent: 1_000,
             received: Some(received),
             received_bps: Some(received_bps),
-            ..Outcome::default()
+            ..RateTrial::default()
         };
+        let outcome = Outcome { counted, datagram_bytes: 1_250, failed: 0 };
         trial(1, Trying { asked_bps: Some(10_000_000), whole: true }, outcome).received_bps
     };
     assert_eq!(of(1_000, 10_700_000.0), Some(10_000_000.0));

@@ -1,4 +1,4 @@
-//! A search for the highest rate without loss as it stands in the document. What follows from it is `decide`'s.
+//! A search for the highest rate without loss as it stands in the document. What follows from it is `search/decide`'s.
 
 use pathscope_core::record::Limit;
 use schemars::JsonSchema;

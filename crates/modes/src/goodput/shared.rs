@@ -1,0 +1,72 @@
+//! What the goodput flows of one worker have in common, be they whole or halves.
+
+use pathscope_core::Tick;
+use pathscope_flow::Shared;
+
+use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
+use crate::load::{ReceiveWindow, Verify};
+use crate::mode::Mode;
+
+/// Corruptions that are kept one by one; all are counted.
+const CORRUPTIONS_KEPT: usize = 64;
+
+/// What the goodput flows of one worker have in common.
+#[derive(Clone, Debug)]
+pub struct GoodputShared {
+    /// Each send and receive moves at most what is drawn from it.
+    pub(super) buffers: BufferRange,
+    /// What each sender keeps to.
+    pub(super) pace: Pace,
+    /// All senders stop so long after the first flow has started.
+    pub(super) duration_ns: Option<u64>,
+    pub(super) verify: Verify,
+    /// What comes before is checked, but stands outside the window that counts.
+    pub(super) warm_up_ns: u64,
+    /// When the first flow started.
+    pub(super) started: Option<Tick>,
+    /// Since the last report.
+    pub(super) interval: GoodputInterval,
+    /// Of all flows: how long the plan's own pauses between bursts kept them from sending.
+    pub(super) paused_ns: u64,
+    /// What all flows received in the window that counts.
+    pub(super) window: ReceiveWindow,
+    /// The first corruptions.
+    pub(super) corruptions: Vec<FlowCorruption>,
+}
+
+impl GoodputShared {
+    /// For flows of `plan`.
+    pub fn new(plan: &GoodputPlan) -> Self {
+        Self {
+            buffers: plan.buffers(),
+            pace: plan.pace,
+            duration_ns: plan.duration_ns().map(|duration| duration.0),
+            verify: plan.verify,
+            warm_up_ns: plan.warm_up_ns.0,
+            started: None,
+            interval: GoodputInterval::default(),
+            paused_ns: 0,
+            window: ReceiveWindow::default(),
+            corruptions: Vec::new(),
+        }
+    }
+
+    /// Time since the first flow of this worker started.
+    pub(super) fn since_start(&self, now: Tick) -> u64 {
+        now.nanos_since(self.started.unwrap_or(now))
+    }
+
+    pub(super) fn keep(&mut self, corruption: FlowCorruption) {
+        if self.corruptions.len() < CORRUPTIONS_KEPT {
+            self.corruptions.push(corruption);
+        }
+    }
+}
+
+impl Shared for GoodputShared {
+    type Report = GoodputInterval;
+
+    fn report(&mut self, _now: Tick) -> GoodputInterval {
+        std::mem::take(&mut self.interval)
+    }
+}
