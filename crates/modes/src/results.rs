@@ -72,16 +72,6 @@ impl<I> Clone for Slices<'_, I> {
 impl<I> Copy for Slices<'_, I> {}
 
 impl<'a, I> Slices<'a, I> {
-    /// What each receiver counted as a rate, up and down; absent for a direction without data.
-    pub fn rates_bps(
-        &self,
-        (is_up, is_down): (bool, bool),
-        received_bytes: impl Fn(&'a I) -> u64,
-    ) -> [Option<f64>; 2] {
-        [(is_up, self.server), (is_down, self.client)]
-            .map(|(is_there, end)| end.filter(|_| is_there)?.rate_bps(&received_bytes))
-    }
-
     /// What the client's flows did.
     pub fn of_client(&self) -> Option<&'a I> {
         self.client?.own

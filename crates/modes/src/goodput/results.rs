@@ -10,7 +10,7 @@ use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, presentation, verdict::verdict,
 };
-use crate::figure::{Group, Point, rate_points};
+use crate::figure::{Group, Point};
 use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
 
 impl Results for GoodputPlan {
@@ -74,11 +74,11 @@ impl Results for GoodputPlan {
     }
 
     fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
-        presentation::cells(self, interval)
+        presentation::received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
     }
 
     fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
-        rate_points(&GROUP, "rate", presentation::rates(self, interval)).into()
+        presentation::received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 
     fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {

@@ -4,6 +4,7 @@
 mod connections;
 mod failures;
 mod plan;
+pub(crate) mod presentation;
 mod rates;
 mod remotes;
 mod window;
