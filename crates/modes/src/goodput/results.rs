@@ -11,7 +11,7 @@ use super::{
     disagreements, presentation, verdict::verdict,
 };
 use crate::figure::{Group, Point};
-use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
+use crate::results::{Beside, BesideOthers, Detail, Ends, Results, Slice, Slices};
 
 impl Results for GoodputPlan {
     type Interval = GoodputInterval;
@@ -71,6 +71,11 @@ impl Results for GoodputPlan {
     fn carried(summary: &GoodputSummary) -> Vec<u64> {
         let ways = [summary.up, summary.down].into_iter().flatten();
         ways.filter_map(|way| way.received_bytes).collect()
+    }
+
+    fn beside_others(summary: &GoodputSummary) -> BesideOthers<'_> {
+        let goodput_bps = [summary.up, summary.down].map(|way| way?.goodput_bps);
+        BesideOthers { goodput_bps, ..BesideOthers::default() }
     }
 
     fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
