@@ -44,9 +44,7 @@ macro_rules! findings {
                 &[$($crate::finding::FindingDefinition { name: $name, meaning: $meaning, remedy: $remedy },)+];
 
             fn name(self) -> &'static str {
-                match self {
-                    $(Self::$variant => $name,)+
-                }
+                Self::ALL[self as usize].name
             }
         }
     };
