@@ -9,6 +9,5 @@ pub const CIRCLES: &[(&str, &str)] = &[
 /// Files that name a mode or a view and are neither in its folder nor its registry: which file names which folder.
 pub const NAMED: &[(&str, &str)] = &[
     ("crates/modes/src/multipath/caveats.rs", "latency"),
-    ("crates/modes/src/presentation.rs", "goodput"),
     ("crates/modes/src/probes.rs", "latency"),
 ];

@@ -28,7 +28,11 @@ pub enum Unit {
     Dbm,
     /// Megahertz.
     Megahertz,
-    /// Many durations: [`STATISTICS`] of them, each a figure of its own, and percentiles.
+    /// Many durations: statistics of them, each a figure of its own, and percentiles.
+    // The schema goes on to name the list by the name that it has in the code.
+    #[schemars(
+        description = "Many durations: [`STATISTICS`] of them, each a figure of its own, and percentiles."
+    )]
     Distribution,
     /// Durations' percentiles alone.
     Percentiles,
@@ -57,71 +61,3 @@ pub enum Part {
     /// Of an entry of a list, by its name: a path, an address, a trial.
     Entry(String),
 }
-
-/// A figure of a distribution.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub struct Statistic {
-    /// The last part of its id: `mean`.
-    pub name: &'static str,
-    /// What it is called behind the name of what it is of: `minimum`.
-    pub label: &'static str,
-    /// Where the distribution has it.
-    pub place: &'static str,
-    /// What it is a number of.
-    pub unit: Unit,
-    /// What it means.
-    pub meaning: &'static str,
-}
-
-/// What every distribution has. A percentile's id ends with its rank: `p50`, `p99.9`.
-pub const STATISTICS: &[Statistic] = &[
-    Statistic {
-        name: "count",
-        label: "count",
-        place: "count",
-        unit: Unit::Count,
-        meaning: "how many there were",
-    },
-    Statistic {
-        name: "min",
-        label: "minimum",
-        place: "min_ns",
-        unit: Unit::Duration,
-        meaning: "the smallest, exactly",
-    },
-    Statistic {
-        name: "mean",
-        label: "mean",
-        place: "mean_ns",
-        unit: Unit::Duration,
-        meaning: "the arithmetic mean",
-    },
-    Statistic {
-        name: "deviation",
-        label: "standard deviation",
-        place: "standard_deviation_ns",
-        unit: Unit::Duration,
-        meaning: "the sample standard deviation, with n − 1",
-    },
-    Statistic {
-        name: "iqr",
-        label: "interquartile range",
-        place: "interquartile_range_ns",
-        unit: Unit::Duration,
-        meaning: "from the 25th to the 75th percentile",
-    },
-    Statistic {
-        name: "pN",
-        label: "pN",
-        place: "percentiles[].value_ns",
-        unit: Unit::Duration,
-        meaning: "the N-th percentile, where the samples support it; the entry of that `percent`, with its 95 % interval",
-    },
-    Statistic {
-        name: "max",
-        label: "maximum",
-        place: "max_ns",
-        unit: Unit::Duration,
-        meaning: "the largest, exactly",
-    },
-];

@@ -3,8 +3,11 @@
 //!
 //! Not here: the lists side by side, and figures of a document by their ids (`figures`).
 
-pub use pathscope_core::figure::{Better, Part, STATISTICS, Statistic, Unit};
+use std::borrow::Borrow;
+
+pub use pathscope_core::figure::{Better, Part, Unit};
 use pathscope_core::presentation::{Chart, Column, Figure, Shape, Source, Table, TableRow, Value};
+use pathscope_core::quantity::count;
 use pathscope_core::stats::{Distribution, Percentile};
 
 /// One figure of an interval as a point of a series.
@@ -52,40 +55,53 @@ pub struct FigureDefinition {
 
 /// A list of figures: `"name" as "label": Unit Better at "place", PAGE, "meaning";`, where what is called by its name has
 /// no label.
+macro_rules! list {
+    ($($name:literal $(as $label:literal)?: $unit:ident $better:ident at $place:literal, $page:ident, $meaning:literal;)*) => {
+        &[$($crate::figure::FigureDefinition {
+            name: $name,
+            label: $crate::figure::first(&[$($label,)? $name]),
+            place: $place,
+            unit: $crate::figure::Unit::$unit,
+            better: $crate::figure::Better::$better,
+            meaning: $meaning,
+            page: $page,
+        }),*]
+    };
+}
+pub(crate) use list;
+
+/// A group of figures, and the list of them.
 macro_rules! group {
-    ($group:literal, $title:literal, told $order:literal, at $where:literal;
-     $($name:literal $(as $label:literal)?: $unit:ident $better:ident at $place:literal, $page:ident, $meaning:literal;)*) => {
+    ($group:literal, $title:literal, told $order:literal, at $where:literal; $($figures:tt)*) => {
         /// All of them.
         pub const GROUP: $crate::figure::Group = $crate::figure::Group {
             name: $group,
             title: $title,
             order: $order,
             place: $where,
-            figures: &[$($crate::figure::FigureDefinition {
-                name: $name,
-                label: $crate::figure::first(&[$($label,)? $name]),
-                place: $place,
-                unit: $crate::figure::Unit::$unit,
-                better: $crate::figure::Better::$better,
-                meaning: $meaning,
-                page: $page,
-            }),*],
+            figures: $crate::figure::list! { $($figures)* },
         };
     };
 }
 pub(crate) use group;
 
+const DISTRIBUTIONS: &str = "method/latency.md#figures";
+
+/// What every distribution has, each a figure of its own whose better one is that of the whole. A percentile's id ends with
+/// its rank: `p50`, `p99.9`.
+pub const STATISTICS: &[FigureDefinition] = list! {
+    "count": Count Neither at "count", DISTRIBUTIONS, "how many there were";
+    "min" as "minimum": Duration Lower at "min_ns", DISTRIBUTIONS, "the smallest, exactly";
+    "mean": Duration Lower at "mean_ns", DISTRIBUTIONS, "the arithmetic mean";
+    "deviation" as "standard deviation": Duration Lower at "standard_deviation_ns", DISTRIBUTIONS, "the sample standard deviation, with n − 1";
+    "iqr" as "interquartile range": Duration Lower at "interquartile_range_ns", DISTRIBUTIONS, "from the 25th to the 75th percentile";
+    "pN": Duration Lower at "percentiles[].value_ns", DISTRIBUTIONS, "the N-th percentile, where the samples support it; the entry of that `percent`, with its 95 % interval";
+    "max" as "maximum": Duration Lower at "max_ns", DISTRIBUTIONS, "the largest, exactly";
+};
+
 /// What people call a figure: its label, or else its name.
 pub(crate) const fn first(words: &[&'static str]) -> &'static str {
     words[0]
-}
-
-/// What the list says of one number.
-struct Known {
-    id: String,
-    label: String,
-    unit: Unit,
-    better: Better,
 }
 
 impl Group {
@@ -115,15 +131,25 @@ impl Group {
     }
 
     fn of_part(&self, part: Part, name: &str, amount: impl Amount) -> Figure {
-        let Known { id, label, unit, better } = self.known(&part, name);
+        let Source { id, label, unit, better, .. } = self.source(&part, name);
         Figure { id, part, label, value: amount.value(unit), unit, better, ..Figure::default() }
+    }
+
+    /// Those of these counts of which there is one or more, each with a few words.
+    pub fn counted<'all>(
+        &self,
+        part: &Part,
+        counts: impl IntoIterator<Item = (&'all str, u64, &'all str)>,
+    ) -> Vec<Figure> {
+        let counts = counts.into_iter().filter(|(_, number, _)| *number > 0);
+        let figure =
+            |(name, number, note)| self.of_part(part.clone(), name, number).with_note(note);
+        counts.map(figure).collect()
     }
 
     /// Of what a series is whose values the report intervals of an end have, at this place of them.
     pub fn series(&self, part: &Part, name: &str, place: &str, chart: Chart) -> Source {
-        let Known { id, label, unit, better } = self.known(part, name);
-        let place = format!("intervals[].{place}");
-        Source { id, label, unit, better, place, sample_column: None, chart }
+        Source { place: format!("intervals[].{place}"), chart, ..self.source(part, name) }
     }
 
     /// A distribution that an end's report has at this place, and a file of samples in this column.
@@ -136,75 +162,91 @@ impl Group {
         let source = Source {
             place: place.to_owned(),
             sample_column: Some(sample_column),
-            ..self.series(part, name, "", Chart::Histogram)
+            chart: Chart::Histogram,
+            ..self.source(part, name)
         };
         Shape { source, distribution: distribution.clone() }
     }
 
-    /// A table of figures: each column with the end of its cells' names, none where they are no figures; each row with
-    /// their begin, what it is of, and its cells.
-    pub fn table<const COLUMNS: usize>(
+    /// A table of figures: of each row the begin of its cells' names, what it is of, and what its cells are made of.
+    pub fn table<T>(
         &self,
         title: impl Into<String>,
-        columns: [(&str, &str); COLUMNS],
-        rows: impl IntoIterator<Item = (&'static str, Part, [Value; COLUMNS])>,
+        columns: &[Cell<T>],
+        rows: impl IntoIterator<Item = (&'static str, Part, impl Borrow<T>)>,
     ) -> Table {
-        let rows: Vec<TableRow> = rows
-            .into_iter()
-            .map(|(begin, part, cells)| {
-                let id = format!("{}.{begin}", self.name);
-                TableRow { id, part, cells: cells.into() }
-            })
-            .collect();
+        let row = |(begin, part, row): (&str, Part, _)| TableRow {
+            id: format!("{}.{begin}", self.name),
+            part,
+            cells: columns.iter().map(|(.., cell)| cell(Borrow::borrow(&row))).collect(),
+        };
+        let rows: Vec<TableRow> = rows.into_iter().map(row).collect();
         let begin = rows.first().and_then(|row| row.id.split_once('.')).map_or("", |id| id.1);
-        let columns = columns.map(|(head, end)| Column {
+        let column = |&(head, end, _): &Cell<T>| Column {
             id: end.to_owned(),
-            better: self.known(&Part::Whole, &format!("{begin}.{end}")).better,
+            better: self.source(&Part::Whole, &format!("{begin}.{end}")).better,
             head: head.to_owned(),
-        });
+        };
+        let columns: Vec<Column> = columns.iter().map(column).collect();
         Table::new(title, columns, rows)
     }
 
     /// What the list says of a figure, or of a number of a distribution: `rtt.p99`.
-    fn known(&self, part: &Part, name: &str) -> Known {
+    fn source(&self, part: &Part, name: &str) -> Source {
         let side = match part {
             Part::Side(side) => format!(".{side}"),
             Part::Whole | Part::Entry(_) => String::new(),
         };
-        let known = |figure: &FigureDefinition, label: String, end: &str, unit| Known {
+        let source = |figure: &FigureDefinition, label: String, end: &str, unit| Source {
             id: format!("{}{side}{end}", self.id(figure)),
             label,
             unit,
             better: if end == ".count" { Better::Neither } else { figure.better },
+            ..Source::default()
         };
         let whole = self.figures.iter().find(|figure| figure.name == name);
-        let whole = whole.map(|figure| known(figure, figure.label.to_owned(), "", figure.unit));
+        let whole = whole.map(|figure| source(figure, figure.label.to_owned(), "", figure.unit));
         let number = |figure: &FigureDefinition| {
-            let end = name.strip_prefix(figure.name).filter(|end| end.starts_with('.'))?;
-            let statistic = STATISTICS.iter().find(|it| it.name == &end[1..]);
-            let unit = statistic.map_or(Unit::Duration, |statistic| statistic.unit);
-            let word = statistic.map_or(&end[1..], |statistic| statistic.label);
-            let is_it = figure.unit == Unit::Distribution;
-            is_it.then(|| known(figure, format!("{} {word}", figure.label), end, unit))
+            let end = name.strip_prefix(figure.name)?;
+            let number = end.strip_prefix('.').filter(|_| figure.unit == Unit::Distribution)?;
+            let statistic = STATISTICS.iter().find(|it| it.name == number);
+            let (word, unit) = statistic.map_or((number, Unit::Duration), |it| (it.label, it.unit));
+            Some(source(figure, format!("{} {word}", figure.label), end, unit))
         };
         // What is in no list has no id; a test holds that there is none.
-        whole.or_else(|| self.figures.iter().find_map(number)).unwrap_or_else(|| Known {
-            id: String::new(),
+        whole.or_else(|| self.figures.iter().find_map(number)).unwrap_or_else(|| Source {
             label: name.to_owned(),
             unit: Unit::Count,
-            better: Better::Neither,
+            ..Source::default()
         })
     }
 }
 
-/// What each receiver counted in an interval as points over time, up and down: a figure of this name.
-pub(crate) fn rate_points(group: &Group, name: &str, rates: [Option<f64>; 2]) -> [Point; 2] {
-    let [up, down] = rates;
-    [("up", "server", up), ("down", "client", down)].map(|(way, end, value)| {
-        let place = format!("{end}.{}.received_bytes", group.name);
-        let source = group.series(&Part::Side(way), name, &place, Chart::Area);
-        Point { source: Source { label: format!("goodput {way}"), ..source }, value }
-    })
+/// A column of a table: its head, the end of its cells' names, none where they are no figures, and its cell of a row.
+pub type Cell<T> = (&'static str, &'static str, fn(&T) -> Value);
+
+/// A column of a table of no figures: its head and its cell of a row.
+pub type PlainCell<T> = (&'static str, fn(&T) -> Value);
+
+/// A table of cells that are no figures.
+pub(crate) fn plain_table<T>(
+    title: impl Into<String>,
+    columns: &[PlainCell<T>],
+    rows: impl IntoIterator<Item = T>,
+) -> Table {
+    let row = |row: T| columns.iter().map(|(_, cell)| cell(&row)).collect::<Vec<_>>();
+    Table::new(title, columns.iter().map(|(head, _)| *head), rows.into_iter().map(row))
+}
+
+/// Those of these counts of which there is one or more, in words.
+pub(crate) fn counts<'all>(counts: impl IntoIterator<Item = (u64, &'all str)>) -> Vec<String> {
+    let counts = counts.into_iter().filter(|(number, _)| *number > 0);
+    counts.map(|(number, what)| format!("{} {what}", count(number))).collect()
+}
+
+/// What is said beside a figure: those of these words that there are.
+pub(crate) fn notes<const MOST: usize>(words: [Option<String>; MOST]) -> String {
+    words.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 /// How much, as reports have it.

@@ -1,21 +1,18 @@
 //! A document as a presentation. Asks each mode for its figures; knows no view.
 
-use pathscope_core::counters::HostCounters;
-use pathscope_core::presentation::{
-    Figure, Presentation, Row, Section, Series, Shape, Table, Value,
-};
+use pathscope_core::presentation::{Figure, Presentation, Row, Section, Series, Table, Value};
 use pathscope_core::quantity::{bytes, count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{Host, LabNode, OffCpu, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::end::Hosts;
-use crate::figure::Point;
+use crate::figure::{Amount, PlainCell, Point, Unit, plain_table};
 use crate::figures::ENDS;
-use crate::registry::{EndReport, InDocuments, ProbePlan, Test, Visitor};
-use crate::results::{Detail, Ends};
+use crate::registry::{EndReport, InDocuments, ProbePlan, Summary, Test, Visitor};
+use crate::results::{BesideOthers, Detail, Ends, Results};
 use crate::settings::settings;
-use crate::{goodput, probes, search};
+use crate::{probes, search};
 
 /// All of a document.
 pub fn presentation(document: &Document) -> Presentation {
@@ -76,29 +73,20 @@ impl Visitor for Cells<'_> {
 }
 
 fn context(document: &Document) -> Vec<Figure> {
-    let mut context = vec![Figure::setting("started", &document.started_at)];
-    context.push(Figure::setting("client", host(&document.hosts.client)));
-    match &document.hosts.server {
-        Some(_) if document.hosts.is_one_machine() => {
-            context.push(Figure::setting("server", "the same machine"));
-        }
-        Some(server) => context.push(Figure::setting("server", host(server))),
-        None => {}
-    }
-    context.extend(lab(document).map(|lab| Figure::setting("lab", lab)));
-    let hosts = document.hosts.both();
-    let control = hosts.map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
-    let mut control: Vec<&str> = control.collect();
-    control.dedup();
-    context.push(Figure::setting(
-        "congestion_control",
-        asked_control(document).unwrap_or_else(|| control.join(", ")),
-    ));
-    if document.outcome.state != OutcomeState::Complete {
-        let reason = document.outcome.reason.clone().unwrap_or_default();
-        context.push(Figure::setting("ended_early", reason));
-    }
-    context
+    let Document { hosts, outcome, .. } = document;
+    let is_one = hosts.is_one_machine();
+    let there = |server: &Host| if is_one { "the same machine".to_owned() } else { host(server) };
+    let is_complete = outcome.state == OutcomeState::Complete;
+    let ended_early = (!is_complete).then(|| outcome.reason.clone().unwrap_or_default());
+    let settings = [
+        ("started", Some(document.started_at.clone())),
+        ("client", Some(host(&hosts.client))),
+        ("server", hosts.server.as_ref().map(there)),
+        ("lab", lab(document)),
+        ("congestion_control", Some(control(document))),
+        ("ended_early", ended_early),
+    ];
+    settings.into_iter().filter_map(|(id, text)| Some(Figure::setting(id, text?))).collect()
 }
 
 /// The test network that an end is a node of.
@@ -110,12 +98,17 @@ fn lab(document: &Document) -> Option<String> {
     Some(format!("{lab}, {}, shaped by {shaper}, seed {seed}", names.join(" to ")))
 }
 
-/// The congestion control that the plans ask for, where they do.
-fn asked_control(document: &Document) -> Option<String> {
-    document
-        .measurements
-        .iter()
-        .find_map(|measurement| measurement.test.plan.asks().congestion_control.map(str::to_owned))
+/// The congestion control that the plans ask for, or else what the machines have.
+fn control(document: &Document) -> String {
+    let mut plans = document.measurements.iter().map(|it| &it.test.plan);
+    if let Some(asked) = plans.find_map(|plan| plan.asks().congestion_control) {
+        return asked.to_owned();
+    }
+    let hosts = document.hosts.both();
+    let control = hosts.map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
+    let mut control: Vec<&str> = control.collect();
+    control.dedup();
+    control.join(", ")
 }
 
 fn host(host: &Host) -> String {
@@ -135,22 +128,11 @@ fn overview(document: &Document) -> Option<Section> {
         let server = document.target.clone();
         return Some(Section { server, ..search::presentation::section(found) });
     }
-    if document.measurements.len() < 2 {
-        return None;
-    }
-    if let Some(table) = of_one_mode(&document.measurements) {
-        let title = "summary".to_owned();
-        return Some(Section { title, tables: vec![table], ..Section::default() });
-    }
-    let columns =
-        ["", "goodput up", "goodput down", "RTT p50", "RTT p75", "RTT p99", "RTT max", "lost"];
-    let table = Table::new("", columns, document.measurements.iter().map(overview_row));
+    let first = document.measurements.first().filter(|_| document.measurements.len() > 1)?;
+    // Runs of one mode, where that has a table for it.
+    let of_one_mode = first.test.plan.visit(Overview(&document.measurements));
+    let table = of_one_mode.unwrap_or_else(|| mixed(&document.measurements));
     Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
-}
-
-/// Runs of one mode side by side, where that has a table for it.
-fn of_one_mode(measurements: &[Measurement]) -> Option<Table> {
-    measurements.first()?.test.plan.visit(Overview(measurements))
 }
 
 struct Overview<'all>(&'all [Measurement]);
@@ -166,61 +148,62 @@ impl Visitor for Overview<'_> {
     }
 }
 
-fn overview_row(measurement: &Measurement) -> Vec<Value> {
-    let summary = &measurement.summary;
-    let rate = |pick: fn(&goodput::GoodputSummary) -> Option<goodput::DirectionSummary>| {
-        let direction = summary.goodput.as_ref().and_then(pick);
-        direction.and_then(|direction| direction.goodput_bps).map_or(Value::Absent, Value::BitRate)
-    };
-    let pings = summary.latency.as_ref().or(summary.probe.as_ref());
-    let percentile = |percent: f64| {
-        let percentile = pings.and_then(|pings| pings.rtt.percentile(percent));
-        percentile.copied().map_or(Value::Absent, Value::Percentile)
-    };
-    vec![
-        Value::Text(measurement.name.clone()),
-        rate(|goodput| goodput.up),
-        rate(|goodput| goodput.down),
-        percentile(50.0),
-        percentile(75.0),
-        percentile(99.0),
-        pings.and_then(|pings| pings.rtt.max_ns).map_or(Value::Absent, Value::Duration),
-        pings.map_or(Value::Absent, |pings| Value::Count(pings.lost)),
-    ]
+/// Different tests side by side.
+fn mixed(measurements: &[Measurement]) -> Table {
+    fn rtt(of: BesideOthers<'_>, percent: f64) -> Value {
+        of.round_trips.and_then(|(rtt, _)| rtt.percentile(percent).copied()).value(Unit::Duration)
+    }
+    let columns: [PlainCell<(&str, BesideOthers<'_>)>; 8] = [
+        ("", |(name, _)| Value::Text((*name).to_owned())),
+        ("goodput up", |(_, it)| it.goodput_bps[0].value(Unit::BitRate)),
+        ("goodput down", |(_, it)| it.goodput_bps[1].value(Unit::BitRate)),
+        ("RTT p50", |(_, it)| rtt(*it, 50.0)),
+        ("RTT p75", |(_, it)| rtt(*it, 75.0)),
+        ("RTT p99", |(_, it)| rtt(*it, 99.0)),
+        ("RTT max", |(_, it)| it.round_trips.and_then(|(rtt, _)| rtt.max_ns).value(Unit::Duration)),
+        ("lost", |(_, it)| it.round_trips.map(|(_, lost)| lost).value(Unit::Count)),
+    ];
+    let rows = measurements.iter().map(|it| {
+        let own = it.test.plan.visit(OfSummary(&it.summary));
+        let probes = it.summary.probe.as_ref().map(ProbePlan::beside_others);
+        let round_trips = own.round_trips.or(probes.and_then(|probes| probes.round_trips));
+        (it.name.as_str(), BesideOthers { round_trips, ..own })
+    });
+    plain_table("", &columns, rows)
+}
+
+struct OfSummary<'summary>(&'summary Summary);
+
+impl<'summary> Visitor for OfSummary<'summary> {
+    type Output = BesideOthers<'summary>;
+
+    fn visit<M: InDocuments>(self, _: &M) -> BesideOthers<'summary> {
+        M::summary_of(self.0).map(M::beside_others).unwrap_or_default()
+    }
 }
 
 fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
-    let Told { mut figures, tables, mut distributions } =
-        measurement.test.plan.visit(Tell { measurement, hosts, detail });
+    let mut section = measurement.test.plan.visit(Tell { measurement, hosts, detail });
+    let figures = &mut section.figures;
     figures.extend(measurement.summary.probe.iter().flat_map(probes::figures));
     figures.extend(measurement.client.connect.as_ref().map(connect_time));
-    figures.extend(machinery(measurement));
-    figures.extend(off_cpu(measurement));
-    figures.extend(machines(measurement));
-    if distributions.is_empty() {
-        distributions.extend(probes::distribution(&measurement.client));
+    figures.extend(of_ends(measurement, "engine, wait", machinery));
+    figures.extend(of_ends(measurement, "spinning, off CPU", off_cpu));
+    figures.extend(of_ends(measurement, "busiest CPU", busiest_cpu));
+    figures.extend(of_ends(measurement, "dropped here", dropped));
+    if section.distributions.is_empty() {
+        section.distributions.extend(probes::distribution(&measurement.client));
     }
     Section {
         title: measurement.name.clone(),
         subtitle: measurement.test.plan.subtitle(),
         settings: settings(&measurement.test),
-        figures,
-        tables,
         series: series(measurement),
-        distributions,
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
         caveats: measurement.caveats.clone(),
-        ..Section::default()
+        ..section
     }
-}
-
-/// What a mode has told of a measurement.
-#[derive(Default)]
-struct Told {
-    figures: Vec<Figure>,
-    tables: Vec<Table>,
-    distributions: Vec<Shape>,
 }
 
 /// Has a mode tell of a measurement.
@@ -231,36 +214,35 @@ struct Tell<'all> {
 }
 
 impl Visitor for Tell<'_> {
-    type Output = Told;
+    type Output = Section;
 
-    fn visit<M: InDocuments>(self, plan: &M) -> Told {
+    fn visit<M: InDocuments>(self, plan: &M) -> Section {
         let Measurement { client, server, summary, .. } = self.measurement;
-        let Some(summary) = M::summary_of(summary) else { return Told::default() };
+        let Some(summary) = M::summary_of(summary) else { return Section::default() };
         let figures = plan.figures(summary);
         let Some(of_client) = client.end(M::report(client)) else {
-            return Told { figures, ..Told::default() };
+            return Section { figures, ..Section::default() };
         };
         let server = server.as_ref().and_then(|server| server.end(M::report(server)));
         let ends = Ends { client: of_client, server, hosts: self.hosts };
-        Told {
+        Section {
             figures,
             tables: plan.tables(summary, &ends, self.detail),
             distributions: M::distributions(&ends),
+            ..Section::default()
         }
     }
 }
 
-/// What each end says of its workers, beside each other.
-fn of_workers(
+/// What each end says, beside each other.
+fn of_ends(
     measurement: &Measurement,
     label: &str,
-    said: impl Fn(&[WorkerUsage]) -> Option<String>,
+    said: fn(&str, &EndReport) -> Option<String>,
 ) -> Option<Figure> {
     let ends = [("client", Some(&measurement.client)), ("server", measurement.server.as_ref())];
-    let text =
-        |(name, end): (&str, Option<&EndReport>)| Some(format!("{name} {}", said(&end?.workers)?));
-    let ends: Vec<String> = ends.into_iter().filter_map(text).collect();
-    (!ends.is_empty()).then(|| Figure::new(label, Value::Text(ends.join("; "))))
+    let texts: Vec<String> = ends.into_iter().filter_map(|(name, end)| said(name, end?)).collect();
+    (!texts.is_empty()).then(|| Figure::new(label, Value::Text(texts.join("; "))))
 }
 
 /// How long connections took to be established.
@@ -279,59 +261,42 @@ fn connect_time(connects: &LatencyFigures) -> Figure {
     }
 }
 
-/// How the bytes moved: engine and wait of each end, as they ran.
-fn machinery(measurement: &Measurement) -> Option<Figure> {
-    of_workers(measurement, "engine, wait", |workers| {
-        let first = workers.first()?;
-        let threads =
-            if workers.len() == 1 { String::new() } else { format!(" × {}", workers.len()) };
-        Some(format!("{} {}{threads}", first.engine, first.wait))
-    })
+/// How the bytes moved: engine and wait of an end, as they ran.
+fn machinery(name: &str, end: &EndReport) -> Option<String> {
+    let WorkerUsage { engine, wait, .. } = end.workers.first()?;
+    let threads = match end.workers.len() {
+        1 => String::new(),
+        threads => format!(" × {threads}"),
+    };
+    Some(format!("{name} {engine} {wait}{threads}"))
 }
 
 /// When workers that never sleep were seen not to run: what is late by then is late by the host.
-fn off_cpu(measurement: &Measurement) -> Option<Figure> {
-    of_workers(measurement, "spinning, off CPU", |workers| {
-        let seen = workers.iter().filter_map(|worker| worker.off_cpu).reduce(OffCpu::with)?;
-        (seen.times > 0).then(|| {
-            let (times, longest) = (counted(seen.times, "time"), duration_ns(seen.longest_ns));
-            format!("{times}, {} in all, {longest} at most", duration_ns(seen.total_ns))
-        })
-    })
+fn off_cpu(name: &str, end: &EndReport) -> Option<String> {
+    let seen = end.workers.iter().filter_map(|worker| worker.off_cpu).reduce(OffCpu::with)?;
+    let (times, longest) = (counted(seen.times, "time"), duration_ns(seen.longest_ns));
+    let total = duration_ns(seen.total_ns);
+    (seen.times > 0).then(|| format!("{name} {times}, {total} in all, {longest} at most"))
 }
 
-/// What the machines did meanwhile: each end's busiest processor, and what it dropped, if anything.
-fn machines(measurement: &Measurement) -> Vec<Figure> {
-    let ends = [
-        ("client", measurement.client.host.as_ref()),
-        ("server", measurement.server.as_ref().and_then(|server| server.host.as_ref())),
-    ];
-    let cpu = |(name, host): &(&str, Option<&HostCounters>)| {
-        let busiest = host.as_ref()?.busiest()?;
-        let stolen = if busiest.stolen >= 0.01 {
-            format!(", {} stolen", ratio(busiest.stolen))
-        } else {
-            String::new()
-        };
-        let (busy, soft) = (ratio(busiest.busy), ratio(busiest.soft_interrupt));
-        Some(format!("{name} {busy}, {soft} soft interrupts{stolen}"))
+/// What the machine did meanwhile, as far as its busiest processor tells.
+fn busiest_cpu(name: &str, end: &EndReport) -> Option<String> {
+    let busiest = end.host.as_ref()?.busiest()?;
+    let stolen = if busiest.stolen >= 0.01 {
+        format!(", {} stolen", ratio(busiest.stolen))
+    } else {
+        String::new()
     };
-    let drops = |(name, host): &(&str, Option<&HostCounters>)| {
-        let drops = host.as_ref()?.drops();
-        let named: Vec<String> =
-            drops.iter().map(|(what, dropped)| format!("{what} {}", count(*dropped))).collect();
-        (!named.is_empty()).then(|| format!("{name}: {}", named.join(", ")))
-    };
-    let figure = |label: &str, texts: Vec<String>| {
-        (!texts.is_empty()).then(|| Figure::new(label, Value::Text(texts.join("; "))))
-    };
-    [
-        figure("busiest CPU", ends.iter().filter_map(cpu).collect()),
-        figure("dropped here", ends.iter().filter_map(drops).collect()),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    let (busy, soft) = (ratio(busiest.busy), ratio(busiest.soft_interrupt));
+    Some(format!("{name} {busy}, {soft} soft interrupts{stolen}"))
+}
+
+/// What the machine dropped, if anything.
+fn dropped(name: &str, end: &EndReport) -> Option<String> {
+    let drops = end.host.as_ref()?.drops();
+    let named: Vec<String> =
+        drops.iter().map(|(what, dropped)| format!("{what} {}", count(*dropped))).collect();
+    (!named.is_empty()).then(|| format!("{name}: {}", named.join(", ")))
 }
 
 /// Figures over time, in the order in which the mode and the probes have them.

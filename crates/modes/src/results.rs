@@ -1,8 +1,7 @@
 //! What the ends of a test say of the flows of a mode, and what that comes to: typed, where `mode` is of the plan alone.
 //!
 //! Each mode says what its own figures mean. `registry` finds each mode's part in the documents, `assemble` and
-//! `presentation` put parts together. What several modes come to side by side (`presentation`) and probes (`probes`) name
-//! the modes that they are of.
+//! `presentation` put parts together. Probes (`probes`) name the mode that they are of.
 
 use std::fmt::Debug;
 
@@ -11,6 +10,7 @@ use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::quantity::counted;
 use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Limit, Verdict};
+use pathscope_core::stats::LatencyFigures;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -72,16 +72,6 @@ impl<I> Clone for Slices<'_, I> {
 impl<I> Copy for Slices<'_, I> {}
 
 impl<'a, I> Slices<'a, I> {
-    /// What each receiver counted as a rate, up and down; absent for a direction without data.
-    pub fn rates_bps(
-        &self,
-        (is_up, is_down): (bool, bool),
-        received_bytes: impl Fn(&'a I) -> u64,
-    ) -> [Option<f64>; 2] {
-        [(is_up, self.server), (is_down, self.client)]
-            .map(|(is_there, end)| end.filter(|_| is_there)?.rate_bps(&received_bytes))
-    }
-
     /// What the client's flows did.
     pub fn of_client(&self) -> Option<&'a I> {
         self.client?.own
@@ -152,6 +142,15 @@ pub enum Detail {
     Failures,
     /// Wherever there are several.
     Everything,
+}
+
+/// What different tests are told of side by side.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct BesideOthers<'summary> {
+    /// Payload a second of a load, up and down, in bits.
+    pub goodput_bps: [Option<f64>; 2],
+    /// Round trips, and how many were lost.
+    pub round_trips: Option<(&'summary LatencyFigures, u64)>,
 }
 
 /// A mode whose ends report.
@@ -240,6 +239,11 @@ pub trait Results: Mode + Sized {
     /// Distributions of durations.
     fn distributions(_ends: &Ends<'_, Self::Report>) -> Vec<Shape> {
         Vec::new()
+    }
+
+    /// What it has of what different tests are told of side by side.
+    fn beside_others(_summary: &Self::Summary) -> BesideOthers<'_> {
+        BesideOthers::default()
     }
 
     /// Several runs side by side, by their names; none: as different tests are.

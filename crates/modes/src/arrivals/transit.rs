@@ -3,6 +3,7 @@
 //! Both take differences, so the offset between two clocks falls out. What remains is the difference of their
 //! rates: 1 µs a second for each millionth, which between two datagrams is nothing.
 
+use pathscope_core::quantity::duration_ns;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,6 +104,13 @@ pub struct InterarrivalJitter {
     pub mean_ns: f64,
     /// The most it ever was.
     pub max_ns: f64,
+}
+
+impl InterarrivalJitter {
+    /// What is said beside its mean.
+    pub(crate) fn words(&self) -> String {
+        format!("RFC 3550, mean; at most {}", duration_ns(self.max_ns.round() as u64))
+    }
 }
 
 #[cfg(test)]

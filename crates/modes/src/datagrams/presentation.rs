@@ -1,18 +1,17 @@
 //! A test of datagram goodput as labelled figures: all that a view needs.
 
 use pathscope_core::presentation::{Figure, Table, Value};
-use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, rate_range, ratio};
+use pathscope_core::quantity::{average, bytes, count, duration_ns, rate_range, ratio};
 
 use super::figures::GROUP;
 use super::{
-    DatagramDirection, DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, Offload,
+    DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsPlan, DatagramsReport,
+    DatagramsSummary, Offload,
 };
-use crate::figure::{Amount, Unit};
-use crate::load::{Extent, Verify};
+use crate::figure::{Amount, Part, PlainCell, Unit, notes};
+use crate::load::Extent;
+use crate::load::presentation::{self as load, BothEnds, Received};
 use crate::results::Slices;
-
-/// Flows that are shown one by one.
-const FLOWS_SHOWN: usize = 16;
 
 /// What is done, in a few words.
 pub fn subtitle(plan: &DatagramsPlan) -> String {
@@ -26,17 +25,13 @@ pub fn subtitle(plan: &DatagramsPlan) -> String {
         Some(rate) => rate.to_string(),
         None => "as fast as they go".to_owned(),
     };
-    let verify = match plan.verify {
-        Verify::Full => "",
-        Verify::Sampled => ", one byte in 16 verified",
-        Verify::Off => ", not verified",
-    };
     let offload = if plan.offload == Offload::Off { ", without offload" } else { "" };
     format!(
-        "{} UDP {flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{verify}",
+        "{} UDP {flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{}",
         plan.connections,
         plan.pattern.name(),
-        count(plan.datagram_bytes.0)
+        count(plan.datagram_bytes.0),
+        plan.verify.words()
     )
 }
 
@@ -51,15 +46,7 @@ pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
         figures.extend(lost(name, way));
         figures.extend(order(name, way));
         figures.extend(timing(name, way));
-        let fairness = GROUP.of(name, "fairness", way.fairness);
-        if way.fairness.is_some() {
-            let range = way.slowest_bps.zip(way.fastest_bps);
-            let range = range
-                .map_or_else(String::new, |(low, high)| format!("; {}", rate_range(low, high)));
-            figures.push(fairness.with_note(format!("Jain's index over the flows{range}")));
-        } else if let Some(why) = way.no_fairness {
-            figures.push(fairness.with_note(why.text()));
-        }
+        figures.extend(load::fairness(&GROUP, name, (way.fairness, way.no_fairness), spread(way)));
         if is_both {
             figures[start..].iter_mut().for_each(|it| it.label = format!("{} {name}", it.label));
         }
@@ -72,135 +59,100 @@ pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
 }
 
 fn goodput(name: &'static str, way: &DatagramDirection) -> Figure {
-    let verb = match way.verify {
-        Some(Verify::Full) | None => "verified",
-        Some(Verify::Sampled) => "received, one byte in 16 verified",
-        Some(Verify::Off) => "received, not verified",
-    };
-    let note = match (way.received_bytes, way.datagrams_per_second) {
-        (None, _) => "the receiver's report is missing".to_owned(),
-        (Some(received), None) => {
-            format!("{} {verb}; too few receives for a rate", bytes(received))
-        }
-        (Some(received), Some(rate)) => format!(
-            "of payload, {} datagrams a second; {} {verb}; window {}",
-            count(rate.round() as u64),
-            bytes(received),
-            duration_ns(way.window_ns)
-        ),
-    };
+    let rate = way.datagrams_per_second;
+    let taken = load::taken(
+        way.received_bytes,
+        way.verify.unwrap_or_default(),
+        rate.map(|_| way.window_ns),
+    );
+    let rate = rate.filter(|_| way.received_bytes.is_some());
+    let rate = rate.map(|rate| count(rate.round() as u64));
+    let note =
+        notes([rate.map(|rate| format!("of payload, {rate} datagrams a second")), Some(taken)]);
     let figure = GROUP.of(name, "rate", way.goodput_bps);
     figure.labelled(format!("goodput {name}")).of("goodput").with_note(note)
 }
 
+fn spread(way: &DatagramDirection) -> String {
+    let range = way.slowest_bps.zip(way.fastest_bps).map(|(low, high)| rate_range(low, high));
+    notes([Some("Jain's index over the flows".to_owned()), range])
+}
+
 fn sent(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
-    let unsent = match way.unsent {
-        Some(unsent) if unsent > 0 => format!("; {} more were due and never left", count(unsent)),
-        _ => String::new(),
-    };
     let received = way.received.map_or_else(|| "?".to_owned(), count);
-    Some(GROUP.of(name, "sent", way.sent?).with_note(format!("{received} received{unsent}")))
+    let unsent = way.unsent.filter(|&unsent| unsent > 0);
+    let unsent = unsent.map(|unsent| format!("{} more were due and never left", count(unsent)));
+    let note = notes([Some(format!("{received} received")), unsent]);
+    Some(GROUP.of(name, "sent", way.sent?).with_note(note))
 }
 
 fn lost(name: &'static str, way: &DatagramDirection) -> Option<Figure> {
-    let lost = way.lost?;
-    let figure = GROUP.of(name, "lost", lost);
-    if lost == 0 {
-        return Some(figure);
-    }
-    let share = way.lost_ratio.map_or_else(String::new, |lost| format!("{}; ", ratio(lost)));
+    let figure = GROUP.of(name, "lost", way.lost?);
     let runs = format!(
         "{} in a row on average, {} at most",
         way.bursts.mean().map_or_else(String::new, average),
         count(way.bursts.longest)
     );
-    let place = match way.socket_drops {
-        Some(0) => "; none by the receiver's socket".to_owned(),
-        Some(drops) => format!("; the receiver's socket dropped {}", counted(drops, "buffer")),
-        None => String::new(),
-    };
-    Some(figure.with_note(format!("{share}{runs}{place}")))
+    let note = notes([way.lost_ratio.map(ratio), Some(runs), way.socket_drops.map(load::dropped)]);
+    Some(if way.lost == Some(0) { figure } else { figure.with_note(note) })
 }
 
 /// What came otherwise than in order, once and right; where there is any.
 fn order(name: &'static str, way: &DatagramDirection) -> Vec<Figure> {
-    let extent = way
-        .reordering_extent_max
-        .map_or_else(String::new, |extent| format!("; extent at most {}", count(extent)));
-    let reordered = format!("{}{extent}", ratio(way.reordered_ratio));
-    [
-        ("reordered", way.reordered, reordered),
-        ("duplicates", way.duplicates, String::new()),
-        ("late", way.late, "came after the drain".to_owned()),
-        ("corrupt", way.corrupt, "not what was sent".to_owned()),
-        ("foreign", way.foreign, String::new()),
-    ]
-    .into_iter()
-    .filter(|(_, number, _)| *number > 0)
-    .map(|(what, number, note)| GROUP.of(name, what, number).with_note(note))
-    .collect()
+    let extent = way.reordering_extent_max.map(|it| format!("extent at most {}", count(it)));
+    let reordered = notes([Some(ratio(way.reordered_ratio)), extent]);
+    let counts = [
+        ("reordered", way.reordered, &*reordered),
+        ("duplicates", way.duplicates, ""),
+        ("late", way.late, "came after the drain"),
+        ("corrupt", way.corrupt, "not what was sent"),
+        ("foreign", way.foreign, ""),
+    ];
+    GROUP.counted(&Part::Side(name), counts)
 }
 
-fn timing(name: &'static str, way: &DatagramDirection) -> Vec<Figure> {
-    let jitter = way.jitter.as_ref().map(|jitter| {
-        let most = duration_ns(jitter.rfc3550.max_ns.round() as u64);
-        let figure = GROUP.of(name, "jitter", jitter.rfc3550.mean_ns).of("jitter");
-        figure.with_note(format!("RFC 3550, mean; at most {most}"))
-    });
+fn timing(name: &'static str, way: &DatagramDirection) -> impl Iterator<Item = Figure> {
+    let jitter = way.jitter.as_ref().map(|jitter| jitter.rfc3550);
+    let jitter = jitter.map(|it| GROUP.of(name, "jitter", it.mean_ns).with_note(it.words()));
     let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0).copied());
     let lag = lag.map(|lag| GROUP.of(name, "send_lag.p99", lag).of("send lag"));
-    jitter.into_iter().chain(lag).collect()
+    jitter.map(|jitter| jitter.of("jitter")).into_iter().chain(lag)
 }
 
 /// The first flows, one by one, as both ends saw them.
 pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Option<Table> {
-    if client.flows.is_empty() || client.flows.len() == 1 && client.failed == 0 {
-        return None;
-    }
-    let columns =
-        ["flow", "sent up", "lost up", "up", "received down", "lost down", "down", "error"];
-    let rate = |bps: Option<f64>| bps.value(Unit::BitRate);
-    let row = |flow: &super::DatagramFlowFacts| {
-        let there = server.and_then(|end| end.flows.iter().find(|it| it.flow == flow.flow));
-        let error = flow.error.as_ref().or_else(|| there?.error.as_ref());
-        vec![
-            Value::Count(u64::from(flow.flow.0)),
-            Value::Count(flow.sent),
-            there.map(|there| there.lost).value(Unit::Count),
-            rate(there.and_then(|there| there.received_bps)),
-            Value::Count(flow.received),
-            Value::Count(flow.lost),
-            rate(flow.received_bps),
-            Value::Text(error.map_or_else(String::new, |error| error.text.clone())),
-        ]
-    };
-    Some(Table::new("flows", columns, client.flows.iter().take(FLOWS_SHOWN).map(row)))
+    let columns: [PlainCell<BothEnds<'_, DatagramFlowFacts>>; 8] = [
+        ("flow", |(here, _)| Value::Count(here.flow.0.into())),
+        ("sent up", |(here, _)| Value::Count(here.sent)),
+        ("lost up", |(_, there)| there.map(|there| there.lost).value(Unit::Count)),
+        ("up", |(_, there)| there.and_then(|there| there.received_bps).value(Unit::BitRate)),
+        ("received down", |(here, _)| Value::Count(here.received)),
+        ("lost down", |(here, _)| Value::Count(here.lost)),
+        ("down", |(here, _)| here.received_bps.value(Unit::BitRate)),
+        ("error", |(here, there)| {
+            load::error(here.error.as_ref(), there.and_then(|there| there.error.as_ref()))
+        }),
+    ];
+    let ends = (&*client.flows, server.map(|server| &*server.flows));
+    load::flows("flows", &columns, ends, |flow| flow.flow, client.failed)
 }
 
 /// What each receiver counted in the interval, up and down.
-pub fn rates(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> [Option<f64>; 2] {
-    interval.rates_bps((plan.is_up(), plan.is_down()), |own| own.received_bytes)
+pub fn received<'a>(
+    plan: &DatagramsPlan,
+    interval: Slices<'a, DatagramsInterval>,
+) -> impl Iterator<Item = Received<'a, DatagramsInterval>> {
+    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }
 
 /// The cells of a live row.
 pub fn cells(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
-    let [up, down] = rates(plan, interval);
-    let ways = [
-        (plan.is_up(), "up", up, interval.server),
-        (plan.is_down(), "down", down, interval.client),
-    ];
     let is_both = plan.is_up() && plan.is_down();
-    let mut cells = Vec::new();
-    for (_, name, rate, receiver) in ways.into_iter().filter(|(is_there, ..)| *is_there) {
-        let missing = if is_both { format!("missing {name}") } else { "missing".to_owned() };
-        cells.push(GROUP.of(name, "rate", rate).labelled(name));
-        cells.push(Figure::new(missing, self::missing(receiver.and_then(|end| end.own))));
-    }
-    cells
-}
-
-/// What the numbers of an interval leave out: lost, or yet to come.
-fn missing(receiver: Option<&DatagramsInterval>) -> Value {
+    // What the numbers leave out: lost, or yet to come.
     let missing = |own: &DatagramsInterval| own.expected.saturating_sub(own.received);
-    receiver.map(missing).value(Unit::Count)
+    let cells = received(plan, interval).flat_map(|it| {
+        let label = if is_both { format!("missing {}", it.way) } else { "missing".to_owned() };
+        [it.cell(&GROUP, "rate"), Figure::new(label, it.own.map(missing).value(Unit::Count))]
+    });
+    cells.collect()
 }

@@ -10,7 +10,7 @@ use super::{
     DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
     verdict,
 };
-use crate::figure::{Group, Point, rate_points};
+use crate::figure::{Group, Point};
 use crate::results::{Detail, Ends, Results, Slice, Slices};
 
 impl Results for DatagramsPlan {
@@ -60,7 +60,7 @@ impl Results for DatagramsPlan {
     }
 
     fn points(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Point> {
-        rate_points(&GROUP, "rate", presentation::rates(self, interval)).into()
+        presentation::received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 
     fn figures(&self, summary: &DatagramsSummary) -> Vec<Figure> {

@@ -38,11 +38,7 @@ impl Found {
 
     /// What it is a number of.
     pub fn unit(&self) -> Unit {
-        let of = |name: &String| STATISTICS.iter().find(|it| it.name == name).map(|it| it.unit);
-        match &self.statistic {
-            None => self.figure.unit,
-            Some(name) => of(name).unwrap_or(Unit::Duration),
-        }
+        unit(self.figure, self.statistic.as_deref())
     }
 }
 
@@ -63,8 +59,15 @@ pub fn found(measurement: &Value) -> Vec<Found> {
     found
 }
 
+/// What a figure is a number of, or which number of a distribution.
+pub(super) fn unit(figure: &FigureDefinition, statistic: Option<&str>) -> Unit {
+    let Some(name) = statistic else { return figure.unit };
+    let statistic = STATISTICS.iter().find(|it| it.name == name);
+    statistic.map_or(Unit::Duration, |statistic| statistic.unit)
+}
+
 /// A place for each side, where there are sides.
-fn sides(place: &str) -> Vec<(Option<&'static str>, String)> {
+pub(super) fn sides(place: &str) -> Vec<(Option<&'static str>, String)> {
     match MARKS.into_iter().find(|(mark, _)| place.contains(mark)) {
         None => vec![(None, place.to_owned())],
         Some((mark, words)) => {
@@ -74,7 +77,10 @@ fn sides(place: &str) -> Vec<(Option<&'static str>, String)> {
 }
 
 /// What is at a place; of a list each entry, of one that holds others their first ones alone.
-fn entries<'value>(measurement: &'value Value, place: &str) -> Vec<(Option<usize>, &'value Value)> {
+pub(super) fn entries<'value>(
+    measurement: &'value Value,
+    place: &str,
+) -> Vec<(Option<usize>, &'value Value)> {
     fn at<'value>(value: &'value Value, place: &str) -> Option<&'value Value> {
         let steps = place.split('.').filter(|step| !step.is_empty());
         // A number is a place in a list.
@@ -93,8 +99,8 @@ fn entries<'value>(measurement: &'value Value, place: &str) -> Vec<(Option<usize
     list.filter_map(|(index, value)| Some((Some(index), at(value, &rest)?))).collect()
 }
 
-/// The numbers that a value is.
-fn numbers(unit: Unit, value: &Value) -> Vec<(Option<String>, f64)> {
+/// The numbers that a value is; of a distribution each with its name.
+pub(super) fn numbers(unit: Unit, value: &Value) -> Vec<(Option<String>, f64)> {
     if unit != Unit::Distribution {
         return value.as_f64().map(|number| (None, number)).into_iter().collect();
     }

@@ -3,11 +3,8 @@
 use serde_json::Value;
 use thiserror::Error;
 
+use super::found::{entries, numbers, sides, unit};
 use super::{FigureDefinition, Group, STATISTICS, Unit, groups};
-
-/// The ways and ends that complete an id, and what stands for them in a place.
-const COMPLETIONS: [(&str, [&str; 2]); 2] =
-    [("{way}", ["up", "down"]), ("{end}", ["client", "server"])];
 
 /// One number of a document, by its id: `goodput.rate.up`, `latency.rtt.p99`.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,14 +14,8 @@ pub struct FigureId {
     figure: &'static FigureDefinition,
     /// Where it is, without `{way}` and `{end}`.
     place: String,
-    statistic: Option<Part>,
-}
-
-/// Which number of a distribution.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Part {
-    Statistic(usize),
-    Percentile(f64),
+    /// Which number of a distribution.
+    statistic: Option<String>,
 }
 
 /// Why a text is no figure's id.
@@ -89,28 +80,22 @@ impl FigureId {
         figure: &'static FigureDefinition,
         rest: &str,
     ) -> Result<Self, FigureIdError> {
-        let mut place = group.place_of(figure);
-        let mut parts = rest.strip_prefix('.').unwrap_or(rest);
         let not_one =
             || FigureIdError::NotOne { typed: typed.to_owned(), example: example(group, figure) };
-        for (mark, words) in COMPLETIONS {
-            if place.contains(mark) {
-                let (word, behind) = parts.split_once('.').unwrap_or((parts, ""));
-                let word = words.into_iter().find(|it| *it == word).ok_or_else(not_one)?;
-                place = place.replace(mark, word);
-                parts = behind;
-            }
-        }
-        if place.contains("[]") || place.contains('*') {
+        let rest = rest.strip_prefix('.').unwrap_or(rest);
+        let (first, behind) = rest.split_once('.').unwrap_or((rest, ""));
+        let meant = |(side, place)| match side {
+            None => Some((place, rest)),
+            Some(side) => (side == first).then_some((place, behind)),
+        };
+        let mut sides = sides(&group.place_of(figure)).into_iter();
+        let (place, last) = sides.find_map(meant).ok_or_else(not_one)?;
+        if place.contains("[]") || place.contains('*') || figure.unit == Unit::Percentiles {
             return Err(FigureIdError::Many { typed: typed.to_owned() });
         }
-        let statistic = match (figure.unit, parts) {
-            (Unit::Distribution, "") => return Err(not_one()),
-            (Unit::Distribution, part) => Some(Part::find(part).ok_or_else(not_one)?),
-            (Unit::Percentiles, _) => {
-                return Err(FigureIdError::Many { typed: typed.to_owned() });
-            }
-            (_, "") => None,
+        let statistic = match figure.unit {
+            Unit::Distribution => Some(statistic(last).ok_or_else(not_one)?),
+            _ if last.is_empty() => None,
             _ => return Err(not_one()),
         };
         Ok(Self { text: typed.to_owned(), group, figure, place, statistic })
@@ -138,46 +123,29 @@ impl FigureId {
 
     /// Which number of a distribution it is: `p99`, `mean`.
     pub fn statistic(&self) -> Option<&str> {
-        self.statistic.map(|_| {
-            let digits = self.text.rsplit('.').next().unwrap_or_default();
-            let is_fraction = digits.bytes().all(|byte| byte.is_ascii_digit());
-            let last = self.text.rfind(if is_fraction { ".p" } else { "." });
-            last.map_or("", |at| &self.text[at + 1..])
-        })
+        self.statistic.as_deref()
     }
 
     /// What it is a number of.
     pub fn unit(&self) -> Unit {
-        match self.statistic {
-            None => self.figure.unit,
-            Some(Part::Statistic(index)) => STATISTICS[index].unit,
-            Some(Part::Percentile(_)) => Unit::Duration,
-        }
+        unit(self.figure, self.statistic())
     }
 
     /// The number, of a measurement as a document has it. Absent where it was not measured.
     pub fn number(&self, measurement: &Value) -> Option<f64> {
-        let at = self.place.split('.').try_fold(measurement, |at, step| at.get(step))?;
-        match self.statistic {
-            None => at.as_f64(),
-            Some(Part::Statistic(index)) => at.get(STATISTICS[index].place)?.as_f64(),
-            Some(Part::Percentile(percent)) => {
-                let is_it =
-                    |entry: &&Value| entry.get("percent").and_then(Value::as_f64) == Some(percent);
-                at.get("percentiles")?.as_array()?.iter().find(is_it)?.get("value_ns")?.as_f64()
-            }
-        }
+        let (_, value) = entries(measurement, &self.place).pop()?;
+        let mut numbers = numbers(self.figure.unit, value).into_iter();
+        numbers.find(|(name, _)| *name == self.statistic).map(|(_, number)| number)
     }
 }
 
-impl Part {
-    fn find(name: &str) -> Option<Self> {
-        if let Some(index) = STATISTICS.iter().position(|it| it.name == name && name != "pN") {
-            return Some(Self::Statistic(index));
-        }
-        let percent: f64 = name.strip_prefix('p')?.parse().ok()?;
-        (0.0..=100.0).contains(&percent).then_some(Self::Percentile(percent))
+/// The name of a number of a distribution; a percentile may be typed otherwise: `p99.90`.
+fn statistic(typed: &str) -> Option<String> {
+    if STATISTICS.iter().any(|it| it.name == typed && typed != "pN") {
+        return Some(typed.to_owned());
     }
+    let percent: f64 = typed.strip_prefix('p')?.parse().ok()?;
+    (0.0..=100.0).contains(&percent).then(|| format!("p{percent}"))
 }
 
 fn group(typed: &str) -> Result<(&'static Group, &str), FigureIdError> {
@@ -192,10 +160,11 @@ fn group(typed: &str) -> Result<(&'static Group, &str), FigureIdError> {
 
 fn no_such_figure(typed: &str, group: &'static Group, rest: &str) -> FigureIdError {
     let first = rest.split('.').next().unwrap_or_default();
-    let near: Vec<&str> =
-        group.figures.iter().map(|it| it.name).filter(|name| name.starts_with(first)).collect();
-    let all = || group.figures.iter().map(|it| it.name).collect();
-    let figures: Vec<&str> = if near.is_empty() || first.is_empty() { all() } else { near };
+    let all = group.figures.iter().map(|it| it.name);
+    let mut figures: Vec<&str> = all.clone().filter(|name| name.starts_with(first)).collect();
+    if figures.is_empty() {
+        figures.extend(all);
+    }
     FigureIdError::NoSuchFigure {
         typed: typed.to_owned(),
         group: group.name,
@@ -205,17 +174,10 @@ fn no_such_figure(typed: &str, group: &'static Group, rest: &str) -> FigureIdErr
 
 /// An id of the figure that is complete.
 fn example(group: &Group, figure: &FigureDefinition) -> String {
-    let place = group.place_of(figure);
-    let mut text = group.id(figure);
-    for (mark, words) in COMPLETIONS {
-        if place.contains(mark) {
-            text = format!("{text}.{}", words[0]);
-        }
-    }
-    match figure.unit {
-        Unit::Distribution => format!("{text}.mean, .p99 or .max"),
-        _ => text,
-    }
+    let side = sides(&group.place_of(figure)).into_iter().find_map(|(side, _)| side);
+    let side = side.map_or_else(String::new, |side| format!(".{side}"));
+    let statistic = if figure.unit == Unit::Distribution { ".mean, .p99 or .max" } else { "" };
+    format!("{}{side}{statistic}", group.id(figure))
 }
 
 #[cfg(test)]

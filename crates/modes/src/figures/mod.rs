@@ -12,7 +12,7 @@ mod tests;
 pub use found::{Found, found};
 pub use id::{FigureId, FigureIdError};
 
-pub use crate::figure::{Better, FigureDefinition, Group, STATISTICS, Statistic, Unit};
+pub use crate::figure::{Better, FigureDefinition, Group, STATISTICS, Unit};
 use crate::{registry, search};
 
 /// All groups, in the order in which they are told.

@@ -182,7 +182,7 @@ fn a_distribution_has_what_the_list_says() {
         assert!(fits(statistic.unit, &place, kind), "{place}");
     }
     let listed = |place: &str| {
-        let is_listed = |statistic: &super::Statistic| place == format!("rtt.{}", statistic.place);
+        let is_listed = |statistic: &FigureDefinition| place == format!("rtt.{}", statistic.place);
         STATISTICS.iter().any(is_listed) || NO_FIGURES.iter().any(|end| place.ends_with(end))
     };
     let missing: Vec<&Leaf> = leaves.iter().filter(|(place, _)| !listed(place)).collect();

@@ -9,12 +9,11 @@ use super::figures::GROUP;
 use super::{
     DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
 };
-use crate::figure::{Amount, Unit};
-use crate::load::{Extent, FailureCounts, Verify};
+use crate::figure::{Amount, Cell, PlainCell, Unit, counts, notes};
+use crate::load::presentation::{self as load, BothEnds, Received};
+use crate::load::{Extent, FailureCounts, RemoteCounts, Verify};
 use crate::results::Slices;
 
-/// Connections that are shown one by one.
-const CONNECTIONS_SHOWN: usize = 16;
 /// Starved connections that are named.
 const STARVED_SHOWN: usize = 5;
 
@@ -42,15 +41,11 @@ pub fn subtitle(plan: &GoodputPlan) -> String {
         (Some(rate), None) => format!(", at most {rate} each"),
         (None, _) => String::new(),
     };
-    let verify = match plan.verify {
-        Verify::Full => "",
-        Verify::Sampled => ", one byte in 16 verified",
-        Verify::Off => ", not verified",
-    };
     format!(
-        "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{verify}",
+        "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{}",
         plan.connections,
-        plan.pattern.name()
+        plan.pattern.name(),
+        plan.verify.words()
     )
 }
 
@@ -61,90 +56,64 @@ pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
     for (way, direction) in [("up", &summary.up), ("down", &summary.down)] {
         let Some(direction) = direction else { continue };
         figures.push(goodput(way, direction));
-        let fairness = GROUP.of(way, "fairness", direction.fairness);
-        let fairness =
-            if is_both { fairness.labelled(format!("fairness {way}")) } else { fairness };
-        if direction.fairness.is_some() {
-            figures.push(fairness.with_note(self::fairness(direction)));
-        } else if let Some(why) = direction.no_fairness {
-            figures.push(fairness.with_note(why.text()));
-        }
+        let index = (direction.fairness, direction.no_fairness);
+        let fairness = load::fairness(&GROUP, way, index, spread(direction));
+        let label = if is_both { format!("fairness {way}") } else { "fairness".to_owned() };
+        figures.extend(fairness.map(|figure| figure.labelled(label)));
     }
     figures.extend(starved(summary));
     let retransmits = summary.retransmits;
     figures.extend(retransmits.map(|it| GROUP.figure("retransmits", it).with_note("segments")));
-    let failed = match summary.failed {
-        0 => String::new(),
-        failed => format!(", {} failed{}", count(failed), kinds(&summary.failures)),
-    };
-    let cut = if summary.cut == 0 {
-        String::new()
-    } else {
-        format!(", {} cut by the end of the run", count(summary.cut))
-    };
-    let unknown = if summary.unknown == 0 {
-        String::new()
-    } else {
-        format!(", {} unknown: the server has not said", count(summary.unknown))
-    };
-    let rate = summary
-        .completed_per_second
-        .map_or_else(String::new, |rate| format!("; {} a second", count(rate.round() as u64)));
-    // Results of the first version do not say how many were attempted.
-    let told = [summary.completed, summary.failed, summary.cut, summary.unknown];
-    let told = total(told);
-    let attempted = summary.attempted.max(told);
-    let note = format!("of {} completed{failed}{cut}{unknown}{rate}", count(attempted));
-    figures.push(GROUP.figure("completed", summary.completed).with_note(note));
+    figures.push(completed(summary));
     figures.extend(failure_times(summary));
     figures
 }
 
+/// What became of connections.
+fn completed(summary: &GoodputSummary) -> Figure {
+    // Results of the first version do not say how many were attempted.
+    let told = total([summary.completed, summary.failed, summary.cut, summary.unknown]);
+    let attempted = count(summary.attempted.max(told));
+    let failed = format!("failed{}", kinds(&summary.failures));
+    let mut became = vec![format!("of {attempted} completed")];
+    became.extend(counts([
+        (summary.failed, failed.as_str()),
+        (summary.cut, "cut by the end of the run"),
+        (summary.unknown, "unknown: the server has not said"),
+    ]));
+    let rate = summary.completed_per_second;
+    let rate = rate.map(|rate| format!("{} a second", count(rate.round() as u64)));
+    let note = notes([Some(became.join(", ")), rate]);
+    GROUP.figure("completed", summary.completed).with_note(note)
+}
+
 /// How many failed by what, where that is known.
 fn kinds(failures: &FailureCounts) -> String {
-    let kinds: Vec<String> =
-        [(failures.network, "network"), (failures.data, "data"), (failures.protocol, "protocol")]
-            .into_iter()
-            .filter(|&(count, _)| count > 0)
-            .map(|(count, kind)| format!("{count} {kind}"))
-            .collect();
+    let FailureCounts { network, data, protocol } = *failures;
+    let kinds = counts([(network, "network"), (data, "data"), (protocol, "protocol")]);
     if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) }
 }
 
 fn goodput(way: &'static str, direction: &DirectionSummary) -> Figure {
-    let verb = match (direction.verified, direction.verify) {
-        (true, _) => "verified",
-        (false, Some(Verify::Sampled)) => "received, one byte in 16 verified",
-        (false, _) => "received, not verified",
-    };
-    let note = match direction.received_bytes {
-        None => "the receiver's report is missing".to_owned(),
-        Some(received) if direction.goodput_bps.is_none() => {
-            format!("{} {verb}; too few receives for a rate", bytes(received))
-        }
-        Some(received) => {
-            format!("{} {verb}; window {}", bytes(received), duration_ns(direction.window_ns))
-        }
-    };
+    // Results of the first version do not say which bytes were compared where not all were.
+    let verify = direction.verify.unwrap_or(Verify::Off);
+    let verify = if direction.verified { Verify::Full } else { verify };
+    let window = direction.goodput_bps.map(|_| direction.window_ns);
+    let note = load::taken(direction.received_bytes, verify, window);
     let figure = GROUP.of(way, "rate", direction.goodput_bps);
     figure.labelled(format!("goodput {way}")).of("goodput").with_note(note)
 }
 
-fn fairness(direction: &DirectionSummary) -> String {
-    let median = direction
-        .median_bps
-        .map_or_else(String::new, |median| format!("; median {}", bit_rate(median)));
-    let range = direction
-        .slowest_bps
-        .zip(direction.fastest_bps)
-        .map_or_else(String::new, |(slowest, fastest)| {
-            format!("{median}; {}", rate_range(slowest, fastest))
-        });
-    let rest = match direction.too_short {
-        0 => String::new(),
-        rest => format!("; without {} too short to have rates", counted(rest, "connection")),
-    };
-    format!("Jain's index over the connections{range}{rest}")
+fn spread(direction: &DirectionSummary) -> String {
+    let range = direction.slowest_bps.zip(direction.fastest_bps);
+    let median = direction.median_bps.filter(|_| range.is_some());
+    let rest = (direction.too_short > 0).then(|| counted(direction.too_short, "connection"));
+    notes([
+        Some("Jain's index over the connections".to_owned()),
+        median.map(|median| format!("median {}", bit_rate(median))),
+        range.map(|(slowest, fastest)| rate_range(slowest, fastest)),
+        rest.map(|rest| format!("without {rest} too short to have rates")),
+    ])
 }
 
 /// Connections that got next to nothing, by name.
@@ -160,10 +129,10 @@ fn starved(summary: &GoodputSummary) -> Option<Figure> {
         };
         format!("flow {}{way} {}", starved.flow, bit_rate(starved.received_bps))
     });
-    let names: Vec<String> = names.collect();
+    let mut names: Vec<String> = names.collect();
     let more = all.saturating_sub(names.len() as u64);
-    let more = if more > 0 { format!(", and {} more", count(more)) } else { String::new() };
-    let note = format!("less than a tenth of the median: {}{more}", names.join(", "));
+    names.extend((more > 0).then(|| format!("and {} more", count(more))));
+    let note = format!("less than a tenth of the median: {}", names.join(", "));
     let starved = match (both, summary.up) {
         // Those of both ways together.
         (true, _) => Figure::new("starved", Value::Count(all)),
@@ -174,27 +143,18 @@ fn starved(summary: &GoodputSummary) -> Option<Figure> {
 
 /// What became of connections by the server's address, where it has several.
 pub fn remotes(summary: &GoodputSummary) -> Option<Table> {
-    let columns = [
-        ("address", ""),
-        ("completed", "completed"),
-        ("failed", "failed"),
-        ("cut", "cut"),
-        ("sent", "sent"),
-        ("received", "received"),
+    let columns: [Cell<RemoteCounts>; 6] = [
+        ("address", "", |remote| Value::Text(remote.address.clone())),
+        ("completed", "completed", |remote| Value::Count(remote.completed)),
+        ("failed", "failed", |remote| Value::Count(remote.failed)),
+        ("cut", "cut", |remote| Value::Count(remote.cut)),
+        ("sent", "sent", |remote| Value::Bytes(remote.sent_bytes)),
+        ("received", "received", |remote| Value::Bytes(remote.received_bytes)),
     ];
-    let rows = summary.remotes.iter().map(|remote| {
-        let cells = [
-            Value::Text(remote.address.clone()),
-            Value::Count(remote.completed),
-            Value::Count(remote.failed),
-            Value::Count(remote.cut),
-            Value::Bytes(remote.sent_bytes),
-            Value::Bytes(remote.received_bytes),
-        ];
-        ("address", Part::Entry(remote.address.clone()), cells)
-    });
+    let rows = summary.remotes.iter();
+    let rows = rows.map(|remote| ("address", Part::Entry(remote.address.clone()), remote));
     let is_told = summary.remotes.len() > 1;
-    is_told.then(|| GROUP.table("by address of the server", columns, rows))
+    is_told.then(|| GROUP.table("by address of the server", &columns, rows))
 }
 
 /// When connections failed.
@@ -213,43 +173,31 @@ fn failure_times(summary: &GoodputSummary) -> Option<Figure> {
 
 /// The first connections, one by one, as both ends saw them.
 pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<Table> {
-    if client.flows.is_empty() || client.flows.len() == 1 && client.failed == 0 {
-        return None;
-    }
-    let columns = ["flow", "sent", "received", "up", "down", "RTT", "retransmits", "error"];
-    let rows = client.flows.iter().take(CONNECTIONS_SHOWN).map(|flow| row(flow, server));
-    Some(Table::new("connections", columns, rows))
+    let columns: [PlainCell<BothEnds<'_, FlowFacts>>; 8] = [
+        ("flow", |(here, _)| Value::Count(here.flow.0.into())),
+        ("sent", |(here, _)| Value::Bytes(here.sent_bytes)),
+        ("received", |(here, _)| Value::Bytes(here.received_bytes)),
+        ("up", |(_, there)| there.and_then(|there| there.received_bps).value(Unit::BitRate)),
+        ("down", |(here, _)| here.received_bps.value(Unit::BitRate)),
+        ("RTT", |(here, _)| here.tcp.and_then(|tcp| tcp.rtt_ns).value(Unit::Duration)),
+        ("retransmits", |&(here, there)| retransmits(here, there).value(Unit::Count)),
+        ("error", |(here, there)| {
+            load::error(here.error.as_ref(), there.and_then(|there| there.error.as_ref()))
+        }),
+    ];
+    let ends = (&*client.flows, server.map(|server| &*server.flows));
+    load::flows("connections", &columns, ends, |flow| flow.flow, client.failed)
 }
 
-fn row(flow: &FlowFacts, server: Option<&GoodputReport>) -> Vec<Value> {
-    let there = server.and_then(|server| server.flows.iter().find(|there| there.flow == flow.flow));
-    let retransmits = [Some(flow), there]
-        .into_iter()
-        .flatten()
-        .filter_map(|flow| flow.tcp?.retransmits)
-        .reduce(u64::saturating_add);
-    let error = flow.error.as_ref().or_else(|| there?.error.as_ref());
-    vec![
-        Value::Count(u64::from(flow.flow.0)),
-        Value::Bytes(flow.sent_bytes),
-        Value::Bytes(flow.received_bytes),
-        there.and_then(|there| there.received_bps).value(Unit::BitRate),
-        flow.received_bps.value(Unit::BitRate),
-        flow.tcp.and_then(|tcp| tcp.rtt_ns).value(Unit::Duration),
-        retransmits.value(Unit::Count),
-        Value::Text(error.map_or_else(String::new, |error| error.text.clone())),
-    ]
+fn retransmits(here: &FlowFacts, there: Option<&FlowFacts>) -> Option<u64> {
+    let ends = [Some(here), there].into_iter().flatten();
+    ends.filter_map(|flow| flow.tcp?.retransmits).reduce(u64::saturating_add)
 }
 
 /// What each receiver counted in the interval, up and down.
-pub fn rates(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> [Option<f64>; 2] {
-    interval.rates_bps((plan.is_up(), plan.is_down()), |own| own.received_bytes)
-}
-
-/// The cells of a live row.
-pub fn cells(plan: &GoodputPlan, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
-    let [up, down] = rates(plan, interval);
-    let ways = [(plan.is_up(), "up", up), (plan.is_down(), "down", down)];
-    let ways = ways.into_iter().filter(|(is_there, ..)| *is_there);
-    ways.map(|(_, way, rate)| GROUP.of(way, "rate", rate).labelled(way)).collect()
+pub fn received<'a>(
+    plan: &GoodputPlan,
+    interval: Slices<'a, GoodputInterval>,
+) -> impl Iterator<Item = Received<'a, GoodputInterval>> {
+    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }

@@ -10,8 +10,8 @@ use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
     disagreements, presentation, verdict::verdict,
 };
-use crate::figure::{Group, Point, rate_points};
-use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
+use crate::figure::{Group, Point};
+use crate::results::{Beside, BesideOthers, Detail, Ends, Results, Slice, Slices};
 
 impl Results for GoodputPlan {
     type Interval = GoodputInterval;
@@ -74,12 +74,17 @@ impl Results for GoodputPlan {
         ways.filter_map(|way| way.received_bytes).collect()
     }
 
+    fn beside_others(summary: &GoodputSummary) -> BesideOthers<'_> {
+        let goodput_bps = [summary.up, summary.down].map(|way| way?.goodput_bps);
+        BesideOthers { goodput_bps, ..BesideOthers::default() }
+    }
+
     fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
-        presentation::cells(self, interval)
+        presentation::received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
     }
 
     fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
-        rate_points(&GROUP, "rate", presentation::rates(self, interval)).into()
+        presentation::received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 
     fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {

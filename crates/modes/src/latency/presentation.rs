@@ -10,7 +10,7 @@ use super::{
     OneWaySummary, PartsSummary, VariationReport,
 };
 use crate::arrivals::VariationFigures;
-use crate::figure::{Group, Part, Point};
+use crate::figure::{Group, Part, Point, notes};
 
 /// What is done, in a few words.
 pub fn subtitle(plan: &LatencyPlan) -> String {
@@ -51,9 +51,9 @@ fn load_model(plan: &LatencyPlan) -> String {
 
 /// The figures of a latency test.
 pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
+    const ALWAYS: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
     let rtt = &summary.rtt;
-    let mut shown = vec![50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-    shown.extend(plan.percentiles());
+    let mut shown: Vec<f64> = ALWAYS.into_iter().chain(plan.percentiles()).collect();
     shown.sort_by(f64::total_cmp);
     shown.dedup();
     let least = GROUP.figure("rtt.min", rtt.min_ns);
@@ -62,24 +62,24 @@ pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
     figures.push(GROUP.figure("rtt.max", rtt.max_ns));
     figures.push(GROUP.figure("rtt.mean", rtt.mean_ns));
     figures.extend(rtt.standard_deviation_ns.map(|it| GROUP.figure("rtt.deviation", it)));
-    if let Some(corrected) = &summary.corrected {
-        let shown = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-        figures.extend(percentiles(&GROUP, ("corrected", corrected), &shown));
-    }
+    let corrected = summary.corrected.iter();
+    figures.extend(corrected.flat_map(|of| percentiles(&GROUP, ("corrected", of), &ALWAYS)));
     let mut figures: Vec<_> = figures.into_iter().map(|figure| figure.of("RTT")).collect();
     figures.extend(summary.jitter.iter().flat_map(jitter));
     figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
     figures.extend(counts(summary));
     figures.extend(send_lag(summary));
-    for (name, part) in
-        [("service.p50", &summary.service), ("server_residence.p50", &summary.server_residence)]
-    {
-        let median = part.as_ref().and_then(|part| part.percentile(50.0)).copied();
-        figures.extend(median.map(|median| GROUP.figure(name, median).of("parts")));
-    }
+    figures.extend(median("service", summary.service.as_ref()));
+    figures.extend(median("server_residence", summary.server_residence.as_ref()));
     figures.extend(summary.one_way.iter().flat_map(one_way));
     figures.extend(summary.parts.iter().flat_map(parts));
     figures
+}
+
+/// The median of a part of round trips.
+fn median(name: &str, part: Option<&LatencyFigures>) -> Option<Figure> {
+    let median = *part?.percentile(50.0)?;
+    Some(GROUP.figure(&format!("{name}.p50"), median).of("parts"))
 }
 
 /// From when round trips count, where they are told from an older result.
@@ -99,35 +99,27 @@ fn send_lag(summary: &LatencySummary) -> Option<Figure> {
 }
 
 /// The delays of each way, where both ends read one clock.
-fn one_way(delays: &OneWaySummary) -> Vec<Figure> {
+fn one_way(delays: &OneWaySummary) -> impl Iterator<Item = Figure> {
     let bound = delays.error_bound_ns;
-    let note = bound.map_or_else(String::new, |bound| format!(", within {}", duration_ns(bound)));
-    let figure = |(name, way): (&str, &LatencyFigures)| {
-        let figure = GROUP.figure(name, *way.percentile(50.0)?).of("parts");
-        Some(figure.with_note(format!("both ends read one clock{note}")))
-    };
-    let ways = [("one_way.forward.p50", &delays.forward), ("one_way.back.p50", &delays.back)];
-    ways.into_iter().filter_map(figure).collect()
+    let bound = bound.map_or_else(String::new, |bound| format!(", within {}", duration_ns(bound)));
+    let note = format!("both ends read one clock{bound}");
+    let ways = [("one_way.forward", &delays.forward), ("one_way.back", &delays.back)];
+    let medians = ways.into_iter().filter_map(|(name, way)| median(name, Some(way)));
+    medians.map(move |figure| figure.with_note(&*note))
 }
 
 /// Where the time of round trips went.
 fn parts(parts: &PartsSummary) -> Vec<Figure> {
     let errors = [&parts.client, &parts.server].into_iter().flatten().map(|facts| facts.error_ns);
-    let error = errors
-        .max()
-        .map_or_else(String::new, |error| format!("; each within {}", duration_ns(error)));
-    let mut figures = vec![
-        GROUP
-            .figure("parts.pings", parts.pings)
-            .with_note(format!("of {} pings that were measured{error}", count(parts.of))),
-    ];
-    for (name, part) in parts.named() {
-        let Some(median) = part.percentile(50.0).filter(|_| parts.pings > 0) else { continue };
-        let figure = GROUP.figure(&format!("parts.{name}.p50"), *median).of("parts");
+    let error = errors.max().map(|error| format!("each within {}", duration_ns(error)));
+    let of = format!("of {} pings that were measured", count(parts.of));
+    let pings = GROUP.figure("parts.pings", parts.pings).with_note(notes([Some(of), error]));
+    let figure = |(name, part): (&str, &LatencyFigures)| {
         let mean = part.mean_ns.map_or(0, |mean| mean.round() as u64);
-        figures.push(figure.with_note(format!("mean {}", duration_ns(mean))));
-    }
-    figures
+        let median = median(&format!("parts.{name}"), Some(part).filter(|_| parts.pings > 0))?;
+        Some(median.with_note(format!("mean {}", duration_ns(mean))))
+    };
+    [pings].into_iter().chain(parts.named().into_iter().filter_map(figure)).collect()
 }
 
 /// These percentiles, up to the first one that the samples do not support: it says what it needs.
@@ -148,34 +140,21 @@ pub fn percentiles(
 }
 
 /// How much delay varied, each by the name of its definition.
-fn jitter(jitter: &JitterSummary) -> Vec<Figure> {
-    let rounded = |nanoseconds: f64| duration_ns(nanoseconds.round() as u64);
+fn jitter(jitter: &JitterSummary) -> impl Iterator<Item = Figure> {
     let VariationReport { round_trip, forward, back } = &jitter.variation;
     let mean = |way: &VariationFigures| way.ipdv.mean_ns;
-    let mut figures = Vec::new();
-    if let Some(ipdv) = mean(round_trip) {
+    let ipdv = mean(round_trip).map(|ipdv| {
+        let rounded = |nanoseconds: f64| duration_ns(nanoseconds.round() as u64);
         let ways = forward.as_ref().and_then(mean).zip(back.as_ref().and_then(mean));
-        let note = ways.map_or_else(String::new, |(there, back)| {
-            format!("; {} there, {} back", rounded(there), rounded(back))
-        });
-        figures.push(
-            GROUP
-                .figure("ipdv.mean", ipdv)
-                .labelled("mean |IPDV|")
-                .of("variation")
-                .with_note(format!("RFC 3393, of neighbouring pings{note}")),
-        );
-    }
+        let ways =
+            ways.map(|(there, back)| format!("{} there, {} back", rounded(there), rounded(back)));
+        let note = notes([Some("RFC 3393, of neighbouring pings".to_owned()), ways]);
+        GROUP.figure("ipdv.mean", ipdv).labelled("mean |IPDV|").with_note(note)
+    });
     let smoothed = round_trip.rfc3550;
-    figures.push(
-        GROUP
-            .figure("jitter", smoothed.mean_ns)
-            .of("variation")
-            .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
-    );
-    let range = jitter.interquartile_range_ns;
-    figures.extend(range.map(|range| GROUP.figure("iqr", range).of("variation")));
-    figures
+    let smoothed = GROUP.figure("jitter", smoothed.mean_ns).with_note(smoothed.words());
+    let range = jitter.interquartile_range_ns.map(|range| GROUP.figure("iqr", range));
+    [ipdv, Some(smoothed), range].into_iter().flatten().map(|figure| figure.of("variation"))
 }
 
 fn drift(drift: &Trend) -> Figure {
@@ -186,49 +165,32 @@ fn drift(drift: &Trend) -> Figure {
 
 /// The round trips in the ranges that were asked for; empty ones at both ends are left out.
 pub fn ranges(linear: &LinearHistogram) -> Table {
+    let LinearHistogram { start_ns, width_ns, counts, below, above } = linear;
     let edge = |index: usize| {
-        Value::Duration(
-            linear.start_ns.saturating_add(linear.width_ns.saturating_mul(index as u64)),
-        )
+        Value::Duration(start_ns.saturating_add(width_ns.saturating_mul(index as u64)))
     };
-    let is_filled = |count: &u64| *count > 0;
-    let first = linear.counts.iter().position(is_filled).unwrap_or(0);
-    let end = linear.counts.iter().rposition(is_filled).map_or(first, |last| last + 1);
-    let mut rows = Vec::new();
-    if linear.below > 0 {
-        rows.push(vec![Value::Absent, edge(0), Value::Count(linear.below)]);
-    }
-    rows.extend(
-        (first..end).map(|at| vec![edge(at), edge(at + 1), Value::Count(linear.counts[at])]),
-    );
-    if linear.above > 0 {
-        rows.push(vec![edge(linear.counts.len()), Value::Absent, Value::Count(linear.above)]);
-    }
+    let first = counts.iter().position(|&count| count > 0).unwrap_or(0);
+    let end = counts.iter().rposition(|&count| count > 0).map_or(first, |last| last + 1);
+    let below = (*below > 0).then(|| vec![Value::Absent, edge(0), Value::Count(*below)]);
+    let ranges = (first..end).map(|at| vec![edge(at), edge(at + 1), Value::Count(counts[at])]);
+    let above = (*above > 0).then(|| vec![edge(counts.len()), Value::Absent, Value::Count(*above)]);
+    let rows = below.into_iter().chain(ranges).chain(above);
     Table::new("RTT in equal ranges", ["RTT from", "below", "pings"], rows)
 }
 
 fn counts(summary: &LatencySummary) -> Vec<Figure> {
-    let warm_up = match summary.warm_up {
-        0 => String::new(),
-        left_out => format!("; {} of them in the warm-up, left out", count(left_out)),
-    };
-    let mut figures = vec![
-        GROUP
-            .figure("sent", summary.sent)
-            .with_note(format!("{} answered{warm_up}", count(summary.received))),
-        lost(summary),
-    ];
+    let left_out = (summary.warm_up > 0)
+        .then(|| format!("{} of them in the warm-up, left out", count(summary.warm_up)));
+    let note = notes([Some(format!("{} answered", count(summary.received))), left_out]);
+    let mut figures = vec![GROUP.figure("sent", summary.sent).with_note(note), lost(summary)];
     figures.extend(reordered(summary));
-    for (name, number) in [
-        ("duplicates", summary.duplicates),
-        ("unreachable", summary.unreachable),
-        ("late", summary.late),
-        ("foreign", summary.foreign),
-    ] {
-        if number > 0 {
-            figures.push(GROUP.figure(name, number));
-        }
-    }
+    let others = [
+        ("duplicates", summary.duplicates, ""),
+        ("unreachable", summary.unreachable, ""),
+        ("late", summary.late, ""),
+        ("foreign", summary.foreign, ""),
+    ];
+    figures.extend(GROUP.counted(&Part::Whole, others));
     figures.extend(corrupt(summary));
     figures
 }
@@ -247,16 +209,12 @@ fn corrupt(summary: &LatencySummary) -> Option<Figure> {
     Some(GROUP.figure("corrupt", summary.corrupt).with_note(note))
 }
 
-fn reordered(summary: &LatencySummary) -> Option<Figure> {
+fn reordered(summary: &LatencySummary) -> Vec<Figure> {
     let ways = summary.reordered_forward.zip(summary.reordered_return);
-    let ways = ways.map_or_else(String::new, |(forward, back)| {
-        format!(": {} on the way there, {} on the way back", count(forward), count(back))
-    });
-    let extent = summary
-        .reordering_extent_max
-        .map_or_else(String::new, |extent| format!("; extent at most {}", count(extent)));
-    let note = format!("{}{ways}{extent}", ratio(summary.reordered_ratio));
-    (summary.reordered > 0).then(|| GROUP.figure("reordered", summary.reordered).with_note(note))
+    let ways = ways.map_or_else(String::new, |ways| format!(": {}", on_each_way(ways)));
+    let extent = summary.reordering_extent_max.map(|it| format!("extent at most {}", count(it)));
+    let note = notes([Some(format!("{}{ways}", ratio(summary.reordered_ratio))), extent]);
+    GROUP.counted(&Part::Whole, [("reordered", summary.reordered, &*note)])
 }
 
 fn lost(summary: &LatencySummary) -> Figure {
@@ -266,11 +224,13 @@ fn lost(summary: &LatencySummary) -> Figure {
     }
     let share = ratio(summary.lost as f64 / summary.sent as f64);
     figure.with_note(match summary.lost_forward.zip(summary.lost_return) {
-        Some((forward, back)) => {
-            format!("{share}: {} on the way there, {} on the way back", count(forward), count(back))
-        }
+        Some(ways) => format!("{share}: {}", on_each_way(ways)),
         None => share,
     })
+}
+
+fn on_each_way((forward, back): (u64, u64)) -> String {
+    format!("{} on the way there, {} on the way back", count(forward), count(back))
 }
 
 /// The cells of a live row.

@@ -9,7 +9,7 @@ use super::figures::{GROUP, LOADED};
 use super::findings::{LatencyCaveat, LatencyCheck};
 use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, presentation};
 use crate::figure::{Group, Part, Point};
-use crate::results::{Beside, Detail, Ends, Results, Slice, Slices};
+use crate::results::{Beside, BesideOthers, Detail, Ends, Results, Slice, Slices};
 
 impl LatencyPlan {
     /// What to mind of probes.
@@ -85,6 +85,11 @@ impl Results for LatencyPlan {
             ));
         }
         caveats
+    }
+
+    fn beside_others(summary: &LatencySummary) -> BesideOthers<'_> {
+        let round_trips = Some((&summary.rtt, summary.lost));
+        BesideOthers { round_trips, ..BesideOthers::default() }
     }
 
     fn cells(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Figure> {

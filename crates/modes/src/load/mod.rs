@@ -5,6 +5,7 @@ mod args;
 mod connections;
 mod failures;
 mod plan;
+pub(crate) mod presentation;
 mod rates;
 mod remotes;
 mod report;

@@ -9,7 +9,8 @@ use super::{
     FrameCounts, Layout, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary,
     Pacing, StreamFacts,
 };
-use crate::figure::{Amount, Unit};
+use crate::figure::{Amount, Part, Unit, notes};
+use crate::load::presentation::{self as load, Received};
 use crate::results::Slices;
 
 /// Streams that are shown one by one.
@@ -23,10 +24,7 @@ pub fn subtitle(plan: &MediaPlan) -> String {
         (true, false) => "up",
         _ => "down",
     };
-    let streams = match plan.streams {
-        1 => "1 stream".to_owned(),
-        streams => format!("{} streams", count(streams.into())),
-    };
+    let streams = counted(plan.streams.into(), "stream");
     let profile = plan.profile.as_ref().map_or_else(String::new, |name| format!("{name}, "));
     let pacing = if plan.pacing == Pacing::Spread { ", spread" } else { "" };
     format!(
@@ -86,36 +84,33 @@ fn frames_of(name: &'static str, way: &MediaDirection, frames: &FrameCounts) -> 
         GROUP.of(name, "frames.completed", frames.completed).with_note(note),
         Figure::new("frames dropped", Value::Count(frames.dropped())),
     ];
-    let some = [
+    let others = [
         ("frames.late", frames.late, "whole after their time"),
         ("frames.repeated", frames.repeated, "in time, with datagrams that came twice"),
         ("frames.erroneous", frames.erroneous, "not whole, with datagrams that came damaged"),
         ("frames.cut", frames.cut, "not yet to be played at the stop"),
         ("frames.never_left", way.frames_unsent.unwrap_or(0), "were due and never left"),
     ];
-    let told = some.into_iter().filter(|(_, frames, _)| *frames > 0);
-    figures.extend(told.map(|(what, frames, note)| GROUP.of(name, what, frames).with_note(note)));
+    figures.extend(GROUP.counted(&Part::Side(name), others));
     figures
 }
 
 fn datagrams_of(name: &'static str, way: &MediaDirection) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    if let Some(lost) = way.lost_datagrams {
-        let figure = GROUP.of(name, "lost", lost);
-        figures.push(if lost > 0 { figure.with_note(loss(way, lost)) } else { figure });
-    }
-    for (what, value) in [
-        ("reordered", way.reordered),
-        ("duplicates", way.duplicates),
-        ("damaged", way.damaged_datagrams),
-    ] {
-        let some = value.filter(|&value| value > 0);
-        figures.extend(some.map(|value| GROUP.of(name, what, value)));
-    }
-    figures
+    let lost = way.lost_datagrams;
+    let lost = lost.map(|lost| GROUP.of(name, "lost", lost).with_note(loss(way, lost)));
+    let others = [
+        ("reordered", way.reordered.unwrap_or(0), ""),
+        ("duplicates", way.duplicates.unwrap_or(0), ""),
+        ("damaged", way.damaged_datagrams.unwrap_or(0), ""),
+    ];
+    lost.into_iter().chain(GROUP.counted(&Part::Side(name), others)).collect()
 }
 
+/// Of how many, where, and how many in a row; nothing of none.
 fn loss(way: &MediaDirection, lost: u64) -> String {
+    if lost == 0 {
+        return String::new();
+    }
     let share = way.sent_datagrams.map(|sent| ratio(lost as f64 / sent.max(1) as f64));
     let share = share.map_or_else(String::new, |share| format!("{share}: "));
     let place = match (way.lost_in_network, way.lost_in_socket) {
@@ -130,11 +125,11 @@ fn loss(way: &MediaDirection, lost: u64) -> String {
         format!(", {} came with a header that cannot be read", count(unreadable))
     });
     let bursts = way.bursts.as_ref().filter(|bursts| bursts.bursts > 0);
-    let bursts = bursts.map_or_else(String::new, |bursts| {
+    let bursts = bursts.map(|bursts| {
         let number = counted(bursts.bursts, "burst");
-        format!("; {number}, the longest of {}", count(bursts.longest))
+        format!("{number}, the longest of {}", count(bursts.longest))
     });
-    format!("{share}{place}{unreadable}{bursts}")
+    notes([Some(format!("{share}{place}{unreadable}")), bursts])
 }
 
 fn delays(
@@ -153,67 +148,77 @@ fn delays(
 }
 
 /// How much delay varied, each by the name of its definition.
-fn jitter(name: &'static str, way: &MediaDirection) -> Vec<Figure> {
-    let rounded = |nanoseconds: f64| duration_ns(nanoseconds.round() as u64);
-    let mut figures = Vec::new();
-    if let Some(variation) = &way.variation {
-        let smoothed = variation.rfc3550;
-        figures.push(
-            GROUP
-                .of(name, "jitter", smoothed.mean_ns)
-                .of("variation")
-                .with_note(format!("RFC 3550, mean; at most {}", rounded(smoothed.max_ns))),
-        );
-        if let Some(mean) = variation.ipdv.mean_ns {
-            figures.push(
-                GROUP
-                    .of(name, "ipdv.mean", mean)
-                    .labelled("mean |IPDV|")
-                    .of("variation")
-                    .with_note("RFC 3393, of neighbouring datagrams"),
-            );
-        }
-    }
-    if let Some(jitter) = &way.frame_jitter {
-        figures.push(
-            GROUP
-                .of(name, "frame_jitter", jitter.mean_ns)
-                .of("variation")
-                .with_note(format!("ctsTraffic's, mean; at most {}", duration_ns(jitter.max_ns))),
-        );
-    }
-    figures
+fn jitter(name: &'static str, way: &MediaDirection) -> impl Iterator<Item = Figure> {
+    let variation = way.variation.as_ref();
+    let jitter = variation.map(|it| it.rfc3550);
+    let jitter = jitter.map(|it| GROUP.of(name, "jitter", it.mean_ns).with_note(it.words()));
+    let mean = variation.and_then(|it| it.ipdv.mean_ns);
+    let ipdv = mean.map(|mean| {
+        let figure = GROUP.of(name, "ipdv.mean", mean).labelled("mean |IPDV|");
+        figure.with_note("RFC 3393, of neighbouring datagrams")
+    });
+    let of_frames = way.frame_jitter.as_ref().map(|jitter| {
+        let note = format!("ctsTraffic's, mean; at most {}", duration_ns(jitter.max_ns));
+        GROUP.of(name, "frame_jitter", jitter.mean_ns).with_note(note)
+    });
+    [jitter, ipdv, of_frames].into_iter().flatten().map(|figure| figure.of("variation"))
 }
 
 /// What each receiver counted in the interval, up and down.
-pub fn rates(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> [Option<f64>; 2] {
-    interval.rates_bps((plan.is_up(), plan.is_down()), |own| own.received_bytes)
+pub fn received<'a>(
+    plan: &MediaPlan,
+    interval: Slices<'a, MediaInterval>,
+) -> impl DoubleEndedIterator<Item = Received<'a, MediaInterval>> {
+    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }
 
 /// The cells of a live row.
 pub fn cells(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> Vec<Figure> {
-    let [up, down] = rates(plan, interval);
-    let ways = [
-        ("down", plan.is_down(), down, interval.client),
-        ("up", plan.is_up(), up, interval.server),
-    ];
     let mut cells = Vec::new();
     let mut frames: Option<FrameCounts> = None;
     let mut streams = None;
-    for (name, _, rate, end) in ways.into_iter().filter(|(_, runs, ..)| *runs) {
-        cells.push(GROUP.of(name, "received_rate", rate).labelled(name));
-        if let Some(media) = end.and_then(|end| end.own) {
+    for received in received(plan, interval).rev() {
+        cells.push(received.cell(&GROUP, "received_rate"));
+        if let Some(media) = received.own {
             frames.get_or_insert_default().add(&media.frames);
             streams = streams.max(Some(media.streams));
         }
     }
-    let number = |pick: fn(&FrameCounts) -> u64| frames.as_ref().map(pick).value(Unit::Count);
-    cells.push(Figure::new("streams", streams.value(Unit::Count)));
-    cells.push(Figure::new("completed", number(|frames| frames.completed)));
-    cells.push(Figure::new("dropped", number(|frames| frames.missed)));
-    cells.push(Figure::new("repeated", number(|frames| frames.repeated)));
-    cells.push(Figure::new("errors", number(|frames| frames.erroneous)));
+    let counts = [
+        ("streams", streams),
+        ("completed", frames.map(|frames| frames.completed)),
+        ("dropped", frames.map(|frames| frames.missed)),
+        ("repeated", frames.map(|frames| frames.repeated)),
+        ("errors", frames.map(|frames| frames.erroneous)),
+    ];
+    cells.extend(counts.map(|(label, number)| Figure::new(label, number.value(Unit::Count))));
     cells
+}
+
+/// A column of a table that says how frames ended.
+type FrameColumn = (&'static str, fn(&FrameCounts) -> u64);
+
+/// All of these.
+const FRAMES: [FrameColumn; 5] = [
+    ("completed", |frames| frames.completed),
+    ("dropped", FrameCounts::dropped),
+    ("late", |frames| frames.late),
+    ("repeated", |frames| frames.repeated),
+    ("errors", |frames| frames.erroneous),
+];
+
+/// A table of rows that each have a name, numbers before and after how their frames ended, and that.
+fn table<const BEFORE: usize, const AFTER: usize>(
+    title: String,
+    (before, after): ([&str; BEFORE], [&str; AFTER]),
+    rows: impl IntoIterator<Item = ([Value; BEFORE], FrameCounts, [Value; AFTER])>,
+) -> Table {
+    let columns = before.into_iter().chain(FRAMES.map(|(head, _)| head)).chain(after);
+    let rows = rows.into_iter().map(|(before, frames, after)| {
+        let counts = FRAMES.map(|(_, pick)| Value::Count(pick(&frames)));
+        before.into_iter().chain(counts).chain(after).collect::<Vec<_>>()
+    });
+    Table::new(title, columns, rows)
 }
 
 /// The streams one by one, as their receivers saw them; nothing where there is one.
@@ -225,62 +230,38 @@ pub fn streams(
     let ends =
         [("down", summary.down.as_ref().map(|_| client)), ("up", summary.up.as_ref().and(server))];
     let has_both = summary.up.is_some() && summary.down.is_some();
-    let mut streams: Vec<(&str, &StreamFacts)> = ends
-        .into_iter()
-        .flat_map(|(name, end)| {
-            end.into_iter().flat_map(|end| &end.streams).map(move |it| (name, it))
-        })
-        .collect();
+    let mut streams: Vec<(&str, &StreamFacts)> = Vec::new();
+    for (way, end) in ends {
+        streams.extend(end.into_iter().flat_map(|end| &end.streams).map(|stream| (way, stream)));
+    }
     let all = streams.len();
-    let bad = |stream: &StreamFacts| stream.frames.missed.saturating_add(stream.frames.erroneous);
+    let mut title = String::new();
     if all > STREAMS_SHOWN {
-        streams.sort_by_key(|(_, it)| std::cmp::Reverse((bad(it), it.needed_depth_ns)));
+        title = format!("the worst {STREAMS_SHOWN} of {} streams", count(all as u64));
+        let bad = |frames: &FrameCounts| frames.missed.saturating_add(frames.erroneous);
+        streams.sort_by_key(|(_, it)| std::cmp::Reverse((bad(&it.frames), it.needed_depth_ns)));
         streams.truncate(STREAMS_SHOWN);
     }
-    let row = |(name, stream): (&str, &StreamFacts)| {
-        let name = if has_both { format!(" {name}") } else { String::new() };
+    let row = |(way, stream): (&str, &StreamFacts)| {
+        let way = if has_both { format!(" {way}") } else { String::new() };
         let depth = stream.needed_depth_ns.value(Unit::Duration);
-        let frames = &stream.frames;
-        let counts =
-            [frames.completed, frames.dropped(), frames.late, frames.repeated, frames.erroneous];
-        let mut cells = vec![Value::Text(format!("{}{name}", stream.flow))];
-        cells.extend(counts.map(Value::Count));
-        cells.extend([Value::Count(stream.lost_datagrams), depth]);
-        cells
+        let name = Value::Text(format!("{}{way}", stream.flow));
+        ([name], stream.frames, [Value::Count(stream.lost_datagrams), depth])
     };
-    let rows: Vec<_> = streams.into_iter().map(row).collect();
-    let title = if all > STREAMS_SHOWN {
-        format!("the worst {STREAMS_SHOWN} of {} streams", count(all as u64))
-    } else {
-        String::new()
-    };
-    let columns =
-        ["stream", "completed", "dropped", "late", "repeated", "errors", "lost", "buffer needed"];
-    (rows.len() > 1).then(|| Table::new(title, columns, rows))
+    let rows = streams.into_iter().map(row);
+    (all > 1).then(|| table(title, (["stream"], ["lost", "buffer needed"]), rows))
 }
 
 /// Several runs side by side.
 pub fn overview(runs: &[(&str, &MediaSummary)]) -> Table {
     let row = |(name, summary): &(&str, &MediaSummary)| {
         let mut frames = FrameCounts::default();
-        let counts = summary.directions().filter_map(|(_, way)| way.frames);
-        counts.for_each(|more| frames.add(&more));
-        let sum = |pick: fn(&MediaDirection) -> Option<u64>| {
-            let parts = summary.directions().filter_map(|(_, way)| pick(way));
-            parts.reduce(u64::saturating_add).value(Unit::Count)
-        };
-        let rates = summary.directions().filter_map(|(_, way)| way.received_bps);
-        vec![
-            Value::Text((*name).to_owned()),
-            rates.reduce(|sum, more| sum + more).value(Unit::BitRate),
-            Value::Count(frames.completed),
-            Value::Count(frames.dropped()),
-            Value::Count(frames.late),
-            Value::Count(frames.repeated),
-            Value::Count(frames.erroneous),
-            sum(|way| way.lost_datagrams),
-        ]
+        let ways = || summary.directions().map(|(_, way)| way);
+        ways().filter_map(|way| way.frames).for_each(|more| frames.add(&more));
+        let rate = ways().filter_map(|way| way.received_bps).reduce(|sum, more| sum + more);
+        let lost = ways().filter_map(|way| way.lost_datagrams).reduce(u64::saturating_add);
+        let name = Value::Text((*name).to_owned());
+        ([name, rate.value(Unit::BitRate)], frames, [lost.value(Unit::Count)])
     };
-    let columns = ["", "received", "completed", "dropped", "late", "repeated", "errors", "lost"];
-    Table::new("", columns, runs.iter().map(row))
+    table(String::new(), (["", "received"], ["lost"]), runs.iter().map(row))
 }

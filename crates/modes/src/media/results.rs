@@ -8,7 +8,7 @@ use pathscope_core::stats::Distribution;
 use super::figures::GROUP;
 use super::findings::{self, MediaCaveat, MediaCheck};
 use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, presentation, verdict};
-use crate::figure::{Group, Part, Point, rate_points};
+use crate::figure::{Group, Part, Point};
 use crate::results::{Detail, Ends, Results, Slice, Slices};
 
 impl Results for MediaPlan {
@@ -61,7 +61,8 @@ impl Results for MediaPlan {
     }
 
     fn points(&self, interval: Slices<'_, MediaInterval>) -> Vec<Point> {
-        rate_points(&GROUP, "received_rate", presentation::rates(self, interval)).into()
+        let received = presentation::received(self, interval);
+        received.map(|it| it.point(&GROUP, "received_rate")).collect()
     }
 
     fn figures(&self, summary: &MediaSummary) -> Vec<Figure> {

@@ -1,16 +1,16 @@
 //! A multipath test as labelled figures and tables: all that a view needs.
 
 use pathscope_core::presentation::{Figure, Table, Value};
-use pathscope_core::quantity::{average, count, counted, duration_ns, ratio};
+use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
 use super::figures::GROUP;
-use crate::figure::{Amount, Part, Unit};
-
+use super::summary::LossSummary;
 use super::{
     GapReport, MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathSummary,
-    SendOrder,
+    PolicySummary, SendOrder,
 };
+use crate::figure::{Amount, Cell, Part, PlainCell, Unit, plain_table};
 use crate::paths::Transition;
 
 /// Transitions that are shown; the document has more of them.
@@ -38,42 +38,38 @@ pub fn subtitle(plan: &MultipathPlan) -> String {
 
 /// The figures of a multipath test.
 pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
-    let mut figures = vec![sent(summary)];
-    figures.push(
-        GROUP
-            .figure("received", summary.received)
-            .with_note(format!("{}, on one path or more", share(summary.received, summary.sent))),
-    );
+    let received = format!("{}, on one path or more", share(summary.received, summary.sent));
+    let mut figures =
+        vec![sent(summary), GROUP.figure("received", summary.received).with_note(received)];
     if summary.paths.len() > 1 {
         figures.extend(benefit(summary));
     }
     figures.push(GROUP.figure("lost", summary.lost).with_note(share(summary.lost, summary.sent)));
-    for (name, number) in [
-        ("without_path", summary.without_path),
-        ("unsent", summary.unsent),
-        ("foreign", summary.foreign),
-    ] {
-        if number > 0 {
-            figures.push(GROUP.figure(name, number));
-        }
-    }
-    figures.extend(summary.losses.iter().filter_map(|losses| {
-        let correlation = losses.correlation?;
-        let name = |place: u8| {
-            let path = summary.paths.iter().find(|path| path.path == place);
-            path.map_or_else(|| place.to_string(), |path| path.interface.clone())
-        };
-        let [one, other] = [losses.pair.one, losses.pair.other].map(name);
-        let expected = losses.expected_both.unwrap_or(0.0);
-        let pair = format!("{one} and {other}");
-        Some(GROUP.of_entry(pair, "losses.correlation", correlation).with_note(format!(
-            "{one} and {other}: {} lost on both, {} expected by chance",
-            count(losses.pair.both_lost),
-            average(expected)
-        )))
-    }));
+    let others = [
+        ("without_path", summary.without_path, ""),
+        ("unsent", summary.unsent, ""),
+        ("foreign", summary.foreign, ""),
+    ];
+    figures.extend(GROUP.counted(&Part::Whole, others));
+    figures.extend(summary.losses.iter().filter_map(|losses| correlation(summary, losses)));
     figures.extend(summary.paths.iter().filter_map(radio));
     figures
+}
+
+/// Whether two paths lose together.
+fn correlation(summary: &MultipathSummary, losses: &LossSummary) -> Option<Figure> {
+    let correlation = losses.correlation?;
+    let name = |place: u8| {
+        let path = summary.paths.iter().find(|path| path.path == place);
+        path.map_or_else(|| place.to_string(), |path| path.interface.clone())
+    };
+    let pair = format!("{} and {}", name(losses.pair.one), name(losses.pair.other));
+    let note = format!(
+        "{pair}: {} lost on both, {} expected by chance",
+        count(losses.pair.both_lost),
+        average(losses.expected_both.unwrap_or(0.0))
+    );
+    Some(GROUP.of_entry(pair, "losses.correlation", correlation).with_note(note))
 }
 
 /// What the radio of a path said.
@@ -92,7 +88,7 @@ fn sent(summary: &MultipathSummary) -> Figure {
     let rate = summary.rate_bps.unwrap_or(0.0);
     let note = format!(
         "{} in {}; {}",
-        pathscope_core::quantity::bytes(summary.sent_bytes),
+        bytes(summary.sent_bytes),
         duration_ns(summary.sending_ns),
         counted(summary.sent, "datagram")
     );
@@ -108,26 +104,21 @@ fn benefit(summary: &MultipathSummary) -> Vec<Figure> {
         Value::Duration(saved.unsigned_abs())
     };
     let of = |part: Option<f64>| part.map_or_else(String::new, ratio);
-    let mut figures = vec![
+    let saved_note = format!("{} of the wait for the primary", of(summary.waiting_saved_ratio));
+    let elsewhere_note = format!(
+        "{} of those answered came first on another path than the primary",
+        of(summary.first_elsewhere_ratio)
+    );
+    let answered = "of the datagrams that the primary answered";
+    vec![
         GROUP
             .figure("prevented", summary.prevented)
             .with_note("lost on the primary, answered on another path"),
-        GROUP
-            .figure("waiting_saved", value)
-            .with_note(format!("{} of the wait for the primary", of(summary.waiting_saved_ratio))),
-        GROUP.figure("first_elsewhere", summary.first_elsewhere).with_note(format!(
-            "{} of those answered came first on another path than the primary",
-            of(summary.first_elsewhere_ratio)
-        )),
-    ];
-    figures.extend(
-        [
-            GROUP.figure("mean_improvement", summary.mean_improvement),
-            GROUP.figure("median_improvement", summary.median_improvement),
-        ]
-        .map(|figure| figure.with_note("of the datagrams that the primary answered")),
-    );
-    figures
+        GROUP.figure("waiting_saved", value).with_note(saved_note),
+        GROUP.figure("first_elsewhere", summary.first_elsewhere).with_note(elsewhere_note),
+        GROUP.figure("mean_improvement", summary.mean_improvement).with_note(answered),
+        GROUP.figure("median_improvement", summary.median_improvement).with_note(answered),
+    ]
 }
 
 fn share(part: u64, whole: u64) -> String {
@@ -152,160 +143,107 @@ fn duration(nanoseconds: impl Amount) -> Value {
     nanoseconds.value(Unit::Duration)
 }
 
-fn name(path: &PathSummary) -> (Part, Value) {
-    (Part::Entry(path.interface.clone()), Value::Text(path.interface.clone()))
-}
+/// What each path, or all of them together, has of something.
+type Named<'all, T> = (&'all str, &'all T);
 
-/// All paths together.
-fn effective() -> (Part, Value) {
-    (Part::Whole, Value::Text("effective".to_owned()))
+/// The rows of paths, and of all of them together.
+fn with_effective<'all, T>(
+    summary: &'all MultipathSummary,
+    begin: &'static str,
+    of: fn(&PathSummary) -> &T,
+    effective: &'all T,
+) -> impl Iterator<Item = (&'static str, Part, Named<'all, T>)> {
+    let paths = summary.paths.iter().map(move |path| {
+        (begin, Part::Entry(path.interface.clone()), (path.interface.as_str(), of(path)))
+    });
+    paths.chain([("effective", Part::Whole, ("effective", effective))])
 }
 
 fn latencies(summary: &MultipathSummary) -> Table {
-    let row = |begin, (part, name): (Part, Value), figures: &LatencyFigures| {
-        let cells = [
-            name,
-            duration(figures.mean_ns),
-            percentile(figures, 50.0),
-            duration(figures.standard_deviation_ns),
-            duration(figures.interquartile_range_ns),
-            duration(figures.min_ns),
-            percentile(figures, 75.0),
-            percentile(figures, 99.0),
-            percentile(figures, 99.9),
-            duration(figures.max_ns),
-        ];
-        (begin, part, cells)
-    };
-    let paths = summary.paths.iter().map(|path| row("path.latency", name(path), &path.latency));
-    let columns = [
-        ("path", ""),
-        ("mean", "mean"),
-        ("median", "p50"),
-        ("jitter", "deviation"),
-        ("IQR", "iqr"),
-        ("min", "min"),
-        ("p75", "p75"),
-        ("p99", "p99"),
-        ("p99.9", "p99.9"),
-        ("max", "max"),
+    let columns: [Cell<Named<'_, LatencyFigures>>; 10] = [
+        ("path", "", |(name, _)| Value::Text((*name).to_owned())),
+        ("mean", "mean", |(_, rtt)| duration(rtt.mean_ns)),
+        ("median", "p50", |(_, rtt)| percentile(rtt, 50.0)),
+        ("jitter", "deviation", |(_, rtt)| duration(rtt.standard_deviation_ns)),
+        ("IQR", "iqr", |(_, rtt)| duration(rtt.interquartile_range_ns)),
+        ("min", "min", |(_, rtt)| duration(rtt.min_ns)),
+        ("p75", "p75", |(_, rtt)| percentile(rtt, 75.0)),
+        ("p99", "p99", |(_, rtt)| percentile(rtt, 99.0)),
+        ("p99.9", "p99.9", |(_, rtt)| percentile(rtt, 99.9)),
+        ("max", "max", |(_, rtt)| duration(rtt.max_ns)),
     ];
-    let all = row("effective", effective(), &summary.effective);
-    GROUP.table("round trips", columns, paths.chain([all]))
+    let rows = with_effective(summary, "path.latency", |path| &path.latency, &summary.effective);
+    GROUP.table("round trips", &columns, rows)
 }
 
 fn counts(summary: &MultipathSummary) -> Table {
-    let ratio = |part: u64, whole: u64| {
+    fn ratio(part: u64, whole: u64) -> Value {
         if whole == 0 { Value::Absent } else { Value::Ratio(part as f64 / whole as f64) }
-    };
-    let row = |path: &PathSummary| {
-        let (part, name) = name(path);
-        let cells = [
-            name,
-            Value::Count(path.sent),
-            Value::Count(path.received),
-            ratio(path.received, path.sent),
-            Value::Count(path.lost),
-            ratio(path.lost, path.sent),
-            path.lost_forward.value(Unit::Count),
-            path.lost_return.value(Unit::Count),
-            Value::Count(path.corrupt),
-            Value::Count(path.duplicates),
-            Value::Count(path.reordered),
-            Value::Count(path.refused),
-            Value::Count(path.first),
-        ];
-        ("path", part, cells)
-    };
-    let columns = [
-        ("path", ""),
-        ("sent", "sent"),
-        ("answered", "received"),
-        ("share answered", ""),
-        ("lost", "lost"),
-        ("share lost", ""),
-        ("there", "lost_forward"),
-        ("back", "lost_return"),
-        ("corrupt", "corrupt"),
-        ("copies", "duplicates"),
-        ("reordered", "reordered"),
-        ("refused", "refused"),
-        ("first", "first"),
+    }
+    let columns: [Cell<PathSummary>; 13] = [
+        ("path", "", |path| Value::Text(path.interface.clone())),
+        ("sent", "sent", |path| Value::Count(path.sent)),
+        ("answered", "received", |path| Value::Count(path.received)),
+        ("share answered", "", |path| ratio(path.received, path.sent)),
+        ("lost", "lost", |path| Value::Count(path.lost)),
+        ("share lost", "", |path| ratio(path.lost, path.sent)),
+        ("there", "lost_forward", |path| path.lost_forward.value(Unit::Count)),
+        ("back", "lost_return", |path| path.lost_return.value(Unit::Count)),
+        ("corrupt", "corrupt", |path| Value::Count(path.corrupt)),
+        ("copies", "duplicates", |path| Value::Count(path.duplicates)),
+        ("reordered", "reordered", |path| Value::Count(path.reordered)),
+        ("refused", "refused", |path| Value::Count(path.refused)),
+        ("first", "first", |path| Value::Count(path.first)),
     ];
-    GROUP.table("datagrams", columns, summary.paths.iter().map(row))
+    let rows = summary.paths.iter();
+    let rows = rows.map(|path| ("path", Part::Entry(path.interface.clone()), path));
+    GROUP.table("datagrams", &columns, rows)
 }
 
 fn gaps(summary: &MultipathSummary) -> Table {
-    let row = |begin, (part, name): (Part, Value), gaps: &GapReport| {
-        let cells = [
-            name,
-            Value::Count(gaps.outages),
-            Value::Duration(gaps.outage_ns),
-            Value::Duration(gaps.longest_ns),
-            Value::Count(gaps.most_in_a_row),
-        ];
-        (begin, part, cells)
-    };
-    let least = duration_ns(summary.effective_gaps.outage_least_ns);
-    let paths = summary.paths.iter().map(|path| row("path", name(path), &path.gaps));
-    let columns = [
-        ("path", ""),
-        ("outages", "outages"),
-        ("time", "outage_time"),
-        ("longest gap", "longest_gap"),
-        ("most in a row", "most_in_a_row"),
+    let columns: [Cell<Named<'_, GapReport>>; 5] = [
+        ("path", "", |(name, _)| Value::Text((*name).to_owned())),
+        ("outages", "outages", |(_, gaps)| Value::Count(gaps.outages)),
+        ("time", "outage_time", |(_, gaps)| Value::Duration(gaps.outage_ns)),
+        ("longest gap", "longest_gap", |(_, gaps)| Value::Duration(gaps.longest_ns)),
+        ("most in a row", "most_in_a_row", |(_, gaps)| Value::Count(gaps.most_in_a_row)),
     ];
-    let all = row("effective", effective(), &summary.effective_gaps);
-    GROUP.table(format!("outages of {least} and more"), columns, paths.chain([all]))
+    let least = duration_ns(summary.effective_gaps.outage_least_ns);
+    let rows = with_effective(summary, "path", |path| &path.gaps, &summary.effective_gaps);
+    GROUP.table(format!("outages of {least} and more"), &columns, rows)
 }
 
 fn policies(summary: &MultipathSummary) -> Table {
-    let rows = summary.policies.iter().map(|policy| {
-        let name = policy.policy.name().to_owned();
-        let cells = [
-            Value::Text(name.clone()),
-            duration(policy.latency.mean_ns),
-            percentile(&policy.latency, 50.0),
-            percentile(&policy.latency, 99.0),
-            percentile(&policy.latency, 99.9),
-            duration(policy.latency.max_ns),
-            Value::Count(policy.lost),
-            policy.lost_ratio.value(Unit::Share),
-            Value::Bytes(policy.sent_bytes),
-        ];
-        ("policy", Part::Entry(name), cells)
-    });
-    let columns = [
-        ("policy", ""),
-        ("mean", "latency.mean"),
-        ("median", "latency.p50"),
-        ("p99", "latency.p99"),
-        ("p99.9", "latency.p99.9"),
-        ("max", "latency.max"),
-        ("lost", "lost"),
-        ("share lost", "lost_share"),
-        ("sent", "sent_bytes"),
+    let columns: [Cell<PolicySummary>; 9] = [
+        ("policy", "", |it| Value::Text(it.policy.name().to_owned())),
+        ("mean", "latency.mean", |it| duration(it.latency.mean_ns)),
+        ("median", "latency.p50", |it| percentile(&it.latency, 50.0)),
+        ("p99", "latency.p99", |it| percentile(&it.latency, 99.0)),
+        ("p99.9", "latency.p99.9", |it| percentile(&it.latency, 99.9)),
+        ("max", "latency.max", |it| duration(it.latency.max_ns)),
+        ("lost", "lost", |it| Value::Count(it.lost)),
+        ("share lost", "lost_share", |it| it.lost_ratio.value(Unit::Share)),
+        ("sent", "sent_bytes", |it| Value::Bytes(it.sent_bytes)),
     ];
-    GROUP.table("what senders would have had", columns, rows)
+    let rows = summary.policies.iter();
+    let rows = rows.map(|it| ("policy", Part::Entry(it.policy.name().to_owned()), it));
+    GROUP.table("what senders would have had", &columns, rows)
 }
 
 fn transitions(client: &MultipathReport) -> Option<Table> {
-    let row = |transition: &Transition| {
-        vec![
-            Value::Duration(transition.at_ns),
-            Value::Text(transition.interface.clone()),
-            Value::Text(transition.what.clone()),
-            Value::Text(transition.why.clone()),
-        ]
-    };
+    let columns: [PlainCell<&Transition>; 4] = [
+        ("time", |it| Value::Duration(it.at_ns)),
+        ("path", |it| Value::Text(it.interface.clone())),
+        ("what", |it| Value::Text(it.what.clone())),
+        ("why", |it| Value::Text(it.why.clone())),
+    ];
     let shown = client.transitions.len().min(SHOWN_TRANSITIONS);
     let left = (client.transitions.len() - shown) as u64 + client.transitions_omitted;
     let title = match left {
         0 => "paths over time".to_owned(),
         left => format!("paths over time ({} more)", count(left)),
     };
-    let rows = client.transitions[..shown].iter().map(row);
-    (shown > 0).then(|| Table::new(title, ["time", "path", "what", "why"], rows))
+    (shown > 0).then(|| plain_table(title, &columns, &client.transitions[..shown]))
 }
 
 /// The cells of a live row.

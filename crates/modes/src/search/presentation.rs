@@ -8,41 +8,30 @@ use pathscope_core::record::{Caveat, Evidence, Limit, Verdict};
 use super::figures::GROUP;
 use super::findings::SearchCaveat;
 use super::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict, decide};
+use crate::figure::{Amount, Cell, Unit, counts, notes};
+use crate::load::presentation::dropped;
 
-/// The heads of a row of a trial, as they are shown while the search goes on and in the end, each with its figure.
-const COLUMNS: [(&str, &str); 6] = [
-    ("trial", "number"),
-    ("asked", "asked"),
-    ("sent", "sent_rate"),
-    ("received", "received_rate"),
-    ("lost", "lost"),
-    ("what became of it", ""),
+/// The columns of a trial, as they are shown while the search goes on and in the end, each with its figure.
+const COLUMNS: [Cell<RateTrial>; 6] = [
+    ("trial", "number", |trial| Value::Count(trial.number)),
+    ("asked", "asked", |trial| trial.asked_bps.value(Unit::BitRate)),
+    ("sent", "sent_rate", |trial| trial.sent_bps.value(Unit::BitRate)),
+    ("received", "received_rate", |trial| trial.received_bps.value(Unit::BitRate)),
+    ("lost", "lost", |trial| trial.lost.value(Unit::Count)),
+    ("what became of it", "", |trial| Value::Text(word(trial).to_owned())),
 ];
 /// What was received more slowly than it was sent waits in a queue.
 const QUEUE_GROWS: f64 = 0.995;
 
 /// One line of the live report: a trial and what follows from it.
 pub fn row(trial: &RateTrial) -> Row {
-    let cells = COLUMNS.into_iter().zip(cells(trial));
-    let cells = cells.map(|((label, name), value)| match name {
-        "" => Figure::new(label, value),
-        _ => GROUP
-            .of_entry(trial.number.to_string(), &format!("trial.{name}"), value)
-            .labelled(label),
-    });
-    Row { section: "highest rate without loss".to_owned(), cells: cells.collect() }
-}
-
-fn cells(trial: &RateTrial) -> [Value; 6] {
-    let rate = |rate: Option<u64>| rate.map_or(Value::Absent, |rate| Value::BitRate(rate as f64));
-    [
-        Value::Count(trial.number),
-        rate(trial.asked_bps),
-        rate(Some(trial.sent_bps)),
-        trial.received_bps.map_or(Value::Absent, Value::BitRate),
-        trial.lost.map_or(Value::Absent, Value::Count),
-        Value::Text(word(trial).to_owned()),
-    ]
+    let figure = |(label, name, cell): Cell<RateTrial>| {
+        let of = trial.number.to_string();
+        let figure = GROUP.of_entry(of, &format!("trial.{name}"), cell(trial));
+        if name.is_empty() { Figure::new(label, figure.value) } else { figure.labelled(label) }
+    };
+    let cells = COLUMNS.into_iter().map(figure).collect();
+    Row { section: "highest rate without loss".to_owned(), cells }
 }
 
 /// What follows from a trial, in the width of its column.
@@ -65,27 +54,19 @@ fn word(trial: &RateTrial) -> &'static str {
 /// The search as a section of its own: what was found, and each trial.
 pub fn section(search: &RateSearch) -> Section {
     let whole = search.trials.iter().filter(|trial| trial.whole).count() as u64;
-    let seconds = total(search.trials.iter().map(|trial| trial.duration_ns));
-    let trials =
-        Figure::new("trials", Value::Count(search.trials.len() as u64)).with_note(format!(
-            "{} of them of the whole duration; {} of sending in all",
-            count(whole),
-            duration_ns(seconds)
-        ));
+    let note = format!(
+        "{} of them of the whole duration; {} of sending in all",
+        count(whole),
+        duration_ns(total(search.trials.iter().map(|trial| trial.duration_ns)))
+    );
+    let trials = Figure::new("trials", Value::Count(search.trials.len() as u64)).with_note(note);
+    let rows = search.trials.iter();
+    let rows = rows.map(|trial| ("trial", Part::Entry(trial.number.to_string()), trial));
     Section {
         title: "highest rate without loss".to_owned(),
         subtitle: format!("{}, to within {}", search.pattern.name(), ratio(search.resolution)),
         figures: found(search).into_iter().chain(failed(search)).chain([trials]).collect(),
-        tables: vec![
-            GROUP.table(
-                "trials",
-                COLUMNS,
-                search
-                    .trials
-                    .iter()
-                    .map(|trial| ("trial", Part::Entry(trial.number.to_string()), cells(trial))),
-            ),
-        ],
+        tables: vec![GROUP.table("trials", &COLUMNS, rows)],
         verdict: verdict(search),
         caveats: caveats(search),
         ..Section::default()
@@ -96,10 +77,8 @@ fn found(search: &RateSearch) -> Vec<Figure> {
     let Some(found) = &search.found else {
         return vec![GROUP.figure("rate", None::<u64>).with_note(nothing_found(search))];
     };
-    let note = format!(
-        "of payload, {} datagrams a second",
-        count(found.datagrams_per_second.round() as u64)
-    );
+    let per_second = count(found.datagrams_per_second.round() as u64);
+    let note = format!("of payload, {per_second} datagrams a second");
     let shown = search.trials.iter().find(|trial| trial.number == found.trial);
     let length =
         shown.map_or_else(String::new, |trial| format!(" of {}", duration_ns(trial.duration_ns)));
@@ -130,17 +109,14 @@ fn found(search: &RateSearch) -> Vec<Figure> {
 
 /// Why no rate was found.
 fn nothing_found(search: &RateSearch) -> String {
-    let lost = search.trials.iter().filter(|trial| trial.not_received() > 0).count();
-    match search.failed_bps {
-        Some(lowest) if lost == search.trials.len() => format!(
-            "something was lost at each rate that was tried; the lowest is {}",
-            bit_rate(lowest as f64)
-        ),
-        Some(lowest) => format!(
-            "no trial passed; the lowest rate at which something was lost is {}",
-            bit_rate(lowest as f64)
-        ),
-        None => "no trial was judged".to_owned(),
+    let has_lost = |trial: &RateTrial| trial.not_received() > 0;
+    let Some(lowest) = search.failed_bps.map(|lowest| bit_rate(lowest as f64)) else {
+        return "no trial was judged".to_owned();
+    };
+    if search.trials.iter().all(has_lost) {
+        format!("something was lost at each rate that was tried; the lowest is {lowest}")
+    } else {
+        format!("no trial passed; the lowest rate at which something was lost is {lowest}")
     }
 }
 
@@ -152,40 +128,28 @@ fn share(share: f64) -> String {
 /// The lowest rate at which something was lost.
 fn failed(search: &RateSearch) -> Option<Figure> {
     let trial = decide::lowest_lost(&search.trials)?;
-    let mut what = Vec::new();
-    let mut add = |number: u64, word: &str| {
-        if number > 0 {
-            what.push(format!("{} {word}", count(number)));
-        }
-    };
-    add(trial.lost.unwrap_or(0), "lost");
-    add(trial.late, "late");
-    add(trial.corrupt, "corrupt");
-    let place = match trial.socket_drops {
-        Some(0) => "; none by the receiver's socket".to_owned(),
-        Some(drops) => format!("; the receiver's socket dropped {}", counted(drops, "buffer")),
-        None => String::new(),
-    };
+    let lost = trial.lost.unwrap_or(0);
+    let mut what = counts([(lost, "lost"), (trial.late, "late"), (trial.corrupt, "corrupt")]);
     // A receiver of another version may say less.
     if what.is_empty() {
         what.push(format!("{} not received", count(trial.not_received())));
     }
-    let again = match trial.verdict {
-        TrialVerdict::Disturbed if trial.stood_still_ns > 0 => format!(
-            "; a program stood still for {}, and the rate was tried once more",
-            duration_ns(trial.stood_still_ns)
-        ),
-        TrialVerdict::Disturbed => {
-            "; its sender was late, and the rate was tried once more".to_owned()
-        }
-        _ => String::new(),
+    let disturbed = match trial.stood_still_ns {
+        0 => "its sender was late".to_owned(),
+        still => format!("a program stood still for {}", duration_ns(still)),
     };
-    let note = format!("{} of {}{place}{again}", what.join(", "), count(trial.sent));
-    let figure = GROUP.figure("failed", trial.sent_bps);
+    let is_disturbed = trial.verdict == TrialVerdict::Disturbed;
+    let note = notes([
+        Some(format!("{} of {}", what.join(", "), count(trial.sent))),
+        trial.socket_drops.map(dropped),
+        is_disturbed.then(|| format!("{disturbed}, and the rate was tried once more")),
+    ]);
+    let mut figure = GROUP.figure("failed", trial.sent_bps).with_note(note);
     // Results of the first version say another rate there: of trials that were not disturbed.
-    let is_told = search.failed_bps == Some(trial.sent_bps);
-    let id = if is_told { figure.id.clone() } else { String::new() };
-    Some(Figure { id, ..figure }.with_note(note))
+    if search.failed_bps != Some(trial.sent_bps) {
+        figure.id.clear();
+    }
+    Some(figure)
 }
 
 fn verdict(search: &RateSearch) -> Option<Verdict> {
@@ -202,18 +166,19 @@ fn verdict(search: &RateSearch) -> Option<Verdict> {
         _ => "the path or the receiver: above this rate something is lost",
     };
     let rate = found.rate_bps as f64;
-    let at = match found.not_received {
-        0 => format!("nothing lost at {}", bit_rate(rate)),
-        _ => format!("nothing lost at {} in trial {}", bit_rate(rate), found.trial),
+    let trial = match found.not_received {
+        0 => String::new(),
+        _ => format!(" in trial {}", found.trial),
     };
-    let passed = Evidence::new("passed_bps", rate, at);
+    let at = format!("nothing lost at {}{trial}", bit_rate(rate));
     let failed = decide::lowest_failed(&search.trials);
-    let doubt = failed.filter(|failed| failed.is_disturbed());
-    let doubt = doubt.map(|_| "an end was disturbed in the trial that lost".to_owned());
+    let is_disturbed = failed.is_some_and(RateTrial::is_disturbed);
+    let doubt = is_disturbed.then(|| "an end was disturbed in the trial that lost".to_owned());
     let failed = failed.map(|failed| {
         let failed = failed.sent_bps as f64;
         Evidence::new("failed_bps", failed, format!("lost at {}", bit_rate(failed)))
     });
+    let passed = Evidence::new("passed_bps", rate, at);
     let evidence = [passed].into_iter().chain(failed).collect();
     let verdict = Verdict::new(limit, text, evidence).doubted(&Vec::from_iter(doubt));
     Some(verdict.decided_by(&["passed_bps", "failed_bps"]))
@@ -253,19 +218,18 @@ fn disturbed(search: &RateSearch) -> Option<Caveat> {
     let found = search.found.as_ref()?;
     let is_within =
         |trial: &&RateTrial| trial.not_received() > 0 && trial.sent_bps <= found.rate_bps;
-    let trial = search.trials.iter().find(is_within)?;
-    let within = search.trials.iter().filter(is_within).count() as u64;
-    let more = match within {
-        1 => String::new(),
-        _ => format!(", and {} more did so", counted(within - 1, "trial")),
+    let mut within = search.trials.iter().filter(is_within);
+    let trial = within.next()?;
+    let more = match within.count() as u64 {
+        0 => String::new(),
+        more => format!(", and {} more did so", counted(more, "trial")),
     };
-    let late = if trial.stood_still_ns > 0 {
-        let still = duration_ns(trial.stood_still_ns);
-        format!(" while the program of an end stood still for {still}")
-    } else {
-        trial.send_lag_max_ns.map_or_else(String::new, |lag| {
-            format!(" while its sender was up to {} behind its schedule", duration_ns(lag))
-        })
+    let late = match (trial.stood_still_ns, trial.send_lag_max_ns.map(duration_ns)) {
+        (0, None) => String::new(),
+        (0, Some(lag)) => format!(" while its sender was up to {lag} behind its schedule"),
+        (still, _) => {
+            format!(" while the program of an end stood still for {}", duration_ns(still))
+        }
     };
     let text = format!(
         "trial {} lost {} of {} at {}, not above the rate that was found{late}{more}: later trials there lost nothing",
