@@ -23,7 +23,7 @@ use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::still::StillRows;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
-use pathscope_peers::native;
+use pathscope_peers::native::{self, AttachError};
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::{attach, destinations};
@@ -145,7 +145,7 @@ impl ClientRun<'_> {
             resolved.collect::<Result<_, _>>()?
         };
         match self.session(&targets, stop) {
-            Err(error @ RunError::DatagramsUnanswered { .. }) => {
+            Err(error @ RunError::Refused { why: AttachError::Unanswered { .. }, .. }) => {
                 self.go_without_datagrams(error)?;
                 self.session(&targets, stop)
             }

@@ -76,12 +76,12 @@ pub enum RunError {
         /// Where the control connection goes.
         session: SocketAddr,
     },
-    /// The server declined a connection of the test.
+    /// The server declined a socket of the test, or its UDP port does not answer, though its TCP port does.
     #[error("flow {flow} was not set up: {why}")]
     Refused {
         /// Which flow.
         flow: u32,
-        /// What it said.
+        /// What it said, if anything.
         why: AttachError,
     },
     /// No interface can be a path to the server.
@@ -98,14 +98,6 @@ pub enum RunError {
         /// The path's interface.
         interface: String,
         /// What was seen.
-        why: String,
-    },
-    /// The server's UDP port does not answer, though its TCP port does.
-    #[error("flow {flow} was not set up: {why}")]
-    DatagramsUnanswered {
-        /// Which flow.
-        flow: u32,
-        /// What happened.
         why: String,
     },
     /// Datagrams that the path would have to cut in pieces.
@@ -209,6 +201,11 @@ impl From<Refusal> for RunError {
 }
 
 impl RunError {
+    /// The system refused this.
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+
     /// What a client that is refused for this is told as its stable name.
     pub fn code(&self) -> &str {
         match self {
@@ -238,8 +235,7 @@ impl RunError {
             | Self::OtherSession
             | Self::Attach { .. }
             | Self::OtherServer { .. }
-            | Self::Refused { .. }
-            | Self::DatagramsUnanswered { .. } => Failure::Peer,
+            | Self::Refused { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_)
             | Self::NoFiles { .. }

@@ -8,10 +8,20 @@ use pathscope_core::record::{Caveat, SocketFacts};
 use pathscope_flow::Group;
 use pathscope_modes::registry::{MAIN, Test};
 use pathscope_os::sockets::Settings;
+use pathscope_peers::native::Seat;
 
 /// What the plan asks of the sockets of a group, at either end.
 pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
     if is_probe(group) { Settings::default() } else { settings(test) }
+}
+
+/// The same of the socket of one TCP connection, which may be held to a rate of its own.
+pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
+    if seat.group != MAIN {
+        return Settings::default();
+    }
+    let pacing_bytes_per_second = pacing(test, role, seat.flow);
+    Settings { pacing_bytes_per_second, ..settings(test) }
 }
 
 /// Probes beside a load go as the system sends them.
