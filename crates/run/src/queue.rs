@@ -90,6 +90,11 @@ impl<T> Queue<T> {
         self.leave_first()
     }
 
+    /// Those leave that have stayed for too long.
+    pub fn dismiss_late(&mut self, now: Tick) {
+        while self.leave_late(now).is_some() {}
+    }
+
     /// How many places the order has, those of who has left among them.
     #[cfg(test)]
     pub fn places(&self) -> usize {

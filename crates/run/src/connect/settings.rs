@@ -85,7 +85,7 @@ pub(crate) fn buffer_cut(
 
 /// What the kernel of a sender is held to, so that what a rate allows at once leaves evenly. A quarter above the
 /// rate, which the flow itself keeps: it could not make up for a pause otherwise.
-pub(crate) fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
+fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
     let rate = test.plan.even_rate(role, flow)?;
     u32::try_from(rate.0 / 8 + rate.0 / 32).ok()
 }
