@@ -47,7 +47,7 @@ impl Command for SurveyCommand {
         Ok(Prepared {
             announcement: Some(survey::announcement(&options, &tests)),
             files: Files { leaves_result: true, ..Files::default() },
-            tests: tests.into(),
+            tests: Tests { are_compared: true, ..tests.into() },
         })
     }
 }
