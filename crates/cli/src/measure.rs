@@ -70,12 +70,11 @@ fn run(
     args: &RunArgs,
     files: &Files,
 ) -> Result<(), Trouble> {
-    let Tests { list: tests, follow_up } = tests;
     let checked = hosts.iter().try_for_each(|host| target::check(host, args.port));
     checked.map_err(Trouble::usage)?;
-    tests.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
+    tests.list.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
-        return show_plan(&tests, follow_up.map(|follow_up| follow_up.ahead()));
+        return show_plan(&tests.list, tests.follow_up.map(|follow_up| follow_up.ahead()));
     }
     files.must_hold_a_result(&args.daemon)?;
     let named = files.named();
@@ -110,7 +109,6 @@ fn run(
         hosts,
         port: args.port.unwrap_or(DEFAULT_PORT),
         tests,
-        follow_up,
         afterwards,
         journal: kept.journal(),
         samples,

@@ -11,7 +11,7 @@ use crate::results::{Beside, Ends};
 use crate::{probes, still};
 
 /// All that is known of one test when it has ended, well or not.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Findings {
     /// What it is called.
     pub name: String,

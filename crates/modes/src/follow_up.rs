@@ -13,11 +13,14 @@ pub struct Tests {
     pub list: Vec<(String, Test)>,
     /// What follows from them; none: nothing does.
     pub follow_up: Option<Box<dyn FollowUp>>,
+    /// Whether they are compared with each other, as the steps of a survey: all go to one address of the server, and what
+    /// the pings of any of them go over is not asked for by name.
+    pub are_compared: bool,
 }
 
 impl From<Vec<(String, Test)>> for Tests {
     fn from(list: Vec<(String, Test)>) -> Self {
-        Self { list, follow_up: None }
+        Self { list, follow_up: None, are_compared: false }
     }
 }
 

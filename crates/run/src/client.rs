@@ -3,7 +3,6 @@
 //!
 //! In one file: one run from its first step to its last.
 
-use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,18 +11,18 @@ use pathscope_core::Tick;
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::presentation::Row;
+use pathscope_core::presentation::{Presentation, Row};
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
-use pathscope_modes::follow_up::{FollowUp, Step};
+use pathscope_modes::follow_up::{Step, Tests};
 use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_modes::still::StillRows;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
-use pathscope_peers::native;
+use pathscope_peers::native::{self, AttachError};
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::{attach, destinations};
@@ -61,10 +60,8 @@ pub struct Request {
     pub hosts: Vec<String>,
     /// Its port, where a name has none.
     pub port: u16,
-    /// The tests with their names, in order, as far as they are known when it begins.
-    pub tests: Vec<(String, Test)>,
-    /// Asked after each of them what follows from it; none: nothing does.
-    pub follow_up: Option<Box<dyn FollowUp>>,
+    /// What is measured.
+    pub tests: Tests,
     /// Asked once everything was measured: what else there is to mind.
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
     /// What is written down while it runs.
@@ -95,27 +92,25 @@ pub fn run(
         outcome: Outcome::cut_off_after(None),
         ..Document::default()
     };
-    let Request { follow_up, journal, samples, .. } = request;
-    let tests = request.tests.into();
+    let Request { tests, journal, samples, .. } = request;
     let destinations = None;
-    let mut run =
-        ClientRun { document, began, sink, tests, follow_up, journal, samples, destinations };
+    let mut run = ClientRun { document, began, stop, sink, tests, journal, samples, destinations };
     run.document.hosts.client = request.here;
     stop.at(Stage::Before);
-    let result = run.everything(&request.hosts, request.port, stop);
+    let result = run.everything(&request.hosts, request.port);
     stop.at(Stage::Saving);
     run.document.caveats.extend((request.afterwards)());
-    run.finish(result, stop)
+    run.finish(result)
 }
 
 /// A run in progress.
 struct ClientRun<'sink> {
     document: Document,
     began: Tick,
+    stop: &'sink Stop,
     sink: &'sink mut dyn FnMut(Event<'_>),
-    /// Those that are left, in order.
-    tests: VecDeque<(String, Test)>,
-    follow_up: Option<Box<dyn FollowUp>>,
+    /// Those that are left, in order, and what follows from them.
+    tests: Tests,
     journal: Journal,
     samples: Option<SampleFile>,
     /// Where data connections go, once that is known.
@@ -124,94 +119,91 @@ struct ClientRun<'sink> {
 
 impl ClientRun<'_> {
     /// All tests, from finding the server to taking leave of it.
-    fn everything(&mut self, hosts: &[String], port: u16, stop: &Stop) -> Result<(), RunError> {
-        let title = pathscope_core::presentation::Presentation {
+    fn everything(&mut self, hosts: &[String], port: u16) -> Result<(), RunError> {
+        let title = Presentation {
             title: presentation::title(&self.document.kind, self.document.target.as_deref()),
-            ..pathscope_core::presentation::Presentation::default()
+            ..Presentation::default()
         };
         (self.sink)(Event::Started { presentation: &title, record: &self.document });
-        self.tests.iter().try_for_each(|(_, test)| running::check(test))?;
+        self.tests.list.iter().try_for_each(|(_, test)| running::check(test))?;
         // Fewer files than there could be are enough for most tests; those that lack say so.
         let _ = limits::raise_open_files();
-        let embedded = if hosts.is_empty() {
-            Some(Embedded::start(self.document.hosts.client.clone())?)
-        } else {
-            None
-        };
-        let targets: Vec<Vec<SocketAddr>> = if let Some(embedded) = &embedded {
+        let here = || Embedded::start(self.document.hosts.client.clone());
+        let embedded = hosts.is_empty().then(here).transpose()?;
+        let targets = if let Some(embedded) = &embedded {
             vec![vec![embedded.address()]]
         } else {
-            let resolved = hosts.iter().map(|host| target::resolve(host, port, stop));
+            let resolved = hosts.iter().map(|host| target::resolve(host, port, self.stop));
             resolved.collect::<Result<_, _>>()?
         };
-        match self.session(&targets, stop) {
-            Err(error @ RunError::DatagramsUnanswered { .. }) => {
+        match self.session(&targets) {
+            Err(error @ RunError::Refused { why: AttachError::Unanswered { .. }, .. }) => {
                 self.go_without_datagrams(error)?;
-                self.session(&targets, stop)
+                self.session(&targets)
             }
             result => result,
         }
     }
 
     /// All tests that are left, over one control connection.
-    fn session(&mut self, targets: &[Vec<SocketAddr>], stop: &Stop) -> Result<(), RunError> {
-        let Connected { control, server, silent } = connect(targets, stop)?;
-        self.find_destinations(targets, server, silent, stop)?;
+    fn session(&mut self, targets: &[Vec<SocketAddr>]) -> Result<(), RunError> {
+        let (control, server, silent) = connect(targets, self.stop)?;
+        self.find_destinations(targets, server, silent)?;
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let host = self.document.hosts.client.clone();
         let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control)?;
         driver.keep(&self.journal);
         driver.samples.clone_from(&self.samples);
-        let _hearing = stop.tell(driver.inbox());
-        let result = self.tests(&mut driver, server, stop);
+        let _hearing = self.stop.tell(driver.inbox());
+        let result = self.tests(&mut driver, server);
         if result.is_ok() {
-            self.take_leave(&mut driver, server);
+            // In good order. What goes wrong now costs nothing.
+            driver.dialogue.finish(clock::now());
+            let _ = driver.drive(&mut Leaving);
         }
         let renewals = driver.dialogue.renewals();
-        let caveat = renewed::caveat(renewals, result.is_ok());
-        caveat.iter().for_each(|caveat| (self.sink)(Event::Note(caveat)));
-        self.document.caveats.extend(caveat);
+        self.mind(renewed::caveat(renewals, result.is_ok()));
         result
     }
 
-    /// Connections of a goodput test go to all addresses of the server that answer. The steps of a survey are
-    /// compared with each other, so they keep to one.
+    /// Says what there is to mind, and puts it down.
+    fn mind(&mut self, caveats: impl IntoIterator<Item = Caveat>) {
+        for caveat in caveats {
+            (self.sink)(Event::Note(&caveat));
+            self.document.caveats.push(caveat);
+        }
+    }
+
+    /// Connections of a goodput test go to all addresses of the server that answer. Tests that are compared with each other,
+    /// as the steps of a survey, keep to one.
     fn find_destinations(
         &mut self,
         targets: &[Vec<SocketAddr>],
         server: SocketAddr,
         silent: Vec<Silent>,
-        stop: &Stop,
     ) -> Result<(), RunError> {
         let spreads = |(_, test): &(String, Test)| test.plan.spreads();
-        if self.destinations.is_some()
-            || self.document.kind == "survey"
-            || !self.tests.iter().any(spreads)
-        {
+        let Tests { list, are_compared, .. } = &self.tests;
+        if self.destinations.is_some() || *are_compared || !list.iter().any(spreads) {
             return Ok(());
         }
-        let within = (CONNECT_WITHIN, stop);
+        let within = (CONNECT_WITHIN, self.stop);
         let (found, caveats) = destinations::find(targets, server, silent, within)?;
         self.destinations = Some(found);
-        caveats.iter().for_each(|caveat| (self.sink)(Event::Note(caveat)));
-        self.document.caveats.extend(caveats);
+        self.mind(caveats);
         Ok(())
     }
 
     /// A path that lets no UDP through is no reason not to measure the rest: what was left to us, probes
     /// and a survey's idle latency, goes over TCP. What was asked for by name is refused.
     fn go_without_datagrams(&mut self, error: RunError) -> Result<(), RunError> {
-        let is_survey = self.document.kind == "survey";
-        if !self.tests.iter_mut().all(|(_, test)| test.go_without_datagrams(is_survey)) {
+        let Tests { list, are_compared, .. } = &mut self.tests;
+        if !list.iter_mut().all(|(_, test)| test.go_without_datagrams(*are_compared)) {
             return Err(error);
         }
-        let caveat = Caveat::new(
-            RunCaveat::UdpUnanswered,
-            format!("the latency probes ran over TCP, since {error}"),
-        );
-        (self.sink)(Event::Note(&caveat));
-        self.document.caveats.push(caveat);
+        let text = format!("the latency probes ran over TCP, since {error}");
+        self.mind([Caveat::new(RunCaveat::UdpUnanswered, text)]);
         Ok(())
     }
 
@@ -219,14 +211,14 @@ impl ClientRun<'_> {
         &mut self,
         driver: &mut Driver<native::Client>,
         server: SocketAddr,
-        stop: &Stop,
     ) -> Result<(), RunError> {
-        while let Some((name, test)) = self.tests.front().cloned() {
+        let stop = self.stop;
+        while let Some((name, test)) = self.tests.list.first().cloned() {
             if stop.reason().is_some() {
                 return Err(RunError::Interrupted);
             }
             driver.dialogue.propose(test.clone(), clock::now());
-            let mut end = ClientEnd::new(name, test, server, (self, stop));
+            let mut end = ClientEnd::new(name, test, server, self);
             let left = driver.drive(&mut end);
             if matches!(left, Left::Ended(_)) {
                 driver.salvage(&mut end);
@@ -237,18 +229,22 @@ impl ClientRun<'_> {
                 && matches!(left, Left::TestOver)
                 && driver.dialogue.stopped_by_server().is_none()
                 && stop.reason().is_none();
-            findings.iter().for_each(|findings| self.tell_disagreements(findings, server));
             self.document.hosts.server = driver.dialogue.server().map(|server| server.host.clone());
-            self.document.measurements.extend(
-                findings.map(|findings| assemble::measurement(findings, &self.document.hosts)),
-            );
+            if let Some(findings) = findings {
+                // A connection whose ends do not count the same is an error that only both reports together show.
+                for disagreement in findings.disagreements() {
+                    self.journal.trouble(Some(server.to_string()), disagreement);
+                }
+                let measurement = assemble::measurement(findings, &self.document.hosts);
+                self.document.measurements.push(measurement);
+            }
             let next = if is_whole { self.follow() } else { None };
             self.save_between();
             if let Left::Ended(result) = left {
                 return result.and(Err(RunError::LeftEarly));
             }
-            self.tests.pop_front();
-            self.tests.extend(next);
+            self.tests.list.remove(0);
+            self.tests.list.extend(next);
             if let (Some(reason), None) = (driver.dialogue.stopped_by_server(), stop.reason()) {
                 return Err(RunError::CutShort { reason: reason.to_owned() });
             }
@@ -266,32 +262,15 @@ impl ClientRun<'_> {
 
     /// What follows from the measurement that has just come to its planned end: word of it, and the next test.
     fn follow(&mut self) -> Option<(String, Test)> {
-        let Step { row, record, next } = self.follow_up.as_mut()?.follow(&mut self.document);
+        let Step { row, record, next } = self.tests.follow_up.as_mut()?.follow(&mut self.document);
         (self.sink)(Event::Trial { row: &row, record: &*record });
         next
     }
 
-    /// A connection whose ends do not count the same is an error that only both reports together show.
-    fn tell_disagreements(&self, findings: &Findings, server: SocketAddr) {
-        for disagreement in findings.disagreements() {
-            self.journal.trouble(Some(server.to_string()), disagreement);
-        }
-    }
-
-    /// Closes the control connection in good order. What goes wrong now costs nothing.
-    fn take_leave(&mut self, driver: &mut Driver<native::Client>, server: SocketAddr) {
-        driver.dialogue.finish(clock::now());
-        let _ = driver.drive(&mut ClientEnd::idle(server, (self, &Stop::default())));
-    }
-
     /// The document as it stands, what it comes to, and word of it.
-    fn finish(
-        mut self,
-        result: Result<(), RunError>,
-        stop: &Stop,
-    ) -> (Document, Option<(Failure, String)>) {
+    fn finish(mut self, result: Result<(), RunError>) -> (Document, Option<(Failure, String)>) {
         self.document.duration_ns = clock::now().nanos_since(self.began);
-        let failure = self.failure(result, stop);
+        let failure = self.failure(result);
         if let Some((_, text)) = &failure {
             self.journal.trouble(None, text);
         }
@@ -314,25 +293,23 @@ impl ClientRun<'_> {
     }
 
     /// The gravest of what went wrong.
-    fn failure(&self, result: Result<(), RunError>, stop: &Stop) -> Option<(Failure, String)> {
-        let interrupted = stop.reason().map(|reason| (Failure::Interrupted, reason.to_owned()));
+    fn failure(&self, result: Result<(), RunError>) -> Option<(Failure, String)> {
+        let interrupted =
+            self.stop.reason().map(|reason| (Failure::Interrupted, reason.to_owned()));
         let ended = result.err().map(|error| (error.failure(), error.to_string()));
         let checks =
             self.document.failed_checks().next().map(|check| (Failure::Check, check.text.clone()));
-        let all: Vec<_> = [interrupted, ended, checks].into_iter().flatten().collect();
-        let gravest = Failure::gravest(all.iter().map(|&(failure, _)| failure))?;
-        all.into_iter().find(|&(failure, _)| failure == gravest)
+        let all = [interrupted, ended, checks];
+        let gravest = Failure::gravest(all.iter().flatten().map(|&(failure, _)| failure))?;
+        all.into_iter().flatten().find(|&(failure, _)| failure == gravest)
     }
 }
 
-/// The control connection to the first of the server's addresses that answers, and those that did not.
-struct Connected {
-    control: TcpStream,
-    server: SocketAddr,
-    silent: Vec<Silent>,
-}
-
-fn connect(targets: &[Vec<SocketAddr>], stop: &Stop) -> Result<Connected, RunError> {
+/// The control connection to the first of the server's addresses that answers, that address, and those that did not.
+fn connect(
+    targets: &[Vec<SocketAddr>],
+    stop: &Stop,
+) -> Result<(TcpStream, SocketAddr, Vec<Silent>), RunError> {
     let mut silent: Vec<Silent> = Vec::new();
     let cancel = Waker::new()?;
     let _hearing = stop.wake(&cancel);
@@ -341,121 +318,109 @@ fn connect(targets: &[Vec<SocketAddr>], stop: &Stop) -> Result<Connected, RunErr
             return Err(RunError::Interrupted);
         }
         match attach::open_control(address, CONNECT_WITHIN, &cancel) {
-            Ok(control) => return Ok(Connected { control, server: address, silent }),
+            Ok(control) => return Ok((control, address, silent)),
             Err(error) => silent.push((address, error)),
         }
     }
     Err(silent.pop().map_or(RunError::Interrupted, |(_, error)| error.into()))
 }
 
+/// Between tests nothing comes that matters.
+struct Leaving;
+
+impl End for Leaving {
+    fn provide(
+        &mut self,
+        _: (Credentials, Option<Resumed>),
+        _: (&Test, &[GroupWorkers]),
+        _: &Inbox,
+    ) -> Result<(), RunError> {
+        Err(RunError::LeftEarly)
+    }
+}
+
 /// One test as the client's end sees it.
 struct ClientEnd<'run, 'sink> {
-    name: String,
-    test: Option<Test>,
-    server: SocketAddr,
     run: &'run mut ClientRun<'sink>,
-    stop: Stop,
+    server: SocketAddr,
+    /// What is known of it. Its intervals are apart until it is over.
+    findings: Findings,
     started: Option<Tick>,
-    chosen: Vec<Substitution>,
     pairs: Pairs,
     still: StillRows,
-    client: Option<Box<EndReport>>,
-    peer: Option<Box<EndReport>>,
-    /// Connections of which the server says that they failed there.
-    failed_there: Vec<(FlowId, FlowError)>,
     checkpoint: Tick,
 }
 
 impl<'run, 'sink> ClientEnd<'run, 'sink> {
-    fn new(
-        name: String,
-        test: Test,
-        server: SocketAddr,
-        of: (&'run mut ClientRun<'sink>, &Stop),
-    ) -> Self {
-        Self { name, test: Some(test), ..Self::idle(server, of) }
-    }
-
-    /// Between tests.
-    fn idle(server: SocketAddr, (run, stop): (&'run mut ClientRun<'sink>, &Stop)) -> Self {
+    fn new(name: String, test: Test, server: SocketAddr, run: &'run mut ClientRun<'sink>) -> Self {
+        let findings = Findings {
+            name,
+            test,
+            substitutions: Vec::new(),
+            start_ns: 0,
+            duration_ns: 0,
+            intervals: Vec::new(),
+            client: EndReport::default(),
+            server: None,
+            failed_there: Vec::new(),
+        };
         Self {
-            name: String::new(),
-            test: None,
-            server,
             run,
-            stop: stop.clone(),
+            server,
+            findings,
             started: None,
-            chosen: Vec::new(),
             pairs: Pairs::default(),
             still: StillRows::default(),
-            client: None,
-            peer: None,
-            failed_there: Vec::new(),
             checkpoint: Tick::ZERO,
         }
     }
 
     /// What is known of the test; nothing of one that never started.
     fn into_findings(mut self) -> Option<Findings> {
-        self.show_rest();
-        let (test, started) = (self.test?, self.started?);
-        Some(Findings {
-            name: self.name,
-            test,
-            substitutions: self.chosen,
-            start_ns: started.nanos_since(self.run.began),
-            duration_ns: clock::now().nanos_since(started),
-            intervals: self.pairs.into_intervals(),
-            client: self.client.map(|report| *report).unwrap_or_default(),
-            server: self.peer.map(|report| *report),
-            failed_there: self.failed_there,
-        })
+        self.show(true);
+        let duration_ns = clock::now().nanos_since(self.started?);
+        Some(Findings { duration_ns, intervals: self.pairs.into_intervals(), ..self.findings })
     }
 
-    fn show_due(&mut self) {
-        let Some(test) = &self.test else { return };
-        let told = Told::by(self.run);
-        while let Some(interval) = self.pairs.take_shown() {
-            show(self.run.sink, &self.name, test, interval, told);
-            let notes = self.still.note(&test.plan, interval);
-            notes.iter().for_each(|note| (self.run.sink)(Event::Note(note)));
+    /// Tells of the intervals that are due, and at the end of all others.
+    fn show(&mut self, is_over: bool) {
+        let Self { findings: Findings { name, test, .. }, run, pairs, still, .. } = self;
+        // A run with a follow-up has a row for each measurement in place of these.
+        let has_rows = run.tests.follow_up.is_none();
+        let mut show = |interval: &Interval| {
+            let row = if has_rows && !is_splinter(interval, test) {
+                presentation::row(name, test, interval)
+            } else {
+                Row::default()
+            };
+            (run.sink)(Event::Interval { measurement: name, row: &row, record: interval });
+            let notes = still.note(&test.plan, interval);
+            notes.iter().for_each(|note| (run.sink)(Event::Note(note)));
+        };
+        while let Some(interval) = pairs.take_shown() {
+            show(interval);
         }
-    }
-
-    fn show_rest(&mut self) {
-        let Some(test) = &self.test else { return };
-        let told = Told::by(self.run);
-        for interval in self.pairs.rest() {
-            show(self.run.sink, &self.name, test, interval, told);
-            let notes = self.still.note(&test.plan, interval);
-            notes.iter().for_each(|note| (self.run.sink)(Event::Note(note)));
+        if is_over {
+            pairs.rest().iter().for_each(show);
         }
     }
 
     /// The document with what is known of this test, about once a second.
     fn checkpoint(&mut self) {
         let now = clock::now();
-        let (Some(test), Some(started)) = (&self.test, self.started) else { return };
-        if now < self.checkpoint {
-            return;
-        }
+        let Some(started) = self.started.filter(|_| now >= self.checkpoint) else { return };
+        let duration_ns = now.nanos_since(started);
         let mut document = self.run.document.clone();
-        document.outcome = Outcome::cut_off_in(&self.name, now.nanos_since(started));
+        document.outcome = Outcome::cut_off_in(&self.findings.name, duration_ns);
         document.duration_ns = now.nanos_since(self.run.began);
-        document.measurements.push(assemble::unfinished(
-            Findings {
-                name: self.name.clone(),
-                test: test.clone(),
-                substitutions: self.chosen.clone(),
-                start_ns: started.nanos_since(self.run.began),
-                duration_ns: now.nanos_since(started),
-                intervals: self.pairs.intervals().to_vec(),
-                client: EndReport::default(),
-                server: None,
-                failed_there: self.failed_there.clone(),
-            },
-            &document.hosts,
-        ));
+        let findings = Findings {
+            duration_ns,
+            intervals: self.pairs.intervals().to_vec(),
+            client: EndReport::default(),
+            server: None,
+            ..self.findings.clone()
+        };
+        document.measurements.push(assemble::unfinished(findings, &document.hosts));
         (self.run.sink)(Event::Checkpoint { record: &document });
         // A long run at short intervals makes a long document: keeping it safe takes a hundredth of the
         // time at most.
@@ -464,29 +429,11 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
     }
 }
 
-/// What has a row of its own.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-enum Told {
-    Intervals,
-    /// Of a run with a follow-up.
-    Measurements,
-}
-
-impl Told {
-    fn by(run: &ClientRun<'_>) -> Self {
-        if run.follow_up.is_some() { Self::Measurements } else { Self::Intervals }
-    }
-}
-
-/// Tells of an interval. The last one, cut short by the end, has no row where it is a splinter: its rates
-/// say little.
-fn show(sink: &mut dyn FnMut(Event<'_>), name: &str, test: &Test, interval: &Interval, told: Told) {
+/// Whether an interval is the last one, cut short by the end to a splinter, whose rates say little.
+fn is_splinter(interval: &Interval, test: &Test) -> bool {
     let end = interval.client.as_ref().or(interval.server.as_ref());
     let length_ns = end.map_or(0, |end| end.end_ns.saturating_sub(end.start_ns));
-    let is_splinter = interval.index > 0 && length_ns < test.report_every_ns.0 / 10;
-    let has_row = told == Told::Intervals && !is_splinter;
-    let row = if has_row { presentation::row(name, test, interval) } else { Row::default() };
-    sink(Event::Interval { measurement: name, row: &row, record: interval });
+    interval.index > 0 && length_ns < test.report_every_ns.0 / 10
 }
 
 impl End for ClientEnd<'_, '_> {
@@ -497,7 +444,7 @@ impl End for ClientEnd<'_, '_> {
         inbox: &Inbox,
     ) -> Result<(), RunError> {
         // The plan as the server accepted it is the one that runs.
-        self.test = Some(test.clone());
+        self.findings.test = test.clone();
         let one = Destinations::one(self.server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
         attach::open_flows((self.server, destinations), credentials, test, inbox);
@@ -506,10 +453,10 @@ impl End for ClientEnd<'_, '_> {
 
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>) {
         self.started = Some(at);
-        let most = stopping_takes(self.test.as_ref().is_some_and(Test::roams));
-        self.stop.at(Stage::Running { most });
+        self.run.stop.at(Stage::Running { most: stopping_takes(self.findings.test.roams()) });
         self.checkpoint = at + CHECKPOINT_EVERY;
-        self.chosen = chosen;
+        self.findings.start_ns = at.nanos_since(self.run.began);
+        self.findings.substitutions = chosen;
     }
 
     fn interval(&mut self, whose: Role, interval: Box<EndInterval>) {
@@ -517,25 +464,23 @@ impl End for ClientEnd<'_, '_> {
             Role::Client => self.pairs.client(*interval),
             Role::Server => self.pairs.server(*interval),
         }
-        self.show_due();
+        self.show(false);
         self.checkpoint();
     }
 
     fn peer_failed(&mut self, flow: FlowId, error: FlowError) {
-        if self.failed_there.len() < FAILURES_HEARD {
-            self.failed_there.push((flow, error));
+        if self.findings.failed_there.len() < FAILURES_HEARD {
+            self.findings.failed_there.push((flow, error));
         }
     }
 
     fn report(&mut self, whose: Role, report: Box<EndReport>) {
         match whose {
-            Role::Client => self.client = Some(report),
-            Role::Server => self.peer = Some(report),
+            Role::Client => self.findings.client = *report,
+            Role::Server => self.findings.server = Some(*report),
         }
     }
 
-    fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
-        // The client closes first, so that nothing gathers in TIME_WAIT at the server.
-        drop(sockets);
-    }
+    /// The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
+    fn test_over(&mut self, _: Vec<Arc<Socket>>) {}
 }

@@ -4,10 +4,8 @@ use std::io;
 use std::net::SocketAddr;
 
 use pathscope_core::error::Failure;
-use pathscope_core::quantity::counted;
 use pathscope_engines::EngineError;
 use pathscope_os::OsError;
-use pathscope_peers::limits::Origin;
 use pathscope_peers::native::AttachError;
 use pathscope_peers::{PeerError, Refusal};
 use thiserror::Error;
@@ -76,12 +74,12 @@ pub enum RunError {
         /// Where the control connection goes.
         session: SocketAddr,
     },
-    /// The server declined a connection of the test.
+    /// The server declined a socket of the test, or its UDP port does not answer, though its TCP port does.
     #[error("flow {flow} was not set up: {why}")]
     Refused {
         /// Which flow.
         flow: u32,
-        /// What it said.
+        /// What it said, if anything.
         why: AttachError,
     },
     /// No interface can be a path to the server.
@@ -100,14 +98,6 @@ pub enum RunError {
         /// What was seen.
         why: String,
     },
-    /// The server's UDP port does not answer, though its TCP port does.
-    #[error("flow {flow} was not set up: {why}")]
-    DatagramsUnanswered {
-        /// Which flow.
-        flow: u32,
-        /// What happened.
-        why: String,
-    },
     /// Datagrams that the path would have to cut in pieces.
     #[error(
         "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most --datagram {longest}"
@@ -124,56 +114,9 @@ pub enum RunError {
     /// An engine of this name is not there.
     #[error("{0}")]
     UnknownEngine(String),
-    /// A server has no files left for the connections of a test.
-    #[error(
-        "{wanted} connections are more than the {free} that it has files for now; ask for fewer, try again \
-         later, or raise its limit of open files (ulimit -n)"
-    )]
-    NoFiles {
-        /// Connections asked for.
-        wanted: u64,
-        /// Files that are left.
-        free: u64,
-    },
-    /// The test of a session needs more descriptors than a server gives one.
-    #[error(
-        "{wanted} descriptors for the test's connections and threads are more than its limit of {most} a session; ask \
-         for fewer connections, or start the server with a higher --limit-descriptors"
-    )]
-    DescriptorsOfSession {
-        /// What the test needs.
-        wanted: String,
-        /// The limit.
-        most: String,
-    },
-    /// The tests from one address need more descriptors than a server gives them.
-    #[error(
-        "{wanted} descriptors for the test's connections and threads, beside {taken} of other sessions from {origin}, \
-         are more than its limit of {most} from one address; try again when one of them has ended, ask for fewer \
-         connections, or start the server with a higher --limit-descriptors-per-address"
-    )]
-    DescriptorsOfAddress {
-        /// What the test needs.
-        wanted: String,
-        /// What other sessions have.
-        taken: String,
-        /// Where they come from.
-        origin: Origin,
-        /// The limit.
-        most: String,
-    },
-    /// A server does not give one caller more of what there is only so much of.
+    /// A server has no more of what a caller asks for, or does not give one caller more of it.
     #[error("{0}")]
     Limit(Refusal),
-    /// A server has served as many connections as it was to serve.
-    #[error(
-        "it was to serve {} (--exit-after), has served as many, and is about to end",
-        counted(*.most, "connection")
-    )]
-    Served {
-        /// How many.
-        most: u64,
-    },
     /// A session has as many threads that spin as one may have.
     #[error(
         "as many threads spin for this session as may for one: half of the server's processors, or none without \
@@ -209,6 +152,11 @@ impl From<Refusal> for RunError {
 }
 
 impl RunError {
+    /// The system refused this.
+    pub(crate) fn system(what: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |source| Self::System { what, source }
+    }
+
     /// What a client that is refused for this is told as its stable name.
     pub fn code(&self) -> &str {
         match self {
@@ -238,15 +186,10 @@ impl RunError {
             | Self::OtherSession
             | Self::Attach { .. }
             | Self::OtherServer { .. }
-            | Self::Refused { .. }
-            | Self::DatagramsUnanswered { .. } => Failure::Peer,
+            | Self::Refused { .. } => Failure::Peer,
             Self::Engine(error) => error.failure(),
             Self::UnknownEngine(_)
-            | Self::NoFiles { .. }
-            | Self::DescriptorsOfSession { .. }
-            | Self::DescriptorsOfAddress { .. }
             | Self::Limit(_)
-            | Self::Served { .. }
             | Self::SpinsEnough
             | Self::TooManySpin { .. }
             | Self::DatagramTooLong { .. }

@@ -13,11 +13,13 @@ mod error;
 pub mod findings;
 mod messages;
 mod paths;
+mod queue;
 pub mod records;
 pub mod server;
 mod session;
 pub mod stop;
 pub mod target;
+mod threads;
 pub mod timestamp;
 mod workers;
 

@@ -13,6 +13,7 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
+use crate::threads;
 
 /// A wish to stop that anyone may utter and every session hears. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -132,10 +133,8 @@ impl Stop {
 
     /// A signal came: what is told of that.
     fn heard(&self, reason: &'static str) -> Option<String> {
-        let (stage, is_again) = {
-            let state = self.state();
-            (state.stage, state.reason.is_some())
-        };
+        let is_again = self.reason().is_some();
+        let stage = self.state().stage;
         self.request(reason);
         stage.line(reason, is_again)
     }
@@ -185,33 +184,28 @@ impl Stop {
         // Whoever started us with a signal ignored (nohup, a shell's background) does not want it heard.
         let heard =
             [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !signals::is_ignored(signal));
-        let mut signals = Signals::new(heard)
-            .map_err(|source| RunError::System { what: "cannot listen for signals", source })?;
+        let mut signals =
+            Signals::new(heard).map_err(RunError::system("cannot listen for signals"))?;
         let stop = self.clone();
-        std::thread::Builder::new()
-            .name("signals".to_owned())
-            .spawn(move || {
-                for signal in &mut signals {
-                    if stop.state().ends_at_once {
-                        // Of these three signals it does not return.
-                        let _ = emulate_default_handler(signal);
-                    }
-                    let line = stop.heard(match signal {
-                        SIGINT => "interrupted by the user",
-                        SIGTERM => "terminated by a signal",
-                        _ => "its terminal went away",
-                    });
-                    let Some(line) = line else { continue };
-                    let tell = tell.clone();
-                    // On a thread of its own: where nobody reads what is said, the next signal is heard all the same.
-                    // Without one it is not said, and everything else goes on.
-                    let _ = std::thread::Builder::new()
-                        .name("talk".to_owned())
-                        .spawn(move || tell(&line));
+        let hear = move || {
+            for signal in &mut signals {
+                if stop.state().ends_at_once {
+                    // Of these three signals it does not return.
+                    let _ = emulate_default_handler(signal);
                 }
-            })
-            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
-        Ok(())
+                let line = stop.heard(match signal {
+                    SIGINT => "interrupted by the user",
+                    SIGTERM => "terminated by a signal",
+                    _ => "its terminal went away",
+                });
+                let Some(line) = line else { continue };
+                let tell = tell.clone();
+                // On a thread of its own: where nobody reads what is said, the next signal is heard all the same.
+                // Without one it is not said, and everything else goes on.
+                let _ = threads::spawn("talk", move || tell(&line));
+            }
+        };
+        threads::spawn("signals", hear).map(drop)
     }
 }
 

@@ -9,6 +9,7 @@ use pathscope_os::{OsError, Waker, address};
 
 use crate::error::RunError;
 use crate::stop::Stop;
+use crate::threads;
 
 /// Every address of a server, best first. A resolver may take minutes, and cannot be called off: it has a
 /// thread of its own, which nobody waits for once `stop` is wished.
@@ -28,21 +29,18 @@ fn resolve_by(
     poller.add(&waker, WORD, Interest::INPUT)?;
     let _hearing = stop.wake(&waker);
     let (sender, answer) = channel();
-    std::thread::Builder::new()
-        .name("resolver".to_owned())
-        .spawn(move || {
-            // Nobody listens any more where the run was ended.
-            let _ = sender.send(resolver());
-            waker.wake();
-        })
-        .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+    threads::spawn("resolver", move || {
+        // Nobody listens any more where the run was ended.
+        let _ = sender.send(resolver());
+        waker.wake();
+    })?;
     let mut ready = Vec::new();
     loop {
         match answer.try_recv() {
             Ok(addresses) => return Ok(addresses?),
             Err(TryRecvError::Disconnected) => {
                 let source = std::io::Error::other("it ended without an answer");
-                return Err(RunError::System { what: "cannot ask the resolver", source });
+                return Err(RunError::system("cannot ask the resolver")(source));
             }
             Err(TryRecvError::Empty) if stop.reason().is_some() => {
                 return Err(RunError::Interrupted);
@@ -56,24 +54,27 @@ fn resolve_by(
 /// why. Asks no resolver.
 pub fn check(target: &str, port_option: Option<u16>) -> Result<(), RunError> {
     match (parse(target)?, port_option) {
-        ((_, Some(port)), Some(option)) if port != option => Err(RunError::BadTarget {
-            target: shown(target),
-            why: format!("its port is {port}, and --port says {option}; leave one of them out"),
-        }),
+        ((_, Some(port)), Some(option)) if port != option => Err(bad_target(
+            target,
+            &format!("its port is {port}, and --port says {option}; leave one of them out"),
+        )),
         _ => Ok(()),
     }
 }
 
+fn bad_target(target: &str, why: &str) -> RunError {
+    RunError::BadTarget { target: shown(target), why: why.to_owned() }
+}
+
 /// Host and port of what was typed.
 fn parse(target: &str) -> Result<(&str, Option<u16>), RunError> {
-    let bad = |why: &str| RunError::BadTarget { target: shown(target), why: why.to_owned() };
+    let bad = |why: &str| bad_target(target, why);
     if target.contains(|character: char| character.is_control() || character.is_whitespace()) {
         return Err(bad("no name or address has a blank or a control character in it"));
     }
     if let Some((_, rest)) = target.split_once("://") {
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-        let why = format!("it is a URL; give its host alone: {}", shown(host));
-        return Err(RunError::BadTarget { target: shown(target), why });
+        return Err(bad(&format!("it is a URL; give its host alone: {}", shown(host))));
     }
     if target.contains(['/', '@', '?', '#']) {
         return Err(bad("give a name or an address, and nothing before or behind it but :PORT"));
@@ -102,10 +103,9 @@ fn parse(target: &str) -> Result<(&str, Option<u16>), RunError> {
     }
     if host.parse().is_ok_and(|address: Ipv6Addr| address.is_unicast_link_local()) {
         // RFC 4007, section 11: each link has such addresses of its own.
-        let why = format!(
+        return Err(bad(&format!(
             "it is an address of one link: say which interface leads there, as {host}%eth0"
-        );
-        return Err(RunError::BadTarget { target: shown(target), why });
+        )));
     }
     Ok((host, port))
 }

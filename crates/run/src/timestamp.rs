@@ -29,6 +29,7 @@ mod tests {
     use crate::client::{self, Request};
     use crate::records::journal::Journal;
     use crate::stop::Stop;
+    use pathscope_modes::follow_up::Tests;
     use pathscope_modes::survey::{self, SurveyOptions};
 
     static WALL: AtomicU64 = AtomicU64::new(1_800_000_000_000_000_000);
@@ -53,8 +54,7 @@ mod tests {
             here: Host::default(),
             hosts: Vec::new(),
             port: 5210,
-            tests,
-            follow_up: None,
+            tests: Tests { are_compared: true, ..tests.into() },
             afterwards: Box::new(Vec::new),
             journal: Journal::default(),
             samples: None,

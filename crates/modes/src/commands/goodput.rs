@@ -67,7 +67,7 @@ impl Command for GoodputCommand {
         let test = Test { plan, probe, report_every_ns: facts.report_every };
         let tests = if finds_rate {
             let (search, first) = Search::begin(&test)?;
-            Tests { list: vec![first], follow_up: Some(Box::new(search)) }
+            Tests { follow_up: Some(Box::new(search)), ..vec![first].into() }
         } else {
             vec![("goodput".to_owned(), test)].into()
         };

@@ -44,7 +44,7 @@ impl Command for SurveyCommand {
             hosts: self.host.into_iter().collect(),
             announcement: Some(survey::announcement(&options, &tests)),
             files: Files { leaves_result: true, ..Files::default() },
-            tests: tests.into(),
+            tests: Tests { are_compared: true, ..tests.into() },
         })
     }
 }

@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::quantity::Period;
 use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Credentials, Group, Transport};
 use pathscope_modes::registry::Test;
@@ -22,6 +21,7 @@ use crate::connect::paths;
 use crate::connect::settings::{is_probe, settings_of};
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::threads;
 
 /// Threads that open datagram flows: each waits a round trip or two for each of its own.
 const OPENERS: u32 = 16;
@@ -51,81 +51,53 @@ pub(crate) fn open_flows(
     inbox: &Inbox,
 ) {
     for group in test.groups() {
-        if group.roams {
-            let (names, inbox_of_it) = (test.plan.path_names().to_vec(), inbox.clone());
-            let orders = paths::Orders { server, credentials, group, names, inbox: inbox_of_it };
-            match paths::start(orders) {
-                Ok(paths) => inbox.post(SessionMessage::Keeps { group: group.id, paths }),
-                Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
-            }
-            continue;
-        }
-        if group.transport == Transport::Stream {
-            let destinations = match destinations_of(test, group, (server, destinations)) {
-                Ok(destinations) => destinations,
-                Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
-            };
-            let orders = Orders {
-                session: server,
-                destinations,
-                credentials,
-                group,
-                settings: settings_of(group, test),
-                paced: (!is_probe(group)).then(|| test.clone()),
-                origins: origins_of(group, test),
-                limit: test.plan.connect_limit(),
-                time_limit: test.duration_ns().map(Period::duration),
-                is_endless: test.plan.is_endless(),
-            };
-            match opener::start(orders, inbox) {
-                Ok(opener) => inbox.post(SessionMessage::Opens { group: group.id, opener }),
-                Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
-            }
-            continue;
-        }
-        let openers = OPENERS.min(group.flows);
-        let mut origins = origins_of(group, test);
-        let local = (0..group.flows).map(|index| origins.take(index, server));
-        let local: Arc<[Option<SocketAddr>]> = match local.collect() {
-            Ok(local) => local,
-            Err(error) => return inbox.post(SessionMessage::AttachFailed(error)),
-        };
-        for first in 0..openers {
-            let opener = Opener {
-                server,
-                credentials,
-                group,
-                settings: settings_of(group, test),
-                origins: local.clone(),
-                inbox: inbox.clone(),
-            };
-            let flows = (first..group.flows).step_by(openers as usize);
-            let thread = std::thread::Builder::new().name("opener".to_owned());
-            if let Err(source) = thread.spawn(move || opener.open_all(flows)) {
-                let error = RunError::System { what: "cannot start a thread", source };
-                return inbox.post(SessionMessage::AttachFailed(error));
-            }
+        if let Err(error) = open_group((server, destinations), credentials, (group, test), inbox) {
+            return inbox.post(SessionMessage::AttachFailed(error));
         }
     }
 }
 
-fn destinations_of(
-    test: &Test,
-    group: Group,
-    (server, all): (SocketAddr, &Destinations),
-) -> Result<Destinations, RunError> {
-    match test.plan.asks().sockets {
-        Some(sockets) if test.plan.spreads() && !is_probe(group) => {
-            all.clone().within(&sockets.bind)
-        }
-        _ => Ok(Destinations::one(server)),
+fn open_group(
+    (server, destinations): (SocketAddr, &Destinations),
+    credentials: Credentials,
+    (group, test): (Group, &Test),
+    inbox: &Inbox,
+) -> Result<(), RunError> {
+    if group.roams {
+        let (names, inbox_of_it) = (test.plan.path_names().to_vec(), inbox.clone());
+        let orders = paths::Orders { server, credentials, group, names, inbox: inbox_of_it };
+        inbox.post(SessionMessage::Keeps { group: group.id, paths: paths::start(orders)? });
+        return Ok(());
     }
-}
-
-/// Where the client's connections come from.
-fn origins_of(group: Group, test: &Test) -> Origins {
     let sockets = test.plan.asks().sockets.filter(|_| !is_probe(group));
-    sockets.map(Origins::new).unwrap_or_default()
+    let mut origins = sockets.map(Origins::new).unwrap_or_default();
+    if group.transport == Transport::Stream {
+        let destinations = match sockets {
+            Some(sockets) if test.plan.spreads() => destinations.clone().within(&sockets.bind)?,
+            _ => Destinations::one(server),
+        };
+        let (session, test) = (server, test.clone());
+        let orders = Orders { session, destinations, credentials, group, test, origins };
+        let opener = opener::start(orders, inbox)?;
+        inbox.post(SessionMessage::Opens { group: group.id, opener });
+        return Ok(());
+    }
+    let local = (0..group.flows).map(|index| origins.take(index, server));
+    let opener = Arc::new(Opener {
+        server,
+        credentials,
+        group,
+        settings: settings_of(group, test),
+        origins: local.collect::<Result<_, _>>()?,
+        inbox: inbox.clone(),
+    });
+    let openers = OPENERS.min(group.flows);
+    for first in 0..openers {
+        let opener = Arc::clone(&opener);
+        let flows = (first..group.flows).step_by(openers as usize);
+        threads::spawn("opener", move || opener.open_all(flows))?;
+    }
+    Ok(())
 }
 
 /// Opens datagram sockets of one group.
@@ -135,44 +107,32 @@ struct Opener {
     group: Group,
     settings: Settings,
     /// Where each flow comes from; `None`: where the system says.
-    origins: Arc<[Option<SocketAddr>]>,
+    origins: Vec<Option<SocketAddr>>,
     inbox: Inbox,
 }
 
 impl Opener {
     /// Opens the sockets of these flows, up to the first that fails.
     fn open_all(&self, flows: impl Iterator<Item = u32>) {
-        for flow in flows.map(|index| FlowId(self.group.first.0 + index)) {
+        for index in flows {
             if !self.inbox.is_read() {
                 return;
             }
-            let group = self.group.id;
-            match self.open(flow) {
-                Ok(socket) => {
-                    self.inbox.post(SessionMessage::Attached {
-                        group,
-                        flow,
-                        socket: FlowSocket::Open(Arc::new(socket)),
-                        connect_ns: None,
-                        attended: None,
-                    });
-                }
+            let (group, flow) = (self.group.id, FlowId(self.group.first.0 + index));
+            let socket = match self.open(flow, self.origins[index as usize]) {
+                Ok(socket) => FlowSocket::Open(Arc::new(socket)),
                 Err(error) => return self.inbox.post(SessionMessage::AttachFailed(error)),
-            }
+            };
+            let (connect_ns, attended) = (None, None);
+            self.inbox.post(SessionMessage::Attached { group, flow, socket, connect_ns, attended });
         }
     }
 
-    fn open(&self, flow: FlowId) -> Result<Socket, RunError> {
-        let seat =
-            Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY };
-        self.open_datagrams(seat)
-    }
-
-    fn open_datagrams(&self, seat: Seat) -> Result<Socket, RunError> {
-        let index = (seat.flow.0 - self.group.first.0) as usize;
-        let local = self.origins.get(index).copied().flatten();
+    fn open(&self, flow: FlowId, local: Option<SocketAddr>) -> Result<Socket, RunError> {
+        let Credentials { token, session } = self.credentials;
+        let seat = Seat { token, group: self.group.id, flow, lane: Lane::ONLY };
         let settings = Settings { local, ..self.settings.clone() };
         let socket = sockets::connect_udp(self.server, &settings)?.into_udp_socket();
-        datagrams::attach(socket, (seat, self.credentials.session), None).map(Socket::from)
+        datagrams::attach(socket, (seat, session), Duration::MAX).map(Socket::from)
     }
 }

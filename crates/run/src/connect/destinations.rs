@@ -1,7 +1,6 @@
 //! Which addresses of the server data connections go to: all that answer, in turns. Names and their addresses are
 //! `target`'s.
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -93,13 +92,13 @@ fn try_all(
     let _hearing = stop.wake(&waker);
     let deadline = clock::now() + within;
     let mut silent = Vec::new();
-    let mut making: HashMap<u64, (SocketAddr, TcpStream)> = HashMap::new();
+    let mut making: Vec<(SocketAddr, TcpStream)> = Vec::new();
     for (key, &address) in (0..).zip(addresses) {
         match sockets::begin_connect_tcp(address, &Settings::default()) {
             Ok(socket) => {
                 let stream = socket.into_tcp_stream();
                 poller.add(&stream, key, Interest::BOTH)?;
-                making.insert(key, (address, stream));
+                making.push((address, stream));
             }
             Err(error) => silent.push((address, error)),
         }
@@ -114,24 +113,20 @@ fn try_all(
             break;
         }
         poller.wait(&mut ready, Some(left))?;
-        for key in ready.iter().map(|ready| ready.key) {
-            let Some((address, stream)) = making.get(&key) else { continue };
-            match stream.take_error() {
-                // Woken for nothing: it is not connected yet.
-                Ok(None) if stream.peer_addr().is_err() => continue,
-                Ok(None) => {}
-                Ok(Some(source)) | Err(source) => {
-                    let address = *address;
-                    silent.push((address, OsError::Connect { protocol: "TCP", address, source }));
-                }
-            }
-            making.remove(&key);
-        }
+        making.retain(|&(address, ref stream)| {
+            let failed = match stream.take_error() {
+                Ok(None) if stream.peer_addr().is_err() => return true,
+                Ok(failed) => failed,
+                Err(error) => Some(error),
+            };
+            let error = failed.map(|source| OsError::Connect { protocol: "TCP", address, source });
+            silent.extend(error.map(|error| (address, error)));
+            false
+        });
     }
-    let late = making.into_values();
-    let late =
-        late.map(|(address, _)| (address, OsError::ConnectTimeout { address, waited: within }));
-    silent.extend(late);
+    let waited = within;
+    let late = making.into_iter().map(|(address, _)| address);
+    silent.extend(late.map(|address| (address, OsError::ConnectTimeout { address, waited })));
     Ok(silent)
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Handshake {
     connected: Option<Tick>,
     ack: [u8; ACK_BYTES],
     came: usize,
+    /// How often it was begun before, and damaged by the path.
+    pub times_damaged: u32,
 }
 
 /// How far a connection is.
@@ -50,11 +52,12 @@ impl Handshake {
         (seat, session): (Seat, Option<Token>),
         server: SocketAddr,
         settings: &Settings,
+        times_damaged: u32,
     ) -> Result<Self, RunError> {
         let begun = clock::now();
         let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
         let (connected, ack, came) = (None, [0; ACK_BYTES], 0);
-        Ok(Self { stream, seat, session, server, begun, connected, ack, came })
+        Ok(Self { stream, seat, session, server, begun, connected, ack, came, times_damaged })
     }
 
     /// What it waits for.
@@ -79,32 +82,28 @@ impl Handshake {
 
     /// Does what can be done now.
     pub fn go_on(&mut self) -> Result<Progress, RunError> {
-        let seat = self.seat;
         if !self.is_connected() {
-            if let Some(source) = self.stream.take_error().map_err(|error| broken(seat, &error))? {
+            if let Some(source) = self.stream.take_error().map_err(|error| self.broken(&error))? {
                 let address = self.server;
                 return Err(OsError::Connect { protocol: "TCP", address, source }.into());
             }
             // Empty send buffers have room for an opening.
             let opening = match self.session {
-                Some(session) => Opening::CheckedData(seat, seat.proof(session)),
-                None => Opening::Data(seat),
+                Some(session) => Opening::CheckedData(self.seat, self.seat.proof(session)),
+                None => Opening::Data(self.seat),
             };
             match self.stream.write(&opening.encode()) {
                 Ok(_) => self.connected = Some(clock::now()),
                 // Woken for nothing: it is not connected yet.
-                Err(error) if error.kind() == ErrorKind::NotConnected => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {}
-                Err(error) => return Err(broken(seat, &error)),
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::NotConnected | ErrorKind::WouldBlock) => {}
+                Err(error) => return Err(self.broken(&error)),
             }
             return Ok(Progress::Waiting);
         }
         match self.stream.read(&mut self.ack[self.came..]) {
             Ok(0) if self.is_checked() => Ok(Progress::Damaged),
-            Ok(0) => {
-                let why = "the server closed the connection without an answer".to_owned();
-                Err(RunError::Attach { flow: seat.flow.0, why })
-            }
+            Ok(0) => Err(self.broken(&"the server closed the connection without an answer")),
             Ok(count) if self.came + count < ACK_BYTES => {
                 self.came += count;
                 Ok(Progress::Waiting)
@@ -112,14 +111,14 @@ impl Handshake {
             Ok(_) => match self.decode() {
                 Ok(()) => Ok(Progress::Made),
                 Err(AttachError::NotAnAck { .. }) if self.is_checked() => Ok(Progress::Damaged),
-                Err(why) => Err(RunError::Refused { flow: seat.flow.0, why }),
+                Err(why) => Err(RunError::Refused { flow: self.seat.flow.0, why }),
             },
             Err(error)
                 if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
             {
                 Ok(Progress::Waiting)
             }
-            Err(error) => Err(broken(seat, &error)),
+            Err(error) => Err(self.broken(&error)),
         }
     }
 
@@ -133,20 +132,18 @@ impl Handshake {
 
     /// Why it was given up: it came damaged, again and again.
     pub fn damaged(&self) -> RunError {
-        let why = "the server closed the connection without an answer that can be read".to_owned();
-        RunError::Attach { flow: self.seat.flow.0, why }
+        self.broken(&"the server closed the connection without an answer that can be read")
     }
 
     /// Why it was given up: it took too long.
     pub fn late(&self) -> RunError {
         if self.is_connected() {
-            let why = format!("no answer within {} s", ATTACH_WITHIN.as_secs());
-            return RunError::Attach { flow: self.seat.flow.0, why };
+            return self.broken(&format!("no answer within {} s", ATTACH_WITHIN.as_secs()));
         }
         OsError::ConnectTimeout { address: self.server, waited: ATTACH_WITHIN }.into()
     }
-}
 
-fn broken(seat: Seat, error: &std::io::Error) -> RunError {
-    RunError::Attach { flow: seat.flow.0, why: error.to_string() }
+    fn broken(&self, why: &impl ToString) -> RunError {
+        RunError::Attach { flow: self.seat.flow.0, why: why.to_string() }
+    }
 }

@@ -1,11 +1,9 @@
 //! The client's TCP connections in the making: one thread opens them all, so many at once, and those that
 //! follow others as these end. Not their data, and not the control connection.
 
-use std::collections::{HashMap, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
-use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
@@ -23,6 +21,8 @@ use crate::connect::settings;
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::messages::replacements::{OpenerRemote, Told};
+use crate::queue::Queue;
+use crate::threads;
 
 /// Key of the waker; connections have their numbers.
 const WORD: u64 = u64::MAX;
@@ -36,17 +36,10 @@ pub(crate) struct Orders {
     pub destinations: Destinations,
     pub credentials: Credentials,
     pub group: Group,
-    pub settings: Settings,
-    /// The test that says at which rate each goes, if at one.
-    pub paced: Option<Test>,
+    /// What says how each is set, how many are in the making at once, and until when they are begun.
+    pub test: Test,
     /// Where connections come from.
     pub origins: Origins,
-    /// Connections in the making at once.
-    pub limit: u32,
-    /// No connection is begun after this much time from the start.
-    pub time_limit: Option<Duration>,
-    /// Whether a server that takes no more ends it: there would be no end otherwise.
-    pub is_endless: bool,
 }
 
 /// Starts the thread that opens the connections of a group; each arrives as word, or else why not.
@@ -63,17 +56,12 @@ pub(crate) fn start(orders: Orders, inbox: &Inbox) -> Result<OpenerRemote, RunEr
         poller,
         waker,
         told,
-        making: HashMap::new(),
-        deadlines: VecDeque::new(),
+        making: Queue::new(ATTACH_WITHIN),
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
         is_stopped: false,
-        made_again: HashMap::new(),
     };
-    std::thread::Builder::new()
-        .name("opener".to_owned())
-        .spawn(move || opener.run())
-        .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+    threads::spawn("opener", move || opener.run())?;
     Ok(remote)
 }
 
@@ -95,15 +83,12 @@ struct Opener {
     vacancies: u32,
     /// The number of the next, in its group.
     next: u32,
-    making: HashMap<u32, Handshake>,
-    /// In the order they were begun; may name connections that are made.
-    deadlines: VecDeque<(Tick, u32)>,
+    /// By their numbers.
+    making: Queue<Handshake>,
     begin_until: Tick,
     /// After one that could not even be begun, nothing is begun until then.
     pause_until: Tick,
     is_stopped: bool,
-    /// Connections that the path has damaged in the making, and how often.
-    made_again: HashMap<u32, u32>,
 }
 
 impl Opener {
@@ -134,15 +119,11 @@ impl Opener {
     }
 
     fn numbers(&self) -> u32 {
-        if self.orders.group.replaces() {
-            self.orders.group.numbers
-        } else {
-            self.orders.group.flows
-        }
+        self.orders.group.numbers.max(self.orders.group.flows)
     }
 
     fn is_finished(&self) -> bool {
-        self.making.is_empty() && (self.next >= self.numbers() || self.begins_no_more())
+        self.making.len() == 0 && (self.next >= self.numbers() || self.begins_no_more())
     }
 
     fn begins_no_more(&self) -> bool {
@@ -151,16 +132,17 @@ impl Opener {
 
     /// Begins as many connections as there is room for.
     fn begin_all(&mut self) {
+        let limit = u64::from(self.orders.test.plan.connect_limit());
         while self.vacancies > 0
             && self.next < self.numbers()
-            && (self.making.len() as u64) < u64::from(self.orders.limit)
+            && (self.making.len() as u64) < limit
             && !self.begins_no_more()
             && clock::now() >= self.pause_until
         {
             let number = self.next;
             self.next += 1;
             self.vacancies -= 1;
-            if let Err(error) = self.begin(number) {
+            if let Err(error) = self.begin(number, 0) {
                 self.failed(number, error);
                 // What failed at once fails again at once: in between, word is heard.
                 self.pause_until = clock::now().plus_nanos(PAUSE_NS);
@@ -168,33 +150,25 @@ impl Opener {
         }
     }
 
-    fn begin(&mut self, number: u32) -> Result<(), RunError> {
-        let seat = seat(&self.orders, number);
-        let Orders { destinations, origins, settings, paced, credentials, .. } = &mut self.orders;
-        settings.pacing_bytes_per_second =
-            paced.as_ref().and_then(|test| settings::pacing(test, Role::Client, seat.flow));
+    fn begin(&mut self, number: u32, times_damaged: u32) -> Result<(), RunError> {
+        let seat = self.orders.seat(number);
+        let Orders { destinations, origins, test, credentials, .. } = &mut self.orders;
         let server = destinations.of(number);
-        settings.local = origins.take(number, server)?;
-        let making = Handshake::begin((seat, credentials.session), server, settings)?;
-        self.poller.add(making.stream(), u64::from(number), Interest::BOTH)?;
-        self.making.insert(number, making);
-        self.deadlines.push_back((clock::now() + ATTACH_WITHIN, number));
+        let local = origins.take(number, server)?;
+        let settings = Settings { local, ..settings::settings_at(seat, Role::Client, test) };
+        let known = (seat, credentials.session);
+        let making = Handshake::begin(known, server, &settings, times_damaged)?;
+        self.poller.add(making.stream(), number.into(), Interest::BOTH)?;
+        self.making.enter(number.into(), making, clock::now());
         Ok(())
     }
 
     fn wait(&mut self, ready: &mut Vec<Ready>) -> Result<(), RunError> {
-        while let Some((_, number)) = self.deadlines.front() {
-            if self.making.contains_key(number) {
-                break;
-            }
-            self.deadlines.pop_front();
-        }
-        let first = self.deadlines.front().map_or(Tick::NEVER, |&(deadline, _)| deadline);
-        let end = if self.is_stopped { Tick::NEVER } else { self.begin_until };
-        let pause = Some(self.pause_until).filter(|&until| until > clock::now());
-        let until = first.min(end).min(pause.unwrap_or(Tick::NEVER));
-        let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
-        Ok(self.poller.wait(ready, timeout)?)
+        let now = clock::now();
+        let pause = Some(self.pause_until).filter(|&until| until > now);
+        let end = Some(self.begin_until).filter(|&end| !self.is_stopped && end != Tick::NEVER);
+        let until = [self.making.next_deadline(), end, pause].into_iter().flatten().min();
+        Ok(self.poller.wait(ready, until.map(|until| until.since(now)))?)
     }
 
     /// Takes all word. Whether there is anybody left who could tell more.
@@ -207,127 +181,99 @@ impl Opener {
                     self.vacancies += 1;
                 }
                 Ok(Told::Started(at)) => {
-                    let limit = self.orders.time_limit;
-                    self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit);
+                    let limit = self.orders.test.duration_ns();
+                    self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit.duration());
                 }
                 Ok(Told::Stop) => self.is_stopped = true,
                 Err(TryRecvError::Empty) => return true,
                 // Without a session nothing follows what is in the making.
-                Err(TryRecvError::Disconnected) => return !self.making.is_empty(),
+                Err(TryRecvError::Disconnected) => return self.making.len() > 0,
             }
         }
     }
 
     fn go_on(&mut self, number: u32) {
-        let Some(making) = self.making.get_mut(&number) else { return };
-        match making.go_on() {
-            Ok(Progress::Waiting) => {
-                if making.is_connected() {
-                    let source = making.stream();
-                    // Failing to cut an interest down costs wake-ups and nothing else.
-                    let _ = self.poller.change(source, u64::from(number), Interest::INPUT);
-                }
+        let Some(making) = self.making.get_mut(number.into()) else { return };
+        let progress = making.go_on();
+        if matches!(progress, Ok(Progress::Waiting)) {
+            if making.is_connected() {
+                // Failing to cut an interest down costs wake-ups and nothing else.
+                let _ = self.poller.change(making.stream(), number.into(), Interest::INPUT);
             }
-            Ok(Progress::Made) => self.made(number, seat(&self.orders, number)),
-            Ok(Progress::Damaged) => self.make_again(number),
-            Err(error) => {
-                self.making.remove(&number);
-                self.failed(number, error);
-            }
+            return;
         }
-    }
-
-    /// A connection whose opening or answer was damaged is made once more, within the time of the first.
-    fn make_again(&mut self, number: u32) {
-        let Some(making) = self.making.remove(&number) else { return };
-        let times = self.made_again.entry(number).or_default();
-        *times += 1;
-        let result = if *times > AGAIN_MOST {
-            Err(making.damaged())
-        } else {
-            drop(making);
-            self.orders.origins.give_back(number);
-            self.begin(number)
+        let Some(making) = self.making.leave(number.into()) else { return };
+        let result = match progress {
+            Ok(Progress::Damaged) => self.make_again(number, making),
+            Ok(_) => self.made(number, making),
+            Err(error) => Err(error),
         };
         if let Err(error) = result {
             self.failed(number, error);
         }
     }
 
-    fn made(&mut self, number: u32, seat: Seat) {
-        let Some(making) = self.making.remove(&number) else { return };
-        self.made_again.remove(&number);
+    /// A connection whose opening or answer was damaged is made once more, within the time of the first.
+    fn make_again(&mut self, number: u32, making: Handshake) -> Result<(), RunError> {
+        let times_damaged = making.times_damaged + 1;
+        if times_damaged > AGAIN_MOST {
+            return Err(making.damaged());
+        }
+        drop(making);
+        self.orders.origins.give_back(number);
+        self.begin(number, times_damaged)
+    }
+
+    fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
         let connect_ns = making.connect_ns();
         let stream = making.into_stream();
         let _ = self.poller.remove(&stream);
-        if let Err(source) = stream.set_nonblocking(false) {
-            let what = "cannot set up a connection";
-            return self.failed(number, RunError::System { what, source });
-        }
+        stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
+        let Seat { group, flow, .. } = self.orders.seat(number);
         let socket = FlowSocket::Open(Arc::new(Socket::from(stream)));
-        let Seat { group, flow, .. } = seat;
-        self.inbox.post(SessionMessage::Attached {
-            group,
-            flow,
-            socket,
-            connect_ns,
-            attended: None,
-        });
+        let attended = None;
+        self.inbox.post(SessionMessage::Attached { group, flow, socket, connect_ns, attended });
+        Ok(())
     }
 
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow
     /// another is counted, and followed by the next.
     fn failed(&mut self, number: u32, error: RunError) {
-        self.made_again.remove(&number);
-        let address = self.orders.destinations.of(number);
-        let error = self.orders.foreign(address, error);
-        let is_another = matches!(error, RunError::OtherServer { .. });
-        if number < self.orders.group.flows || is_another {
+        let (address, session) = (self.orders.destinations.of(number), self.orders.session);
+        let refused = match &error {
+            RunError::Refused { why: AttachError::Refused(code), .. } => Some(*code),
+            _ => None,
+        };
+        // A token that is known where the session is, and not at another address, tells of another server there.
+        let is_foreign = refused == Some(AttachCode::UNKNOWN_SESSION) && address != session;
+        if number < self.orders.group.flows || is_foreign {
+            let foreign = RunError::OtherServer { address, session };
             self.is_stopped = true;
             self.making.clear();
+            let error = if is_foreign { foreign } else { error };
             return self.inbox.post(SessionMessage::AttachFailed(error));
         }
-        let is_final = matches!(
-            &error,
-            RunError::Refused { why: AttachError::Refused(AttachCode::SERVED), .. }
-        );
-        self.is_stopped |= is_final && self.orders.is_endless;
+        let is_final = refused == Some(AttachCode::SERVED);
+        // There would be no end otherwise.
+        self.is_stopped |= is_final && self.orders.test.plan.is_endless();
         self.vacancies += 1;
         self.orders.origins.give_back(number);
-        let flow = seat(&self.orders, number).flow;
-        let group = self.orders.group.id;
+        let Seat { group, flow, .. } = self.orders.seat(number);
         self.inbox.post(SessionMessage::ConnectFailed { group, flow, address, error });
     }
 
     fn expire(&mut self) {
         let now = clock::now();
-        while let Some(&(deadline, number)) = self.deadlines.front() {
-            if deadline > now {
-                return;
-            }
-            self.deadlines.pop_front();
-            if let Some(making) = self.making.remove(&number) {
-                self.failed(number, making.late());
-            }
+        while let Some((number, making)) = self.making.leave_late(now) {
+            self.failed(number as u32, making.late());
         }
     }
 }
 
 impl Orders {
-    /// A token that is known where the session is, and not at another address, tells of another server there.
-    fn foreign(&self, address: SocketAddr, error: RunError) -> RunError {
-        let is_unknown = matches!(
-            &error,
-            RunError::Refused { why: AttachError::Refused(AttachCode::UNKNOWN_SESSION), .. }
-        );
-        if is_unknown && address != self.session {
-            return RunError::OtherServer { address, session: self.session };
-        }
-        error
+    /// The seat of a connection.
+    fn seat(&self, number: u32) -> Seat {
+        let flow = FlowId(self.group.first.0 + number);
+        Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY }
     }
-}
-
-fn seat(orders: &Orders, number: u32) -> Seat {
-    let flow = FlowId(orders.group.first.0 + number);
-    Seat { token: orders.credentials.token, group: orders.group.id, flow, lane: Lane::ONLY }
 }

@@ -8,10 +8,20 @@ use pathscope_core::record::{Caveat, SocketFacts};
 use pathscope_flow::Group;
 use pathscope_modes::registry::{MAIN, Test};
 use pathscope_os::sockets::Settings;
+use pathscope_peers::native::Seat;
 
 /// What the plan asks of the sockets of a group, at either end.
 pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
     if is_probe(group) { Settings::default() } else { settings(test) }
+}
+
+/// The same of the socket of one TCP connection, which may be held to a rate of its own.
+pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
+    if seat.group != MAIN {
+        return Settings::default();
+    }
+    let pacing_bytes_per_second = pacing(test, role, seat.flow);
+    Settings { pacing_bytes_per_second, ..settings(test) }
 }
 
 /// Probes beside a load go as the system sends them.
@@ -75,7 +85,7 @@ pub(crate) fn buffer_cut(
 
 /// What the kernel of a sender is held to, so that what a rate allows at once leaves evenly. A quarter above the
 /// rate, which the flow itself keeps: it could not make up for a pause otherwise.
-pub(crate) fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
+fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
     let rate = test.plan.even_rate(role, flow)?;
     u32::try_from(rate.0 / 8 + rate.0 / 32).ok()
 }

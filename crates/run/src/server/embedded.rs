@@ -7,10 +7,11 @@ use std::thread::JoinHandle;
 use pathscope_core::record::Host;
 use pathscope_peers::limits::Limits;
 
-use super::{LogLimit, Server, listening};
+use super::{Descriptors, LogLimit, Server, Settings, Threads, listening};
 use crate::error::RunError;
 use crate::records::journal::Journal;
 use crate::stop::Stop;
+use crate::threads;
 
 /// A server that lives as long as this value.
 #[derive(Debug)]
@@ -22,25 +23,26 @@ pub struct Embedded {
 
 impl Embedded {
     /// Starts on a port of loopback that the system chooses. Nobody else can reach it.
-    pub fn start(host: Host) -> Result<Self, RunError> {
+    pub fn start(here: Host) -> Result<Self, RunError> {
         let listening = listening::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listening.address;
-        let server = Server {
-            listening: vec![listening],
+        let settings = Settings {
+            listen: Vec::new(),
+            port: address.port(),
             limits: Limits::NONE,
-            exit_after: None,
-            host,
-            files: 2 * super::shares::FILES_KEPT,
+            descriptors: Descriptors::default(),
+            threads: Threads::default(),
+            here,
             journal: Journal::default(),
+            exit_after: None,
             log_limit: Arc::new(LogLimit::new(false)),
         };
+        let files = 2 * super::shares::FILES_KEPT;
+        let server = Server { listening: vec![listening], files, settings };
         let stop = Stop::default();
         let hears = stop.clone();
-        let thread = std::thread::Builder::new()
-            .name("server".to_owned())
-            // Its clients are told what goes wrong by their own ends of it.
-            .spawn(move || drop(server.serve(&hears, &|_| {})))
-            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        // Its clients are told what goes wrong by their own ends of it.
+        let thread = threads::spawn("server", move || drop(server.serve(&hears, &|_| {})))?;
         Ok(Self { address, stop, thread: Some(thread) })
     }
 

@@ -3,16 +3,17 @@
 //! A client closes when it has heard why. Who does not is let go after a while, and so is who has waited longest where too
 //! many do: it has been told. None costs a thread, and all together a bounded number of descriptors.
 
-use std::collections::{HashMap, VecDeque};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::quantity::Period;
+
+use crate::queue::Queue;
 
 /// A client closes within this time. Closed from here, what it still says would have the system reset the connection, and
 /// the word could be lost.
-const PATIENCE: Period = Period::from_secs(5);
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is heard of one at a time, and in all: its greeting, and no more than a client says before it listens.
 const HEARD_BYTES: usize = 4 << 10;
@@ -21,58 +22,48 @@ const HEARD_MOST: usize = 128 << 10;
 /// Those that have been told and have not closed.
 #[derive(Debug)]
 pub(super) struct Farewells {
-    leaving: HashMap<u64, Leaving>,
-    /// In the order they came; may still name those that have closed.
-    queue: VecDeque<(Tick, u64)>,
+    pub leaving: Queue<Leaving>,
     next_key: u64,
     most: usize,
 }
 
+/// One of them.
 #[derive(Debug)]
-struct Leaving {
-    stream: TcpStream,
+pub(super) struct Leaving {
+    pub stream: TcpStream,
     heard: usize,
 }
 
 impl Farewells {
     /// None; keys begin at `first_key`, and at most `most` stay at a time.
     pub fn new(first_key: u64, most: usize) -> Self {
-        Self {
-            leaving: HashMap::new(),
-            queue: VecDeque::new(),
-            next_key: first_key,
-            most: most.max(1),
-        }
+        Self { leaving: Queue::new(PATIENCE), next_key: first_key, most: most.max(1) }
     }
 
-    /// A client is told this, on a connection that does not block. Its key, where it has not gone already.
-    pub fn tell(&mut self, mut stream: TcpStream, word: &[u8], now: Tick) -> Option<u64> {
+    /// A client is told this, on a connection that does not block. Its key and it, where it has not gone already.
+    pub fn tell(
+        &mut self,
+        mut stream: TcpStream,
+        word: &[u8],
+        now: Tick,
+    ) -> Option<(u64, &Leaving)> {
         // A few hundred bytes on a connection on which nothing was said yet always fit.
         stream.write_all(word).ok()?;
         if self.leaving.len() >= self.most {
-            self.dismiss_oldest();
-        }
-        if self.queue.len() > 2 * self.most {
-            self.queue.retain(|(_, key)| self.leaving.contains_key(key));
+            self.leaving.leave_first();
         }
         let key = self.next_key;
         self.next_key += 1;
-        self.leaving.insert(key, Leaving { stream, heard: 0 });
-        self.queue.push_back((now.plus_nanos(PATIENCE.0), key));
+        self.leaving.enter(key, Leaving { stream, heard: 0 }, now);
         // Its greeting, and whether it has closed behind it: such a one need not be waited for.
         self.hear(key);
         self.hear(key);
-        self.leaving.contains_key(&key).then_some(key)
-    }
-
-    /// The connection of one that is leaving.
-    pub fn stream(&self, key: u64) -> Option<&TcpStream> {
-        self.leaving.get(&key).map(|leaving| &leaving.stream)
+        self.leaving.get(key).map(|leaving| (key, leaving))
     }
 
     /// One says something, which nobody hears, or has closed.
     pub fn hear(&mut self, key: u64) {
-        let Some(leaving) = self.leaving.get_mut(&key) else { return };
+        let Some(leaving) = self.leaving.get_mut(key) else { return };
         let mut bytes = [0; HEARD_BYTES];
         let has_gone = match leaving.stream.read(&mut bytes) {
             Ok(0) => true,
@@ -83,32 +74,8 @@ impl Farewells {
             Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
         };
         if has_gone {
-            self.leaving.remove(&key);
+            self.leaving.leave(key);
         }
-    }
-
-    /// When the first has stayed for too long.
-    pub fn next_deadline(&mut self) -> Option<Tick> {
-        while let Some(&(deadline, key)) = self.queue.front() {
-            if self.leaving.contains_key(&key) {
-                return Some(deadline);
-            }
-            self.queue.pop_front();
-        }
-        None
-    }
-
-    /// Closes the connections of those that have stayed for too long.
-    pub fn dismiss_late(&mut self, now: Tick) {
-        while self.next_deadline().is_some_and(|deadline| deadline <= now) {
-            self.dismiss_oldest();
-        }
-    }
-
-    /// Closes the connection of the one that has stayed longest. Whether there was one.
-    pub fn dismiss_oldest(&mut self) -> bool {
-        self.next_deadline();
-        self.queue.pop_front().is_some_and(|(_, key)| self.leaving.remove(&key).is_some())
     }
 }
 
@@ -139,17 +106,22 @@ mod tests {
         for number in 0..5_u64 {
             let (server, mut client) = connection();
             client.write_all(b"a greeting").expect("connected");
-            let key = farewells.tell(server, b"no", Tick::from_nanos(number));
-            assert_eq!(key, Some(7 + number));
+            let (key, _) =
+                farewells.tell(server, b"no", Tick::from_nanos(number)).expect("it has not closed");
+            assert_eq!(key, 7 + number);
             clients.push(client);
         }
-        assert_eq!((farewells.leaving.len(), farewells.next_deadline().is_some()), (2, true));
+        assert_eq!(
+            (farewells.leaving.len(), farewells.leaving.next_deadline().is_some()),
+            (2, true)
+        );
         for client in &mut clients {
             assert_eq!(&told(client), b"no");
         }
-        farewells.dismiss_late(Tick::from_nanos(3 + PATIENCE.0));
+        farewells.leaving.dismiss_late(Tick::from_nanos(3) + PATIENCE);
         assert_eq!(farewells.leaving.len(), 1);
-        assert!(farewells.dismiss_oldest() && !farewells.dismiss_oldest());
+        assert!(farewells.leaving.leave_first().is_some());
+        assert!(farewells.leaving.leave_first().is_none());
     }
 
     #[test]
@@ -157,30 +129,31 @@ mod tests {
         let mut farewells = Farewells::new(0, 8);
         for _ in 0..100 {
             let (server, mut client) = connection();
-            let key = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
+            let (key, leaving) =
+                farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
+            let stream = leaving.stream.try_clone().expect("a clone");
             assert_eq!(&told(&mut client), b"no");
             drop(client);
-            let stream = farewells.stream(key).expect("still here").try_clone().expect("a clone");
             stream.set_nonblocking(false).expect("a socket");
             farewells.hear(key);
-            assert!(farewells.stream(key).is_none());
-            assert!(farewells.queue.len() <= 2 * 8 + 1);
+            assert!(farewells.leaving.get(key).is_none());
+            assert!(farewells.leaving.places() <= 2 * 8 + 64);
         }
-        assert_eq!(farewells.next_deadline(), None);
+        assert_eq!(farewells.leaving.next_deadline(), None);
     }
 
     #[test]
     fn who_talks_on_and_on_is_let_go() {
         let mut farewells = Farewells::new(0, 8);
         let (server, mut client) = connection();
-        let key = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
-        let stream = farewells.stream(key).expect("still here").try_clone().expect("a clone");
+        let (key, leaving) = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
+        let stream = leaving.stream.try_clone().expect("a clone");
         stream.set_nonblocking(false).expect("a socket");
         client.write_all(&vec![7; HEARD_MOST + 1]).expect("there is room");
         let most = 2 * HEARD_MOST;
         let heard = (0..most).take_while(|_| {
             farewells.hear(key);
-            farewells.stream(key).is_some()
+            farewells.leaving.get(key).is_some()
         });
         assert!(heard.count() < most);
     }

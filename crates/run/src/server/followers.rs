@@ -2,13 +2,11 @@
 //! one a moment later than its client. They are bounded in number and in time.
 
 use std::collections::VecDeque;
-use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::Tick;
 
-use super::pending::SeatRequest;
-use super::sessions::Sessions;
+use super::sessions::{SeatRequest, Sessions};
 
 /// At once, of all tests; of a server with few files, fewer.
 pub(super) const MOST: u64 = 64;
@@ -19,18 +17,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// How soon it is seen that there is room.
 const SOON: Duration = Duration::from_millis(2);
 
-/// Those that wait, in the order they came.
+/// Those that wait, in the order they came, each for so long at most.
 #[derive(Debug)]
 pub(super) struct Followers {
-    waiting: VecDeque<Follower>,
+    waiting: VecDeque<(Tick, SeatRequest)>,
     most: usize,
-}
-
-#[derive(Debug)]
-struct Follower {
-    until: Tick,
-    request: SeatRequest,
-    stream: TcpStream,
 }
 
 impl Followers {
@@ -40,28 +31,17 @@ impl Followers {
     }
 
     /// A connection asks for its seat: it is told the answer, or waits until there is room.
-    pub fn attach(
-        &mut self,
-        sessions: &Sessions,
-        request: SeatRequest,
-        stream: TcpStream,
-        now: Tick,
-    ) {
+    pub fn attach(&mut self, sessions: &Sessions, request: SeatRequest, now: Tick) {
         let may_wait = self.waiting.len() < self.most;
-        if let Some(stream) = sessions.attach_stream(request, stream, may_wait) {
-            self.waiting.push_back(Follower { until: now + PATIENCE, request, stream });
-        }
+        let waits = sessions.attach_stream(request, may_wait);
+        self.waiting.extend(waits.map(|request| (now + PATIENCE, request)));
     }
 
     /// Those for which there is room now get in; those that have waited for too long are told that there is none.
     pub fn try_again(&mut self, sessions: &Sessions, now: Tick) {
-        for _ in 0..self.waiting.len() {
-            let Some(Follower { until, request, stream }) = self.waiting.pop_front() else {
-                return;
-            };
-            if let Some(stream) = sessions.attach_stream(request, stream, now < until) {
-                self.waiting.push_back(Follower { until, request, stream });
-            }
+        for (until, request) in std::mem::take(&mut self.waiting) {
+            let waits = sessions.attach_stream(request, now < until);
+            self.waiting.extend(waits.map(|request| (until, request)));
         }
     }
 

@@ -1,11 +1,11 @@
 //! Where a server listens: each address on TCP and on the UDP port of the same number.
 
+use std::io::ErrorKind;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{OsError, address};
 
-use super::is_missing_family;
 use crate::error::RunError;
 
 /// Connections that wait to be accepted: those in the making of two clients as they are by default. More would not have
@@ -50,18 +50,25 @@ fn bind_everywhere(port: u16) -> Result<Vec<Listening>, RunError> {
 
 /// One address, on TCP and UDP. Port 0: one that is free on both.
 pub(super) fn bind(address: SocketAddr) -> Result<Listening, OsError> {
-    let mut attempt = 0;
+    let mut further_attempts = 1..PORT_ATTEMPTS;
     loop {
-        attempt += 1;
         let connections = sockets::listen_tcp(address, BACKLOG)?;
         let call = |source| OsError::Listen { protocol: "TCP", address, source };
         let bound = connections.local_addr().map_err(call)?;
         match sockets::bind_udp(bound) {
             Ok(datagrams) => return Ok(Listening { address: bound, connections, datagrams }),
-            Err(_) if address.port() == 0 && attempt < PORT_ATTEMPTS => {}
+            Err(_) if address.port() == 0 && further_attempts.next().is_some() => {}
             Err(error) => return Err(error),
         }
     }
+}
+
+/// Whether an error says that a family of addresses is not there.
+fn is_missing_family(error: &OsError) -> bool {
+    // EAFNOSUPPORT has no kind of its own.
+    const NO_SUCH_FAMILY: i32 = 97;
+    let OsError::Listen { source, .. } = error else { return false };
+    source.kind() == ErrorKind::AddrNotAvailable || source.raw_os_error() == Some(NO_SUCH_FAMILY)
 }
 
 #[cfg(test)]

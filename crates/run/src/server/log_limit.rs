@@ -3,6 +3,7 @@
 //!
 //! One count holds for all such lines, whoever writes them; of those that are left out their number is told.
 
+use std::net::SocketAddr;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
@@ -121,9 +122,10 @@ impl ServerLog<'_> {
         (self.say)(line);
     }
 
-    /// A line that a stranger has caused.
-    pub fn on_stranger(&self, line: &str) {
-        self.log_limit.say(pathscope_os::clock::now(), line, &mut |line| (self.say)(line));
+    /// A line that a stranger from there has caused.
+    pub fn on_stranger(&self, from: SocketAddr, line: &str) {
+        let line = format!("{from}: {line}");
+        self.log_limit.say(pathscope_os::clock::now(), &line, &mut |line| (self.say)(line));
     }
 
     /// Tells what is due of what was left out. When to come back.

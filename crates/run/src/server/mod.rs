@@ -14,10 +14,10 @@ mod session;
 mod sessions;
 mod shares;
 
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+use std::thread::Scope;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -26,10 +26,10 @@ use pathscope_core::record::Host;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
-use pathscope_os::{OsError, clock, cpus, datagrams, limits, random};
+use pathscope_os::{clock, cpus, datagrams, limits, random};
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::Limits;
-use pathscope_peers::native::{self, AttachCode, Challenger, Greeting, Heard};
+use pathscope_peers::native::{self, AttachCode, Challenger, Greeting, Heard, Opening};
 
 pub use embedded::Embedded;
 pub use log_limit::LogLimit;
@@ -43,7 +43,7 @@ use followers::Followers;
 use listening::Listening;
 use log_limit::ServerLog;
 use pending::{Arrival, PendingConnections};
-use sessions::{Admission, Sessions, Stay};
+use sessions::{Admission, SeatRequest, Sessions, Stay};
 use shares::{FILES_KEPT, Waiting, files_of_tests};
 
 /// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
@@ -79,24 +79,20 @@ pub struct Settings {
 #[derive(Debug)]
 pub struct Server {
     listening: Vec<Listening>,
-    limits: Limits,
-    exit_after: Option<u64>,
-    host: Host,
+    /// What it may open.
     files: u64,
-    journal: Journal,
-    log_limit: Arc<LogLimit>,
+    settings: Settings,
 }
 
 impl Server {
     /// Listens on every address, on TCP and UDP, or on none.
-    pub fn bind(settings: Settings) -> Result<Self, RunError> {
+    pub fn bind(mut settings: Settings) -> Result<Self, RunError> {
         // Fewer files than wished for is no reason not to serve.
         let files = limits::raise_open_files().unwrap_or(FILES_KEPT);
         let listening = listening::bind_all(&settings.listen, settings.port)?;
-        let Settings { limits, descriptors, threads, here: host, .. } = settings;
-        let Settings { journal, exit_after, log_limit, .. } = settings;
-        let limits = threads.among(descriptors.among(limits, files), cpus::allowed().len().max(1));
-        Ok(Self { listening, limits, exit_after, host, files, journal, log_limit })
+        let limits = settings.descriptors.among(settings.limits, files);
+        settings.limits = settings.threads.among(limits, cpus::allowed().len().max(1));
+        Ok(Self { listening, files, settings })
     }
 
     /// The addresses it listens on.
@@ -108,19 +104,18 @@ impl Server {
     /// server wants to know.
     pub fn serve(self, stop: &Stop, say: &(dyn Fn(&str) + Sync)) -> Result<(), RunError> {
         let addresses: Vec<String> = self.addresses().map(|address| address.to_string()).collect();
-        let log_limit = Arc::clone(&self.log_limit);
-        let log = ServerLog { say, log_limit: &log_limit };
+        let log = ServerLog { say, log_limit: &self.settings.log_limit };
         log.own(&format!("listening on {} (TCP and UDP)", addresses.join(", ")));
-        log.own(&format!("limits: {}", self.limits));
-        let mut serving = Serving::new(self, stop)?;
-        std::thread::scope(|scope| serving.until_stopped(scope, stop, log))
+        log.own(&format!("limits: {}", self.settings.limits));
+        std::thread::scope(|scope| Serving::new(&self, scope, stop, log)?.until_stopped())
     }
 }
 
-/// Keys of the poller: word, then listeners, their UDP sockets, from [`FIRST_GUEST`] on connections that have not said what
-/// they are for, and from [`FIRST_REFUSED`] on those of clients that are refused.
+/// Keys of the poller: word, then listeners, from [`FIRST_DATAGRAMS`] on their UDP sockets, from [`FIRST_GUEST`] on connections
+/// that have not said what they are for, and from [`FIRST_REFUSED`] on those of clients that are refused.
 const WORD: u64 = 0;
 const FIRST_LISTENER: u64 = 1;
+const FIRST_DATAGRAMS: u64 = 1 << 31;
 const FIRST_GUEST: u64 = 1 << 32;
 const FIRST_REFUSED: u64 = 1 << 62;
 
@@ -131,10 +126,14 @@ const FULL: Duration = Duration::from_millis(50);
 const CROWDED: Duration = Duration::from_millis(1);
 
 /// A server that answers.
-struct Serving {
+struct Serving<'scope, 'server> {
+    /// Where the threads of sessions run, what they hear and where they say it.
+    scope: &'scope Scope<'scope, 'server>,
+    stop: &'scope Stop,
+    log: ServerLog<'scope>,
     poller: Poller,
     waker: Waker,
-    sockets: HashMap<u64, Source>,
+    listening: &'scope [Listening],
     pending: PendingConnections,
     farewells: Farewells,
     followers: Followers,
@@ -148,57 +147,45 @@ struct Serving {
     _hearing: Hearing,
 }
 
-/// What is listened to.
-#[derive(Clone)]
-enum Source {
-    Connections(Arc<Socket>),
-    Datagrams(Arc<Socket>),
-}
-
-impl Serving {
-    fn new(server: Server, stop: &Stop) -> Result<Self, RunError> {
+impl<'scope, 'server> Serving<'scope, 'server> {
+    fn new(
+        Server { listening, files, settings }: &'scope Server,
+        scope: &'scope Scope<'scope, 'server>,
+        stop: &'scope Stop,
+        log: ServerLog<'scope>,
+    ) -> Result<Self, RunError> {
         let (poller, waker) = (Poller::new()?, Waker::new()?);
         poller.add(&waker, WORD, Interest::INPUT)?;
         let hearing = stop.wake(&waker);
-        server.log_limit.wake(waker.clone());
-        let mut sockets = HashMap::new();
-        for Listening { connections, datagrams, .. } in server.listening {
-            for source in
-                [Source::Connections(Arc::new(connections)), Source::Datagrams(Arc::new(datagrams))]
-            {
-                let key = FIRST_LISTENER + sockets.len() as u64;
-                poller.add(source.socket(), key, Interest::INPUT)?;
-                sockets.insert(key, source);
-            }
+        log.log_limit.wake(waker.clone());
+        for (key, listening) in (FIRST_DATAGRAMS..).zip(listening) {
+            poller.add(&listening.datagrams, key, Interest::INPUT)?;
         }
-        let waiting = Waiting::of(server.files);
-        Ok(Self {
+        let waiting = Waiting::of(*files);
+        let files_of_tests = files_of_tests(*files);
+        let mut serving = Self {
+            scope,
+            stop,
+            log,
             poller,
-            waker: waker.clone(),
-            sockets,
+            listening,
             pending: PendingConnections::new(FIRST_GUEST, waiting.guests),
             farewells: Farewells::new(FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
-            sessions: Arc::new(Sessions::new(
-                server.limits,
-                server.host,
-                server.journal,
-                (files_of_tests(server.files), server.exit_after),
-                waker.clone(),
-            )),
+            sessions: Arc::new(Sessions::new(settings.clone(), files_of_tests, waker.clone())),
             challenger: Challenger::new(random::bytes()?),
-            full_until: None,
+            waker,
+            // They are listened to from now on.
+            full_until: Some(Tick::ZERO),
             is_crowded: false,
             _hearing: hearing,
-        })
+        };
+        serving.listen_again(clock::now())?;
+        Ok(serving)
     }
 
-    fn until_stopped<'scope>(
-        &mut self,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        stop: &'scope Stop,
-        log: ServerLog<'scope>,
-    ) -> Result<(), RunError> {
+    fn until_stopped(&mut self) -> Result<(), RunError> {
+        let Self { stop, log, listening, .. } = *self;
         let mut ready: Vec<Ready> = Vec::new();
         stop.at(Stage::Serving);
         while stop.reason().is_none() {
@@ -206,8 +193,8 @@ impl Serving {
             let left = |until: Tick| until.since(now);
             let waits = [
                 log.keep_up(now),
-                self.pending.next_deadline().map(left),
-                self.farewells.next_deadline().map(left),
+                self.pending.guests.next_deadline().map(left),
+                self.farewells.leaving.next_deadline().map(left),
                 self.full_until.map(left),
                 self.followers.next_look(),
             ];
@@ -219,24 +206,29 @@ impl Serving {
                 if key >= FIRST_REFUSED {
                     self.farewells.hear(key);
                 } else {
-                    self.hear_guest(key, scope, stop, log);
+                    self.hear_guest(key);
                 }
             }
             if self.is_crowded && self.pending.next_place().is_none() {
                 self.full_until = self.full_until.map(|_| Tick::ZERO);
                 self.listen_again(clock::now())?;
             }
-            for &Ready { key, .. } in ready.iter().filter(|ready| ready.key < FIRST_GUEST) {
-                match self.sockets.get(&key).cloned() {
-                    Some(Source::Connections(listener)) => {
-                        self.accept(&listener, scope, stop, log)?;
+            for key in ready.iter().map(|ready| ready.key) {
+                match key {
+                    WORD => self.waker.drain(),
+                    FIRST_LISTENER..FIRST_DATAGRAMS => {
+                        self.accept(&listening[(key - FIRST_LISTENER) as usize].connections)?;
                     }
-                    Some(Source::Datagrams(socket)) => self.attach_datagrams(&socket),
-                    None => self.waker.drain(),
+                    FIRST_DATAGRAMS..FIRST_GUEST => {
+                        let place = (key - FIRST_DATAGRAMS) as usize;
+                        self.attach_datagrams(&listening[place].datagrams);
+                    }
+                    // They were heard.
+                    FIRST_GUEST.. => {}
                 }
             }
-            self.pending.dismiss_silent(clock::now());
-            self.farewells.dismiss_late(clock::now());
+            self.pending.guests.dismiss_late(clock::now());
+            self.farewells.leaving.dismiss_late(clock::now());
             self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
                 log.own("all connections that were to be served are served (--exit-after): ending");
@@ -253,21 +245,15 @@ impl Serving {
                 native::STOP_TAKES
             ),
         });
-        // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope
-        // waits for their threads.
+        // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for their threads.
+        // Until then nobody's connection is closed from here: a word that was told could be lost.
         self.sessions.await_all(FAREWELL);
         Ok(())
     }
 
     /// Takes new connections. Of those that have waited, what they are for has come already, and is heard at once: where
     /// very many come, each keeps its place for a moment only.
-    fn accept<'scope>(
-        &mut self,
-        listener: &Socket,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        stop: &'scope Stop,
-        log: ServerLog<'scope>,
-    ) -> Result<(), RunError> {
+    fn accept(&mut self, listener: &Socket) -> Result<(), RunError> {
         for _ in 0..TURN {
             let place = self.pending.next_place();
             if let Some(until) = place.filter(|&place| place > clock::now()) {
@@ -275,14 +261,14 @@ impl Serving {
                 return self.stop_listening(until.max(clock::now() + CROWDED));
             }
             match sockets::accept_tcp(listener) {
-                Ok(Some((socket, from))) => {
-                    self.receive_guest(socket.into_tcp_stream(), from, scope, (stop, log));
-                }
+                Ok(Some((socket, from))) => self.receive_guest(socket.into_tcp_stream(), from),
                 Ok(None) => break,
                 // No files left: those who have been told why they have no session make room, and those who have said
                 // nothing for longest.
                 Err(_) => {
-                    if !self.farewells.dismiss_oldest() && !self.pending.dismiss_oldest() {
+                    let has_room = self.farewells.leaving.leave_first().is_some()
+                        || self.pending.guests.leave_first().is_some();
+                    if !has_room {
                         self.stop_listening(clock::now() + FULL)?;
                     }
                     break;
@@ -295,8 +281,8 @@ impl Serving {
     /// Nothing can be accepted for now, and listeners that have something to accept would be ready for ever.
     fn stop_listening(&mut self, until: Tick) -> Result<(), RunError> {
         if self.full_until.replace(until).is_none() {
-            for source in self.sockets.values().filter(|source| source.accepts()) {
-                self.poller.remove(source.socket())?;
+            for listening in self.listening {
+                self.poller.remove(&listening.connections)?;
             }
         }
         Ok(())
@@ -305,115 +291,83 @@ impl Serving {
     fn listen_again(&mut self, now: Tick) -> Result<(), RunError> {
         if self.full_until.take_if(|until| *until <= now).is_some() {
             self.is_crowded = false;
-            for (&key, source) in self.sockets.iter().filter(|(_, source)| source.accepts()) {
-                self.poller.add(source.socket(), key, Interest::INPUT)?;
+            for (key, listening) in (FIRST_LISTENER..).zip(self.listening) {
+                self.poller.add(&listening.connections, key, Interest::INPUT)?;
             }
         }
         Ok(())
     }
 
-    fn receive_guest<'scope>(
-        &mut self,
-        stream: TcpStream,
-        from: SocketAddr,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        (stop, log): (&'scope Stop, ServerLog<'scope>),
-    ) {
+    fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
         let key = self.pending.enter(stream, from, clock::now());
-        let arrival = self.pending.hear(key);
-        if !matches!(arrival, Arrival::Unfinished) {
-            return self.serve(key, arrival, scope, (stop, log));
+        if let Some(arrival) = self.pending.hear(key) {
+            return self.serve(arrival);
         }
-        let added =
-            self.pending.stream(key).map(|stream| self.poller.add(stream, key, Interest::INPUT));
-        if !matches!(added, Some(Ok(()))) {
-            self.pending.leave(key);
+        if let Some(guest) = self.pending.guests.get(key)
+            && self.poller.add(&guest.stream, key, Interest::INPUT).is_err()
+        {
+            self.pending.guests.leave(key);
         }
     }
 
     /// A connection that was waited for says what it is for.
-    fn hear_guest<'scope>(
-        &mut self,
-        key: u64,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        stop: &'scope Stop,
-        log: ServerLog<'scope>,
-    ) {
-        let arrival = self.pending.hear(key);
-        if !matches!(arrival, Arrival::Unfinished)
-            && let Some(stream) = self.pending.stream(key)
-        {
-            // What is closed or handed on is no longer waited for here.
-            let _ = self.poller.remove(stream);
+    fn hear_guest(&mut self, key: u64) {
+        if let Some(arrival) = self.pending.hear(key) {
+            // What is handed on is no longer waited for here.
+            let _ = self.poller.remove(&arrival.stream);
+            self.serve(arrival);
         }
-        self.serve(key, arrival, scope, (stop, log));
     }
 
     /// Does what a connection is for.
-    fn serve<'scope>(
-        &mut self,
-        key: u64,
-        arrival: Arrival,
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        (stop, log): (&'scope Stop, ServerLog<'scope>),
-    ) {
-        match arrival {
-            Arrival::Unfinished => {}
-            Arrival::Gone => drop(self.pending.leave(key)),
-            Arrival::Stranger(who) => {
-                if let Some((_, from)) = self.pending.leave(key) {
-                    log.on_stranger(&format!("{from}: turned away, since it is {who}"));
-                }
-            }
-            Arrival::Data(request) => {
-                if let Some((stream, _)) = self.pending.leave(key) {
-                    self.followers.attach(&self.sessions, request, stream, clock::now());
-                }
-            }
-            Arrival::Return(back) => {
-                if let Some((stream, _)) = self.pending.leave(key) {
-                    self.sessions.take_back(back, stream);
-                }
-            }
-            Arrival::Control(greeting) => {
-                let Some((stream, from)) = self.pending.leave(key) else { return };
+    fn serve(&mut self, Arrival { stream, from, said }: Arrival) {
+        let (seat, proof) = match said {
+            Ok(Opening::Control(greeting)) => {
                 // Admitted before anything is spent on it: strangers who are refused are many.
-                match Sessions::admit(&self.sessions, from) {
-                    Ok(admission) => self.begin(admission, (greeting, stream), scope, (stop, log)),
-                    Err(refusal) => self.refuse(&refusal, (greeting, stream), from, log),
-                }
+                return match Sessions::admit(&self.sessions, from) {
+                    Ok(admission) => self.begin(admission, greeting, stream),
+                    Err(refusal) => self.refuse(&refusal, greeting, stream, from),
+                };
             }
-        }
+            Ok(Opening::Return(back)) => return self.sessions.take_back(back, stream),
+            Ok(Opening::Data(seat)) => (seat, None),
+            Ok(Opening::CheckedData(seat, proof)) => (seat, Some(proof)),
+            Err(who) => {
+                return self.log.on_stranger(from, &format!("turned away, since it is {who}"));
+            }
+        };
+        let request = SeatRequest { stream, seat, proof, from };
+        self.followers.attach(&self.sessions, request, clock::now());
     }
 
     /// A session begins, on a thread of its own.
-    fn begin<'scope>(
-        &mut self,
-        admission: Admission,
-        (greeting, stream): (Greeting, TcpStream),
-        scope: &'scope std::thread::Scope<'scope, '_>,
-        (stop, log): (&'scope Stop, ServerLog<'scope>),
-    ) {
-        let from = admission.from;
+    fn begin(&mut self, admission: Admission, greeting: Greeting, stream: TcpStream) {
+        let (from, stop, log) = (admission.from, self.stop, self.log);
         let spare = stream.try_clone();
         let stay = Stay::begin(&self.sessions);
+        let journal = self.sessions.settings.journal.clone();
         let session = move || {
             // Ends when all else is freed.
             let _stay = stay;
             let run = || session::run(admission, greeting, stream, stop, log);
-            // A bug of ours in one session must not be the end of all.
-            if catch_unwind(AssertUnwindSafe(run)).is_err() {
-                let line = format!("{from}: its session broke off by a fault of pathscope");
-                log.on_stranger(&line);
-            }
+            let line = match catch_unwind(AssertUnwindSafe(run)) {
+                Ok(Ok(())) => "session over".to_owned(),
+                Ok(Err(error)) => {
+                    journal.trouble(Some(from.to_string()), error.to_string());
+                    format!("session over: {error}")
+                }
+                // A bug of ours in one session must not be the end of all.
+                Err(_) => "its session broke off by a fault of pathscope".to_owned(),
+            };
+            log.on_stranger(from, &line);
         };
         let thread = std::thread::Builder::new().name("session".to_owned());
-        let Err(error) = thread.spawn_scoped(scope, session) else { return };
+        let Err(error) = thread.spawn_scoped(self.scope, session) else { return };
         let sentence = format!("its system has no thread for another session: {error}");
         let refusal = Refusal::new("threads", sentence).with_hint("try again later");
         match spare {
-            Ok(stream) => self.refuse(&refusal, (greeting, stream), from, log),
-            Err(_) => log.on_stranger(&format!("{from}: refused, since {refusal}")),
+            Ok(stream) => self.refuse(&refusal, greeting, stream, from),
+            Err(_) => log.on_stranger(from, &format!("refused, since {refusal}")),
         }
     }
 
@@ -421,21 +375,18 @@ impl Serving {
     fn refuse(
         &mut self,
         refusal: &Refusal,
-        (greeting, stream): (Greeting, TcpStream),
+        greeting: Greeting,
+        stream: TcpStream,
         from: SocketAddr,
-        log: ServerLog<'_>,
     ) {
         let line = format!("refused, since {refusal}");
-        log.on_stranger(&format!("{from}: {line}"));
-        self.sessions.journal.trouble(Some(from.to_string()), line);
-        let now = clock::now();
-        let Some(key) = self.farewells.tell(stream, &native::refused(greeting, refusal), now)
-        else {
-            return;
-        };
-        let stream = self.farewells.stream(key);
-        // One that is not waited for is let go in time.
-        let _ = stream.map(|stream| self.poller.add(stream, key, Interest::INPUT));
+        self.log.on_stranger(from, &line);
+        self.sessions.settings.journal.trouble(Some(from.to_string()), line);
+        let word = native::refused(greeting, refusal);
+        if let Some((key, leaving)) = self.farewells.tell(stream, &word, clock::now()) {
+            // One that is not waited for is let go in time.
+            let _ = self.poller.add(&leaving.stream, key, Interest::INPUT);
+        }
     }
 
     /// Datagrams that ask for a seat. Whoever asks must echo a value that only its address was told.
@@ -461,32 +412,6 @@ impl Serving {
             // A lost answer is asked for again.
             let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
-    }
-}
-
-impl Source {
-    fn accepts(&self) -> bool {
-        matches!(self, Self::Connections(_))
-    }
-
-    fn socket(&self) -> &Socket {
-        match self {
-            Self::Connections(socket) | Self::Datagrams(socket) => socket,
-        }
-    }
-}
-
-/// Whether an error says that a family of addresses is not there.
-fn is_missing_family(error: &OsError) -> bool {
-    use std::io::ErrorKind;
-    // EAFNOSUPPORT has no kind of its own.
-    const NO_SUCH_FAMILY: i32 = 97;
-    match error {
-        OsError::Listen { source, .. } => {
-            source.kind() == ErrorKind::AddrNotAvailable
-                || source.raw_os_error() == Some(NO_SUCH_FAMILY)
-        }
-        _ => false,
     }
 }
 

@@ -4,13 +4,14 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::Role;
 use pathscope_core::quantity::count;
-use pathscope_core::record::{FlowError, Substitution};
+use pathscope_core::record::Substitution;
 use pathscope_flow::{Credentials, Resumed};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::registry::{EndReport, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
+use pathscope_peers::Refusal;
 use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
 
 use super::log_limit::ServerLog;
@@ -29,45 +30,27 @@ pub(super) fn run(
     greeting: Greeting,
     control: TcpStream,
     stop: &Stop,
-    words: ServerLog<'_>,
-) {
-    let from = admission.from;
-    let journal = admission.sessions().journal.clone();
-    match log(admission, greeting, control, stop, words) {
-        Ok(()) => words.on_stranger(&format!("{from}: session over")),
-        Err(error) => {
-            journal.trouble(Some(from.to_string()), error.to_string());
-            words.on_stranger(&format!("{from}: session over: {error}"));
-        }
-    }
-}
-
-fn log(
-    admission: Admission,
-    greeting: Greeting,
-    control: TcpStream,
-    stop: &Stop,
-    words: ServerLog<'_>,
+    log: ServerLog<'_>,
 ) -> Result<(), RunError> {
-    let mut host = admission.sessions().host.clone();
+    let mut host = admission.sessions.settings.here.clone();
     host.network.interface = interface_of(&control);
-    let wants_ends = admission.sessions().journal.is_kept();
+    let wants_ends = admission.sessions.settings.journal.is_kept();
     let limits = admission.limits();
-    let congestion_controls = admission.sessions().congestion_controls.clone();
+    let congestion_controls = admission.sessions.congestion_controls.clone();
     let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
     let dialogue = Server::new(settings, greeting, Ok(()), random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     if limits.withheld.spinning {
         driver.spinning = Spinning::Withheld;
     }
-    driver.keep(&admission.sessions().journal);
+    driver.keep(&admission.sessions.settings.journal);
     let _hearing = stop.tell(driver.inbox());
-    let sessions = admission.share();
+    let sessions = Arc::clone(&admission.sessions);
     let name = driver.dialogue.session();
     name.iter().for_each(|&name| sessions.live(name, driver.inbox().clone()));
     let mut end = ServerEnd {
         admission,
-        words,
+        log,
         expected: None,
         needs: Needs::default(),
         held_bytes: 0,
@@ -83,10 +66,10 @@ fn log(
     let renewals = driver.dialogue.renewals();
     if renewals.made > 0 {
         let (made, damaged) = (count(renewals.made.into()), count(renewals.damaged_here.into()));
-        let from = end.admission.from;
-        words.on_stranger(&format!(
-            "{from}: its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
-        ));
+        let line = format!(
+            "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
+        );
+        log.on_stranger(end.admission.from, &line);
     }
     driver.salvage(&mut end);
     end.forget();
@@ -96,7 +79,7 @@ fn log(
 /// The server's end of one session.
 struct ServerEnd<'server> {
     admission: Admission,
-    words: ServerLog<'server>,
+    log: ServerLog<'server>,
     /// What the sockets present that are awaited.
     expected: Option<Credentials>,
     /// Those of its test.
@@ -113,24 +96,23 @@ struct ServerEnd<'server> {
 impl ServerEnd<'_> {
     fn forget(&mut self) {
         if let Some(credentials) = self.expected.take() {
-            self.admission.sessions().forget(credentials);
+            self.admission.sessions.forget(credentials);
         }
     }
 
     /// Takes what its test needs.
-    fn take(&mut self) -> Result<(), RunError> {
+    fn take(&mut self) -> Result<(), Refusal> {
         self.admission.take_files(self.needs.files)?;
         self.admission.take_threads(self.needs.threads)?;
-        Ok(self.admission.take_memory(self.needs.memory(self.held_bytes))?)
+        self.admission.take_memory(self.needs.memory(self.held_bytes))
     }
 
-    /// No test needs threads or memory any more.
-    fn give_back(&mut self) {
-        self.needs = Needs::default();
-        // Less is always given.
-        let _ = self.admission.take_threads(0);
-        // What is said about it leaves by and by, and may be more than what is granted without a test: it was taken.
-        let _ = self.admission.take_memory(self.needs.memory(self.held_bytes));
+    /// No more than this is needed of what was taken.
+    fn keep(&mut self, needs: Needs) {
+        self.needs = needs;
+        // Less is always given. What is said about a test leaves by and by, and may be more than what is granted without one: it
+        // was taken.
+        let _ = self.take();
     }
 }
 
@@ -141,23 +123,22 @@ impl End for ServerEnd<'_> {
         (test, workers): (&Test, &[GroupWorkers]),
         inbox: &Inbox,
     ) -> Result<(), RunError> {
-        self.admission.sessions().check_served()?;
+        self.admission.sessions.check_served()?;
         // Whether it is his to ask for is decided before anything is taken for it.
         let access = Access::new(credentials.session, self.admission.from, test);
-        let sessions = self.admission.sessions();
+        let sessions = &self.admission.sessions;
         sessions.expect((credentials, resumed), (test, access), inbox.clone())?;
         // Those of the last test are long closed at the client.
         self.lingering = Vec::new();
         self.needs = Needs::of(test, workers);
         if let Err(error) = self.take() {
-            self.admission.sessions().forget(credentials);
-            self.admission.give_files_back();
-            self.give_back();
-            return Err(error);
+            self.admission.sessions.forget(credentials);
+            self.keep(Needs::default());
+            return Err(error.into());
         }
         self.admits_later = test.groups().iter().any(|group| group.replaces() || group.roams);
         self.expected = Some(credentials);
-        self.words.on_stranger(&format!("{}: {}", self.admission.from, test.plan.subtitle()));
+        self.log.on_stranger(self.admission.from, &test.plan.subtitle());
         Ok(())
     }
 
@@ -172,10 +153,6 @@ impl End for ServerEnd<'_> {
             self.forget();
         }
     }
-
-    fn interval(&mut self, _: Role, _: Box<EndInterval>) {}
-
-    fn peer_failed(&mut self, _: FlowId, _: FlowError) {}
 
     fn report(&mut self, whose: Role, _: Box<EndReport>) {
         if whose == Role::Client {
@@ -194,6 +171,6 @@ impl End for ServerEnd<'_> {
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>) {
         self.forget();
         self.lingering = sockets;
-        self.give_back();
+        self.keep(Needs { files: self.needs.files, ..Needs::default() });
     }
 }

@@ -4,33 +4,33 @@ mod admission;
 #[cfg(test)]
 mod tests;
 
-use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_core::record::Host;
+use pathscope_core::quantity::counted;
 use pathscope_flow::{Credentials, Group, GroupId, Resumed};
 use pathscope_modes::registry::Test;
-use pathscope_os::sockets::{self, Settings, Socket};
+use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
-use pathscope_peers::limits::{Census, Limits, Quota};
+use pathscope_peers::Refusal;
+use pathscope_peers::limits::{Census, Quota};
 use pathscope_peers::native::{
-    Access, AttachCode, Claim, Return, Seat, Seats, encode_ack, encode_checked_ack, turned_away,
+    Access, AttachCode, Claim, Proof, Return, Seat, Seats, encode_ack, encode_checked_ack,
+    turned_away,
 };
 
 pub(super) use admission::Admission;
 
+use super::Settings;
 use super::needs::{FILES_OF_SESSION, most_attached};
-use super::pending::SeatRequest;
 use crate::connect::settings;
 use crate::error::RunError;
 use crate::messages::attendance::{Attendance, Attended};
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
-use crate::records::journal::Journal;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
@@ -38,13 +38,9 @@ const FREED_AT_ONCE: usize = 64;
 /// All sessions of a server.
 #[derive(Debug)]
 pub(super) struct Sessions {
-    pub limits: Limits,
-    pub host: Host,
-    pub journal: Journal,
+    pub settings: Settings,
     /// Congestion controls that every user of this machine may choose.
     pub congestion_controls: Vec<String>,
-    /// Data connections that are served; then the server ends. Absent: any number.
-    exit_after: Option<u64>,
     state: Mutex<State>,
     left: Condvar,
     /// Wakes the listening thread when a client leaves.
@@ -59,12 +55,8 @@ struct State {
     present: usize,
     /// Descriptors that sessions and their tests may have.
     files: u64,
-    /// What tests have taken of them.
-    files_taken: Quota,
-    /// What messages, plans and tables of all take, as far as they were promised it.
-    memory: Quota,
-    /// Threads of sessions and their tests, as far as they are counted.
-    threads: Quota,
+    /// What sessions and their tests have of each [`Resource`].
+    taken: [Quota; Resource::ALL.len()],
     /// Data connections so far.
     served: u64,
     tests: HashMap<Token, Expected>,
@@ -74,6 +66,20 @@ struct State {
     freed: usize,
     /// Where word is left for sessions that outlive their connections, by what only their clients are told.
     living: HashMap<Token, Inbox>,
+}
+
+/// What there is only so much of for sessions and their tests.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Resource {
+    /// Those that tests have taken.
+    Descriptors,
+    Threads,
+    /// What messages, plans and tables take, as far as they were promised it.
+    Memory,
+}
+
+impl Resource {
+    const ALL: [Self; 3] = [Self::Descriptors, Self::Threads, Self::Memory];
 }
 
 impl State {
@@ -103,7 +109,7 @@ impl State {
 
     /// Descriptors that nobody has.
     fn files_free(&self) -> u64 {
-        self.files_for_tests().saturating_sub(self.files_taken.taken())
+        self.files_for_tests().saturating_sub(self.taken[Resource::Descriptors as usize].taken())
     }
 }
 
@@ -123,12 +129,10 @@ impl Drop for Stay {
     fn drop(&mut self) {
         let mut state = self.0.state();
         state.stays -= 1;
-        state.freed += 1;
+        let freed = state.freed + 1;
         // The last one, whom nobody waits for; of a server that is never alone, one of many.
-        let gives_back = state.stays == 0 || state.freed >= FREED_AT_ONCE;
-        if gives_back {
-            state.freed = 0;
-        }
+        let gives_back = state.stays == 0 || freed >= FREED_AT_ONCE;
+        state.freed = if gives_back { 0 } else { freed };
         drop(state);
         if gives_back {
             memory::give_back();
@@ -145,15 +149,21 @@ struct Expected {
     /// Whose sockets it takes.
     access: Access,
     test: Test,
-    settings: Settings,
     inbox: Inbox,
-    datagrams: HashSet<SocketAddr>,
-    /// Whether lanes may come late, and again from other addresses.
-    roams: bool,
     /// How many connections that follow one another are there.
     attendance: Option<(GroupId, Attendance)>,
-    /// Who sits on them now.
+    /// Who sits where, of datagram flows.
     lanes: HashMap<(FlowId, Lane), SocketAddr>,
+}
+
+/// A connection that is a lane of a flow, as it says.
+#[derive(Debug)]
+pub(super) struct SeatRequest {
+    pub stream: TcpStream,
+    pub seat: Seat,
+    /// That it is of its session. In version 2 alone, where its answer bears a checksum as well.
+    pub proof: Option<Proof>,
+    pub from: SocketAddr,
 }
 
 /// What a connection gets that has its seat.
@@ -161,7 +171,7 @@ struct Expected {
 struct Claimed {
     /// Of its session.
     inbox: Inbox,
-    settings: Settings,
+    settings: sockets::Settings,
     attended: Option<Attended>,
 }
 
@@ -172,31 +182,30 @@ fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
 
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
-    pub fn new(
-        limits: Limits,
-        host: Host,
-        journal: Journal,
-        (files, exit_after): (u64, Option<u64>),
-        listener: Waker,
-    ) -> Self {
+    pub fn new(settings: Settings, files: u64, listener: Waker) -> Self {
         let state = Mutex::new(State { files, ..State::default() });
         let congestion_controls = sockets::unprivileged_congestion_controls();
-        let left = Condvar::new();
-        Self { limits, host, journal, congestion_controls, exit_after, state, left, listener }
+        Self { settings, congestion_controls, state, left: Condvar::new(), listener }
     }
 
     /// Whether a test may begin: the server has not served all that it was to serve.
-    pub fn check_served(&self) -> Result<(), RunError> {
-        match self.exit_after {
-            Some(most) if self.state().served >= most => Err(RunError::Served { most }),
-            _ => Ok(()),
+    pub fn check_served(&self) -> Result<(), Refusal> {
+        match self.settings.exit_after.filter(|&most| self.state().served >= most) {
+            None => Ok(()),
+            Some(most) => Err(Refusal::new(
+                "unable",
+                format!(
+                    "it was to serve {} (--exit-after), has served as many, and is about to end",
+                    counted(most, "connection")
+                ),
+            )),
         }
     }
 
     /// Whether all is done: as many connections as were to be served, and nobody is left.
     pub fn is_done(&self) -> bool {
         let state = self.state();
-        self.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
+        self.settings.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
     }
 
     /// A session begins that is found by this name.
@@ -210,13 +219,10 @@ impl Sessions {
     }
 
     /// A client comes back on another connection: its session hears of it, and decides. One that is not known is told so.
-    pub fn take_back(&self, back: Return, mut stream: TcpStream) {
-        let living = self.state().living.get(&back.session).cloned();
+    pub fn take_back(&self, Return { session, attempt, received }: Return, mut stream: TcpStream) {
+        let living = self.state().living.get(&session).cloned();
         match living {
-            Some(inbox) => {
-                let Return { attempt, received, .. } = back;
-                inbox.post(SessionMessage::Returned { stream, attempt, received });
-            }
+            Some(inbox) => inbox.post(SessionMessage::Returned { stream, attempt, received }),
             // A few bytes on a connection that has sent nothing yet always fit.
             None => drop(stream.write_all(&turned_away())),
         }
@@ -245,55 +251,45 @@ impl Sessions {
             seats: Seats::new(test.groups()),
             session,
             access,
-            settings: settings::settings(test),
             test: test.clone(),
             inbox,
-            datagrams: HashSet::new(),
-            roams: test.roams(),
             attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
         let mut state = self.state();
         resumed.map_or(Ok(()), |resumed| state.give_way(resumed))?;
-        match state.tests.entry(token) {
-            Entry::Vacant(place) => drop(place.insert(expected)),
-            Entry::Occupied(_) => return Err(RunError::StillThere),
+        if state.tests.contains_key(&token) {
+            return Err(RunError::StillThere);
         }
+        state.tests.insert(token, expected);
         Ok(())
     }
 
     /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
     pub fn forget(&self, Credentials { token, session }: Credentials) {
-        if let Entry::Occupied(place) = self.state().tests.entry(token)
-            && place.get().session == session
-        {
-            place.remove();
+        let mut state = self.state();
+        if state.tests.get(&token).is_some_and(|expected| expected.session == session) {
+            state.tests.remove(&token);
         }
     }
 
     /// A connection asks for its seat, and is told the answer; or comes back, where there is no room for it yet and it may
     /// wait.
-    pub fn attach_stream(
-        &self,
-        request: SeatRequest,
-        mut stream: TcpStream,
-        may_wait: bool,
-    ) -> Option<TcpStream> {
-        let SeatRequest { seat, proof, .. } = request;
-        let (code, claimed) = self.claim_stream(request);
+    pub fn attach_stream(&self, request: SeatRequest, may_wait: bool) -> Option<SeatRequest> {
+        let claimed = self.claim_stream(&request);
+        let code = claimed.as_ref().err().copied().unwrap_or(AttachCode::ATTACHED);
         if code == AttachCode::NO_ROOM && may_wait {
-            return Some(stream);
+            return Some(request);
         }
+        let SeatRequest { mut stream, seat, proof, .. } = request;
         let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
-        let (Some(Claimed { inbox, settings, attended }), Ok(())) = (claimed, told) else {
+        let (Ok(Claimed { inbox, settings, attended }), Ok(())) = (claimed, told) else {
             return None;
         };
         let socket = Socket::from(stream);
-        // Probes beside a load go as the system sends them.
-        let set = if seat.group == GroupId(0) { socket.apply(&settings) } else { Ok(()) };
-        inbox.post(match set {
+        inbox.post(match socket.apply(&settings) {
             Ok(()) => SessionMessage::Attached {
                 group: seat.group,
                 flow: seat.flow,
@@ -308,32 +304,29 @@ impl Sessions {
 
     fn claim_stream(
         &self,
-        SeatRequest { seat, proof, from }: SeatRequest,
-    ) -> (AttachCode, Option<Claimed>) {
+        &SeatRequest { seat, proof, from, .. }: &SeatRequest,
+    ) -> Result<Claimed, AttachCode> {
         let mut state = self.state();
         let State { tests, served, .. } = &mut *state;
-        let Some(expected) = tests.get_mut(&seat.token) else {
-            return (AttachCode::UNKNOWN_SESSION, None);
-        };
+        let expected = tests.get_mut(&seat.token).ok_or(AttachCode::UNKNOWN_SESSION)?;
         if !expected.access.takes_stream(seat, proof, from) {
-            return (AttachCode::NOT_PROVEN, None);
+            return Err(AttachCode::NOT_PROVEN);
         }
-        if self.exit_after.is_some_and(|most| *served >= most) {
-            return (AttachCode::SERVED, None);
+        if self.settings.exit_after.is_some_and(|most| *served >= most) {
+            return Err(AttachCode::SERVED);
         }
         let attendance = expected.attendance.as_ref().filter(|(group, _)| *group == seat.group);
-        let attended = attendance.map(|(_, attendance)| attendance.enter());
-        if matches!(attended, Some(None)) {
-            return (AttachCode::NO_ROOM, None);
-        }
-        let attended = attended.flatten();
+        let attended = match attendance {
+            Some((_, attendance)) => Some(attendance.enter().ok_or(AttachCode::NO_ROOM)?),
+            None => None,
+        };
         let code = expected.seats.claim_stream(seat);
-        let is_seated = code == AttachCode::ATTACHED;
-        *served += u64::from(is_seated);
-        let pacing = settings::pacing(&expected.test, Role::Server, seat.flow);
-        let settings = Settings { pacing_bytes_per_second: pacing, ..expected.settings.clone() };
-        let inbox = expected.inbox.clone();
-        (code, is_seated.then_some(Claimed { inbox, settings, attended }))
+        if code != AttachCode::ATTACHED {
+            return Err(code);
+        }
+        *served += 1;
+        let settings = settings::settings_at(seat, Role::Server, &expected.test);
+        Ok(Claimed { inbox: expected.inbox.clone(), settings, attended })
     }
 
     /// A proven address asks for a seat. What it is to be told.
@@ -356,15 +349,10 @@ impl Sessions {
         if code != AttachCode::ATTACHED {
             return code;
         }
-        let is_new = if expected.roams {
-            expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote)
-        } else {
-            expected.datagrams.insert(remote)
-        };
-        if is_new {
+        if expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote) {
             let Seat { group, flow, lane, .. } = seat;
             let socket = FlowSocket::Promised { local, remote };
-            expected.inbox.post(if expected.roams {
+            expected.inbox.post(if expected.test.roams() {
                 SessionMessage::Lane { group, flow, lane, socket: Some(socket) }
             } else {
                 SessionMessage::Attached { group, flow, socket, connect_ns: None, attended: None }

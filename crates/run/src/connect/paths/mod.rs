@@ -11,7 +11,6 @@ use std::net::SocketAddr;
 
 use pathscope_flow::{Credentials, Group};
 
-use crate::error::RunError;
 use crate::messages::inbox::Inbox;
 
 pub(crate) use monitor::start;
@@ -25,9 +24,4 @@ pub(crate) struct Orders {
     /// Interfaces as they were named, the primary first; none: those that there are.
     pub names: Vec<String>,
     pub inbox: Inbox,
-}
-
-/// Why there is no path at all.
-fn no_path(server: SocketAddr, reasons: &[String]) -> RunError {
-    RunError::NoPath { server, why: reasons.join("; ") }
 }

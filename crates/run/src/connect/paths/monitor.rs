@@ -2,6 +2,7 @@
 //!
 //! In one file: one thread that keeps paths, and all that can happen to them.
 
+use std::io::{Error, ErrorKind};
 use std::net::IpAddr;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -11,17 +12,19 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::Credentials;
+use pathscope_modes::paths::PathFacts;
 use pathscope_os::readiness::{Interest, Poller};
 use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
+use super::Orders;
 use super::open::{self, Candidate, Hold, Opened};
-use super::{Orders, no_path};
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::paths::log::{Happening, Log, MonitorMessage, PathsRemote};
 use crate::paths::radio::Radios;
+use crate::threads;
 
 /// A path that takes longer to come up is not waited for by the start of the test.
 const START_WITHIN: Duration = Duration::from_secs(4);
@@ -61,10 +64,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         blind: None,
         turned_away: Vec::new(),
     };
-    std::thread::Builder::new()
-        .name("paths".to_owned())
-        .spawn(move || monitor.run())
-        .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+    threads::spawn("paths", move || monitor.run())?;
     Ok(remote)
 }
 
@@ -105,16 +105,12 @@ struct Path {
     trouble: Option<String>,
 }
 
+#[derive(Clone, Copy, Eq, PartialEq)]
 enum State {
     Down,
     /// A thread of its own asks the server.
-    Attaching {
-        index: u32,
-    },
-    Up {
-        index: u32,
-        hold: Hold,
-    },
+    Attaching,
+    Up(Hold),
 }
 
 /// What came of a try.
@@ -126,9 +122,14 @@ struct Arrival {
 
 impl PathMonitor {
     fn run(mut self) {
-        if let Err(error) = self.begin() {
-            return self.orders.inbox.post(SessionMessage::AttachFailed(error));
+        if let Err(error) = self.keep() {
+            self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
+    }
+
+    /// Until nobody wants them any more; or why paths cannot be kept at all.
+    fn keep(&mut self) -> Result<(), RunError> {
+        self.begin()?;
         let mut ready = Vec::new();
         let mut disturbed = Disturbed::default();
         while self.orders.inbox.is_read() && !self.word.is_stopped.load(Ordering::Acquire) {
@@ -136,44 +137,38 @@ impl PathMonitor {
             if let Some(credentials) = rejoins {
                 self.rejoin(credentials);
             }
-            match self.look(&disturbed) {
-                Ok(()) => {}
-                Err(error) if !self.is_ready => {
-                    return self.orders.inbox.post(SessionMessage::AttachFailed(error));
+            if let Err(error) = self.look(&disturbed) {
+                if !self.is_ready {
+                    return Err(error);
                 }
                 // Paths that work go on, and the next look may see again.
-                Err(error) => self.cannot_look(&error),
+                self.cannot_look(&error);
             }
             let wait = self.radios.wait().map_or(LOOK_EVERY, |wait| wait.min(LOOK_EVERY));
-            if let Err(error) = self.poller.wait(&mut ready, Some(wait)) {
-                return self.orders.inbox.post(SessionMessage::AttachFailed(error.into()));
-            }
+            self.poller.wait(&mut ready, Some(wait))?;
             self.waker.drain();
             disturbed = self.monitor.drain();
             while let Ok(arrival) = self.arrivals.try_recv() {
                 self.arrived(arrival);
             }
         }
+        Ok(())
     }
 
     /// Which paths there are to begin with.
     fn begin(&mut self) -> Result<(), RunError> {
         let interfaces = routes::interfaces()?;
-        for name in &self.orders.names {
-            if !interfaces.iter().any(|interface| interface.name == *name) {
-                let source = std::io::Error::new(
-                    std::io::ErrorKind::NotFound,
-                    "there is no interface of this name",
-                );
-                return Err(OsError::Interface { name: name.clone(), source }.into());
-            }
+        let is_missing = |name: &&String| !interfaces.iter().any(|it| it.name == **name);
+        if let Some(name) = self.orders.names.iter().find(is_missing) {
+            let source = Error::new(ErrorKind::NotFound, "there is no interface of this name");
+            return Err(OsError::Interface { name: name.clone(), source }.into());
         }
         self.primary = self.primary_now()?;
         let names = self.orders.names.clone();
         names.into_iter().for_each(|name| self.add(name));
         if self.paths.is_empty() {
             let primary = interfaces.into_iter().find(|it| Some(it.index) == self.primary);
-            let none = || no_path(self.orders.server, &["no route leads there".to_owned()]);
+            let none = || self.no_path("no route leads there".to_owned());
             self.add(primary.ok_or_else(none)?.name);
         }
         Ok(())
@@ -231,12 +226,13 @@ impl PathMonitor {
         }
         self.primary = now;
         let name = interfaces.iter().find(|it| Some(it.index) == now).map(|it| it.name.clone());
-        let why = match &name {
-            Some(name) => format!("the system's route to the server leads over {name} now"),
-            None => "the system has no route to the server any more".to_owned(),
+        let name = name.unwrap_or_default();
+        let why = if name.is_empty() {
+            "the system has no route to the server any more".to_owned()
+        } else {
+            format!("the system's route to the server leads over {name} now")
         };
-        let interface = name.unwrap_or_default();
-        self.note(None, interface, "route", why);
+        self.note(None, name, "route", why);
         Ok(())
     }
 
@@ -257,19 +253,14 @@ impl PathMonitor {
             }
             if has_room {
                 self.add(name.clone());
-            } else {
-                self.turn_away(name.clone());
+                continue;
             }
+            // How many there can be is fixed before the start, since each takes its part of the memory and time of every
+            // number, used or not.
+            self.turned_away.push(name.clone());
+            let why = format!("no room: this run has room for {lanes} paths, fixed when it began");
+            self.note(None, name.clone(), "failed", why);
         }
-    }
-
-    /// Says that an interface could be a path and is none. How many there can be is fixed before the start, since each takes
-    /// its part of the memory and time of every number, used or not.
-    fn turn_away(&mut self, name: String) {
-        self.turned_away.push(name.clone());
-        let lanes = self.orders.group.lanes;
-        let why = format!("no room: this run has room for {lanes} paths, fixed when it began");
-        self.note(None, name, "failed", why);
     }
 
     /// Whether an interface could be a path; why not.
@@ -292,52 +283,33 @@ impl PathMonitor {
             return Err(format!("it has no {family} address"));
         }
         let asked = Asked { interface: Some(interface.index), source: None };
-        match routes::route(server, asked) {
-            Ok(Some(_)) => {}
-            Ok(None) => return Err(format!("no route leads to {server} by it")),
-            Err(error) => return Err(error.to_string()),
-        }
+        let route = routes::route(server, asked).map_err(|error| error.to_string())?;
+        route.ok_or_else(|| format!("no route leads to {server} by it"))?;
         Ok(Candidate { index: interface.index, name: name.to_owned(), addresses })
     }
 
     /// Has a path come up or go down as its interface does.
     fn apply(&mut self, lane: Lane, judged: Result<Candidate, String>, disturbed: &Disturbed) {
-        match (&self.paths[lane.index()].state, judged) {
-            (&State::Up { index, hold }, Ok(candidate)) => {
-                if let Some(why) = self.strayed(index, hold, &candidate, disturbed) {
+        let &Path { state, retry_at, .. } = &self.paths[lane.index()];
+        match (state, judged) {
+            (State::Up(hold), Ok(candidate)) => {
+                if let Some(why) = hold.lost(&candidate, self.orders.server.ip(), disturbed) {
                     self.drop_lane(lane, why);
                 }
             }
-            (State::Up { .. }, Err(why)) => self.drop_lane(lane, why),
-            (State::Down, Ok(candidate)) if clock::now() >= self.paths[lane.index()].retry_at => {
+            (State::Up(_), Err(why)) => self.drop_lane(lane, why),
+            (State::Down, Ok(candidate)) if clock::now() >= retry_at => {
                 self.attach(lane, candidate);
             }
             (State::Down, Err(why)) => self.note_trouble(lane, why),
-            (State::Down | State::Attaching { .. }, _) => {}
+            (State::Down | State::Attaching, _) => {}
         }
-    }
-
-    /// Why the socket of a path that is up cannot stay, though its interface could be a path.
-    fn strayed(
-        &self,
-        index: u32,
-        hold: Hold,
-        candidate: &Candidate,
-        disturbed: &Disturbed,
-    ) -> Option<String> {
-        if disturbed.concerns(index, hold.local) {
-            return Some("its link or its address was gone for a moment".to_owned());
-        }
-        if candidate.index != index {
-            return Some("another interface has its name now".to_owned());
-        }
-        hold.lost(candidate, self.orders.server.ip())
     }
 
     fn attach(&mut self, lane: Lane, candidate: Candidate) {
         let (orders, sender, waker) =
             (self.orders.clone(), self.sender.clone(), self.waker.clone());
-        let (index, server) = (candidate.index, self.servers);
+        let server = self.servers;
         let asking = move || {
             let (group, flow) = (orders.group.id, orders.group.first);
             let seat = Seat { token: orders.credentials.token, group, flow, lane };
@@ -348,39 +320,34 @@ impl PathMonitor {
         };
         let path = &mut self.paths[lane.index()];
         path.retry_at = clock::now() + RETRY_AFTER;
-        match std::thread::Builder::new().name("path".to_owned()).spawn(asking) {
-            Ok(_) => path.state = State::Attaching { index },
-            Err(error) => self.note_trouble(lane, format!("cannot start a thread: {error}")),
+        match threads::spawn("path", asking) {
+            Ok(_) => path.state = State::Attaching,
+            Err(error) => self.note_trouble(lane, error.to_string()),
         }
     }
 
     fn arrived(&mut self, Arrival { lane, server, outcome }: Arrival) {
         let path = &mut self.paths[lane.index()];
-        let State::Attaching { index } = path.state else { return };
+        if path.state != State::Attaching {
+            return;
+        }
+        path.state = State::Down;
         if server != self.servers {
             // The server that answered is not the one that is there now, or cannot tell.
-            (path.state, path.retry_at) = (State::Down, Tick::ZERO);
+            path.retry_at = Tick::ZERO;
             return self.waker.wake();
         }
         match outcome {
             Ok(Opened { socket, hold, facts }) => {
-                path.state = State::Up { index, hold };
-                path.trouble = None;
-                let interface = path.name.clone();
-                let why = format!("bound by {}", hold.binding.name());
+                (path.state, path.trouble) = (State::Up(hold), None);
                 let mut log = self.log();
                 let known = log.facts_of(lane);
-                let ups = known.ups + 1;
-                *known = facts;
-                known.ups = ups;
+                *known = PathFacts { ups: known.ups + 1, ..facts };
                 drop(log);
-                self.note(Some(lane), interface, "up", why);
+                self.note_of(lane, "up", format!("bound by {}", hold.binding.name()));
                 self.post(lane, Some(FlowSocket::Open(Arc::new(socket))));
             }
-            Err(error) => {
-                path.state = State::Down;
-                self.note_trouble(lane, error.to_string());
-            }
+            Err(error) => self.note_trouble(lane, error.to_string()),
         }
     }
 
@@ -388,22 +355,23 @@ impl PathMonitor {
         let path = &mut self.paths[lane.index()];
         (path.state, path.retry_at) = (State::Down, Tick::ZERO);
         path.trouble = Some(why.clone());
-        let interface = path.name.clone();
         self.post(lane, None);
-        self.note(Some(lane), interface, "down", why);
+        self.note_of(lane, "down", why);
         // What replaces it may be there already.
         self.waker.wake();
     }
 
     fn note_trouble(&mut self, lane: Lane, why: String) {
         let path = &mut self.paths[lane.index()];
-        if path.trouble.as_ref() == Some(&why) {
-            return;
+        if path.trouble.as_ref() != Some(&why) {
+            path.trouble = Some(why.clone());
+            self.log().facts_of(lane).trouble = Some(why.clone());
+            self.note_of(lane, "failed", why);
         }
-        path.trouble = Some(why.clone());
-        let interface = path.name.clone();
-        self.log().facts_of(lane).trouble = Some(why.clone());
-        self.note(Some(lane), interface, "failed", why);
+    }
+
+    fn note_of(&self, lane: Lane, what: &'static str, why: String) {
+        self.note(Some(lane), self.paths[lane.index()].name.clone(), what, why);
     }
 
     fn note(&self, lane: Option<Lane>, interface: String, what: &'static str, why: String) {
@@ -428,11 +396,11 @@ impl PathMonitor {
         for lane in (0..self.paths.len() as u8).map(Lane) {
             let path = &mut self.paths[lane.index()];
             match path.state {
-                State::Up { .. } => self.drop_lane(lane, "the server has a new session".to_owned()),
+                State::Up(_) => self.drop_lane(lane, "the server has a new session".to_owned()),
                 State::Down => path.retry_at = Tick::ZERO,
                 // Whoever asks goes on to its end: two that asked at once would take the lane from each other at the
                 // server.
-                State::Attaching { .. } => {}
+                State::Attaching => {}
             }
         }
     }
@@ -440,33 +408,31 @@ impl PathMonitor {
     /// The test may start when every path is up, or has been tried; not for ever. One that runs goes on at a server that is
     /// there again as soon as one path is.
     fn tell_when_ready(&mut self) {
-        let is_up = |path: &Path| matches!(path.state, State::Up { .. });
-        if self.rejoins && self.paths.iter().any(is_up) {
-            self.rejoins = false;
+        let is_one_up = self.paths.iter().any(|path| matches!(path.state, State::Up(_)));
+        let is_one_tried = self.paths.iter().any(|path| path.state == State::Attaching);
+        if is_one_up && std::mem::take(&mut self.rejoins) {
             self.post_ready();
         }
         if self.is_ready {
             return;
         }
-        let is_trying = |path: &Path| matches!(path.state, State::Attaching { .. });
-        let waits =
-            self.paths.iter().any(is_trying) && clock::now().since(self.begun) < START_WITHIN;
-        if self.paths.iter().any(is_up) && !waits {
+        if is_one_up {
+            let waits = is_one_tried && clock::now().since(self.begun) < START_WITHIN;
+            if !waits {
+                self.is_ready = true;
+                self.post_ready();
+            }
+        } else if !is_one_tried {
+            let why = |path: &Path| path.trouble.clone().unwrap_or_else(|| "not tried".to_owned());
+            let reasons = self.paths.iter().map(|path| format!("{}: {}", path.name, why(path)));
+            let error = self.no_path(reasons.collect::<Vec<_>>().join("; "));
             self.is_ready = true;
-            self.post_ready();
-        } else if !self.paths.iter().any(is_trying) && !self.paths.iter().any(is_up) {
-            let reasons: Vec<String> = self
-                .paths
-                .iter()
-                .map(|path| {
-                    format!("{}: {}", path.name, path.trouble.as_deref().unwrap_or("not tried"))
-                })
-                .collect();
-            self.is_ready = true;
-            self.orders
-                .inbox
-                .post(SessionMessage::AttachFailed(no_path(self.orders.server, &reasons)));
+            self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
+    }
+
+    fn no_path(&self, why: String) -> RunError {
+        RunError::NoPath { server: self.orders.server, why }
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use pathscope_modes::paths::{BY_ADDRESS, PathFacts};
 use pathscope_os::OsError;
-use pathscope_os::routes::{self, Asked};
+use pathscope_os::routes::{self, Asked, Disturbed};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_peers::native::Seat;
 
 use super::Orders;
-use crate::connect::datagrams::{self, system};
+use crate::connect::datagrams;
 use crate::error::RunError;
 
 /// For how long the server is asked on one socket; then another is tried.
@@ -36,6 +36,8 @@ pub(super) struct Opened {
 /// What a path's socket stands on.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub(super) struct Hold {
+    /// The interface's number.
+    pub index: u32,
     pub binding: Binding,
     /// Its own address.
     pub local: IpAddr,
@@ -63,7 +65,7 @@ pub(super) fn open(orders: &Orders, candidate: &Candidate, seat: Seat) -> Result
     let leaves = |local| leaves_by(candidate.index, local, orders.server.ip());
     let (socket, hold, verified) = bind(candidate, connect, leaves)?;
     let session = orders.credentials.session;
-    let socket = datagrams::attach(socket.into_udp_socket(), (seat, session), Some(ATTACH_WITHIN))?;
+    let socket = datagrams::attach(socket.into_udp_socket(), (seat, session), ATTACH_WITHIN)?;
     let facts = PathFacts {
         interface: candidate.name.clone(),
         binding: Some(hold.binding.name().to_owned()),
@@ -82,8 +84,9 @@ fn bind(
     leaves: impl Fn(IpAddr) -> Result<(), String>,
 ) -> Result<(Socket, Hold, String), RunError> {
     let held = |socket: Socket, binding| {
-        let local = socket.local_addr().map_err(system("cannot tell a socket's address"))?.ip();
-        let hold = Hold { binding, local };
+        let local =
+            socket.local_addr().map_err(RunError::system("cannot tell a socket's address"))?.ip();
+        let hold = Hold { index: candidate.index, binding, local };
         let device = socket.interface();
         match verify(hold, device.as_deref(), candidate, &leaves) {
             Ok(verified) => Ok((socket, hold, verified)),
@@ -119,7 +122,7 @@ fn is_refused(error: &OsError) -> bool {
 /// Sees that a socket does use its interface, in a few words; or why it does not: what it carries would count for this
 /// interface and be another one's.
 fn verify(
-    Hold { binding, local }: Hold,
+    Hold { binding, local, .. }: Hold,
     device: Option<&str>,
     candidate: &Candidate,
     leaves: impl Fn(IpAddr) -> Result<(), String>,
@@ -157,8 +160,19 @@ fn leaves_by(index: u32, local: IpAddr, server: IpAddr) -> Result<(), String> {
 }
 
 impl Hold {
-    /// Why a socket that held to its interface does not any longer, though the interface is there.
-    pub fn lost(self, candidate: &Candidate, server: IpAddr) -> Option<String> {
+    /// Why a socket that held to its interface does not any longer, though an interface of this name could be a path.
+    pub fn lost(
+        self,
+        candidate: &Candidate,
+        server: IpAddr,
+        disturbed: &Disturbed,
+    ) -> Option<String> {
+        if disturbed.concerns(self.index, self.local) {
+            return Some("its link or its address was gone for a moment".to_owned());
+        }
+        if candidate.index != self.index {
+            return Some("another interface has its name now".to_owned());
+        }
         self.lost_by(candidate, |local| leaves_by(candidate.index, local, server))
     }
 
@@ -214,12 +228,12 @@ mod tests {
         let leaves = |local| leaves_by(index, local, anywhere().ip());
         let (_, hold, verified) = bind(&candidate, refusing, leaves).expect("by its address");
         let local = candidate.addresses[0];
-        assert_eq!(hold, Hold { binding: Binding::SourceAddress, local });
+        assert_eq!(hold, Hold { index, binding: Binding::SourceAddress, local });
         assert_eq!(
             verified,
             "its address 127.0.0.1 is the interface's; packets from it leave by lo"
         );
-        assert_eq!(hold.lost(&candidate, anywhere().ip()), None);
+        assert_eq!(hold.lost(&candidate, anywhere().ip(), &Disturbed::default()), None);
     }
 
     #[test]
@@ -251,7 +265,8 @@ mod tests {
         assert_eq!(why.as_deref(), Some("its address 127.0.0.2 was removed"));
         // One that is bound to the interface stays there, whatever routes say.
         assert_eq!(
-            Hold { binding: Binding::Device, local: addresses[0] }.lost_by(&without, moved),
+            Hold { index: 1, binding: Binding::Device, local: addresses[0] }
+                .lost_by(&without, moved),
             None
         );
     }
@@ -271,7 +286,7 @@ mod tests {
     #[test]
     fn a_socket_of_another_interface_or_address_does_not_hold() {
         let local = candidate().addresses[0];
-        let hold = Hold { binding: Binding::Device, local };
+        let hold = Hold { index: 1, binding: Binding::Device, local };
         let leaves = |_| Ok(());
         assert!(verify(hold, Some("lo"), &candidate(), leaves).is_ok());
         let why = verify(hold, Some("eth0"), &candidate(), leaves);

@@ -7,18 +7,17 @@ use pathscope_core::quantity::count;
 use pathscope_peers::Refusal;
 use pathscope_peers::limits::{Bounds, Excess, Limits, Origin};
 
-use super::Sessions;
-use crate::error::RunError;
+use super::{Resource, Sessions};
 use crate::server::needs::{FILES_OF_SESSION, SESSION_BYTES, in_steps};
 
 /// A client's place at the server, left when it is dropped.
 #[derive(Debug)]
 pub(in crate::server) struct Admission {
-    sessions: Arc<Sessions>,
+    /// All sessions, this one among them.
+    pub sessions: Arc<Sessions>,
     pub from: SocketAddr,
-    files: u64,
-    memory: u64,
-    threads: u64,
+    /// What it has of each [`Resource`].
+    taken: [u64; Resource::ALL.len()],
     /// Whether it takes no place for now, since its client is away.
     is_absent: bool,
 }
@@ -27,7 +26,7 @@ impl Sessions {
     /// A client asks for a session: it gets one, or is told why not.
     pub fn admit(sessions: &Arc<Self>, from: SocketAddr) -> Result<Admission, Refusal> {
         let mut state = sessions.state();
-        state.census.enter(from.ip(), &sessions.limits)?;
+        state.census.enter(from.ip(), &sessions.settings.limits)?;
         if state.files_free() < FILES_OF_SESSION {
             state.census.leave(from.ip());
             let sentence = "it has no descriptors left for another session";
@@ -39,7 +38,7 @@ impl Sessions {
         drop(state);
         let sessions = Arc::clone(sessions);
         let mut admission =
-            Admission { sessions, from, files: 0, memory: 0, threads: 0, is_absent: false };
+            Admission { sessions, from, taken: Default::default(), is_absent: false };
         // What was taken is given back with it.
         admission.take_threads(0).and_then(|()| admission.take_memory(0))?;
         Ok(admission)
@@ -47,26 +46,16 @@ impl Sessions {
 }
 
 impl Admission {
-    /// All sessions, this one among them.
-    pub fn sessions(&self) -> &Sessions {
-        &self.sessions
-    }
-
-    /// The same, for longer than this place.
-    pub fn share(&self) -> Arc<Sessions> {
-        Arc::clone(&self.sessions)
-    }
-
     /// What it may have.
     pub fn limits(&self) -> Limits {
-        self.sessions.limits.for_caller(self.from.ip())
+        self.sessions.settings.limits.for_caller(self.from.ip())
     }
 
     /// The client is away, and may come back: its session goes on, and its place is for others meanwhile. Of so many at a
     /// time as there are places, so that clients that come and go leave no more than that behind.
     pub fn step_out(&mut self) {
         let mut state = self.sessions.state();
-        let most = self.sessions.limits.sessions.unwrap_or(u32::MAX);
+        let most = self.sessions.settings.limits.sessions.unwrap_or(u32::MAX);
         if self.is_absent || state.absent >= most {
             return;
         }
@@ -87,70 +76,79 @@ impl Admission {
     /// Takes so much memory for a test and for messages beyond what every session has, in place of what was taken before.
     pub fn take_memory(&mut self, wanted: u64) -> Result<(), Refusal> {
         let wanted = in_steps(wanted.saturating_add(SESSION_BYTES));
-        if wanted == self.memory {
-            return Ok(());
-        }
-        let origin = Origin::of(self.from.ip());
-        let bounds = self.limits().memory();
-        let taken = self.sessions.state().memory.exchange(origin, (self.memory, wanted), bounds);
-        taken.map_err(|excess| Limits::no_memory(wanted, origin, excess))?;
-        self.memory = wanted;
-        Ok(())
+        let no = |(origin, excess)| Limits::no_memory(wanted, origin, excess);
+        self.exchange(Resource::Memory, wanted).map_err(no)
     }
 
-    /// Takes so many threads for a test beside its own, in place of those taken before. They are counted where they are
-    /// limited.
+    /// Takes so many threads for a test beside its own, in place of those taken before.
     pub fn take_threads(&mut self, wanted: u64) -> Result<(), Refusal> {
-        let bounds = self.limits().threads();
-        if bounds == Bounds::default() {
-            return Ok(());
-        }
         let wanted = wanted.saturating_add(1);
-        let origin = Origin::of(self.from.ip());
-        let taken = self.sessions.state().threads.exchange(origin, (self.threads, wanted), bounds);
-        taken.map_err(|excess| Limits::no_threads(wanted, origin, excess))?;
-        self.threads = wanted;
-        Ok(())
+        let no = |(origin, excess)| Limits::no_threads(wanted, origin, excess);
+        self.exchange(Resource::Threads, wanted).map_err(no)
     }
 
     /// Takes files for the sockets of a test, in place of those taken before.
-    pub fn take_files(&mut self, wanted: u64) -> Result<(), RunError> {
-        let limits = &self.sessions.limits;
-        if let Some(most) = limits.descriptors.filter(|&most| wanted > most) {
-            let [wanted, most] = [wanted, most].map(count);
-            return Err(RunError::DescriptorsOfSession { wanted, most });
+    pub fn take_files(&mut self, wanted: u64) -> Result<(), Refusal> {
+        let what = format!("{} descriptors for the test's connections and threads", count(wanted));
+        let no = |sentence, hint| Refusal::new("unable", sentence).with_hint(hint);
+        if let Some(most) = self.limits().descriptors.filter(|&most| wanted > most) {
+            return Err(no(
+                format!("{what} are more than its limit of {} a session", count(most)),
+                "ask for fewer connections, or start the server with a higher --limit-descriptors",
+            ));
         }
-        let origin = Origin::of(self.from.ip());
-        let mut state = self.sessions.state();
-        let bounds =
-            Bounds { all: Some(state.files_for_tests()), origin: limits.descriptors_per_address };
-        let taken = state.files_taken.exchange(origin, (self.files, wanted), bounds);
-        taken.map_err(|excess| match excess {
-            Excess::All { free, .. } => RunError::NoFiles { wanted, free },
-            Excess::Origin { taken, most } => {
-                let [wanted, taken, most] = [wanted, taken, most].map(count);
-                RunError::DescriptorsOfAddress { wanted, taken, origin, most }
-            }
-        })?;
-        self.files = wanted;
-        Ok(())
+        self.exchange(Resource::Descriptors, wanted).map_err(|(origin, excess)| match excess {
+            Excess::All { free, .. } => no(
+                format!("{wanted} connections are more than the {free} that it has files for now"),
+                "ask for fewer, try again later, or raise its limit of open files (ulimit -n)",
+            ),
+            Excess::Origin { taken, most } => no(
+                format!(
+                    "{what}, beside {} of other sessions from {origin}, are more than its limit of {} from one address",
+                    count(taken),
+                    count(most)
+                ),
+                "try again when one of them has ended, ask for fewer connections, or start the server with a higher \
+                 --limit-descriptors-per-address",
+            ),
+        })
     }
 
-    /// Gives back what was taken.
-    pub fn give_files_back(&mut self) {
-        // Nothing is always given.
-        let _ = self.take_files(0);
+    /// Takes so much in place of what was taken before; or says who has too much. Less is always given, and what is not limited
+    /// is not counted.
+    fn exchange(&mut self, of: Resource, wanted: u64) -> Result<(), (Origin, Excess)> {
+        let had = self.taken[of as usize];
+        if wanted == had {
+            return Ok(());
+        }
+        let limits = self.limits();
+        let mut state = self.sessions.state();
+        let bounds = match of {
+            Resource::Descriptors => Bounds {
+                all: Some(state.files_for_tests()),
+                origin: limits.descriptors_per_address,
+            },
+            Resource::Threads => limits.threads(),
+            Resource::Memory => limits.memory(),
+        };
+        if bounds == Bounds::default() {
+            return Ok(());
+        }
+        let origin = Origin::of(self.from.ip());
+        let taken = state.taken[of as usize].exchange(origin, (had, wanted), bounds);
+        taken.map_err(|excess| (origin, excess))?;
+        self.taken[of as usize] = wanted;
+        Ok(())
     }
 }
 
 impl Drop for Admission {
     fn drop(&mut self) {
-        self.give_files_back();
-        let origin = Origin::of(self.from.ip());
+        for resource in Resource::ALL {
+            // Nothing is always given.
+            let _ = self.exchange(resource, 0);
+        }
         let mut state = self.sessions.state();
-        // Nothing is always given.
-        let _ = state.memory.exchange(origin, (self.memory, 0), Bounds::default());
-        let _ = state.threads.exchange(origin, (self.threads, 0), Bounds::default());
         if self.is_absent {
             state.absent -= 1;
         } else {

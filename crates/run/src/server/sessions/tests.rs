@@ -7,13 +7,17 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::record::Host;
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::Plan;
-use pathscope_peers::native::{Attaching, Challenger, Heard, Proof};
+use pathscope_peers::limits::Limits;
+use pathscope_peers::native::{Attaching, Challenger, Heard};
 
 use super::*;
 use crate::messages::inbox::InboxReader;
+use crate::records::journal::Journal;
+use crate::server::{Descriptors, LogLimit, Threads};
 use pathscope_modes::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
@@ -22,7 +26,18 @@ fn sessions() -> Sessions {
 
 /// With a hundred files for their tests, and some for three sessions.
 fn sessions_with(limits: Limits) -> Sessions {
-    Sessions::new(limits, Host::default(), Journal::default(), (FILES, None), waker())
+    let settings = Settings {
+        listen: Vec::new(),
+        port: 0,
+        limits,
+        descriptors: Descriptors::default(),
+        threads: Threads::default(),
+        here: Host::default(),
+        journal: Journal::default(),
+        exit_after: None,
+        log_limit: Arc::new(LogLimit::new(false)),
+    };
+    Sessions::new(settings, FILES, waker())
 }
 
 const FILES: u64 = 100 + 3 * FILES_OF_SESSION;
@@ -98,8 +113,7 @@ fn who_is_refused_a_seat_is_not_remembered() {
         }
         let state = sessions.state();
         let expected = &state.tests[&Token([1; 16])];
-        let remembered = expected.datagrams.len() + expected.lanes.len();
-        assert_eq!((remembered, reader.receiver.try_iter().count()), (1, 1));
+        assert_eq!((expected.lanes.len(), reader.receiver.try_iter().count()), (1, 1));
     }
 }
 
@@ -139,7 +153,7 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     stranger.take_files(40).expect("they are there");
     drop((other, stranger));
     assert_eq!(sessions.state().files_free(), FILES);
-    assert!(sessions.state().files_taken.is_empty());
+    assert!(sessions.state().taken[Resource::Descriptors as usize].is_empty());
 }
 
 #[test]
@@ -172,9 +186,9 @@ fn no_caller_takes_all_memory_and_everything_comes_back() {
     let mut here = admit("127.0.0.1:9");
     here.take_memory(2 * MIB).expect("callers on this machine have no share of their own");
     assert!(here.take_memory(3 * MIB).is_err(), "but they are counted");
-    assert_eq!(sessions.state().memory.taken(), 8 * MIB);
+    assert_eq!(sessions.state().taken[Resource::Memory as usize].taken(), 8 * MIB);
     drop((one, stranger, here));
-    assert!(sessions.state().memory.is_empty());
+    assert!(sessions.state().taken[Resource::Memory as usize].is_empty());
     assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
 }
 
@@ -198,11 +212,14 @@ fn no_caller_takes_every_thread_and_everything_comes_back() {
     // A caller on this machine is not counted, whatever he has.
     let mut here = ask("127.0.0.1:9").expect("it is here");
     here.take_threads(1_000).expect("nothing is withheld from it");
-    assert_eq!(sessions.state().threads.taken(), 8);
+    assert_eq!(sessions.state().taken[Resource::Threads as usize].taken(), 8);
     stranger.take_threads(0).expect("its test is over");
-    assert_eq!(sessions.state().threads.taken(), 5);
+    assert_eq!(sessions.state().taken[Resource::Threads as usize].taken(), 5);
     drop((one, other, stranger, here));
-    assert!(sessions.state().threads.is_empty() && sessions.state().memory.is_empty());
+    assert!(
+        sessions.state().taken[Resource::Threads as usize].is_empty()
+            && sessions.state().taken[Resource::Memory as usize].is_empty()
+    );
     assert_eq!(sessions.state().files_free(), FILES);
 }
 
@@ -246,8 +263,8 @@ fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let (server, _) = listener.accept().expect("one has come");
     let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
     let seat = Seat { token, group, flow: FlowId(flow), lane };
-    let request = SeatRequest { seat, proof: None, from: HOME };
-    if sessions.attach_stream(request, server, may_wait).is_some() {
+    let request = SeatRequest { stream: server, seat, proof: None, from: HOME };
+    if sessions.attach_stream(request, may_wait).is_some() {
         return None;
     }
     let mut told = [0; 4];
@@ -405,7 +422,7 @@ fn connects(sessions: &Sessions, seat: Seat, proof: Option<Proof>, from: SocketA
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let mut client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
     let (server, _) = listener.accept().expect("one has come");
-    let waits = sessions.attach_stream(SeatRequest { seat, proof, from }, server, true);
+    let waits = sessions.attach_stream(SeatRequest { stream: server, seat, proof, from }, true);
     assert!(waits.is_none(), "who has no place there waits for none");
     let mut told = [0; 4];
     client.read_exact(&mut told).expect("it is told something");

@@ -96,17 +96,17 @@ pub(crate) trait End {
         Ok(())
     }
     /// The test's flows run since `at`; this was left open and chosen.
-    fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
+    fn started(&mut self, _at: Tick, _chosen: Vec<Substitution>) {}
     /// An interval has passed at one end.
-    fn interval(&mut self, whose: Role, interval: Box<EndInterval>);
+    fn interval(&mut self, _whose: Role, _interval: Box<EndInterval>) {}
     /// The other end says that a connection failed there, and of what.
-    fn peer_failed(&mut self, flow: FlowId, error: FlowError);
+    fn peer_failed(&mut self, _flow: FlowId, _error: FlowError) {}
     /// What one end says when all its flows are over.
-    fn report(&mut self, whose: Role, report: Box<EndReport>);
+    fn report(&mut self, _whose: Role, _report: Box<EndReport>) {}
     /// The control connection is lost and may be made anew, or is there again.
     fn away(&mut self, _is_away: bool) {}
     /// The test is over; these were its sockets.
-    fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
+    fn test_over(&mut self, _sockets: Vec<Arc<Socket>>) {}
 }
 
 /// One session at one end.
