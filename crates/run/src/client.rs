@@ -405,7 +405,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             substitutions: self.chosen,
             start_ns: started.nanos_since(self.run.began),
             duration_ns: clock::now().nanos_since(started),
-            intervals: self.pairs.into_intervals(),
+            intervals: self.pairs.intervals,
             client: self.client.map(|report| *report).unwrap_or_default(),
             server: self.peer.map(|report| *report),
             failed_there: self.failed_there,
@@ -449,7 +449,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
                 substitutions: self.chosen.clone(),
                 start_ns: started.nanos_since(self.run.began),
                 duration_ns: now.nanos_since(started),
-                intervals: self.pairs.intervals().to_vec(),
+                intervals: self.pairs.intervals.clone(),
                 client: EndReport::default(),
                 server: None,
                 failed_there: self.failed_there.clone(),
@@ -513,10 +513,7 @@ impl End for ClientEnd<'_, '_> {
     }
 
     fn interval(&mut self, whose: Role, interval: Box<EndInterval>) {
-        match whose {
-            Role::Client => self.pairs.client(*interval),
-            Role::Server => self.pairs.server(*interval),
-        }
+        self.pairs.add(whose, *interval);
         self.show_due();
         self.checkpoint();
     }

@@ -5,20 +5,15 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::id::Role;
-use pathscope_flow::{Dialogue, Event, Input};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_flow::{Event, Input};
 use pathscope_os::clock;
 
 use super::control::Control;
-use super::{Driver, End};
-use crate::error::RunError;
+use super::{Driver, End, Talk};
+use crate::paths::log::ServerIs;
 use crate::session::reconnection;
 
-impl<D> Driver<D>
-where
-    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
-    RunError: From<D::Error>,
-{
+impl<D: Talk> Driver<D> {
     /// The control connection is of no use, and another is to take its place.
     pub(super) fn reconnect(&mut self) {
         self.control.hang_up();
@@ -46,7 +41,7 @@ where
     pub(super) fn session_lost(&mut self) {
         self.journal
             .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
-        self.test.iter().for_each(|test| test.server_gone());
+        self.paths().for_each(|paths| paths.note_server(ServerIs::Gone));
     }
 
     /// Has a thread ask for the server, unless one does.

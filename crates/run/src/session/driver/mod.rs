@@ -19,7 +19,6 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
-use pathscope_modes::mode::ToldAs;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
@@ -29,11 +28,11 @@ use pathscope_peers::native;
 use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
+use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest};
 use crate::workers::placement::{GroupWorkers, Means};
-use crate::workers::worker::PeerConsent;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -109,6 +108,17 @@ pub(crate) trait End {
     fn test_over(&mut self, sockets: Vec<Arc<Socket>>);
 }
 
+/// A dialogue about our tests.
+pub(crate) trait Talk:
+    Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport, Error: Into<RunError>>
+{
+}
+
+impl<D> Talk for D where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport, Error: Into<RunError>>
+{
+}
+
 /// One session at one end.
 pub(crate) struct Driver<D> {
     pub dialogue: D,
@@ -167,11 +177,7 @@ pub(crate) enum Left {
     Ended(Result<(), RunError>),
 }
 
-impl<D> Driver<D>
-where
-    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
-    RunError: From<D::Error>,
-{
+impl<D: Talk> Driver<D> {
     /// A session over a control connection that is established.
     pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
         let waker = Waker::new()?;
@@ -237,6 +243,11 @@ where
             self.keep_time();
             self.look(end);
         }
+    }
+
+    /// What keeps the paths of the test.
+    fn paths(&self) -> impl Iterator<Item = &PathsRemote> {
+        self.test.iter().flat_map(|test| test.paths())
     }
 
     /// What there is of messages.
@@ -337,11 +348,11 @@ where
                 Output::TakeOver => self.take_over(),
                 Output::TurnAway(bytes) => self.turn_away(&bytes),
                 Output::Rejoin(credentials) => {
-                    self.test.iter().for_each(|test| test.rejoin(credentials));
+                    self.paths().for_each(|paths| paths.rejoin(credentials));
                 }
                 Output::Resumed => {
                     self.journal.step(|| "the server is back, and its flows run".to_owned());
-                    self.test.iter().for_each(|test| test.resumed());
+                    self.paths().for_each(|paths| paths.note_server(ServerIs::Back));
                 }
                 Output::Tell { group, flow, event } => {
                     if event == Event::Stop {
@@ -379,7 +390,7 @@ where
                 }
                 Output::End(result) => {
                     self.control.flush();
-                    let result = result.map_err(RunError::from);
+                    let result = result.map_err(Into::into);
                     // What went wrong here is more to the point than what the other end made of it.
                     return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
                 }
@@ -403,14 +414,12 @@ where
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
-        if self.dialogue.peer_consents() {
-            test.consent = PeerConsent::Spoken;
-        }
+        test.consents = self.dialogue.peer_consents();
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         let (sockets, workers) = ((credentials, resumed), test.workers());
         end.provide(sockets, (&test.test, &workers), &self.inbox)?;
         test.make_room();
-        let chosen = test.substitutions().to_vec();
+        let chosen = test.substitutions();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
         self.awaited = Tick::NEVER;
@@ -435,17 +444,13 @@ where
     fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
         let Some(test) = &mut self.test else { return };
-        let connections = test.connections();
         match test.start(&self.inbox, now) {
-            Ok(()) => {
-                let chosen = both_ends(self.role, test.substitutions(), &self.there);
+            Ok(told) => {
+                let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
-                self.journal.started(&connections, now);
-                if let ToldAs::Streams { receives } = test.test.plan.told_as(self.role) {
-                    self.journal.streams_started(&test.streams(), receives, now);
-                }
+                self.journal.started(&told, test.test.plan.told_as(self.role), now);
                 self.journal.step(|| "all connections are attached; the test begins".to_owned());
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));

@@ -18,10 +18,10 @@ impl RunningTest {
         if self.is_reported || !self.is_over() {
             return self.is_over();
         }
-        let Self { delivery, groups, role, .. } = self;
+        let Self { delivery, groups, .. } = self;
         let delivery = delivery.get_or_insert_with(|| Delivery::new(now));
         delivery.is_over(patience, now, || {
-            let senders = groups.iter().filter(|state| state.job.sends_bytes(*role));
+            let senders = groups.iter().filter(|state| state.sends_bytes());
             let states = senders.flat_map(GroupState::send_states);
             let whole = Progress { is_whole: true, acknowledged_bytes: 0 };
             states.fold(whole, |sum, state| Progress {
