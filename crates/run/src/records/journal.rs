@@ -104,7 +104,7 @@ impl Journal {
 }
 
 /// The part of a journal that one session writes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct SessionJournal {
     journal: Journal,
     session: String,
@@ -137,7 +137,6 @@ const UNCONFIRMED: usize = 10_000;
 const FAILED_WAITS: Duration = Duration::from_secs(3);
 
 /// A connection of the test that runs.
-#[derive(Debug)]
 struct Held {
     /// What it came to at this end, once it has ended; before that, which it is.
     facts: FlowFacts,

@@ -4,11 +4,11 @@ use std::net::TcpStream;
 use std::sync::Arc;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::Role;
 use pathscope_core::quantity::count;
-use pathscope_core::record::{FlowError, Substitution};
+use pathscope_core::record::Substitution;
 use pathscope_flow::{Credentials, Resumed};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::registry::{EndReport, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
@@ -19,7 +19,7 @@ use super::sessions::Admission;
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
-use crate::session::driver::{Driver, End, Left, Spinning};
+use crate::session::driver::{Driver, End, Left};
 use crate::stop::Stop;
 use crate::workers::placement::GroupWorkers;
 
@@ -58,7 +58,7 @@ fn log(
     let dialogue = Server::new(settings, greeting, Ok(()), random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     if limits.withheld.spinning {
-        driver.spinning = Spinning::Withheld;
+        driver.spinning = 0;
     }
     driver.keep(&admission.sessions().journal);
     let _hearing = stop.tell(driver.inbox());
@@ -172,10 +172,6 @@ impl End for ServerEnd<'_> {
             self.forget();
         }
     }
-
-    fn interval(&mut self, _: Role, _: Box<EndInterval>) {}
-
-    fn peer_failed(&mut self, _: FlowId, _: FlowError) {}
 
     fn report(&mut self, whose: Role, _: Box<EndReport>) {
         if whose == Role::Client {

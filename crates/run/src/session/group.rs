@@ -373,11 +373,7 @@ fn prepare(
 /// Whether this process may use these processors.
 fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
     let allowed = cpus::allowed();
-    match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-        Some(&cpu) => {
-            let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
-            Err(OsError::Processor { cpu, allowed: allowed.join(", ") }.into())
-        }
-        None => Ok(()),
-    }
+    let Some(&cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) else { return Ok(()) };
+    let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
+    Err(OsError::Processor { cpu, allowed: allowed.join(", ") }.into())
 }

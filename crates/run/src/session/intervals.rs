@@ -17,7 +17,6 @@ pub(crate) struct Collector {
     expected: Vec<u8>,
     pending: BTreeMap<u64, Pending>,
     next: u64,
-    newest: u64,
 }
 
 #[derive(Debug)]
@@ -55,7 +54,6 @@ impl Collector {
     /// into the next one, so that nothing is lost from the sum.
     pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, tally: &Tally) {
         let (index, is_late) = (index.max(self.next), index < self.next);
-        self.newest = self.newest.max(index);
         let workers = self.expected.len();
         let pending = self.pending.entry(index).or_insert_with(|| Pending {
             interval: EndInterval { index, ..EndInterval::default() },
@@ -81,11 +79,12 @@ impl Collector {
 
     /// The next interval that is whole.
     pub fn take(&mut self) -> Option<EndInterval> {
+        let newest = *self.pending.keys().next_back()?;
         let first = self.pending.first_entry()?;
         let is_whole =
             first.get().came.iter().zip(&self.expected).all(|(came, expected)| came >= expected);
         // One that began late, or a half that has nothing more to say, does not hold the others back.
-        let is_given_up = first.key() + 2 <= self.newest;
+        let is_given_up = first.key() + 2 <= newest;
         (is_whole || is_given_up).then(|| {
             self.next = first.key() + 1;
             first.remove().interval

@@ -16,6 +16,7 @@ use pathscope_core::stats::LatencyHistogram;
 use pathscope_engines::{Command, LaneChange};
 use pathscope_flow::{Event, GroupId, Phase};
 use pathscope_modes::end::EndedConnections;
+use pathscope_modes::flows::Begin;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, MAIN, Tally, Test};
@@ -188,13 +189,12 @@ impl RunningTest {
         inbox: &Inbox,
         now: Tick,
     ) -> Result<Vec<(FlowId, Arc<Socket>)>, RunError> {
+        let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
-            role: self.role,
-            key: SessionKey::from(self.token),
+            begin: Begin { role, key, consents: self.consents, lanes: &[] },
             start: now,
             report_every: self.test.report_every_ns,
             tells_departures: self.tells_departures,
-            consents: self.consents,
         };
         self.started = Some(Moment::now(now));
         self.collector = Collector::new(now);
@@ -207,11 +207,11 @@ impl RunningTest {
             if !state.is_probe() {
                 let facts = sockets.first().map(|socket| socket.facts());
                 self.report.caveats.extend(
-                    facts.iter().flat_map(|facts| settings::cut_buffers(self.role, &asked, facts)),
+                    facts.iter().flat_map(|facts| settings::cut_buffers(role, &asked, facts)),
                 );
                 self.report.sockets = facts;
             }
-            if state.job.told_as(self.role) != ToldAs::Nothing {
+            if state.job.told_as(role) != ToldAs::Nothing {
                 told.extend((state.group.first.0..).map(FlowId).zip(sockets.iter().cloned()));
             }
             let (group, placement) = (state.group, &state.placement);
@@ -219,7 +219,7 @@ impl RunningTest {
             let ready = ReadyGroup { group, placement, sockets, lanes, succession, setting, inbox };
             let samples = self.samples.clone().filter(|_| !state.is_probe());
             let (running, writer) = (&mut self.workers, &mut self.writer);
-            let result = state.job.run(self.role, Start { ready, samples, running, writer });
+            let result = state.job.run(role, Start { ready, samples, running, writer });
             self.collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
         }
@@ -376,7 +376,7 @@ impl RunningTest {
         self.report.elapsed_ns = now.nanos_since(self.started().unwrap_or(now));
         let flows = self.workers.get_mut(worker).map_or(0, |running| {
             running.join();
-            u64::from(running.flows.end - running.flows.start)
+            running.flows.len() as u64
         });
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return Vec::new() };
         match outcome {

@@ -158,13 +158,18 @@ pub(crate) fn claim_spinning(
     (asked, spun): (Wait, f64),
     means: Means,
 ) -> Result<Option<Places>, RunError> {
-    if placement.wait == Wait::Hybrid && means.spinning == 0 {
-        if asked == Wait::Hybrid {
+    let withheld = match placement.wait {
+        Wait::Hybrid => {
+            Some("no more threads of this end may spin so much for this session (--allow-spin)")
+        }
+        Wait::Spin => Some("no more threads of this end may spin for this session (--allow-spin)"),
+        _ => None,
+    };
+    if let Some(why) = withheld.filter(|_| means.spinning == 0) {
+        if asked == placement.wait {
             return Err(RunError::SpinsEnough);
         }
-        if spun > SPUN_SHARE {
-            let why =
-                "no more threads of this end may spin so much for this session (--allow-spin)";
+        if placement.wait == Wait::Spin || spun > SPUN_SHARE {
             sleep_instead(placement, why);
         }
     }
@@ -172,14 +177,6 @@ pub(crate) fn claim_spinning(
         return Ok(None);
     }
     if placement.workers > means.spinning {
-        if asked == Wait::Spin && means.spinning == 0 {
-            return Err(RunError::SpinsEnough);
-        }
-        if means.spinning == 0 {
-            let why = "no more threads of this end may spin for this session (--allow-spin)";
-            sleep_instead(placement, why);
-            return Ok(None);
-        }
         let why = "one session may have half of this end's processors spun on";
         let [asked, ran] = [placement.workers, means.spinning].map(|count| count.to_string());
         placement.substitutions.push(substitution("workers", &asked, &ran, why));

@@ -32,7 +32,7 @@ impl FlowVisitor for Start<'_> {
             (buffers, *writer) = (all, Some(thread));
         }
         let mut buffers = buffers.into_iter();
-        let mut cpus = plan.asks().cpus_of(setting.role).iter().copied().cycle();
+        let mut cpus = plan.asks().cpus_of(setting.begin.role).iter().copied().cycle();
         for share in shares(group.flows, placement.workers) {
             let flows = group.first.0 + share.start..group.first.0 + share.end;
             let (number, cpu) = (running.len(), cpus.next());

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
@@ -19,7 +19,6 @@ use pathscope_engines::{
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
 use pathscope_modes::mode::{Mode, Receives};
-use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
@@ -34,21 +33,12 @@ use crate::workers::placement::Placement;
 /// What all workers of a test have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
-    pub role: Role,
-    pub key: SessionKey,
+    /// What each flow begins with, but for its lanes.
+    pub begin: Begin<'static>,
     pub start: Tick,
     pub report_every: Period,
     /// Whether word is left of each flow that is replaced; else of those that fail.
     pub tells_departures: bool,
-    /// Whether the other end says of each stream of datagrams that it still wants it, and hears that said.
-    pub consents: bool,
-}
-
-impl Setting {
-    /// What a flow begins with that has these lanes.
-    fn begin(self, lanes: &[Lane]) -> Begin<'_> {
-        Begin { role: self.role, key: self.key, consents: self.consents, lanes }
-    }
 }
 
 /// Where flows come in that replace others.
@@ -167,7 +157,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     cpu.map_or(Ok(()), cpus::pin_thread)?;
                     let finished = F::run(OnEngine { engine, worker }, in_halves)?;
-                    Ok(WorkerOutcome::of(&plan, (setting.role, group.transport), finished))
+                    Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
                 }))
                 .unwrap_or(Err(EngineError::Panicked))
                 .map_err(RunError::from);
@@ -189,20 +179,19 @@ impl<M: InDocuments> NewWorker<'_, M> {
         (inbox, succession): (EngineInbox, Option<EngineSuccession<F>>),
     ) -> Worker<F> {
         let Self { ready, plan, number, .. } = *self;
-        let &ReadyGroup { group, setting, .. } = ready;
+        let &ReadyGroup { group: Group { id: group, transport, first, .. }, setting, .. } = ready;
         let lanes: Vec<Lane> = ready.lanes.iter().map(|(lane, _)| *lane).collect();
-        let begin = setting.begin(&lanes);
+        let begin = Begin { lanes: &lanes, ..setting.begin };
         let flow = |id: u32| {
-            let socket = ready.sockets.get((id - group.first.0) as usize).cloned();
+            let socket = ready.sockets.get((id - first.0) as usize).cloned();
             (F::begin(plan, FlowId(id), &begin), socket.into_iter().collect())
         };
         let Receives { batches, stamps, .. } = plan.receives();
-        let (told, notices) = (plan.clone(), ready.inbox.clone());
+        let (told, notices, role) = (plan.clone(), ready.inbox.clone(), begin.role);
         let sink = move |notice| {
-            let group = group.id;
             notices.post(match notice {
                 Notice::Phase { flow, phase, totals, .. }
-                    if !told.tells(setting.role, flow, phase, totals) =>
+                    if !told.tells(role, flow, phase, totals) =>
                 {
                     return;
                 }
@@ -217,9 +206,9 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         Worker {
             flows: self.flows.clone().map(flow).collect(),
-            shared: F::shared(plan, setting.role, samples),
+            shared: F::shared(plan, role, samples),
             terms: Terms {
-                transport: group.transport,
+                transport,
                 wait: ready.placement.wait,
                 start: setting.start,
                 begin: setting.start,
@@ -239,11 +228,11 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let (sender, successors) = channel();
         let (setting, for_new) = (self.ready.setting, self.plan.clone());
         let take_in = move |flow, socket| {
-            let machine = F::begin(&for_new, flow, &setting.begin(&[]));
+            let machine = F::begin(&for_new, flow, &setting.begin);
             // It fails only where the worker has ended, which is told.
             let _ = sender.send((machine, vec![socket]));
         };
-        let present = Arc::new(AtomicU32::new(self.flows.end - self.flows.start));
+        let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let entrance = Entrance { take_in: Box::new(take_in), present: Arc::clone(&present) };
         let (ledger, opener) = (told.ledger.clone(), told.opener.clone());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);

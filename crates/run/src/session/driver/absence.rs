@@ -63,7 +63,7 @@ impl<D: Talk> Driver<D> {
     pub(super) fn take_over(&mut self) {
         let Some(stream) = self.candidate.take() else { return };
         self.control.hang_up();
-        match Control::new(stream, self.role, self.inbox.waker().clone()) {
+        match Control::new(stream, self.role, self.inbox.waker.clone()) {
             Ok(control) => {
                 self.control = control;
                 self.journal.step(|| "the client is back on another connection".to_owned());
@@ -89,7 +89,7 @@ impl<D: Talk> Driver<D> {
         if !std::mem::take(&mut self.reconnects) {
             return;
         }
-        match Control::new(stream, self.role, self.inbox.waker().clone()) {
+        match Control::new(stream, self.role, self.inbox.waker.clone()) {
             Ok(control) => {
                 self.control = control;
                 self.dialogue.input(Input::Reconnected, clock::now());

@@ -115,15 +115,11 @@ impl<D: Talk> Driver<D> {
                 self.candidate = Some(stream);
                 self.dialogue.input(Input::Returned { attempt, received }, now);
             }
-            SessionMessage::Stop(reason) if self.stopping => {
-                // Asked twice: wait for nobody.
-                self.stop_by(now);
-                self.dialogue.input(Input::Stop(reason), now);
-            }
             SessionMessage::Stop(reason) => {
-                self.stopping = true;
+                // Who asks twice waits for nobody.
+                let is_second = std::mem::replace(&mut self.stopping, true);
+                self.stop_by(if is_second { now } else { now + STOPPING });
                 self.awaited = self.awaited.min(now + UNDELIVERED);
-                self.stop_by(now + STOPPING);
                 self.dialogue.input(Input::Stop(reason), now);
             }
         }

@@ -97,9 +97,9 @@ pub(crate) trait End {
     /// The test's flows run since `at`; this was left open and chosen.
     fn started(&mut self, at: Tick, chosen: Vec<Substitution>);
     /// An interval has passed at one end.
-    fn interval(&mut self, whose: Role, interval: Box<EndInterval>);
+    fn interval(&mut self, _whose: Role, _interval: Box<EndInterval>) {}
     /// The other end says that a connection failed there, and of what.
-    fn peer_failed(&mut self, flow: FlowId, error: FlowError);
+    fn peer_failed(&mut self, _flow: FlowId, _error: FlowError) {}
     /// What one end says when all its flows are over.
     fn report(&mut self, whose: Role, report: Box<EndReport>);
     /// The control connection is lost and may be made anew, or is there again.
@@ -123,8 +123,8 @@ impl<D> Talk for D where
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
-    /// Whether workers of its tests may spin.
-    pub spinning: Spinning,
+    /// So many workers of its tests may spin at most.
+    pub spinning: usize,
     control: Control,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
@@ -160,14 +160,6 @@ pub(crate) struct Driver<D> {
     reading: Option<MutexGuard<'static, ()>>,
 }
 
-/// Whether workers may spin for a client.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Spinning {
-    Allowed,
-    /// The operator keeps it from clients elsewhere.
-    Withheld,
-}
-
 /// How a dialogue left off.
 #[derive(Debug)]
 pub(crate) enum Left {
@@ -183,11 +175,16 @@ impl<D: Talk> Driver<D> {
         let waker = Waker::new()?;
         let control = Control::new(control, role, waker.clone())?;
         let (inbox, messages) = Inbox::new(waker);
+        // One session of a server may have half of the processors spun on, so that none keeps all from the others.
+        let spinning = match role {
+            Role::Client => usize::MAX,
+            Role::Server => (cpus::allowed().len() / 2).max(1),
+        };
         Ok(Self {
             dialogue,
             role,
-            spinning: Spinning::Allowed,
-            remote: control.remote(),
+            spinning,
+            remote: control.remote,
             control,
             reconnects: false,
             asked_at: Tick::ZERO,
@@ -427,18 +424,12 @@ impl<D: Talk> Driver<D> {
         Ok(chosen)
     }
 
-    /// What there is for the workers of this end: half of the processors where the other end is on this machine. One session
-    /// of a server may have half of them spun on at most, so that none keeps all from the others.
+    /// What there is for the workers of this end: half of the processors where the other end is on this machine.
     fn means(&self) -> Means {
         let allowed = cpus::allowed().len();
         let is_shared = self.control.is_within_one_host();
         let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
-        let spinning = match self.role {
-            Role::Client => usize::MAX,
-            Role::Server if self.spinning == Spinning::Allowed => (allowed / 2).max(1),
-            Role::Server => 0,
-        };
-        Means { cpus, spinning }
+        Means { cpus, spinning: self.spinning }
     }
 
     fn start(&mut self, end: &mut impl End) {
@@ -551,12 +542,13 @@ impl<D: Talk> Driver<D> {
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }
-        if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
-            self.abandon_at = self.moved_at + self.stalled;
-        } else if now >= self.abandon_at && !self.stopping && self.is_away {
-            // What the other end has to say is awaited, within the bounds of the dialogue.
-            self.abandon_at = now + self.stalled;
-        } else if now >= self.abandon_at {
+        if now < self.abandon_at {
+            return;
+        }
+        // What the other end has to say is awaited while it is away, within the bounds of the dialogue.
+        let last = if self.is_away { now } else { self.moved_at };
+        self.abandon_at = last + self.stalled;
+        if self.stopping || now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(|test| test.abandon());
         }
