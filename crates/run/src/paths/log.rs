@@ -14,8 +14,10 @@ use super::radio::Radio;
 /// The monitor of the paths, as its session sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct PathsRemote {
-    log: Arc<Mutex<Log>>,
-    waker: Waker,
+    /// What the monitor writes, and reads.
+    pub log: Arc<Mutex<Log>>,
+    /// What wakes it.
+    pub waker: Waker,
 }
 
 /// What happened to the server.
@@ -74,11 +76,6 @@ impl Log {
 }
 
 impl PathsRemote {
-    /// For a monitor that writes this log, and is woken so.
-    pub(crate) fn new(log: Arc<Mutex<Log>>, waker: Waker) -> Self {
-        Self { log, waker }
-    }
-
     /// The server expects every lane anew, presenting this.
     pub fn rejoin(&self, credentials: Credentials) {
         self.log().rejoins = Some(credentials);
@@ -155,7 +152,7 @@ mod tests {
     fn readings_go_into_intervals_and_changes_among_the_transitions() {
         let log = Arc::new(Mutex::new(Log::default()));
         let waker = Waker::new().expect("a waker");
-        let remote = PathsRemote::new(Arc::clone(&log), waker);
+        let remote = PathsRemote { log: Arc::clone(&log), waker };
         let says = |lane, facts, at| {
             let mut log = log.lock().expect("nobody panicked");
             log.facts_of(Lane(lane)).interface = ["eth0", "wlan0"][usize::from(lane)].to_owned();

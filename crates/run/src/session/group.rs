@@ -154,15 +154,6 @@ impl GroupState {
         self.kept().filter_map(|(_, socket)| send_state(socket))
     }
 
-    /// Writes down what the kernel has sent again since its flows were over.
-    fn count_retransmits(&self) {
-        for (flow, socket) in self.kept() {
-            if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
-                self.ledger.note_retransmits(flow, retransmits);
-            }
-        }
-    }
-
     /// The sockets of its flows, opened and made ready. This was asked of them.
     pub fn open(&mut self, asked: &Settings) -> Result<Vec<Arc<Socket>>, RunError> {
         let missing =
@@ -305,8 +296,11 @@ impl GroupState {
     pub fn report(&mut self, start: Tick, name: &dyn Fn(FlowId) -> String, into: &mut EndReport) {
         let Some(accumulator) = self.accumulator.take() else { return };
         let sends_bytes = self.sends_bytes();
-        if sends_bytes {
-            self.count_retransmits();
+        // What the kernel has sent again since its flows were over.
+        for (flow, socket) in self.kept().filter(|_| sends_bytes) {
+            if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
+                self.ledger.note_retransmits(flow, retransmits);
+            }
         }
         into.caveats.extend(self.room_caveat());
         // Not known of one, not known of all.

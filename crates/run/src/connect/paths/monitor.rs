@@ -38,7 +38,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
     poller.add(&monitor, CHANGES, Interest::INPUT)?;
     poller.add(&waker, WORD, Interest::INPUT)?;
     let log = Arc::new(Mutex::new(Log::default()));
-    let remote = PathsRemote::new(Arc::clone(&log), waker.clone());
+    let remote = PathsRemote { log: Arc::clone(&log), waker: waker.clone() };
     let (sender, arrivals) = channel();
     let monitor = PathMonitor {
         orders,

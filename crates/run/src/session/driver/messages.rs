@@ -12,13 +12,7 @@ use crate::messages::outcome::{WorkerOutcome, named};
 use crate::session::group::GroupState;
 
 impl<D: Talk> Driver<D> {
-    /// Takes all word that has been left.
-    pub(super) fn hear(&mut self, end: &mut impl End) {
-        while let Ok(word) = self.messages.receiver.try_recv() {
-            self.take(word, end);
-        }
-    }
-
+    /// Takes word that has been left.
     pub(super) fn take(&mut self, word: SessionMessage, end: &mut impl End) {
         let now = clock::now();
         match word {

@@ -233,12 +233,17 @@ impl<D: Talk> Driver<D> {
                 Ok(heard) => heard,
                 Err(error) => return Left::Ended(Err(error)),
             };
-            self.hear(end);
+            while let Ok(word) = self.messages.receiver.try_recv() {
+                self.take(word, end);
+            }
             if heard {
                 self.listen();
             }
             self.keep_time();
-            self.look(end);
+            // Whether what was sent is acknowledged is asked where it is time.
+            if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
+                self.check_over(end);
+            }
         }
     }
 
@@ -493,13 +498,6 @@ impl<D: Talk> Driver<D> {
         let until = until.min(self.test.as_deref().map_or(Tick::NEVER, RunningTest::next_look));
         let timeout = (until != Tick::NEVER).then(|| until.since(clock::now()));
         self.control.wait(timeout)
-    }
-
-    /// Asks whether what was sent is acknowledged, where it is time.
-    fn look(&mut self, end: &mut impl End) {
-        if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
-            self.check_over(end);
-        }
     }
 
     /// How long what was sent has to be acknowledged.

@@ -10,7 +10,7 @@ impl RunningTest {
     /// When to ask again; never where that need not be.
     pub fn next_look(&self) -> Tick {
         let delivery = self.delivery.as_ref().filter(|_| !self.is_reported);
-        delivery.map_or(Tick::NEVER, Delivery::next)
+        delivery.map_or(Tick::NEVER, |delivery| delivery.next)
     }
 
     /// Whether all flows are over, and what they sent has been acknowledged or is waited for no longer.
