@@ -379,7 +379,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
     fn into_findings(mut self) -> Option<Findings> {
         self.show(true);
         let duration_ns = clock::now().nanos_since(self.started?);
-        Some(Findings { duration_ns, intervals: self.pairs.into_intervals(), ..self.findings })
+        Some(Findings { duration_ns, intervals: self.pairs.intervals, ..self.findings })
     }
 
     /// Tells of the intervals that are due, and at the end of all others.
@@ -415,7 +415,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         document.duration_ns = now.nanos_since(self.run.began);
         let findings = Findings {
             duration_ns,
-            intervals: self.pairs.intervals().to_vec(),
+            intervals: self.pairs.intervals.clone(),
             client: EndReport::default(),
             server: None,
             ..self.findings.clone()
@@ -460,10 +460,7 @@ impl End for ClientEnd<'_, '_> {
     }
 
     fn interval(&mut self, whose: Role, interval: Box<EndInterval>) {
-        match whose {
-            Role::Client => self.pairs.client(*interval),
-            Role::Server => self.pairs.server(*interval),
-        }
+        self.pairs.add(whose, *interval);
         self.show(false);
         self.checkpoint();
     }

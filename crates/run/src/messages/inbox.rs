@@ -96,7 +96,8 @@ impl FlowSocket {
 #[derive(Clone, Debug)]
 pub(crate) struct Inbox {
     sender: Sender<SessionMessage>,
-    waker: Waker,
+    /// What wakes the reader.
+    pub waker: Waker,
     /// Held by the reader, too: when it is gone, only mailboxes are left.
     reader: Weak<()>,
 }
@@ -117,11 +118,6 @@ impl Inbox {
             Self { sender, waker, reader: Arc::downgrade(&reader) },
             InboxReader { receiver, _reader: reader },
         )
-    }
-
-    /// What wakes the reader.
-    pub const fn waker(&self) -> &Waker {
-        &self.waker
     }
 
     /// Whether somebody still reads.

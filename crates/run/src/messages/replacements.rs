@@ -24,11 +24,11 @@ impl Drop for OpenerRemote {
 /// What an opener is told.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Told {
-    /// This connection has ended: there is room for the next.
+    /// This connection has ended, and is closed: there is room for the next.
     Vacancy(FlowId),
     /// The flows run since then.
     Started(Tick),
-    /// Begin no more.
+    /// No further connection is to be begun.
     Stop,
 }
 
@@ -39,22 +39,8 @@ impl OpenerRemote {
         (Self { sender: Some(sender), waker }, told)
     }
 
-    /// A connection has ended, and is closed: the next may be opened.
-    pub fn vacancy(&self, flow: FlowId) {
-        self.tell(Told::Vacancy(flow));
-    }
-
-    /// The flows run.
-    pub fn started(&self, at: Tick) {
-        self.tell(Told::Started(at));
-    }
-
-    /// No further connection is begun.
-    pub fn stop(&self) {
-        self.tell(Told::Stop);
-    }
-
-    fn tell(&self, told: Told) {
+    /// Tells it.
+    pub fn tell(&self, told: Told) {
         if let Some(sender) = &self.sender {
             // It fails only where the opener has ended.
             let _ = sender.send(told);

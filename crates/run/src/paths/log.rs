@@ -1,6 +1,5 @@
 //! What happened to the paths of a test, and the hand that its session holds on their monitor. It keeps nothing itself.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use pathscope_core::Tick;
@@ -15,25 +14,10 @@ use super::radio::Radio;
 /// The monitor of the paths, as its session sees it.
 #[derive(Clone, Debug)]
 pub(crate) struct PathsRemote {
-    log: Arc<Mutex<Log>>,
-    waker: Waker,
-    word: Arc<MonitorMessage>,
-}
-
-/// What the session tells the monitor of its paths.
-#[derive(Debug, Default)]
-pub(crate) struct MonitorMessage {
-    /// Nothing more is kept.
-    pub is_stopped: AtomicBool,
-    /// The server expects every lane anew, presenting this.
-    rejoins: Mutex<Option<Credentials>>,
-}
-
-impl MonitorMessage {
-    /// What lanes are to present that come in anew; nothing where none is to.
-    pub fn rejoins(&self) -> MutexGuard<'_, Option<Credentials>> {
-        self.rejoins.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+    /// What the monitor writes, and reads.
+    pub log: Arc<Mutex<Log>>,
+    /// What wakes it.
+    pub waker: Waker,
 }
 
 /// What happened to the server.
@@ -43,69 +27,58 @@ pub(crate) enum ServerIs {
     Back,
 }
 
-/// What happened to the paths so far.
+/// What happened to the paths so far, and what their monitor is told.
 #[derive(Debug, Default)]
 pub(crate) struct Log {
+    /// Nothing more is to be kept.
+    pub is_stopped: bool,
+    /// What lanes are to present that come in anew, since the server expects every one; nothing where none is to.
+    pub rejoins: Option<Credentials>,
     /// By lane.
     facts: Vec<PathFacts>,
     /// By lane, as far as there are any.
     radios: Vec<Radio>,
-    transitions: Vec<Happening>,
+    transitions: Vec<(Tick, Transition)>,
     omitted: u64,
     /// Whether the server is gone, and how often it was back after that.
     is_gone: bool,
     resumptions: u64,
 }
 
-/// Something that happened to a path.
-#[derive(Clone, Debug)]
-pub(crate) struct Happening {
-    pub at: Tick,
-    pub lane: Option<Lane>,
-    pub interface: String,
-    pub what: &'static str,
-    pub why: String,
-}
-
 impl Log {
-    pub fn add(&mut self, happening: Happening) {
-        if self.transitions.len() < TRANSITIONS_TOLD {
-            self.transitions.push(happening);
-        } else {
+    /// Something happened to a path, or to all.
+    pub fn add(
+        &mut self,
+        at: Tick,
+        lane: Option<Lane>,
+        interface: String,
+        (what, why): (&str, String),
+    ) {
+        if self.transitions.len() >= TRANSITIONS_TOLD {
             self.omitted += 1;
+            return;
         }
+        let (path, what) = (lane.map(|lane| lane.0), what.to_owned());
+        self.transitions.push((at, Transition { at_ns: 0, path, interface, what, why }));
     }
 
     pub fn facts_of(&mut self, lane: Lane) -> &mut PathFacts {
-        if self.facts.len() <= lane.index() {
-            self.facts.resize_with(lane.index() + 1, PathFacts::default);
-        }
-        &mut self.facts[lane.index()]
+        of_lane(&mut self.facts, lane)
     }
 
     /// A path's radio says this now; `None`: it says nothing, or is none.
     pub fn radio_says(&mut self, lane: Lane, facts: Option<WirelessFacts>, at: Tick) {
-        if self.radios.len() <= lane.index() {
-            self.radios.resize_with(lane.index() + 1, Radio::default);
-        }
-        let changes = self.radios[lane.index()].says(facts);
-        let interface = self.facts_of(lane).interface.clone();
-        for change in changes {
-            let (what, why, interface) = (change.what, change.why, interface.clone());
-            self.add(Happening { at, lane: Some(lane), interface, what, why });
+        for change in of_lane(&mut self.radios, lane).says(facts) {
+            let interface = self.facts_of(lane).interface.clone();
+            self.add(at, Some(lane), interface, (change.what, change.why));
         }
     }
 }
 
 impl PathsRemote {
-    /// For a monitor that writes this log, is woken so, and is told so.
-    pub(crate) fn new(log: Arc<Mutex<Log>>, waker: Waker, word: Arc<MonitorMessage>) -> Self {
-        Self { log, waker, word }
-    }
-
     /// The server expects every lane anew, presenting this.
     pub fn rejoin(&self, credentials: Credentials) {
-        *self.word.rejoins() = Some(credentials);
+        self.log().rejoins = Some(credentials);
         self.waker.wake();
     }
 
@@ -121,32 +94,28 @@ impl PathsRemote {
         if was_gone == log.is_gone {
             return;
         }
-        let (at, interface, why) = (clock::now(), String::new(), why.to_owned());
-        log.add(Happening { at, lane: None, interface, what, why });
+        log.add(clock::now(), None, String::new(), (what, why.to_owned()));
         log.resumptions += u64::from(is == ServerIs::Back);
     }
 
     /// What the radio of each path says now, by their places.
     pub fn radios(&self) -> Vec<Option<WirelessFacts>> {
-        self.log().radios.iter().map(|radio| radio.now().cloned()).collect()
+        self.log().radios.iter().map(|radio| radio.now.clone()).collect()
     }
 
     /// Nothing more is kept. All that is known of the paths; times are told since `start`.
     pub fn stop(&self, start: Tick) -> PathsSeen {
-        self.word.is_stopped.store(true, Ordering::Release);
+        let mut log = self.log();
+        log.is_stopped = true;
         self.waker.wake();
-        let log = self.log();
-        let transition = |happening: &Happening| Transition {
-            at_ns: happening.at.nanos_since(start),
-            path: happening.lane.map(|lane| lane.0),
-            interface: happening.interface.clone(),
-            what: happening.what.to_owned(),
-            why: happening.why.clone(),
+        let since_start = |(at, transition): &(Tick, Transition)| Transition {
+            at_ns: at.nanos_since(start),
+            ..transition.clone()
         };
         PathsSeen {
             facts: log.facts.clone(),
-            wireless: log.radios.iter().map(Radio::report).collect(),
-            transitions: log.transitions.iter().map(transition).collect(),
+            wireless: log.radios.iter().map(|radio| radio.tally.report()).collect(),
+            transitions: log.transitions.iter().map(since_start).collect(),
             transitions_omitted: log.omitted,
             resumptions: log.resumptions,
         }
@@ -155,6 +124,14 @@ impl PathsRemote {
     fn log(&self) -> MutexGuard<'_, Log> {
         self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What a list by lane has for one, which may be the first to ask.
+fn of_lane<T: Default>(list: &mut Vec<T>, lane: Lane) -> &mut T {
+    if list.len() <= lane.index() {
+        list.resize_with(lane.index() + 1, T::default);
+    }
+    &mut list[lane.index()]
 }
 
 #[cfg(test)]
@@ -175,7 +152,7 @@ mod tests {
     fn readings_go_into_intervals_and_changes_among_the_transitions() {
         let log = Arc::new(Mutex::new(Log::default()));
         let waker = Waker::new().expect("a waker");
-        let remote = PathsRemote::new(Arc::clone(&log), waker, Arc::default());
+        let remote = PathsRemote { log: Arc::clone(&log), waker };
         let says = |lane, facts, at| {
             let mut log = log.lock().expect("nobody panicked");
             log.facts_of(Lane(lane)).interface = ["eth0", "wlan0"][usize::from(lane)].to_owned();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_core::record::WirelessFacts;
-use pathscope_modes::paths::{WirelessChange, WirelessReport, WirelessTally};
+use pathscope_modes::paths::{WirelessChange, WirelessTally};
 use pathscope_os::clock;
 use pathscope_os::wireless::Observer;
 
@@ -47,8 +47,10 @@ impl Radios {
 /// One path's radio.
 #[derive(Debug, Default)]
 pub(crate) struct Radio {
-    tally: WirelessTally,
-    now: Option<WirelessFacts>,
+    /// As it was over the test.
+    pub tally: WirelessTally,
+    /// As it is, where the driver says so.
+    pub now: Option<WirelessFacts>,
 }
 
 impl Radio {
@@ -57,15 +59,5 @@ impl Radio {
         let changes = facts.as_ref().map(|facts| self.tally.saw(facts));
         self.now = facts;
         changes.unwrap_or_default()
-    }
-
-    /// As it is, where the driver says so.
-    pub fn now(&self) -> Option<&WirelessFacts> {
-        self.now.as_ref()
-    }
-
-    /// As it was over the test.
-    pub fn report(&self) -> Option<WirelessReport> {
-        self.tally.report()
     }
 }

@@ -61,15 +61,14 @@ fn disagreement(role: Option<Role>, own: &FlowFacts, there: Totals) -> Option<Fl
 
 /// What is to be said of a connection that ended well here and of which the other end says nothing.
 pub(crate) fn unconfirmed(peer: Peer) -> FlowError {
-    if peer == Peer::Left {
+    let (kind, text) = if peer == Peer::Left {
         let text = "it is not known how it ended at the other end: the run was stopped before that had said";
-        return FlowError { kind: FlowErrorKind::Unconfirmed, text: text.to_owned(), errno: None };
-    }
-    FlowError {
-        kind: FlowErrorKind::Network,
-        text: "the session was lost before the other end said what it received".to_owned(),
-        errno: None,
-    }
+        (FlowErrorKind::Unconfirmed, text)
+    } else {
+        let text = "the session was lost before the other end said what it received";
+        (FlowErrorKind::Network, text)
+    };
+    FlowError { kind, text: text.to_owned(), errno: None }
 }
 
 #[cfg(test)]

@@ -16,8 +16,9 @@ use pathscope_core::journal::{
     Connection, Ended, Entry, KernelView, Status, Step, Stream, StreamStatus, Trouble,
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
-use pathscope_flow::{Group, Phase, Totals};
+use pathscope_flow::{Group, Totals};
 use pathscope_modes::load::ConnectionEnd;
+use pathscope_modes::mode::ToldAs;
 use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
@@ -103,28 +104,24 @@ impl Journal {
 }
 
 /// The part of a journal that one session writes.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct SessionJournal {
     journal: Journal,
     session: String,
     ended: Ended,
     /// Segments that connections which have ended sent again.
     retransmits: Option<u64>,
-    token: Option<Token>,
+    /// What is tested, at which end, and under which token.
+    test: Option<(Plan, Role, Token)>,
     started: Tick,
-    /// What is tested.
-    plan: Option<Plan>,
-    /// Whether a test with connections runs.
-    is_running: bool,
-    /// Of a test of streams: whether this end receives them.
-    receives_streams: Option<bool>,
+    /// What of the test that runs is told one by one; nothing before it runs.
+    told_as: ToldAs,
     /// Connections of the test that runs and have not ended, or whose end is not confirmed yet.
     connections: HashMap<FlowId, Held>,
     /// Of those that ended well, how many have waited for the other end's word.
     waiting: usize,
     /// Those that failed here and wait for it, in order.
     failed: VecDeque<(FlowId, Tick)>,
-    role: Option<Role>,
     peer: Peer,
     /// Whether the other end says of each connection that failed there why.
     tells_failures: bool,
@@ -140,32 +137,19 @@ const UNCONFIRMED: usize = 10_000;
 const FAILED_WAITS: Duration = Duration::from_secs(3);
 
 /// A connection of the test that runs.
-#[derive(Debug)]
 struct Held {
+    /// What it came to at this end, once it has ended; before that, which it is.
     facts: FlowFacts,
     /// When its data could begin: those that follow others begin later than the test.
     since: Tick,
+    /// When it ended at this end.
+    until: Option<Tick>,
     /// Whoever runs it closes it: its port may be wanted for the next.
     socket: Weak<Socket>,
-    /// What it came to at this end, and when.
-    own: Option<(FlowFacts, Tick)>,
     /// What it came to at the other.
     peer: Option<PeerEnd>,
     /// What the kernel had sent again when this end reported.
     retransmits: Option<u64>,
-}
-
-impl Held {
-    /// What it came to at this end, once; with what the kernel has sent again since. All that this end says of a connection
-    /// is from one reading: that of its report, once there is one.
-    fn take_own(&mut self) -> Option<(FlowFacts, Tick)> {
-        let (mut facts, at) = self.own.take()?;
-        let latest = self.retransmits.or_else(|| tcp_facts(&*self.socket.upgrade()?)?.retransmits);
-        if let Some(tcp) = &mut facts.tcp {
-            tcp.retransmits = tcp.retransmits.max(latest);
-        }
-        Some((facts, at))
-    }
 }
 
 impl SessionJournal {
@@ -176,12 +160,11 @@ impl SessionJournal {
 
     /// A step of the session.
     pub fn step(&self, text: impl FnOnce() -> String) {
-        if !self.journal.wants().steps {
-            return;
+        if self.journal.wants().steps {
+            self.write(clock::now(), |at_ns, session| {
+                Entry::Step(Box::new(Step { at_ns, text: text(), session }))
+            });
         }
-        self.journal.write(clock::now(), |at_ns| {
-            Entry::Step(Box::new(Step { at_ns, text: text(), session: self.session.clone() }))
-        });
     }
 
     /// What could not be kept, so far.
@@ -191,18 +174,17 @@ impl SessionJournal {
 
     /// The connections of a test are about to be made, under this token.
     pub fn expect(&mut self, token: Token, (role, tells_failures): (Role, bool), test: &Test) {
-        self.token = Some(token);
-        self.role = Some(role);
-        self.plan = Some(test.plan.clone());
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
-        self.peer = if says { Peer::Awaited } else { Peer::Silent };
-        self.tells_failures = tells_failures;
-        self.waiting = 0;
-        self.failed.clear();
-        self.connections.clear();
-        self.is_running = false;
-        self.receives_streams = None;
+        let session = std::mem::take(&mut self.session);
+        *self = Self {
+            ended: self.ended,
+            retransmits: self.retransmits,
+            test: Some((test.plan.clone(), role, token)),
+            peer: if says { Peer::Awaited } else { Peer::Silent },
+            tells_failures,
+            ..Self::new(self.journal.clone(), session)
+        };
     }
 
     /// Whether anybody reads what is written.
@@ -210,87 +192,63 @@ impl SessionJournal {
         self.journal.is_kept()
     }
 
-    /// A test's connections begin to move data.
-    pub fn started(&mut self, connections: &[(FlowId, Arc<Socket>)], at: Tick) {
-        if !self.is_kept() || connections.is_empty() {
+    /// A test's flows begin to move data: these are told one by one, each as it is said.
+    pub fn started(&mut self, flows: &[(FlowId, Arc<Socket>)], told_as: ToldAs, at: Tick) {
+        if !self.is_kept() || flows.is_empty() {
             return;
         }
-        (self.started, self.is_running) = (at, true);
-        for (flow, socket) in connections {
+        (self.started, self.told_as) = (at, told_as);
+        let streams = flows.len() as u64;
+        for (flow, socket) in flows {
             self.opened(*flow, socket, at);
         }
-        self.status(at, &StreamStatus::default());
-    }
-
-    /// A test's streams begin, which this end receives or not.
-    pub fn streams_started(&mut self, streams: &[(FlowId, Arc<Socket>)], receives: bool, at: Tick) {
-        if !self.is_kept() || streams.is_empty() {
-            return;
-        }
-        (self.started, self.receives_streams) = (at, Some(receives));
-        for (flow, socket) in streams {
-            let [local, remote] = addresses(socket);
-            let facts = FlowFacts { flow: *flow, local, remote, ..FlowFacts::default() };
-            self.tell_stream(Entry::StreamOpened, Stream { facts, ..Stream::default() }, at);
-        }
-        let streams = streams.len() as u64;
-        self.stream_status(at, &StreamStatus { streams, ..StreamStatus::default() });
+        self.status(at, &StreamStatus { streams, ..StreamStatus::default() });
     }
 
     /// These streams are over, now or at the time beside each.
     pub fn streams_over(&self, streams: &[(Option<Tick>, Stream)], now: Tick) {
         for (at, stream) in streams {
-            self.tell_stream(Entry::StreamClosed, stream.clone(), at.unwrap_or(now));
+            let connection_id = self.id_of(stream.facts.flow);
+            let facts = FlowFacts { connection_id, ..stream.facts.clone() };
+            let stream = Stream { facts, ..stream.clone() };
+            self.tell_stream(Entry::StreamClosed, stream, at.unwrap_or(now));
         }
     }
 
     fn tell_stream(&self, entry: fn(Box<Stream>) -> Entry, stream: Stream, at: Tick) {
-        let (Some(receives), Some(token)) = (self.receives_streams, self.token) else { return };
-        let id = connection_id(token, stream.facts.flow).to_string();
-        let facts = FlowFacts { connection_id: Some(id), ..stream.facts };
-        let (time_ns, session) = (at.nanos_since(self.started), self.session.clone());
-        self.journal.write(at, |at_ns| {
-            entry(Box::new(Stream { at_ns, time_ns, receives, facts, session, ..stream }))
+        let ToldAs::Streams { receives } = self.told_as else { return };
+        let time_ns = at.nanos_since(self.started);
+        self.write(at, |at_ns, session| {
+            entry(Box::new(Stream { at_ns, time_ns, receives, session, ..stream }))
         });
     }
 
-    fn stream_status(&self, at: Tick, status: &StreamStatus) {
-        let Some(receives) = self.receives_streams.filter(|_| self.journal.wants().status) else {
-            return;
-        };
-        let session = self.session.clone();
-        self.journal.write(at, |at_ns| {
-            Entry::StreamStatus(Box::new(StreamStatus {
-                at_ns,
-                receives,
-                session,
-                ..status.clone()
-            }))
-        });
-    }
-
-    /// A connection begins to move data.
+    /// A flow begins to move data.
     pub fn opened(&mut self, flow: FlowId, socket: &Arc<Socket>, at: Tick) {
-        let Some(token) = self.token.filter(|_| self.is_running) else { return };
-        let [local, remote] = addresses(socket);
-        let facts = FlowFacts {
-            flow,
-            connection_id: Some(connection_id(token, flow).to_string()),
-            local,
-            remote,
-            ..FlowFacts::default()
-        };
+        if self.told_as == ToldAs::Nothing {
+            return;
+        }
+        let ([local, remote], connection_id) = (addresses(socket), self.id_of(flow));
+        let facts = FlowFacts { flow, connection_id, local, remote, ..FlowFacts::default() };
+        if self.told_as != ToldAs::Connections {
+            let stream = Stream { facts, ..Stream::default() };
+            return self.tell_stream(Entry::StreamOpened, stream, at);
+        }
         self.tell(Entry::Opened, facts.clone(), (at, at));
-        let socket = Arc::downgrade(socket);
-        self.connections.insert(
-            flow,
-            Held { facts, since: at, socket, own: None, peer: None, retransmits: None },
-        );
+        let (since, socket) = (at, Arc::downgrade(socket));
+        let held = Held { facts, since, until: None, socket, peer: None, retransmits: None };
+        self.connections.insert(flow, held);
+    }
+
+    /// What names a flow at both ends alike.
+    fn id_of(&self, flow: FlowId) -> Option<String> {
+        let (_, _, token) = self.test.as_ref()?;
+        Some(connection_id(*token, flow).to_string())
     }
 
     /// A connection that was to follow another was not made.
     pub fn not_made(&self, flow: FlowId, why: &str) {
-        if self.is_running {
+        if self.told_as == ToldAs::Connections {
             self.journal.trouble(Some(self.session.clone()), format!("flow {flow}: {why}"));
         }
     }
@@ -302,17 +260,68 @@ impl SessionJournal {
         self.is_over(FlowFacts { connection_id, local, remote, ..facts }, at);
     }
 
-    /// A connection is in a new phase.
-    pub fn phase(
+    /// A connection has ended. Of one that is known to have, this says nothing new.
+    pub fn ended(&mut self, flow: FlowId, totals: Totals, at: Tick, error: Option<FlowError>) {
+        let held = self.connections.get(&flow).filter(|held| held.until.is_none());
+        let Some(held) = held else { return };
+        let facts = FlowFacts {
+            sent_bytes: totals.sent,
+            received_bytes: totals.received,
+            error,
+            tcp: held.socket.upgrade().and_then(|socket| tcp_facts(&socket)),
+            ..held.facts.clone()
+        };
+        self.is_over(facts, at);
+    }
+
+    /// A worker is over: whatever of these connections was still under way is so no more.
+    pub fn connections_over<'a>(
         &mut self,
-        flow: FlowId,
-        phase: Phase,
-        totals: Totals,
-        at: Tick,
-        error: Option<FlowError>,
+        connections: impl Iterator<Item = &'a ConnectionEnd>,
+        now: Tick,
     ) {
-        if phase.is_over() {
-            self.close(flow, totals, at, error);
+        for end in connections {
+            self.ended(end.flow, end.totals, end.ended_at.unwrap_or(now), end.error.clone());
+        }
+    }
+
+    /// A connection has ended here. Its row is written when the other end has confirmed it, or will not.
+    fn is_over(&mut self, facts: FlowFacts, at: Tick) {
+        let (flow, has_failed) = (facts.flow, facts.error.is_some());
+        let Some(held) = self.connections.get_mut(&flow) else { return };
+        (held.facts, held.until) = (facts, Some(at));
+        let says = match self.peer {
+            Peer::Awaited | Peer::Heard => true,
+            Peer::Silent => has_failed && self.tells_failures,
+            Peer::Gone | Peer::Left => false,
+        };
+        let peer = held.peer.take();
+        if says && peer.is_none() {
+            if has_failed {
+                self.failed.push_back((flow, at));
+            } else {
+                self.await_word();
+            }
+            return;
+        }
+        let (role, state) = (self.role(), self.peer);
+        self.write_end(flow, |facts| match peer {
+            Some(peer) => error_of_both(role, facts, &peer),
+            // What ended well has no word of the other end, where that says nothing any more.
+            None => facts
+                .error
+                .clone()
+                .or_else(|| matches!(state, Peer::Gone | Peer::Left).then(|| unconfirmed(state))),
+        });
+    }
+
+    /// One more that ended well waits for the other end's word.
+    fn await_word(&mut self) {
+        self.waiting += 1;
+        if self.peer == Peer::Awaited && self.waiting > UNCONFIRMED {
+            // It says nothing of connections, whatever it might: these rows stand for themselves.
+            self.peer = Peer::Silent;
+            self.write_unconfirmed(|facts| facts.error.clone());
         }
     }
 
@@ -323,14 +332,12 @@ impl SessionJournal {
         if matches!(self.peer, Peer::Awaited | Peer::Heard) {
             self.peer = peer;
         }
-        self.write_unconfirmed(&mut |facts| {
-            facts.error.clone().or_else(|| Some(unconfirmed(peer)))
-        });
+        self.write_unconfirmed(|facts| facts.error.clone().or_else(|| Some(unconfirmed(peer))));
     }
 
     /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
     pub fn reported(&mut self, report: &EndReport) {
-        let told = self.plan.as_ref().map(|plan| report.connections(plan));
+        let told = self.test.as_ref().map(|(plan, ..)| report.connections(plan));
         for told in told.unwrap_or_default() {
             let held = self.connections.get_mut(&told.flow);
             if let (Some(held), Some(tcp)) = (held, &told.tcp) {
@@ -344,10 +351,13 @@ impl SessionJournal {
         if self.peer == Peer::Awaited {
             self.peer = Peer::Heard;
         }
+        let role = self.role();
         let Some(held) = self.connections.get_mut(&flow) else { return };
-        held.peer = Some(PeerEnd { totals, failure });
-        if let Some((facts, at)) = held.take_own() {
-            self.is_over(facts, at);
+        let peer = PeerEnd { totals, failure };
+        if held.until.is_some() {
+            self.write_end(flow, |facts| error_of_both(role, facts, &peer));
+        } else {
+            held.peer = Some(peer);
         }
         if self.connections.is_empty() {
             self.write_last();
@@ -358,61 +368,32 @@ impl SessionJournal {
     pub fn peer_reported(&mut self, report: &EndReport) {
         // One of another version says nothing of single connections: its report does, of the first.
         let has_heard = std::mem::take(&mut self.peer) == Peer::Heard;
-        let role = self.role;
-        let told = self.plan.as_ref().map(|plan| report.connections(plan).to_vec());
+        let role = self.role();
+        let told = self.test.as_ref().map(|(plan, ..)| report.connections(plan));
         let told = told.unwrap_or_default();
-        self.write_unconfirmed(
-            &mut |facts| match told.iter().find(|there| there.flow == facts.flow) {
-                Some(there) => {
-                    let (sent, received) = (there.sent_bytes, there.received_bytes);
-                    let failure = there.error.clone();
-                    let peer = PeerEnd { totals: Totals { sent, received }, failure };
-                    error_of_both(role, facts, &peer)
-                }
-                None => facts.error.clone().or_else(|| has_heard.then(|| unconfirmed(Peer::Gone))),
-            },
-        );
+        self.write_unconfirmed(|facts| match told.iter().find(|there| there.flow == facts.flow) {
+            Some(there) => {
+                let totals = Totals { sent: there.sent_bytes, received: there.received_bytes };
+                error_of_both(role, facts, &PeerEnd { totals, failure: there.error.clone() })
+            }
+            None => facts.error.clone().or_else(|| has_heard.then(|| unconfirmed(Peer::Gone))),
+        });
     }
 
-    /// Writes the rows of connections that have ended here and were not confirmed, each with what `judge` says.
-    fn write_unconfirmed(&mut self, judge: &mut dyn FnMut(&FlowFacts) -> Option<FlowError>) {
-        let waiting = self.connections.iter().filter(|(_, held)| held.own.is_some());
-        let mut waiting: Vec<FlowId> = waiting.map(|(&flow, _)| flow).collect();
-        waiting.sort_unstable();
-        for flow in waiting {
-            let Some(mut held) = self.connections.remove(&flow) else { continue };
-            let Some((facts, at)) = held.take_own() else { continue };
-            let error = judge(&facts);
-            self.write_end(FlowFacts { error, ..facts }, (held.since, at));
-        }
-        self.write_last();
-    }
-
-    /// A worker is over: whatever of these connections was still under way is so no more.
-    pub fn connections_over<'a>(
-        &mut self,
-        connections: impl Iterator<Item = &'a ConnectionEnd>,
-        now: Tick,
-    ) {
-        for end in connections {
-            self.close(end.flow, end.totals, end.ended_at.unwrap_or(now), end.error.clone());
-        }
+    fn role(&self) -> Option<Role> {
+        self.test.as_ref().map(|&(_, role, _)| role)
     }
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
-        let status = self.plan.as_ref().and_then(|plan| interval.status(plan));
+        let status = self.test.as_ref().and_then(|(plan, ..)| interval.status(plan));
         let Some(status) = status else { return };
         let at = self.started.plus_nanos(interval.end_ns);
-        self.stream_status(at, &status);
-        if !self.is_running {
-            return;
-        }
         self.write_last();
         self.write_failed(clock::now());
         // The row that ends a file says how all connections ended.
         let is_waiting = !self.connections.is_empty()
-            && self.connections.values().all(|held| held.own.is_some());
+            && self.connections.values().all(|held| held.until.is_some());
         if is_waiting {
             self.last = Some((at, status));
         } else {
@@ -426,60 +407,15 @@ impl SessionJournal {
         }
     }
 
-    fn close(&mut self, flow: FlowId, totals: Totals, at: Tick, error: Option<FlowError>) {
-        let Some(held) = self.connections.get(&flow).filter(|held| held.own.is_none()) else {
-            return;
-        };
-        let facts = FlowFacts {
-            sent_bytes: totals.sent,
-            received_bytes: totals.received,
-            error,
-            tcp: held.socket.upgrade().and_then(|socket| tcp_facts(&socket)),
-            ..held.facts.clone()
-        };
-        self.is_over(facts, at);
-    }
-
-    /// A connection has ended here. Its row is written when the other end has confirmed it, or will not.
-    fn is_over(&mut self, mut facts: FlowFacts, at: Tick) {
-        let (flow, has_failed) = (facts.flow, facts.error.is_some());
-        let Some(held) = self.connections.get_mut(&flow) else { return };
-        let says = match self.peer {
-            Peer::Awaited | Peer::Heard => true,
-            Peer::Silent => has_failed && self.tells_failures,
-            Peer::Gone | Peer::Left => false,
-        };
-        if says && held.peer.is_none() {
-            held.own = Some((facts, at));
-            if has_failed {
-                self.failed.push_back((flow, at));
-            } else {
-                self.await_word();
-            }
-            return;
+    /// Writes the rows of connections that have ended here and were not confirmed, each with what `judge` says.
+    fn write_unconfirmed(&mut self, judge: impl Fn(&FlowFacts) -> Option<FlowError>) {
+        let waiting = self.connections.iter().filter(|(_, held)| held.until.is_some());
+        let mut waiting: Vec<FlowId> = waiting.map(|(&flow, _)| flow).collect();
+        waiting.sort_unstable();
+        for flow in waiting {
+            self.write_end(flow, &judge);
         }
-        let (peer, since) = (held.peer.take(), held.since);
-        self.connections.remove(&flow);
-        facts.error = match peer {
-            Some(peer) => error_of_both(self.role, &facts, &peer),
-            None => facts.error.or_else(|| self.unsaid()),
-        };
-        self.write_end(facts, (since, at));
-    }
-
-    /// What there is to say of a connection that ended well, where the other end says nothing any more.
-    fn unsaid(&self) -> Option<FlowError> {
-        matches!(self.peer, Peer::Gone | Peer::Left).then(|| unconfirmed(self.peer))
-    }
-
-    /// One more that ended well waits for the other end's word.
-    fn await_word(&mut self) {
-        self.waiting += 1;
-        if self.peer == Peer::Awaited && self.waiting > UNCONFIRMED {
-            // It says nothing of connections, whatever it might: these rows stand for themselves.
-            self.peer = Peer::Silent;
-            self.write_unconfirmed(&mut |facts| facts.error.clone());
-        }
+        self.write_last();
     }
 
     /// Writes the rows of connections that failed here some time before, and of which the other end has said nothing.
@@ -487,19 +423,27 @@ impl SessionJournal {
         while let Some(&(flow, _)) = self.failed.front().filter(|(_, at)| *at + FAILED_WAITS <= now)
         {
             self.failed.pop_front();
-            let held = self.connections.remove(&flow);
-            if let Some(Held { since, own: Some((facts, at)), .. }) = held {
-                self.write_end(facts, (since, at));
-            }
+            self.write_end(flow, |facts| facts.error.clone());
         }
     }
 
-    fn write_end(&mut self, facts: FlowFacts, lasted: (Tick, Tick)) {
+    /// Writes the row of a connection that has ended here, with the error that `judge` finds; once. It says what the kernel
+    /// has sent again since, too: all that this end says of a connection is from one reading, that of its report, once there
+    /// is one.
+    fn write_end(&mut self, flow: FlowId, judge: impl FnOnce(&FlowFacts) -> Option<FlowError>) {
+        let Some(Held { mut facts, since, until: Some(at), socket, retransmits, .. }) =
+            self.connections.remove(&flow)
+        else {
+            return;
+        };
+        let latest = retransmits.or_else(|| tcp_facts(&*socket.upgrade()?)?.retransmits);
+        if let Some(tcp) = &mut facts.tcp {
+            tcp.retransmits = tcp.retransmits.max(latest);
+        }
+        facts.error = judge(&facts);
         self.ended.count(facts.error.as_ref());
-        let retransmits = facts.tcp.and_then(|tcp| tcp.retransmits);
-        self.retransmits =
-            [self.retransmits, retransmits].into_iter().flatten().reduce(u64::saturating_add);
-        self.tell(Entry::Closed, facts, lasted);
+        self.retransmits = sum(self.retransmits, facts.tcp.and_then(|tcp| tcp.retransmits));
+        self.tell(Entry::Closed, facts, (since, at));
     }
 
     /// Of a connection that has lasted from one time to another, the other being now.
@@ -510,8 +454,8 @@ impl SessionJournal {
         (since, at): (Tick, Tick),
     ) {
         let time_ns = at.nanos_since(since);
-        self.journal.write(at, |at_ns| {
-            entry(Box::new(Connection { at_ns, time_ns, facts, session: self.session.clone() }))
+        self.write(at, |at_ns, session| {
+            entry(Box::new(Connection { at_ns, time_ns, facts, session }))
         });
     }
 
@@ -519,29 +463,45 @@ impl SessionJournal {
         if !self.journal.wants().status {
             return;
         }
-        self.journal.write(at, |at_ns| {
-            let open = self.connections.values().take(ASKED);
-            let views: Vec<KernelView> = open
-                .filter_map(|held| tcp_facts(&*held.socket.upgrade()?))
-                .map(|tcp| KernelView::of(&tcp))
-                .collect();
-            let mut tcp = KernelView::of_all(&views);
-            tcp.retransmits = [tcp.retransmits, self.retransmits]
-                .into_iter()
-                .flatten()
-                .reduce(u64::saturating_add);
-            Entry::Status(Box::new(Status {
-                at_ns,
-                length_ns: status.length_ns,
-                sent_bytes: status.sent_bytes,
-                received_bytes: status.received_bytes,
-                in_flight: self.connections.len() as u64,
-                ended: self.ended,
-                tcp,
-                session: self.session.clone(),
-            }))
-        });
+        match self.told_as {
+            ToldAs::Nothing => {}
+            ToldAs::Streams { receives } => self.write(at, |at_ns, session| {
+                Entry::StreamStatus(Box::new(StreamStatus {
+                    at_ns,
+                    receives,
+                    session,
+                    ..status.clone()
+                }))
+            }),
+            ToldAs::Connections => self.write(at, |at_ns, session| {
+                let open = self.connections.values().take(ASKED);
+                let tcp = open.filter_map(|held| tcp_facts(&*held.socket.upgrade()?));
+                let views: Vec<KernelView> = tcp.map(|tcp| KernelView::of(&tcp)).collect();
+                let mut tcp = KernelView::of_all(&views);
+                tcp.retransmits = sum(tcp.retransmits, self.retransmits);
+                Entry::Status(Box::new(Status {
+                    at_ns,
+                    length_ns: status.length_ns,
+                    sent_bytes: status.sent_bytes,
+                    received_bytes: status.received_bytes,
+                    in_flight: self.connections.len() as u64,
+                    ended: self.ended,
+                    tcp,
+                    session,
+                }))
+            }),
+        }
     }
+
+    /// Writes something down that happened then, with the session that it is of.
+    fn write(&self, at: Tick, entry: impl FnOnce(u64, String) -> Entry) {
+        self.journal.write(at, |at_ns| entry(at_ns, self.session.clone()));
+    }
+}
+
+/// Both, as far as they are known.
+fn sum(one: Option<u64>, other: Option<u64>) -> Option<u64> {
+    [one, other].into_iter().flatten().reduce(u64::saturating_add)
 }
 
 #[cfg(test)]

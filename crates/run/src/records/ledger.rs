@@ -29,7 +29,7 @@ pub(crate) struct Ledger(Arc<Mutex<Page>>);
 struct Page {
     connections: Connections,
     /// Of flows that run and may be told one by one: the kernel forgets them with the connection.
-    addresses: HashMap<FlowId, Addresses>,
+    begun: HashMap<FlowId, Begun>,
     /// The first of those that still send. Whoever runs them closes them: they are held for a look alone, under the lock
     /// that each takes as it departs, so that a port is free when its flow is gone.
     watched: Vec<(FlowId, Weak<Socket>)>,
@@ -37,26 +37,15 @@ struct Page {
     progress: Progress,
 }
 
-#[derive(Debug)]
-struct Addresses {
-    local: Option<SocketAddr>,
-    remote: Option<SocketAddr>,
-    /// Held until the flow is written down as over.
-    _attended: Option<Attended>,
-}
-
-impl Addresses {
-    fn both(&self) -> [Option<SocketAddr>; 2] {
-        [self.local, self.remote]
-    }
-}
+/// A flow's own address and the other end's; and its place, held until the flow is written down as over.
+type Begun = ([Option<SocketAddr>; 2], Option<Attended>);
 
 impl Ledger {
     /// A flow begins on this connection.
     pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, attended: Option<Attended>) {
-        let (local, remote) = (socket.local_addr().ok(), socket.peer_addr().ok());
+        let addresses = [socket.local_addr().ok(), socket.peer_addr().ok()];
         let mut page = self.page();
-        page.addresses.insert(flow, Addresses { local, remote, _attended: attended });
+        page.begun.insert(flow, (addresses, attended));
         if page.watched.len() < FLOWS_WATCHED {
             page.watched.push((flow, Arc::downgrade(socket)));
         }
@@ -96,8 +85,7 @@ impl Ledger {
         is_wanted: bool,
     ) -> Option<FlowFacts> {
         let (is_reset, error) = (end.is_reset, end.error.map(named));
-        let (mut page, held) = self.page_without(end.flow);
-        let addresses = held.as_ref().map(Addresses::both).unwrap_or_default();
+        let (mut page, (addresses, _attended)) = self.page_without(end.flow);
         let tcp = || tcp_of(is_reset, sockets.first());
         page.connections.depart(ConnectionEnd { error, ..end }, addresses, is_wanted, tcp)
     }
@@ -105,8 +93,7 @@ impl Ledger {
     /// A flow has ended together with all others: its rate follows when all are known.
     pub fn end(&self, end: ConnectionEnd, socket: Option<&Arc<Socket>>) {
         let is_reset = end.is_reset;
-        let (mut page, held) = self.page_without(end.flow);
-        let addresses = held.as_ref().map(Addresses::both).unwrap_or_default();
+        let (mut page, (addresses, _attended)) = self.page_without(end.flow);
         page.connections.end(end, addresses, || tcp_of(is_reset, socket));
     }
 
@@ -130,17 +117,17 @@ impl Ledger {
     }
 
     /// Connections that have ended so far: those that ended well, and those that failed.
-    pub fn ended(&self) -> (u64, u64) {
+    pub fn ended(&self) -> [u64; 2] {
         let report = &self.page().connections.report;
-        (report.completed, report.failed)
+        [report.completed, report.failed]
     }
 
     /// The page without a flow that is over, and what was held of it.
-    fn page_without(&self, flow: FlowId) -> (MutexGuard<'_, Page>, Option<Addresses>) {
+    fn page_without(&self, flow: FlowId) -> (MutexGuard<'_, Page>, Begun) {
         let mut page = self.page();
         page.watched.retain(|&(watched, _)| watched != flow);
-        let held = page.addresses.remove(&flow);
-        (page, held)
+        let begun = page.begun.remove(&flow);
+        (page, begun.unwrap_or_default())
     }
 
     fn page(&self) -> MutexGuard<'_, Page> {

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::record::{StoodStill, Stretch};
+use pathscope_modes::registry::Plan;
 use pathscope_os::{clock, cpus};
 
 /// From one look to the next.
@@ -36,9 +37,14 @@ fn process() -> MutexGuard<'static, Lookout> {
 pub(crate) struct Watched(u64);
 
 impl Watched {
-    /// A test that starts now, for which a stretch counts from so long on. None where the system gives no thread: then
-    /// nobody looks.
-    pub fn begin(start: Tick, seen_from_ns: u64) -> Option<Self> {
+    /// A test of a plan that starts now. None where the system gives no thread: then nobody looks.
+    pub fn begin(start: Tick, plan: &Plan) -> Option<Self> {
+        // A single late one of those is their longest.
+        let seen_from_ns = if plan.is_of_times() {
+            StoodStill::SEEN_FROM_BY_PINGS_NS
+        } else {
+            StoodStill::SEEN_FROM_NS
+        };
         let mut process = process();
         if !process.has_thread {
             let thread = std::thread::Builder::new().name("lookout".to_owned());
@@ -122,24 +128,6 @@ impl Account {
     }
 }
 
-/// What a process did since an earlier look.
-#[derive(Clone, Copy, Debug)]
-struct Since {
-    /// Of the time, how much it ran, or would have.
-    ran_ns: u64,
-    /// Whether it is known how long the thread that looks waited for a processor.
-    is_whole: bool,
-}
-
-impl Since {
-    fn of(now: Account, before: Account) -> Self {
-        let since = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
-        let used = since(now.used_ns, before.used_ns);
-        let waited = since(now.waited_ns, before.waited_ns);
-        Self { ran_ns: used.max(waited).unwrap_or(0), is_whole: waited.is_some() }
-    }
-}
-
 impl Lookout {
     const fn new() -> Self {
         Self {
@@ -160,10 +148,13 @@ impl Lookout {
     /// It woke. Where this process ran meanwhile, or was ready to and had no processor, only this thread was late, or a
     /// processor is what it lacked.
     fn woke(&mut self, now: Tick, account: Account) {
-        let since = Since::of(account, std::mem::replace(&mut self.account, account));
+        let before = std::mem::replace(&mut self.account, account);
         let due = std::mem::replace(&mut self.due, now + EVERY);
-        if since.ran_ns < now.nanos_since(due) / 2 {
-            self.tests.values_mut().for_each(|test| test.missed(due, now, since.is_whole));
+        let since = |now: Option<u64>, before: Option<u64>| Some(now?.saturating_sub(before?));
+        let used = since(account.used_ns, before.used_ns);
+        let waited = since(account.waited_ns, before.waited_ns);
+        if used.max(waited).unwrap_or(0) < now.nanos_since(due) / 2 {
+            self.tests.values_mut().for_each(|test| test.missed(due, now, waited.is_some()));
         }
     }
 
@@ -227,6 +218,9 @@ impl Standstill {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::quantity::Frequency;
+    use pathscope_modes::latency::LatencyPlan;
+
     use super::*;
 
     const SECOND_NS: u64 = 1_000_000_000;
@@ -363,7 +357,8 @@ mod tests {
 
     #[test]
     fn a_test_that_is_let_go_is_forgotten() {
-        let watched = Watched::begin(clock::now(), StoodStill::SEEN_FROM_NS).expect("a thread");
+        let plan = Plan::Latency(LatencyPlan::probe(Frequency(100)));
+        let watched = Watched::begin(clock::now(), &plan).expect("a thread");
         let number = watched.0;
         assert!(process().tests.contains_key(&number) && process().has_thread);
         drop(watched);

@@ -135,41 +135,40 @@ pub(crate) struct SampleWriter {
     dropped: Arc<AtomicU64>,
 }
 
-/// What the writer came to.
-#[derive(Debug)]
-struct Written {
-    samples: u64,
-    /// Why no more was written, and how many rows there are.
-    error: Option<(String, u64)>,
-}
+/// How many samples the writer took; or why no more was written, and how many rows there are.
+type Written = Result<u64, Unwritten>;
+
+type Unwritten = (String, u64);
 
 impl SampleWriter {
     /// Waits until all is written, as long as that may take, and says what is not. To be called when the
     /// buffer is gone.
     pub fn finish(self) -> Option<Caveat> {
         let file = named(&self.path);
-        let Ok(written) = self.outcome.recv_timeout(FINISH_WITHIN) else {
-            let text = format!(
-                "what was to be written to {file} had not been taken {} s after the end: samples are missing",
-                FINISH_WITHIN.as_secs()
-            );
-            return Some(Caveat::new(RunCaveat::SamplesUnwritten, text));
+        let unwritten = |text| Some(Caveat::new(RunCaveat::SamplesUnwritten, text));
+        let samples = match self.outcome.recv_timeout(FINISH_WITHIN) {
+            Ok(Ok(samples)) => samples,
+            Ok(Err((error, rows))) => {
+                let kept = match rows {
+                    0 => "none is in it".to_owned(),
+                    1 => "the first row alone is in it".to_owned(),
+                    rows => format!("the first {} rows are in it", count(rows)),
+                };
+                return unwritten(format!("cannot write samples to {file}: {error}; {kept}"));
+            }
+            Err(_) => {
+                return unwritten(format!(
+                    "what was to be written to {file} had not been taken {} s after the end: samples are missing",
+                    FINISH_WITHIN.as_secs()
+                ));
+            }
         };
-        if let Some((error, rows)) = written.error {
-            let kept = match rows {
-                0 => "none is in it".to_owned(),
-                1 => "the first row alone is in it".to_owned(),
-                rows => format!("the first {} rows are in it", count(rows)),
-            };
-            let text = format!("cannot write samples to {file}: {error}; {kept}");
-            return Some(Caveat::new(RunCaveat::SamplesUnwritten, text));
-        }
         let dropped = self.dropped.load(Ordering::Relaxed);
         (dropped > 0).then(|| {
             let text = format!(
                 "{} of {} samples are not in {file}: they came faster than it was written",
                 count(dropped),
-                count(written.samples + dropped)
+                count(samples + dropped)
             );
             Caveat::new(RunCaveat::SamplesDropped, text)
         })
@@ -188,9 +187,7 @@ fn write_all<R: SampleRows>(
     let mut text = Vec::new();
     for (worker, mut block) in blocks {
         block.iter().for_each(|sample| own.add(&mut text, sample, start));
-        if let Err(error) = rows.write(&head, &text) {
-            return Written { samples: written, error: Some((error, rows.rows)) };
-        }
+        rows.write(&head, &text)?;
         written += block.len() as u64;
         text.clear();
         block.clear();
@@ -198,31 +195,28 @@ fn write_all<R: SampleRows>(
         let _ = spent[worker].send(block);
     }
     // Where no block came, the head is still to be written.
-    let error = rows.write(&head, b"").err().map(|error| (error, rows.rows));
-    Written { samples: written, error }
+    rows.write(&head, b"")?;
+    Ok(written)
 }
 
 impl RowFile {
     /// Writes whole rows, behind the head if they are the first.
-    fn write(&mut self, head: &str, text: &[u8]) -> Result<(), String> {
-        if let Some(error) = &self.broken {
-            return Err(error.clone());
+    fn write(&mut self, head: &str, text: &[u8]) -> Result<(), Unwritten> {
+        if self.broken.is_none() {
+            self.broken = self.try_to_write(head, text).err().map(|error| explain(&error));
         }
-        let result = self.begin(head).and_then(|()| {
-            let result = self.file.write_rows(text);
-            self.rows += *result.as_ref().unwrap_or_else(|unwritten| &unwritten.rows);
-            result.map_err(|unwritten| unwritten.error)
-        });
-        result.map(drop).map_err(|error| self.broken.insert(explain(&error)).clone())
+        self.broken.clone().map_or(Ok(()), |error| Err((error, self.rows)))
     }
 
-    /// Empties the file and writes the head, once.
-    fn begin(&mut self, head: &str) -> std::io::Result<()> {
-        if std::mem::replace(&mut self.is_begun, true) {
-            return Ok(());
+    /// The file is emptied before the head is written.
+    fn try_to_write(&mut self, head: &str, text: &[u8]) -> std::io::Result<()> {
+        if !std::mem::replace(&mut self.is_begun, true) {
+            self.file.empty()?;
+            self.file.write_rows(head.as_bytes()).map_err(|unwritten| unwritten.error)?;
         }
-        self.file.empty()?;
-        self.file.write_rows(head.as_bytes()).map(drop).map_err(|unwritten| unwritten.error)
+        let result = self.file.write_rows(text);
+        self.rows += *result.as_ref().unwrap_or_else(|unwritten| &unwritten.rows);
+        result.map(drop).map_err(|unwritten| unwritten.error)
     }
 }
 
@@ -345,7 +339,7 @@ mod tests {
     fn rows_that_are_missing_are_a_caveat() {
         let finished = |dropped| {
             let (done, outcome) = mpsc::channel();
-            done.send(Written { samples: 4_096, error: None }).expect("it is held");
+            done.send(Ok(4_096)).expect("it is held");
             let dropped = Arc::new(AtomicU64::new(dropped));
             SampleWriter { path: PathBuf::from("rows.csv"), outcome, dropped }.finish()
         };

@@ -20,7 +20,7 @@ use super::sessions::Admission;
 use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
-use crate::session::driver::{Driver, End, Left, Spinning};
+use crate::session::driver::{Driver, End, Left};
 use crate::stop::Stop;
 use crate::workers::placement::GroupWorkers;
 
@@ -41,7 +41,7 @@ pub(super) fn run(
     let dialogue = Server::new(settings, greeting, Ok(()), random::bytes()?, clock::now());
     let mut driver = Driver::new(dialogue, Role::Server, control)?;
     if limits.withheld.spinning {
-        driver.spinning = Spinning::Withheld;
+        driver.spinning = 0;
     }
     driver.keep(&admission.sessions.settings.journal);
     let _hearing = stop.tell(driver.inbox());

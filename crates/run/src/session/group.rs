@@ -11,7 +11,7 @@ use pathscope_core::sending::SendState;
 use pathscope_flow::{Event, Group, Transport};
 use pathscope_modes::flows::AtEnd;
 use pathscope_modes::load::FLOWS_TOLD;
-use pathscope_modes::mode::DatagramSockets;
+use pathscope_modes::mode::{DatagramSockets, ToldAs};
 use pathscope_modes::registry::{Accumulator, EndReport, Plan, Test};
 use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
@@ -24,11 +24,10 @@ use crate::findings::RunCaveat;
 use crate::messages::attendance::Attended;
 use crate::messages::inbox::FlowSocket;
 use crate::messages::outcome::WorkerOutcome;
-use crate::messages::replacements::OpenerRemote;
+use crate::messages::replacements::{OpenerRemote, Told};
 use crate::paths::log::PathsRemote;
 use crate::records::ledger::Ledger;
 use crate::workers::placement::{self, Means, Placement, Places};
-use crate::workers::shares::ReadyGroup;
 use crate::workers::worker::{RunningWorker, Succession};
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
@@ -41,10 +40,10 @@ const LEAST_DATAGRAM_ROOM: usize = 256 << 10;
 const FAILED_AHEAD: usize = 1_024;
 
 /// A group before, while and after it runs.
-#[derive(Debug)]
 pub(crate) struct GroupState {
     pub group: Group,
     pub job: Plan,
+    role: Role,
     pub placement: Placement,
     /// Held as long as the flows may run.
     _places: [Option<Places>; 2],
@@ -55,30 +54,27 @@ pub(crate) struct GroupState {
     pub lanes: BTreeMap<Lane, FlowSocket>,
     /// At the client: what keeps the paths of a flow that roams.
     pub paths: Option<PathsRemote>,
-    pub workers_running: usize,
     /// What its flows come to; taken when this end reports.
     pub accumulator: Option<Accumulator>,
     /// Room asked for in each socket that receives datagrams, and the least that one was granted.
     room_bytes: Option<(u64, u64)>,
-    /// Datagrams that the sockets of these flows dropped.
-    pub socket_drops: Option<u64>,
+    /// Datagrams that the sockets of these flows dropped, by worker that is over.
+    socket_drops: Vec<Option<u64>>,
     /// How far the kernel's stamps can be trusted, where they were asked for.
-    pub stamps: Option<StampFacts>,
-    /// Whether a worker of several has said what its sockets dropped.
-    has_drops: bool,
-    pub error: Option<FlowError>,
+    stamps: Option<StampFacts>,
+    error: Option<FlowError>,
     /// Where goodput flows are written down as they end.
     pub ledger: Ledger,
     /// At the client: what opens connections that follow others.
     pub opener: Option<OpenerRemote>,
     /// Of flows that are replaced, those that the other end stopped before their time: word of them may
     /// come before their connections.
-    pub totals: HashMap<FlowId, u64>,
+    totals: HashMap<FlowId, u64>,
     /// The same of those that failed at the other end before their time.
     failed_there: HashSet<FlowId>,
     /// The last of those that followed others.
     newest: Option<FlowId>,
-    pub is_stopped: bool,
+    is_stopped: bool,
     has_lanes: bool,
 }
 
@@ -86,6 +82,16 @@ impl GroupState {
     /// Whether these are probes beside the plan's own flows.
     pub fn is_probe(&self) -> bool {
         is_probe(self.group)
+    }
+
+    /// Whether its flows are connections that are told one by one.
+    pub fn tells_connections(&self) -> bool {
+        self.job.told_as(self.role) == ToldAs::Connections
+    }
+
+    /// Whether this end sends a load on them.
+    pub fn sends_bytes(&self) -> bool {
+        self.job.sends_bytes(self.role)
     }
 
     pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
@@ -96,18 +102,17 @@ impl GroupState {
         Ok(Self {
             group,
             job,
+            role,
             placement,
             _places: places,
             sockets: Vec::new(),
             opened: Vec::new(),
             lanes: BTreeMap::new(),
             paths: None,
-            workers_running: 0,
             accumulator: Some(accumulator),
             room_bytes: None,
-            socket_drops: None,
+            socket_drops: Vec::new(),
             stamps: None,
-            has_drops: false,
             error: None,
             ledger: Ledger::default(),
             opener: None,
@@ -121,42 +126,48 @@ impl GroupState {
 
     /// Its flows are about to come.
     pub fn make_room(&mut self) {
-        self.sockets = vec![None; self.group.flows as usize];
+        let seats = if self.group.roams { 0 } else { self.group.flows };
+        self.sockets = vec![None; seats as usize];
     }
 
-    /// How the first sockets stand that are kept until both ends have reported: those of the flows that are told.
-    pub fn send_states(&self) -> impl Iterator<Item = SendState> {
-        self.opened.iter().take(FLOWS_TOLD as usize).filter_map(|socket| send_state(socket))
-    }
-
-    /// Writes down what the kernel has sent again since its flows were over.
-    pub fn count_retransmits(&self) {
-        let flows = (self.group.first.0..).map(FlowId).zip(&self.opened).take(FLOWS_TOLD as usize);
-        for (flow, socket) in flows {
-            if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
-                self.ledger.note_retransmits(flow, retransmits);
-            }
+    /// A flow that the test waits for to begin has its socket. Whether there was a place for it.
+    pub fn seat(&mut self, flow: FlowId, socket: FlowSocket, attended: Option<Attended>) -> bool {
+        let tells = self.tells_connections();
+        let index = flow.0.checked_sub(self.group.first.0);
+        let slot = index.and_then(|index| self.sockets.get_mut(index as usize));
+        let Some(slot @ None) = slot else { return false };
+        // Once it is reset, the kernel does not tell any more where it went.
+        if let (true, FlowSocket::Open(socket)) = (tells, &socket) {
+            self.ledger.begin(flow, socket, attended);
         }
+        *slot = Some(socket);
+        true
     }
 
-    /// Everything that its workers need at this end. This was asked of its sockets.
-    pub fn ready(&mut self, role: Role, asked: &Settings) -> Result<ReadyGroup, RunError> {
+    /// The sockets of flows that are told, as far as they are kept until both ends have reported.
+    fn kept(&self) -> impl Iterator<Item = (FlowId, &Arc<Socket>)> {
+        (self.group.first.0..).map(FlowId).zip(&self.opened).take(FLOWS_TOLD as usize)
+    }
+
+    /// How those stand.
+    pub fn send_states(&self) -> impl Iterator<Item = SendState> {
+        self.kept().filter_map(|(_, socket)| send_state(socket))
+    }
+
+    /// The sockets of its flows, opened and made ready. This was asked of them.
+    pub fn open(&mut self, asked: &Settings) -> Result<Vec<Arc<Socket>>, RunError> {
         let missing =
             || RunError::Attach { flow: self.group.first.0, why: "it has no socket".to_owned() };
-        if self.group.roams {
-            return self.ready_to_roam(asked);
-        }
         let sockets =
             self.sockets.iter().map(|socket| socket.as_ref().ok_or_else(missing)?.open(asked));
         let sockets: Vec<Arc<Socket>> = sockets.collect::<Result<_, _>>()?;
-        let replaces = self.group.replaces();
-        if replaces {
+        if self.group.replaces() {
             // Whoever runs them closes them as they end.
             self.sockets = Vec::new();
         } else {
             self.opened.clone_from(&sockets);
         }
-        if let Some(wanted) = self.job.datagram_sockets(role) {
+        if let Some(wanted) = self.job.datagram_sockets(self.role) {
             self.room_bytes = prepare(wanted, &sockets)?;
         } else if self.group.transport == Transport::Datagram
             && asked.receive_buffer_bytes.is_none()
@@ -167,30 +178,19 @@ impl GroupState {
                 let _ = socket.enlarge_receive_buffer(bytes);
             }
         }
-        Ok(ReadyGroup {
-            group: self.group,
-            job: self.job.clone(),
-            placement: self.placement.clone(),
-            sockets,
-            lanes: Vec::new(),
-            samples: None,
-            succession: replaces
-                .then(|| Succession { ledger: self.ledger.clone(), opener: self.opener.clone() }),
-        })
+        Ok(sockets)
     }
 
-    fn ready_to_roam(&mut self, asked: &Settings) -> Result<ReadyGroup, RunError> {
-        let lanes = std::mem::take(&mut self.lanes);
-        let open = |(lane, socket): (Lane, FlowSocket)| Ok((lane, self.open_lane(&socket, asked)?));
-        Ok(ReadyGroup {
-            group: self.group,
-            job: self.job.clone(),
-            placement: self.placement.clone(),
-            sockets: Vec::new(),
-            lanes: lanes.into_iter().map(open).collect::<Result<_, RunError>>()?,
-            samples: None,
-            succession: None,
-        })
+    /// Those of the lanes that have come, where they roam.
+    pub fn open_lanes(&mut self, asked: &Settings) -> Result<Vec<(Lane, Arc<Socket>)>, RunError> {
+        let lanes = std::mem::take(&mut self.lanes).into_iter();
+        lanes.map(|(lane, socket)| Ok((lane, self.open_lane(&socket, asked)?))).collect()
+    }
+
+    /// Who hears of the end of its flows, where they are replaced.
+    pub fn succession(&self) -> Option<Succession> {
+        let (ledger, opener) = (self.ledger.clone(), self.opener.clone());
+        self.group.replaces().then_some(Succession { ledger, opener })
     }
 
     /// The socket of a lane that roams, with room for datagrams that wait.
@@ -234,13 +234,13 @@ impl GroupState {
         self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.
         if self.is_stopped {
-            worker.tell(Some(flow), Event::Stop);
+            worker.remote.tell(Some(flow), Event::Stop);
         }
         if let Some(&total) = self.totals.get(&flow) {
-            worker.tell(Some(flow), Event::PeerTotal(total));
+            worker.remote.tell(Some(flow), Event::PeerTotal(total));
         }
         if self.failed_there.remove(&flow) {
-            worker.tell(Some(flow), Event::PeerFailed);
+            worker.remote.tell(Some(flow), Event::PeerFailed);
         }
     }
 
@@ -259,7 +259,7 @@ impl GroupState {
             }
             (None, Event::Stop) => {
                 self.is_stopped = true;
-                self.opener.iter().for_each(OpenerRemote::stop);
+                self.opener.iter().for_each(|opener| opener.tell(Told::Stop));
             }
             _ => {}
         }
@@ -287,30 +287,29 @@ impl GroupState {
                 self.ledger.end(end, socket.as_ref());
             }
         }
-        self.socket_drops = added(self.socket_drops, outcome.socket_drops, self.has_drops);
-        self.has_drops = true;
+        self.socket_drops.push(outcome.socket_drops);
         self.stamps = self.stamps.take().or(outcome.stamps);
         self.error = self.error.take().or(outcome.error);
     }
 
     /// Puts what its flows came to into what this end says, once; `name` names a flow at both ends alike.
-    pub fn report(
-        &mut self,
-        (role, start): (Role, Tick),
-        name: &dyn Fn(FlowId) -> String,
-        into: &mut EndReport,
-    ) {
+    pub fn report(&mut self, start: Tick, name: &dyn Fn(FlowId) -> String, into: &mut EndReport) {
         let Some(accumulator) = self.accumulator.take() else { return };
-        let sends_bytes = self.job.sends_bytes(role);
-        if sends_bytes {
-            self.count_retransmits();
+        let sends_bytes = self.sends_bytes();
+        // What the kernel has sent again since its flows were over.
+        for (flow, socket) in self.kept().filter(|_| sends_bytes) {
+            if let Some(retransmits) = tcp_facts(socket).and_then(|tcp| tcp.retransmits) {
+                self.ledger.note_retransmits(flow, retransmits);
+            }
         }
-        into.caveats.extend(self.room_caveat(role));
+        into.caveats.extend(self.room_caveat());
+        // Not known of one, not known of all.
+        let drops = self.socket_drops.iter().copied().reduce(|sum, more| Some(sum? + more?));
         let end = AtEnd {
             start,
             connections: self.ledger.take(),
             sending: sends_bytes.then(|| self.ledger.take_seen()),
-            socket_drops: self.socket_drops,
+            socket_drops: drops.flatten(),
             receive_buffer_bytes: self.room_bytes.map(|(_, granted)| granted),
             stamps: self.stamps.take(),
             error: self.error.take(),
@@ -327,10 +326,10 @@ impl GroupState {
     }
 
     /// Where the size was left to us and the kernel granted less. Of what the user asked for is told elsewhere.
-    fn room_caveat(&self, role: Role) -> Option<Caveat> {
+    fn room_caveat(&self) -> Option<Caveat> {
         let asked = self.job.asks().sockets.and_then(|sockets| sockets.receive_buffer_bytes);
         let (wanted, granted) = self.room_bytes.filter(|(wanted, granted)| granted < wanted)?;
-        let cut = || buffer_cut(role, ("receive", "net.core.rmem_max"), (wanted, granted));
+        let cut = || buffer_cut(self.role, ("receive", "net.core.rmem_max"), (wanted, granted));
         asked.is_none().then(cut)
     }
 }
@@ -365,19 +364,10 @@ fn prepare(
     Ok(room)
 }
 
-/// The drops of one worker more; not known of one, not known of all.
-fn added(sum: Option<u64>, more: Option<u64>, has_sum: bool) -> Option<u64> {
-    if has_sum { Some(sum? + more?) } else { more }
-}
-
 /// Whether this process may use these processors.
 fn check_cpus(cpus: &[u32]) -> Result<(), RunError> {
     let allowed = cpus::allowed();
-    match cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-        Some(&cpu) => {
-            let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
-            Err(OsError::Processor { cpu, allowed: allowed.join(", ") }.into())
-        }
-        None => Ok(()),
-    }
+    let Some(&cpu) = cpus.iter().find(|cpu| !allowed.contains(cpu)) else { return Ok(()) };
+    let allowed: Vec<String> = allowed.iter().map(u32::to_string).collect();
+    Err(OsError::Processor { cpu, allowed: allowed.join(", ") }.into())
 }

@@ -3,20 +3,20 @@
 use std::collections::BTreeMap;
 
 use pathscope_core::Tick;
+use pathscope_core::id::Role;
 use pathscope_modes::document::Interval;
 use pathscope_modes::registry::{EndInterval, Tally};
 
 /// Intervals of this end under construction. An interval is whole when every worker that still runs has
 /// made all its reports of it: one, or one for each half of flows that run in halves. One that lacks a
 /// report is given up on when another worker is two ahead.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Collector {
     start: Tick,
     /// Per worker: the reports it makes of each interval; none when it is over.
     expected: Vec<u8>,
     pending: BTreeMap<u64, Pending>,
     next: u64,
-    newest: u64,
 }
 
 #[derive(Debug)]
@@ -40,16 +40,20 @@ impl Pending {
 }
 
 impl Collector {
-    /// For workers that make so many reports of each interval, from the start of the test.
-    pub fn new(start: Tick, expected: Vec<u8>) -> Self {
-        Self { start, expected, pending: BTreeMap::new(), next: 0, newest: 0 }
+    /// From the start of the test.
+    pub fn new(start: Tick) -> Self {
+        Self { start, ..Self::default() }
+    }
+
+    /// Further workers run, which make so many reports of each interval.
+    pub fn expect(&mut self, workers: impl Iterator<Item = u8>) {
+        self.expected.extend(workers);
     }
 
     /// Adds what a worker did in an interval. What comes after its interval was given up on is counted
     /// into the next one, so that nothing is lost from the sum.
     pub fn add(&mut self, worker: usize, index: u64, start: Tick, end: Tick, tally: &Tally) {
         let (index, is_late) = (index.max(self.next), index < self.next);
-        self.newest = self.newest.max(index);
         let workers = self.expected.len();
         let pending = self.pending.entry(index).or_insert_with(|| Pending {
             interval: EndInterval { index, ..EndInterval::default() },
@@ -75,11 +79,12 @@ impl Collector {
 
     /// The next interval that is whole.
     pub fn take(&mut self) -> Option<EndInterval> {
+        let newest = *self.pending.keys().next_back()?;
         let first = self.pending.first_entry()?;
         let is_whole =
             first.get().came.iter().zip(&self.expected).all(|(came, expected)| came >= expected);
         // One that began late, or a half that has nothing more to say, does not hold the others back.
-        let is_given_up = first.key() + 2 <= self.newest;
+        let is_given_up = first.key() + 2 <= newest;
         (is_whole || is_given_up).then(|| {
             self.next = first.key() + 1;
             first.remove().interval
@@ -91,22 +96,18 @@ impl Collector {
 /// without it, and completed in the document if it still comes.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
-    intervals: Vec<Interval>,
+    /// All of them so far.
+    pub intervals: Vec<Interval>,
     shown: usize,
 }
 
 impl Pairs {
-    /// The client's end of an interval.
-    pub fn client(&mut self, interval: EndInterval) {
-        if let Some(slot) = self.slot(interval.index) {
-            slot.client = Some(interval);
-        }
-    }
-
-    /// The server's end of an interval.
-    pub fn server(&mut self, interval: EndInterval) {
-        if let Some(slot) = self.slot(interval.index) {
-            slot.server = Some(interval);
+    /// One end of an interval.
+    pub fn add(&mut self, whose: Role, interval: EndInterval) {
+        let Some(slot) = self.slot(interval.index) else { return };
+        match whose {
+            Role::Client => slot.client = Some(interval),
+            Role::Server => slot.server = Some(interval),
         }
     }
 
@@ -125,16 +126,6 @@ impl Pairs {
     /// Those that were not shown.
     pub fn rest(&self) -> &[Interval] {
         self.intervals.get(self.shown..).unwrap_or_default()
-    }
-
-    /// All of them so far.
-    pub fn intervals(&self) -> &[Interval] {
-        &self.intervals
-    }
-
-    /// All of them.
-    pub fn into_intervals(self) -> Vec<Interval> {
-        self.intervals
     }
 
     /// Intervals come nearly in order: a number far ahead is not believed.
@@ -160,13 +151,20 @@ mod tests {
         Tally::Goodput(Box::new(GoodputInterval { sent_bytes: 0, received_bytes }))
     }
 
+    /// For workers that make so many reports of each interval.
+    fn collector(start: Tick, reports: &[u8]) -> Collector {
+        let mut collector = Collector::new(start);
+        collector.expect(reports.iter().copied());
+        collector
+    }
+
     fn at(seconds: u64) -> Tick {
         Tick::from_nanos(seconds * 1_000_000_000)
     }
 
     #[test]
     fn an_interval_is_whole_when_all_workers_have_reported_it() {
-        let mut collector = Collector::new(at(10), vec![1, 1]);
+        let mut collector = collector(at(10), &[1, 1]);
         collector.add(0, 0, at(10), at(11), &part(5));
         assert_eq!(collector.take(), None);
         collector.add(1, 0, at(10), at(11), &part(7));
@@ -178,7 +176,7 @@ mod tests {
     #[test]
     fn an_interval_is_as_long_as_its_parts_are() {
         let milliseconds = |time: u64| Tick::from_nanos(time * 1_000_000);
-        let mut collector = Collector::new(at(0), vec![1, 1]);
+        let mut collector = collector(at(0), &[1, 1]);
         collector.add(0, 0, at(0), milliseconds(1_000), &part(100));
         collector.add(1, 0, at(0), milliseconds(1_500), &part(150));
         let whole = collector.take().expect("both have reported");
@@ -191,7 +189,7 @@ mod tests {
 
     #[test]
     fn flows_in_halves_report_twice() {
-        let mut collector = Collector::new(at(0), vec![2]);
+        let mut collector = collector(at(0), &[2]);
         collector.add(0, 0, at(0), at(1), &part(5));
         collector.add(0, 1, at(1), at(2), &part(6));
         assert_eq!(collector.take(), None);
@@ -203,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_lags_holds_nobody_back_and_loses_nothing() {
-        let mut collector = Collector::new(at(0), vec![1, 1]);
+        let mut collector = collector(at(0), &[1, 1]);
         (0..4).for_each(|index| collector.add(0, index, at(index), at(index + 1), &part(10)));
         let mut sum = 0;
         let mut seen = Vec::new();
@@ -223,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_is_over_is_not_waited_for() {
-        let mut collector = Collector::new(at(0), vec![1, 1]);
+        let mut collector = collector(at(0), &[1, 1]);
         collector.add(0, 0, at(0), at(1), &part(5));
         collector.worker_over(1);
         assert!(collector.take().is_some());
@@ -233,13 +231,13 @@ mod tests {
     fn a_silent_other_end_does_not_hold_the_rows_back() {
         let of = |index| EndInterval { index, ..EndInterval::default() };
         let mut pairs = Pairs::default();
-        pairs.client(of(0));
+        pairs.add(Role::Client, of(0));
         assert!(pairs.take_shown().is_none());
-        pairs.client(of(1));
-        pairs.client(of(2));
+        pairs.add(Role::Client, of(1));
+        pairs.add(Role::Client, of(2));
         assert_eq!(pairs.take_shown().map(|interval| interval.index), Some(0));
         assert!(pairs.take_shown().is_none());
-        pairs.server(of(1));
+        pairs.add(Role::Server, of(1));
         assert_eq!(pairs.take_shown().map(|interval| interval.index), Some(1));
         assert_eq!(pairs.rest().len(), 1);
     }
@@ -247,7 +245,7 @@ mod tests {
     #[test]
     fn a_number_far_ahead_is_not_believed() {
         let mut pairs = Pairs::default();
-        pairs.server(EndInterval { index: u64::MAX, ..EndInterval::default() });
-        assert!(pairs.into_intervals().is_empty());
+        pairs.add(Role::Server, EndInterval { index: u64::MAX, ..EndInterval::default() });
+        assert!(pairs.intervals.is_empty());
     }
 }

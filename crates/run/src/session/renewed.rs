@@ -15,32 +15,24 @@ pub(crate) fn caveat(renewals: Renewals, is_whole: bool) -> Option<Caveat> {
         made => format!("was made anew {} times", count(made.into())),
     };
     // Of a run that failed, the last of it may never have come through.
-    let again = if is_whole {
-        "; what was said on it was said again, so that no figure suffers from it"
-    } else {
-        ""
+    let again = |before: &str| {
+        let text = format!("{before} said again, so that no figure suffers from it");
+        if is_whole { text } else { String::new() }
     };
-    let found = match (damaged, is_whole) {
-        (1, true) => {
-            "it was found by its checksum and said again, so that no figure suffers from it"
-        }
-        (1, false) => "it was found by its checksum",
-        (_, true) => {
-            "each was found by its checksum and said again, so that no figure suffers from it"
-        }
-        (_, false) => "each was found by its checksum",
+    let (messages, each) = match damaged {
+        1 => ("a message".to_owned(), "it"),
+        damaged => (format!("{} messages", count(damaged.into())), "each"),
     };
     let text = match damaged {
         0 if made == 0 => return None,
-        0 => format!("the control connection broke and {times}{again}"),
-        damaged => format!(
-            "the path damaged {} of the control connection, which {times}; {found}, but a path that damages these \
-             damages data, too",
-            if damaged == 1 {
-                "a message".to_owned()
-            } else {
-                format!("{} messages", count(damaged.into()))
-            },
+        0 => format!(
+            "the control connection broke and {times}{}",
+            again("; what was said on it was")
+        ),
+        _ => format!(
+            "the path damaged {messages} of the control connection, which {times}; {each} was found by its checksum{}, \
+             but a path that damages these damages data, too",
+            again(" and")
         ),
     };
     Some(Caveat::new(RunCaveat::ControlConnectionRenewed, text))

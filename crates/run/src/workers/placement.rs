@@ -92,12 +92,8 @@ fn share_of(wanted: Workers, flows: u32, (role, cpus, named): (Role, usize, usiz
     }
     let [asked, granted] = [asked, share.cpus].map(|cpus| further(cpus) + 1);
     if granted < asked {
-        share.substitution = Some(Substitution {
-            what: "workers".to_owned(),
-            asked: asked.to_string(),
-            ran: granted.to_string(),
-            why: why.to_owned(),
-        });
+        share.substitution =
+            Some(substitution("workers", &asked.to_string(), &granted.to_string(), why));
     }
     share
 }
@@ -131,13 +127,13 @@ fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, R
                 placement::EngineKind::Blocking => EngineKind::Plain,
                 placement::EngineKind::Polling => EngineKind::Epoll,
             };
-            substitutions.push(substitution("engine", engine.name(), why));
+            substitutions.push(substitution("engine", "auto", engine.name(), why));
             engine
         }
     };
     let wait = match (asks.wait, suits.wait) {
         (Wait::Auto, (wait, why)) => {
-            substitutions.push(substitution("wait", wait.name(), why));
+            substitutions.push(substitution("wait", "auto", wait.name(), why));
             wait
         }
         (asked, _) => asked,
@@ -162,38 +158,28 @@ pub(crate) fn claim_spinning(
     (asked, spun): (Wait, f64),
     means: Means,
 ) -> Result<Option<Places>, RunError> {
-    if placement.wait == Wait::Hybrid && means.spinning == 0 {
-        if asked == Wait::Hybrid {
+    let withheld = match placement.wait {
+        Wait::Hybrid => {
+            Some("no more threads of this end may spin so much for this session (--allow-spin)")
+        }
+        Wait::Spin => Some("no more threads of this end may spin for this session (--allow-spin)"),
+        _ => None,
+    };
+    if let Some(why) = withheld.filter(|_| means.spinning == 0) {
+        if asked == placement.wait {
             return Err(RunError::SpinsEnough);
         }
-        if spun > SPUN_SHARE {
-            sleep_instead(
-                placement,
-                "no more threads of this end may spin so much for this session (--allow-spin)",
-            );
+        if placement.wait == Wait::Spin || spun > SPUN_SHARE {
+            sleep_instead(placement, why);
         }
     }
     if placement.wait != Wait::Spin {
         return Ok(None);
     }
     if placement.workers > means.spinning {
-        if asked == Wait::Spin && means.spinning == 0 {
-            return Err(RunError::SpinsEnough);
-        }
-        if means.spinning == 0 {
-            sleep_instead(
-                placement,
-                "no more threads of this end may spin for this session (--allow-spin)",
-            );
-            return Ok(None);
-        }
         let why = "one session may have half of this end's processors spun on";
-        placement.substitutions.push(Substitution {
-            what: "workers".to_owned(),
-            asked: placement.workers.to_string(),
-            ran: means.spinning.to_string(),
-            why: why.to_owned(),
-        });
+        let [asked, ran] = [placement.workers, means.spinning].map(|count| count.to_string());
+        placement.substitutions.push(substitution("workers", &asked, &ran, why));
         placement.workers = means.spinning;
     }
     // A lone processor may be spun on by one: whoever asks for that by name knows why.
@@ -211,7 +197,7 @@ pub(crate) fn claim_spinning(
 fn sleep_instead(placement: &mut Placement, why: &str) {
     placement.wait = Wait::Sleep;
     placement.substitutions.retain(|substitution| substitution.what != "wait");
-    placement.substitutions.push(substitution("wait", Wait::Sleep.name(), why));
+    placement.substitutions.push(substitution("wait", "auto", Wait::Sleep.name(), why));
 }
 
 /// How a group of flows is run at this end.
@@ -249,11 +235,7 @@ pub(crate) struct GroupWorkers {
     pub threads: usize,
 }
 
-fn substitution(what: &str, ran: &str, why: &str) -> Substitution {
-    Substitution {
-        what: what.to_owned(),
-        asked: "auto".to_owned(),
-        ran: ran.to_owned(),
-        why: why.to_owned(),
-    }
+fn substitution(what: &str, asked: &str, ran: &str, why: &str) -> Substitution {
+    let [what, asked, ran, why] = [what, asked, ran, why].map(str::to_owned);
+    Substitution { what, asked, ran, why }
 }

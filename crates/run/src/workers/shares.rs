@@ -1,88 +1,43 @@
 //! The workers of a group: which of its flows each has, and what they are started with.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use pathscope_core::id::Lane;
-use pathscope_flow::Group;
 use pathscope_modes::flows::Flow;
-use pathscope_modes::registry::{FlowVisitor, InDocuments, Plan};
-use pathscope_os::sockets::Socket;
+use pathscope_modes::registry::{FlowVisitor, InDocuments};
 
 use crate::error::RunError;
-use crate::messages::inbox::Inbox;
 use crate::records::samples::{SampleFile, SampleWriter};
-use crate::workers::placement::Placement;
-use crate::workers::worker::{NewWorker, RunningWorker, Setting, Succession};
+use crate::workers::worker::{NewWorker, ReadyGroup, RunningWorker};
 
-/// A group of flows, ready to run.
-#[derive(Debug)]
-pub(crate) struct ReadyGroup {
-    pub group: Group,
-    pub job: Plan,
-    pub placement: Placement,
-    /// By flow, from the group's first on.
-    pub sockets: Vec<Arc<Socket>>,
-    /// Those of the lanes of its one flow, where that roams.
-    pub lanes: Vec<(Lane, Arc<Socket>)>,
+/// Starts the workers of a group, before it is known which machines they run.
+pub(crate) struct Start<'a> {
+    pub ready: ReadyGroup<'a>,
     /// Where each thing that is measured goes, if that is wanted.
     pub samples: Option<SampleFile>,
-    /// Where flows are replaced.
-    pub succession: Option<Succession>,
-}
-
-/// Starts the workers of a group, each in its place behind those that run already. Whoever writes what they measure is put
-/// into `writer`.
-pub(crate) fn start(
-    ready: ReadyGroup,
-    setting: Setting,
-    (running, writer): (&mut Vec<RunningWorker>, &mut Option<SampleWriter>),
-    inbox: &Inbox,
-) -> Result<(), RunError> {
-    let job = ready.job.clone();
-    job.run(setting.role, Start { ready, setting, running, writer, inbox })
-}
-
-/// What workers are started from, before it is known which machines they run.
-struct Start<'a> {
-    ready: ReadyGroup,
-    setting: Setting,
-    running: &'a mut Vec<RunningWorker>,
-    writer: &'a mut Option<SampleWriter>,
-    inbox: &'a Inbox,
+    /// Those that run already: each takes its place behind them.
+    pub running: &'a mut Vec<RunningWorker>,
+    /// Whoever writes what they measure is put here.
+    pub writer: &'a mut Option<SampleWriter>,
 }
 
 impl FlowVisitor for Start<'_> {
     type Output = Result<(), RunError>;
 
     fn visit<M: InDocuments, F: Flow<M>>(self, plan: &M) -> Result<(), RunError> {
-        let Self { ready, setting, running, writer, inbox } = self;
-        let ReadyGroup { group, placement, sockets, lanes, samples, succession, .. } = ready;
+        let Self { ready, samples, running, writer } = self;
+        let ReadyGroup { group, placement, setting, .. } = ready;
         let mut buffers = Vec::new();
         if let Some((file, rows)) = samples.zip(plan.rows()) {
             let (all, thread) = file.write(rows, placement.workers, setting.start)?;
             (buffers, *writer) = (all, Some(thread));
         }
-        let (mut buffers, first) = (buffers.into_iter(), running.len());
-        let asks = plan.asks();
-        let list = asks.cpus_of(setting.role);
+        let mut buffers = buffers.into_iter();
+        let mut cpus = plan.asks().cpus_of(setting.begin.role).iter().copied().cycle();
         for share in shares(group.flows, placement.workers) {
             let flows = group.first.0 + share.start..group.first.0 + share.end;
-            let worker = NewWorker {
-                group,
-                cpu: list.get((running.len() - first) % list.len().max(1)).copied(),
-                flows,
-                sockets: sockets.get(share.start as usize..share.end as usize).map(<[_]>::to_vec),
-                lanes: lanes.clone(),
-                setting,
-                engine: placement.engine,
-                wait: placement.wait,
-                in_halves: placement.is_in_halves(plan),
-                number: running.len(),
-                inbox: inbox.clone(),
-                succession: succession.clone(),
-            };
-            running.push(worker.start::<M, F>(plan, buffers.next())?);
+            let (number, cpu) = (running.len(), cpus.next());
+            let worker = NewWorker { ready: &ready, plan, flows, number, cpu };
+            running.push(worker.start::<F>(buffers.next())?);
         }
         Ok(())
     }

@@ -1,7 +1,6 @@
 //! Worker threads: started with flows of one mode, told what to do, heard of when they end. Which flows each has is
 //! `shares`'; what they are is their mode's.
 
-use std::fmt;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -9,18 +8,17 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
-use pathscope_core::id::{FlowId, Lane, Role};
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::Period;
-use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Command, EngineError, EngineKind, Finished, Inbox as EngineInbox, Kernel, LaneChange, Notice,
     Outbox, Remote, Succession as EngineSuccession, Terms, Worker, plain, registry, room_bytes,
     worker_inbox,
 };
-use pathscope_flow::{Batches, Event, Group, GroupId, Machine, Phase, Split};
+use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
 use pathscope_modes::mode::{Mode, Receives};
-use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
 use pathscope_os::sockets::Socket;
@@ -28,37 +26,19 @@ use pathscope_os::sockets::Socket;
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::messages::outcome::WorkerOutcome;
-use crate::messages::replacements::OpenerRemote;
+use crate::messages::replacements::{OpenerRemote, Told};
 use crate::records::ledger::Ledger;
+use crate::workers::placement::Placement;
 
 /// What all workers of a test have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
-    pub role: Role,
-    pub key: SessionKey,
+    /// What each flow begins with, but for its lanes.
+    pub begin: Begin<'static>,
     pub start: Tick,
     pub report_every: Period,
     /// Whether word is left of each flow that is replaced; else of those that fail.
     pub tells_departures: bool,
-    pub consent: PeerConsent,
-}
-
-impl Setting {
-    /// What a flow begins with that has these lanes.
-    fn begin(self, lanes: &[Lane]) -> Begin<'_> {
-        let consents = self.consent == PeerConsent::Spoken;
-        Begin { role: self.role, key: self.key, consents, lanes }
-    }
-}
-
-/// Whether the other end says of each stream of datagrams that it still wants it, and hears that said.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub(crate) enum PeerConsent {
-    /// It knows nothing of that.
-    #[default]
-    Unknown,
-    /// It does.
-    Spoken,
 }
 
 /// Where flows come in that replace others.
@@ -69,14 +49,7 @@ struct Entrance {
     present: Arc<AtomicU32>,
 }
 
-impl fmt::Debug for Entrance {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Entrance").field("present", &self.present).finish_non_exhaustive()
-    }
-}
-
 /// Who hears of the end of flows.
-#[derive(Clone, Debug)]
 pub(crate) struct Succession {
     pub ledger: Ledger,
     /// At the client: opens the next.
@@ -84,33 +57,19 @@ pub(crate) struct Succession {
 }
 
 /// A worker thread that runs, as its session sees it.
-#[derive(Debug)]
 pub(crate) struct RunningWorker {
     pub group: GroupId,
     pub flows: Range<u32>,
     /// Reports it makes of each interval.
     pub reports: u8,
-    remote: Remote,
+    /// How it is told.
+    pub remote: Remote,
     entrance: Option<Entrance>,
+    /// Until it is over.
     thread: Option<JoinHandle<()>>,
 }
 
 impl RunningWorker {
-    /// Tells one flow, or all of this worker.
-    pub fn tell(&self, flow: Option<FlowId>, event: Event) {
-        self.remote.tell(flow, event);
-    }
-
-    /// Ends the worker at once, with what it has.
-    pub fn abandon(&self) {
-        self.remote.send(Command::Abandon);
-    }
-
-    /// Has a lane join a flow, or leave it.
-    pub fn change_lane(&self, flow: FlowId, lane: Lane, socket: Option<Arc<Socket>>) {
-        self.remote.change_lane(LaneChange { flow, lane, socket });
-    }
-
     /// Takes a flow in.
     pub fn admit(&self, flow: FlowId, socket: Arc<Socket>) {
         let Some(entrance) = &self.entrance else { return };
@@ -131,6 +90,11 @@ impl RunningWorker {
         }
     }
 
+    /// Whether it has ended.
+    pub fn is_over(&self) -> bool {
+        self.thread.is_none()
+    }
+
     /// Waits for the end of a worker that has said it is over.
     pub fn join(&mut self) {
         if let Some(thread) = self.thread.take() {
@@ -146,49 +110,46 @@ pub(crate) fn receive_room(plan: &dyn Mode) -> usize {
     if batches == Batches::One { at_once_bytes } else { room_bytes(batches) }
 }
 
-/// One worker about to start.
-pub(crate) struct NewWorker {
+/// A group of flows that is ready to run: what all its workers have in common.
+pub(crate) struct ReadyGroup<'a> {
     pub group: Group,
-    /// The processor that it is kept on.
-    pub cpu: Option<u32>,
-    pub flows: Range<u32>,
-    /// A socket for each flow; none where their lanes roam.
-    pub sockets: Option<Vec<Arc<Socket>>>,
+    pub placement: &'a Placement,
+    /// By flow, from the group's first on; none where their lanes roam.
+    pub sockets: Vec<Arc<Socket>>,
+    /// Those of the lanes of its one flow, where that roams.
     pub lanes: Vec<(Lane, Arc<Socket>)>,
-    pub setting: Setting,
-    pub engine: EngineKind,
-    pub wait: Wait,
-    /// Whether each flow is two halves, on a thread each.
-    pub in_halves: bool,
-    pub number: usize,
-    pub inbox: Inbox,
+    /// Where flows are replaced.
     pub succession: Option<Succession>,
+    pub setting: Setting,
+    pub inbox: &'a Inbox,
 }
 
-impl NewWorker {
-    /// Starts the thread, on which the flows of a plan run.
-    pub fn start<M: InDocuments, F: Flow<M>>(
-        mut self,
-        plan: &M,
-        samples: Option<Samples<M>>,
-    ) -> Result<RunningWorker, RunError> {
+/// One worker about to start.
+pub(crate) struct NewWorker<'a, M> {
+    pub ready: &'a ReadyGroup<'a>,
+    pub plan: &'a M,
+    pub flows: Range<u32>,
+    pub number: usize,
+    /// The processor that it is kept on.
+    pub cpu: Option<u32>,
+}
+
+impl<M: InDocuments> NewWorker<'_, M> {
+    /// Starts the thread, on which the flows of the plan run.
+    pub fn start<F: Flow<M>>(self, samples: Option<Samples<M>>) -> Result<RunningWorker, RunError> {
         let (remote, commands) = worker_inbox()?;
-        let (entrance, succession) = match self.succession.take() {
-            Some(succession) => {
-                let (entrance, succession) = self.succeed(plan, succession);
-                (Some(entrance), Some(succession))
-            }
-            None => (None, None),
-        };
-        let shared = F::shared(plan, self.setting.role, samples);
-        let worker = self.worker::<M, F>(plan, shared, (commands, succession));
-        for &(lane, ref socket) in &self.lanes {
+        let succession = self.ready.succession.as_ref().map(|it| self.succeed::<F>(it));
+        let (entrance, succession) = succession.unzip();
+        let worker = self.worker::<F>(samples, (commands, succession));
+        let Self { ready, plan, flows, number, cpu } = self;
+        let &ReadyGroup { group, placement, setting, .. } = ready;
+        for &(lane, ref socket) in &ready.lanes {
             // They join as soon as the flow has been started.
             let socket = Some(Arc::clone(socket));
-            remote.change_lane(LaneChange { flow: self.group.first, lane, socket });
+            remote.change_lane(LaneChange { flow: group.first, lane, socket });
         }
-        let Self { group, cpu, flows, setting, engine, in_halves, number, inbox, .. } = self;
-        let plan = plan.clone();
+        let in_halves = placement.is_in_halves(plan);
+        let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
         let thread = std::thread::Builder::new()
             .name(format!("flows-{number}"))
             .spawn(move || {
@@ -196,7 +157,7 @@ impl NewWorker {
                 let outcome = catch_unwind(AssertUnwindSafe(|| {
                     cpu.map_or(Ok(()), cpus::pin_thread)?;
                     let finished = F::run(OnEngine { engine, worker }, in_halves)?;
-                    Ok(WorkerOutcome::of(&plan, (setting.role, group.transport), finished))
+                    Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
                 }))
                 .unwrap_or(Err(EngineError::Panicked))
                 .map_err(RunError::from);
@@ -212,61 +173,70 @@ impl NewWorker {
     }
 
     /// What its engine is given.
-    fn worker<M: InDocuments, F: Flow<M>>(
-        &mut self,
-        plan: &M,
-        shared: F::Shared,
+    fn worker<F: Flow<M>>(
+        &self,
+        samples: Option<Samples<M>>,
         (inbox, succession): (EngineInbox, Option<EngineSuccession<F>>),
     ) -> Worker<F> {
-        let (group, number, role) = (self.group, self.number, self.setting.role);
-        let sockets: Vec<Vec<Arc<Socket>>> = match self.sockets.take() {
-            Some(sockets) => sockets.into_iter().map(|socket| vec![socket]).collect(),
-            None => vec![Vec::new(); self.flows.len()],
+        let Self { ready, plan, number, .. } = *self;
+        let &ReadyGroup { group: Group { id: group, transport, first, .. }, setting, .. } = ready;
+        let lanes: Vec<Lane> = ready.lanes.iter().map(|(lane, _)| *lane).collect();
+        let begin = Begin { lanes: &lanes, ..setting.begin };
+        let flow = |id: u32| {
+            let socket = ready.sockets.get((id - first.0) as usize).cloned();
+            (F::begin(plan, FlowId(id), &begin), socket.into_iter().collect())
         };
-        let lanes: Vec<Lane> = self.lanes.iter().map(|(lane, _)| *lane).collect();
-        let begin = self.setting.begin(&lanes);
-        let flow = |id| F::begin(plan, FlowId(id), &begin);
         let Receives { batches, stamps, .. } = plan.receives();
-        let (told, notices) = (plan.clone(), self.inbox.clone());
+        let (told, notices, role) = (plan.clone(), ready.inbox.clone(), begin.role);
+        let sink = move |notice| {
+            notices.post(match notice {
+                Notice::Phase { flow, phase, totals, .. }
+                    if !told.tells(role, flow, phase, totals) =>
+                {
+                    return;
+                }
+                Notice::Phase { flow, phase, totals, at, error } => {
+                    SessionMessage::Phase { group, flow, phase, totals, at, error }
+                }
+                Notice::Report { index, start, end, report } => {
+                    let tally = M::tally(report);
+                    SessionMessage::Interval { group, worker: number, index, start, end, tally }
+                }
+            });
+        };
         Worker {
-            flows: self.flows.clone().map(flow).zip(sockets).collect(),
-            shared,
+            flows: self.flows.clone().map(flow).collect(),
+            shared: F::shared(plan, role, samples),
             terms: Terms {
-                transport: group.transport,
-                wait: self.wait,
-                start: self.setting.start,
-                begin: self.setting.start,
-                report_every: self.setting.report_every.duration(),
+                transport,
+                wait: ready.placement.wait,
+                start: setting.start,
+                begin: setting.start,
+                report_every: setting.report_every.duration(),
                 receive_buffer_bytes: receive_room(plan),
                 stamps,
                 batches,
             },
             inbox,
-            outbox: Outbox::into_sink(move |notice| match notice {
-                Notice::Phase { flow, phase, totals, .. }
-                    if !told.tells(role, flow, phase, totals) => {}
-                notice => notices.post(message::<M>((group.id, number), notice)),
-            }),
+            outbox: Outbox::into_sink(sink),
             succession,
         }
     }
 
     /// For flows that are replaced: where they come in, and who hears as they go.
-    fn succeed<M: InDocuments, F: Flow<M>>(
-        &self,
-        plan: &M,
-        Succession { ledger, opener }: Succession,
-    ) -> (Entrance, EngineSuccession<F>) {
+    fn succeed<F: Flow<M>>(&self, told: &Succession) -> (Entrance, EngineSuccession<F>) {
         let (sender, successors) = channel();
-        let (setting, for_new) = (self.setting, plan.clone());
+        let (setting, for_new) = (self.ready.setting, self.plan.clone());
         let take_in = move |flow, socket| {
-            let machine = F::begin(&for_new, flow, &setting.begin(&[]));
+            let machine = F::begin(&for_new, flow, &setting.begin);
             // It fails only where the worker has ended, which is told.
             let _ = sender.send((machine, vec![socket]));
         };
-        let present = Arc::new(AtomicU32::new(self.flows.end - self.flows.start));
+        let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let entrance = Entrance { take_in: Box::new(take_in), present: Arc::clone(&present) };
-        let (inbox, group, plan) = (self.inbox.clone(), self.group.id, plan.clone());
+        let (ledger, opener) = (told.ledger.clone(), told.opener.clone());
+        let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
+        let plan = self.plan.clone();
         let departed = move |flow: &F, sockets: Vec<Arc<Socket>>, at| {
             let is_told = setting.tells_departures || flow.phase() == Phase::Failed;
             let end = flow.connection_end(&plan);
@@ -276,7 +246,7 @@ impl NewWorker {
             // Closed before the next may take its port.
             drop(sockets);
             present.fetch_sub(1, Ordering::Relaxed);
-            opener.iter().for_each(|opener| opener.vacancy(flow.id()));
+            opener.iter().for_each(|opener| opener.tell(Told::Vacancy(flow.id())));
         };
         (entrance, EngineSuccession { successors, departed: Box::new(departed) })
     }
@@ -301,21 +271,5 @@ impl<F: Machine> Runner<F> for OnEngine<F> {
         F: Split,
     {
         plain::run_split(self.worker, Kernel)
-    }
-}
-
-/// What the session is told of a notice.
-fn message<M: InDocuments>(
-    (group, worker): (GroupId, usize),
-    notice: Notice<M::Tally>,
-) -> SessionMessage {
-    match notice {
-        Notice::Phase { flow, phase, totals, at, error } => {
-            SessionMessage::Phase { group, flow, phase, totals, at, error }
-        }
-        Notice::Report { index, start, end, report } => {
-            let tally = M::tally(report);
-            SessionMessage::Interval { group, worker, index, start, end, tally }
-        }
     }
 }

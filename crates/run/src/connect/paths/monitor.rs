@@ -4,7 +4,6 @@
 
 use std::io::{Error, ErrorKind};
 use std::net::IpAddr;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -22,7 +21,7 @@ use super::Orders;
 use super::open::{self, Candidate, Hold, Opened};
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
-use crate::paths::log::{Happening, Log, MonitorMessage, PathsRemote};
+use crate::paths::log::{Log, PathsRemote};
 use crate::paths::radio::Radios;
 use crate::threads;
 
@@ -42,8 +41,7 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
     poller.add(&monitor, CHANGES, Interest::INPUT)?;
     poller.add(&waker, WORD, Interest::INPUT)?;
     let log = Arc::new(Mutex::new(Log::default()));
-    let word = Arc::new(MonitorMessage::default());
-    let remote = PathsRemote::new(Arc::clone(&log), waker.clone(), Arc::clone(&word));
+    let remote = PathsRemote { log: Arc::clone(&log), waker: waker.clone() };
     let (sender, arrivals) = channel();
     let monitor = PathMonitor {
         orders,
@@ -52,7 +50,6 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
         waker,
         radios: Radios::open(),
         log,
-        word,
         paths: Vec::new(),
         sender,
         arrivals,
@@ -75,7 +72,6 @@ struct PathMonitor {
     waker: Waker,
     radios: Radios,
     log: Arc<Mutex<Log>>,
-    word: Arc<MonitorMessage>,
     /// By lane.
     paths: Vec<Path>,
     sender: Sender<Arrival>,
@@ -132,8 +128,8 @@ impl PathMonitor {
         self.begin()?;
         let mut ready = Vec::new();
         let mut disturbed = Disturbed::default();
-        while self.orders.inbox.is_read() && !self.word.is_stopped.load(Ordering::Acquire) {
-            let rejoins = self.word.rejoins().take();
+        while self.orders.inbox.is_read() && !self.log().is_stopped {
+            let rejoins = self.log().rejoins.take();
             if let Some(credentials) = rejoins {
                 self.rejoin(credentials);
             }
@@ -375,7 +371,7 @@ impl PathMonitor {
     }
 
     fn note(&self, lane: Option<Lane>, interface: String, what: &'static str, why: String) {
-        self.log().add(Happening { at: clock::now(), lane, interface, what, why });
+        self.log().add(clock::now(), lane, interface, (what, why));
     }
 
     fn post(&self, lane: Lane, socket: Option<FlowSocket>) {

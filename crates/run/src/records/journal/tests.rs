@@ -88,7 +88,7 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
         // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
         let begin = clock::now().plus_nanos(60_000_000_000);
         let since = |number: u64| begin.plus_nanos(number * 1_100_000_000);
-        session.started(&[(FlowId(0), Arc::clone(&socket))], since(0));
+        session.started(&[(FlowId(0), Arc::clone(&socket))], ToldAs::Connections, since(0));
         for number in 0..4 {
             let flow = FlowId(number as u32);
             if number > 0 {
@@ -123,8 +123,8 @@ fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
     }
     session.expect(Token([7; 16]), (Role::Client, true), &test);
     let begin = clock::now();
-    session.started(&[(FlowId(0), Arc::clone(&socket))], begin);
-    session.phase(FlowId(0), Phase::Done, Totals { sent: 9, received: 0 }, begin, None);
+    session.started(&[(FlowId(0), Arc::clone(&socket))], ToldAs::Connections, begin);
+    session.ended(FlowId(0), Totals { sent: 9, received: 0 }, begin, None);
     let tcp = reported
         .map(|retransmits| TcpFacts { retransmits: Some(retransmits), ..TcpFacts::default() });
     let facts = FlowFacts { flow: FlowId(0), tcp, ..FlowFacts::default() };

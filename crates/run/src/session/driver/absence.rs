@@ -5,20 +5,15 @@ use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::id::Role;
-use pathscope_flow::{Dialogue, Event, Input};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_flow::{Event, Input};
 use pathscope_os::clock;
 
 use super::control::Control;
-use super::{Driver, End};
-use crate::error::RunError;
+use super::{Driver, End, Talk};
+use crate::paths::log::ServerIs;
 use crate::session::reconnection;
 
-impl<D> Driver<D>
-where
-    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
-    RunError: From<D::Error>,
-{
+impl<D: Talk> Driver<D> {
     /// The control connection is of no use, and another is to take its place.
     pub(super) fn reconnect(&mut self) {
         self.control.hang_up();
@@ -46,7 +41,7 @@ where
     pub(super) fn session_lost(&mut self) {
         self.journal
             .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
-        self.test.iter().for_each(|test| test.server_gone());
+        self.paths().for_each(|paths| paths.note_server(ServerIs::Gone));
     }
 
     /// Has a thread ask for the server, unless one does.
@@ -68,7 +63,7 @@ where
     pub(super) fn take_over(&mut self) {
         let Some(stream) = self.candidate.take() else { return };
         self.control.hang_up();
-        match Control::new(stream, self.role, self.inbox.waker().clone()) {
+        match Control::new(stream, self.role, self.inbox.waker.clone()) {
             Ok(control) => {
                 self.control = control;
                 self.journal.step(|| "the client is back on another connection".to_owned());
@@ -94,7 +89,7 @@ where
         if !std::mem::take(&mut self.reconnects) {
             return;
         }
-        match Control::new(stream, self.role, self.inbox.waker().clone()) {
+        match Control::new(stream, self.role, self.inbox.waker.clone()) {
             Ok(control) => {
                 self.control = control;
                 self.dialogue.input(Input::Reconnected, clock::now());

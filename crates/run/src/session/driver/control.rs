@@ -43,7 +43,8 @@ pub(crate) struct Control {
     /// Whether it broke when something was to leave. What was said before may still be heard.
     takes_nothing: bool,
     is_closed: bool,
-    remote: Option<SocketAddr>,
+    /// The address of the other end, where it was known when the connection was made.
+    pub remote: Option<SocketAddr>,
 }
 
 /// What there is to be heard.
@@ -82,11 +83,6 @@ impl Control {
             is_closed: false,
             remote,
         })
-    }
-
-    /// The address of the other end, where it was known when the connection was made.
-    pub const fn remote(&self) -> Option<SocketAddr> {
-        self.remote
     }
 
     /// Another connection takes the place of this one, whose other end is to know that it is over.

@@ -1,50 +1,43 @@
 //! What a session does with word that was left for it: of its workers, of those who make and keep its connections, and
 //! of who wants it to stop.
 
-use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role};
-use pathscope_core::record::FlowError;
-use pathscope_flow::{Dialogue, GroupId, Input, Phase, Totals, Transport};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_core::id::Role;
+use pathscope_flow::{GroupId, Input, Phase, Totals, Transport};
+use pathscope_modes::registry::EndInterval;
 use pathscope_os::clock;
 
-use super::{Driver, End, STOPPING, UNDELIVERED};
-use crate::error::RunError;
+use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::messages::outcome::{WorkerOutcome, named};
-use crate::session::running::RunningTest;
+use crate::session::group::GroupState;
 
-impl<D> Driver<D>
-where
-    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
-    RunError: From<D::Error>,
-{
-    /// Takes all word that has been left.
-    pub(super) fn hear(&mut self, end: &mut impl End) {
-        while let Ok(word) = self.messages.receiver.try_recv() {
-            self.take(word, end);
-        }
-    }
-
+impl<D: Talk> Driver<D> {
+    /// Takes word that has been left.
     pub(super) fn take(&mut self, word: SessionMessage, end: &mut impl End) {
         let now = clock::now();
         match word {
             SessionMessage::Attached { group, flow, socket, connect_ns, attended } => {
-                self.note_newcomer(group, flow, &socket, now);
-                if let (Some(test), Some(took)) = (&mut self.test, connect_ns) {
-                    test.connected(group, took);
+                let Some(test) = &mut self.test else { return };
+                let follows = test.started().is_some() && test.tells_connections(group);
+                if let (true, FlowSocket::Open(socket)) = (follows, &socket) {
+                    self.journal.opened(flow, socket, now);
                 }
-                let test = self.test.as_mut();
-                if test.is_some_and(|test| test.attach((group, flow), socket, attended)) {
+                connect_ns.into_iter().for_each(|took| test.connected(group, took));
+                if test.attach((group, flow), socket, attended) {
                     self.dialogue.input(Input::Attached { group, flow }, now);
                 }
             }
             SessionMessage::AttachFailed(error) => self.give_up(error),
             SessionMessage::Opens { group, opener } => {
-                self.test.iter_mut().for_each(|test| test.opens(group, opener.clone()));
+                let state = self.group_mut(group).filter(|state| state.group.replaces());
+                if let Some(state) = state {
+                    state.opener = Some(opener);
+                }
             }
             SessionMessage::Keeps { group, paths } => {
-                self.test.iter_mut().for_each(|test| test.keeps(group, paths.clone()));
+                if let Some(state) = self.group_mut(group) {
+                    state.paths = Some(paths);
+                }
             }
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };
@@ -57,25 +50,32 @@ where
                 self.dialogue.input(Input::Attached { group, flow }, now);
             }
             SessionMessage::ConnectFailed { group, flow, address, error } => {
-                self.test.iter().for_each(|test| test.not_made(group, flow, address, &error));
+                if let Some(state) = self.group_mut(group) {
+                    state.ledger.not_made(flow, address, &error);
+                }
                 self.journal.not_made(flow, &error.to_string());
             }
             SessionMessage::NoMoreFlows { group } => {
                 self.test.iter_mut().for_each(|test| test.close_entrances(Some(group)));
             }
             SessionMessage::Phase { group, flow, phase, totals, at, error } => {
+                let Some(test) = &mut self.test else { return };
                 self.journal.step(|| {
-                    let transport = self.test.as_ref().and_then(|test| test.transport_of(group));
+                    let transport = test.group(group).map(|state| state.group.transport);
                     let Totals { sent, received } = totals;
                     let what =
                         if transport == Some(Transport::Datagram) { "datagrams" } else { "bytes" };
                     format!("flow {flow} is {phase:?}: {sent} {what} sent, {received} received")
                 });
-                self.test.iter_mut().for_each(|test| test.phase(group, flow, phase));
-                if self.test.as_ref().is_some_and(|test| test.tells_connections(group)) {
+                test.phase(group, flow, phase);
+                if phase.is_over() && test.tells_connections(group) {
                     let error = error.map(|error| named(*error));
-                    self.tell_end(group, flow, phase, (totals, error.as_ref()));
-                    self.journal.phase(flow, phase, totals, at, error);
+                    // Of one that is not replaced the other end may want to hear.
+                    if !test.replaces() {
+                        let failure = error.clone().filter(|_| phase == Phase::Failed);
+                        self.dialogue.input(Input::Ended { group, flow, totals, failure }, now);
+                    }
+                    self.journal.ended(flow, totals, at, error);
                 }
                 self.dialogue.input(Input::Phase { group, flow, phase, totals }, now);
             }
@@ -109,33 +109,18 @@ where
                 self.candidate = Some(stream);
                 self.dialogue.input(Input::Returned { attempt, received }, now);
             }
-            SessionMessage::Stop(reason) if self.stopping => {
-                // Asked twice: wait for nobody.
-                self.stop_by(now);
-                self.dialogue.input(Input::Stop(reason), now);
-            }
             SessionMessage::Stop(reason) => {
-                self.stopping = true;
+                // Who asks twice waits for nobody.
+                let is_second = std::mem::replace(&mut self.stopping, true);
+                self.stop_by(if is_second { now } else { now + STOPPING });
                 self.awaited = self.awaited.min(now + UNDELIVERED);
-                self.stop_by(now + STOPPING);
                 self.dialogue.input(Input::Stop(reason), now);
             }
         }
     }
 
-    /// A connection that is not replaced, and is over: the other end may want to hear of it.
-    fn tell_end(
-        &mut self,
-        group: GroupId,
-        flow: FlowId,
-        phase: Phase,
-        (totals, error): (Totals, Option<&FlowError>),
-    ) {
-        let replaces = self.test.as_deref().is_none_or(RunningTest::replaces);
-        if phase.is_over() && !replaces {
-            let failure = error.filter(|_| phase == Phase::Failed).cloned();
-            self.dialogue.input(Input::Ended { group, flow, totals, failure }, clock::now());
-        }
+    fn group_mut(&mut self, group: GroupId) -> Option<&mut GroupState> {
+        self.test.as_mut()?.group_mut(group)
     }
 
     fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
@@ -163,16 +148,6 @@ where
             self.journal.step(|| "every flow is over; this end reports".to_owned());
             self.dialogue.input(Input::Over(report.clone()), clock::now());
             end.report(self.role, report);
-        }
-    }
-
-    /// A connection that follows another is about to begin.
-    fn note_newcomer(&mut self, group: GroupId, flow: FlowId, socket: &FlowSocket, now: Tick) {
-        let follows = |test: &RunningTest| test.is_started() && test.tells_connections(group);
-        if let (true, FlowSocket::Open(socket)) =
-            (self.test.as_deref().is_some_and(follows), socket)
-        {
-            self.journal.opened(flow, socket, now);
         }
     }
 }

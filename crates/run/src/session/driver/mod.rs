@@ -19,7 +19,6 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::record::{FlowError, Substitution};
 use pathscope_flow::{Credentials, Dialogue, Event, Input, Output, Resumed};
-use pathscope_modes::mode::ToldAs;
 use pathscope_modes::registry::{EndInterval, EndReport, Test};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
@@ -29,11 +28,11 @@ use pathscope_peers::native;
 use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
+use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest};
 use crate::workers::placement::{GroupWorkers, Means};
-use crate::workers::worker::PeerConsent;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -109,12 +108,23 @@ pub(crate) trait End {
     fn test_over(&mut self, _sockets: Vec<Arc<Socket>>) {}
 }
 
+/// A dialogue about our tests.
+pub(crate) trait Talk:
+    Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport, Error: Into<RunError>>
+{
+}
+
+impl<D> Talk for D where
+    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport, Error: Into<RunError>>
+{
+}
+
 /// One session at one end.
 pub(crate) struct Driver<D> {
     pub dialogue: D,
     role: Role,
-    /// Whether workers of its tests may spin.
-    pub spinning: Spinning,
+    /// So many workers of its tests may spin at most.
+    pub spinning: usize,
     control: Control,
     /// Where the other end was when the session began.
     remote: Option<SocketAddr>,
@@ -150,14 +160,6 @@ pub(crate) struct Driver<D> {
     reading: Option<MutexGuard<'static, ()>>,
 }
 
-/// Whether workers may spin for a client.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(crate) enum Spinning {
-    Allowed,
-    /// The operator keeps it from clients elsewhere.
-    Withheld,
-}
-
 /// How a dialogue left off.
 #[derive(Debug)]
 pub(crate) enum Left {
@@ -167,21 +169,22 @@ pub(crate) enum Left {
     Ended(Result<(), RunError>),
 }
 
-impl<D> Driver<D>
-where
-    D: Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport>,
-    RunError: From<D::Error>,
-{
+impl<D: Talk> Driver<D> {
     /// A session over a control connection that is established.
     pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
         let waker = Waker::new()?;
         let control = Control::new(control, role, waker.clone())?;
         let (inbox, messages) = Inbox::new(waker);
+        // One session of a server may have half of the processors spun on, so that none keeps all from the others.
+        let spinning = match role {
+            Role::Client => usize::MAX,
+            Role::Server => (cpus::allowed().len() / 2).max(1),
+        };
         Ok(Self {
             dialogue,
             role,
-            spinning: Spinning::Allowed,
-            remote: control.remote(),
+            spinning,
+            remote: control.remote,
             control,
             reconnects: false,
             asked_at: Tick::ZERO,
@@ -230,13 +233,23 @@ where
                 Ok(heard) => heard,
                 Err(error) => return Left::Ended(Err(error)),
             };
-            self.hear(end);
+            while let Ok(word) = self.messages.receiver.try_recv() {
+                self.take(word, end);
+            }
             if heard {
                 self.listen();
             }
             self.keep_time();
-            self.look(end);
+            // Whether what was sent is acknowledged is asked where it is time.
+            if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
+                self.check_over(end);
+            }
         }
+    }
+
+    /// What keeps the paths of the test.
+    fn paths(&self) -> impl Iterator<Item = &PathsRemote> {
+        self.test.iter().flat_map(|test| test.paths())
     }
 
     /// What there is of messages.
@@ -337,11 +350,11 @@ where
                 Output::TakeOver => self.take_over(),
                 Output::TurnAway(bytes) => self.turn_away(&bytes),
                 Output::Rejoin(credentials) => {
-                    self.test.iter().for_each(|test| test.rejoin(credentials));
+                    self.paths().for_each(|paths| paths.rejoin(credentials));
                 }
                 Output::Resumed => {
                     self.journal.step(|| "the server is back, and its flows run".to_owned());
-                    self.test.iter().for_each(|test| test.resumed());
+                    self.paths().for_each(|paths| paths.note_server(ServerIs::Back));
                 }
                 Output::Tell { group, flow, event } => {
                     if event == Event::Stop {
@@ -379,7 +392,7 @@ where
                 }
                 Output::End(result) => {
                     self.control.flush();
-                    let result = result.map_err(RunError::from);
+                    let result = result.map_err(Into::into);
                     // What went wrong here is more to the point than what the other end made of it.
                     return Some(Left::Ended(self.trouble.take().map_or(result, Err)));
                 }
@@ -403,14 +416,12 @@ where
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
-        if self.dialogue.peer_consents() {
-            test.consent = PeerConsent::Spoken;
-        }
+        test.consents = self.dialogue.peer_consents();
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         let (sockets, workers) = ((credentials, resumed), test.workers());
         end.provide(sockets, (&test.test, &workers), &self.inbox)?;
         test.make_room();
-        let chosen = test.substitutions().to_vec();
+        let chosen = test.substitutions();
         self.test = Some(test);
         self.abandon_at = Tick::NEVER;
         self.awaited = Tick::NEVER;
@@ -418,34 +429,24 @@ where
         Ok(chosen)
     }
 
-    /// What there is for the workers of this end: half of the processors where the other end is on this machine. One session
-    /// of a server may have half of them spun on at most, so that none keeps all from the others.
+    /// What there is for the workers of this end: half of the processors where the other end is on this machine.
     fn means(&self) -> Means {
         let allowed = cpus::allowed().len();
         let is_shared = self.control.is_within_one_host();
         let cpus = (if is_shared { allowed / 2 } else { allowed }).max(1);
-        let spinning = match self.role {
-            Role::Client => usize::MAX,
-            Role::Server if self.spinning == Spinning::Allowed => (allowed / 2).max(1),
-            Role::Server => 0,
-        };
-        Means { cpus, spinning }
+        Means { cpus, spinning: self.spinning }
     }
 
     fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
         let Some(test) = &mut self.test else { return };
-        let connections = test.connections();
         match test.start(&self.inbox, now) {
-            Ok(()) => {
-                let chosen = both_ends(self.role, test.substitutions(), &self.there);
+            Ok(told) => {
+                let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
-                self.journal.started(&connections, now);
-                if let ToldAs::Streams { receives } = test.test.plan.told_as(self.role) {
-                    self.journal.streams_started(&test.streams(), receives, now);
-                }
+                self.journal.started(&told, test.test.plan.told_as(self.role), now);
                 self.journal.step(|| "all connections are attached; the test begins".to_owned());
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
@@ -499,13 +500,6 @@ where
         self.control.wait(timeout)
     }
 
-    /// Asks whether what was sent is acknowledged, where it is time.
-    fn look(&mut self, end: &mut impl End) {
-        if self.test.as_ref().is_some_and(|test| clock::now() >= test.next_look()) {
-            self.check_over(end);
-        }
-    }
-
     /// How long what was sent has to be acknowledged.
     fn patience(&self) -> Patience {
         let without_progress = if self.stopping || self.trouble.is_some() {
@@ -546,12 +540,13 @@ where
         if self.dialogue.deadline().is_some_and(|deadline| now >= deadline) {
             self.dialogue.input(Input::Deadline, now);
         }
-        if now >= self.abandon_at && !self.stopping && now < self.moved_at + self.stalled {
-            self.abandon_at = self.moved_at + self.stalled;
-        } else if now >= self.abandon_at && !self.stopping && self.is_away {
-            // What the other end has to say is awaited, within the bounds of the dialogue.
-            self.abandon_at = now + self.stalled;
-        } else if now >= self.abandon_at {
+        if now < self.abandon_at {
+            return;
+        }
+        // What the other end has to say is awaited while it is away, within the bounds of the dialogue.
+        let last = if self.is_away { now } else { self.moved_at };
+        self.abandon_at = last + self.stalled;
+        if self.stopping || now >= self.abandon_at {
             self.abandon_at = Tick::NEVER;
             self.test.iter().for_each(|test| test.abandon());
         }

@@ -53,10 +53,6 @@ impl End for Nothing {
 
     fn started(&mut self, _: Tick, _: Vec<Substitution>) {}
 
-    fn interval(&mut self, _: Role, _: Box<EndInterval>) {}
-
-    fn peer_failed(&mut self, _: FlowId, _: FlowError) {}
-
     fn report(&mut self, _: Role, _: Box<EndReport>) {}
 
     fn test_over(&mut self, _: Vec<Arc<Socket>>) {}

@@ -21,7 +21,8 @@ pub(crate) struct Patience {
 /// What was sent, on its way to be acknowledged.
 #[derive(Debug)]
 pub(super) struct Delivery {
-    next: Tick,
+    /// When to look next.
+    pub next: Tick,
     pause_ns: u64,
     acknowledged_bytes: u64,
     moved_at: Tick,
@@ -40,11 +41,6 @@ impl Delivery {
     /// Nobody has looked yet.
     pub const fn new(now: Tick) -> Self {
         Self { next: now, pause_ns: FIRST_PAUSE_NS, acknowledged_bytes: 0, moved_at: now }
-    }
-
-    /// When to look next.
-    pub const fn next(&self) -> Tick {
-        self.next
     }
 
     /// Whether it is waited for no longer. `look` is asked where it is time.
@@ -90,9 +86,9 @@ mod tests {
         let mut delivery = Delivery::new(at(0));
         assert!(!delivery.is_over(PATIENCE, at(0), || seen(false, 7)));
         assert!(!delivery.is_over(PATIENCE, at(0), || panic!("it was looked at just now")));
-        assert_eq!(delivery.next(), at(1));
+        assert_eq!(delivery.next, at(1));
         assert!(!delivery.is_over(PATIENCE, at(1), || seen(false, 7)));
-        assert_eq!(delivery.next(), at(3));
+        assert_eq!(delivery.next, at(3));
         assert!(delivery.is_over(PATIENCE, at(2_000), || seen(true, 9)));
     }
 

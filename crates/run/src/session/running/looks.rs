@@ -10,7 +10,7 @@ impl RunningTest {
     /// When to ask again; never where that need not be.
     pub fn next_look(&self) -> Tick {
         let delivery = self.delivery.as_ref().filter(|_| !self.is_reported);
-        delivery.map_or(Tick::NEVER, Delivery::next)
+        delivery.map_or(Tick::NEVER, |delivery| delivery.next)
     }
 
     /// Whether all flows are over, and what they sent has been acknowledged or is waited for no longer.
@@ -18,10 +18,10 @@ impl RunningTest {
         if self.is_reported || !self.is_over() {
             return self.is_over();
         }
-        let Self { delivery, groups, role, .. } = self;
+        let Self { delivery, groups, .. } = self;
         let delivery = delivery.get_or_insert_with(|| Delivery::new(now));
         delivery.is_over(patience, now, || {
-            let senders = groups.iter().filter(|state| state.job.sends_bytes(*role));
+            let senders = groups.iter().filter(|state| state.sends_bytes());
             let states = senders.flat_map(GroupState::send_states);
             let whole = Progress { is_whole: true, acknowledged_bytes: 0 };
             states.fold(whole, |sum, state| Progress {
