@@ -75,8 +75,8 @@ pub(crate) fn own_place(
     bind: Vec<OwnAddress>,
     interface: Option<String>,
 ) -> Result<(Vec<IpAddr>, Option<String>), PlanError> {
-    let mut links = interface.iter().chain(bind.iter().filter_map(|own| own.interface.as_ref()));
-    let named = links.next().cloned();
+    let mut links = bind.iter().filter_map(|own| own.interface.as_ref());
+    let named = interface.or_else(|| links.next().cloned());
     let is_torn = links.any(|link| Some(link) != named.as_ref());
     let advice = "all sockets of a test are on one interface: name one";
     let both = ["one interface", "another in --bind ADDRESS%INTERFACE"];

@@ -257,10 +257,10 @@ impl Receives for Receiver {
     ) {
         let before = (shared.tally.counts.received_bytes, self.order.next_expected());
         let mut came = 0;
-        for datagram in datagrams {
+        datagrams.for_each(|datagram| {
             came += datagram.len() as u64;
             self.take_one(shared, datagram, consent, now);
-        }
+        });
         let tally = &mut shared.tally;
         let buffer_bytes = Some(came).filter(|&bytes| bytes > 0);
         tally.counts.largest_buffer_bytes = tally.counts.largest_buffer_bytes.max(buffer_bytes);

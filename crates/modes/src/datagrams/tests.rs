@@ -60,11 +60,7 @@ fn link() -> Conditions {
 }
 
 fn report(tally: DatagramTally, flow: &DatagramFlow) -> DatagramsReport {
-    DatagramsReport {
-        lost: flow.facts().lost,
-        expected: flow.facts().expected,
-        ..tally.told()
-    }
+    DatagramsReport { lost: flow.facts().lost, expected: flow.facts().expected, ..tally.told() }
 }
 
 /// What both ends say.

@@ -183,7 +183,7 @@ mod tests {
         cut: u64,
         unknown: u64,
     ) -> GoodputSummary {
-        GoodputSummary { attempted, completed, failed, cut, unknown, ..GoodputSummary::default() }
+        GoodputSummary { completed, failed, cut, unknown, attempted, ..GoodputSummary::default() }
     }
 
     #[test]

@@ -106,7 +106,7 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
         let GoodputReport { window, paused_ns, corruptions, failed: lost, .. } = self.report;
         let all = end.connections.report;
         let sending = end.sending;
-        let mut report = GoodputReport { window, paused_ns, corruptions, sending, ..all };
+        let mut report = GoodputReport { window, corruptions, sending, paused_ns, ..all };
         report.failed += lost;
         report.failures.network += lost;
         report.flows.sort_by_key(|flow| flow.flow);

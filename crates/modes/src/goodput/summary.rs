@@ -119,7 +119,7 @@ impl GoodputSummary {
             let rest = attempted.saturating_sub(failed.saturating_add(cut));
             // Of connections that are replaced the server has said on each what it verified.
             let (completed, unknown) = if plan.replaces() { (rest, 0) } else { (0, rest) };
-            return Self { attempted, completed, failed, cut, unknown, ..Self::default() };
+            return Self { completed, failed, cut, unknown, attempted, ..Self::default() };
         };
         // Those that are so at either end. Of those that are not told one by one only the sums are known, and those of one
         // end may be those of the other.
@@ -136,7 +136,7 @@ impl GoodputSummary {
             .saturating_add(silent_disagreements(client, server));
         let cut = of_both(|end| end.cut, is_cut).min(attempted.saturating_sub(failed));
         let completed = attempted.saturating_sub(failed.saturating_add(cut)).min(client.completed);
-        Self { attempted, completed, failed, cut, ..Self::default() }
+        Self { completed, failed, cut, attempted, ..Self::default() }
     }
 }
 

@@ -6,6 +6,7 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::limits;
 use crate::sockets::SocketPlan;
 
 /// Everything about a media test that both ends must know.
