@@ -11,7 +11,7 @@ use pathscope_modes::command::{Facts, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 use pathscope_os::{OsError, routes};
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::client::{self, Request};

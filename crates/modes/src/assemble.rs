@@ -6,7 +6,8 @@ use pathscope_core::record::{Caveat, Check, FlowError, Substitution, Verdict};
 use crate::document::{Interval, Measurement, client_slices};
 use crate::end::Hosts;
 use crate::finding::TestCaveat;
-use crate::registry::{EndReport, InDocuments, Summary, Test, Visitor};
+use crate::groups::Test;
+use crate::registry::{EndReport, InDocuments, Summary, Visitor};
 use crate::results::{Beside, Ends};
 use crate::{probes, still};
 

@@ -10,7 +10,8 @@ use serde_json::{Map, Value, json};
 
 use crate::assemble::{Findings, measurement};
 use crate::end::Hosts;
-use crate::registry::{EndReport, Test};
+use crate::groups::Test;
+use crate::registry::EndReport;
 
 /// Fills a schema: every field is there, and of alternatives it is this one.
 struct Filler<'schema> {
@@ -175,7 +176,7 @@ fn whatever_the_other_end_says_of_an_interval_moved_or_did_not() {
         let interval: EndInterval = filled(number, 0);
         for variant in 0..6 {
             let test: Test = filled(1_000, variant);
-            assert_eq!(test.has_moved(&interval), number > 0, "{number}");
+            assert_eq!(interval.has_moved(&test.plan), number > 0, "{number}");
         }
     }
 }

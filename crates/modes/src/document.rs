@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::end::Hosts;
+use crate::groups::Test;
 use crate::rate_search::RateSearch;
-use crate::registry::{EndInterval, EndReport, InDocuments, Summary, Test};
+use crate::registry::{EndInterval, EndReport, InDocuments, Summary};
 use crate::results::{Slice, Slices};
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:

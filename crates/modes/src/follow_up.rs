@@ -5,7 +5,7 @@ use pathscope_core::event::Record;
 use pathscope_core::presentation::Row;
 
 use crate::document::Document;
-use crate::registry::Test;
+use crate::groups::Test;
 
 /// What a run measures.
 pub struct Tests {

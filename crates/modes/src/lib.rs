@@ -30,6 +30,7 @@ pub mod findings;
 pub mod flows;
 pub mod follow_up;
 pub mod goodput;
+pub mod groups;
 mod lag;
 pub mod latency;
 pub mod limits;

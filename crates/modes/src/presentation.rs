@@ -9,7 +9,8 @@ use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::end::Hosts;
 use crate::figure::{Amount, PlainCell, Point, Unit, plain_table};
 use crate::figures::ENDS;
-use crate::registry::{EndReport, InDocuments, ProbePlan, Summary, Test, Visitor};
+use crate::groups::Test;
+use crate::registry::{EndReport, InDocuments, ProbePlan, Summary, Visitor};
 use crate::results::{BesideOthers, Detail, Ends, Results};
 use crate::settings::settings;
 use crate::{probes, search};
@@ -57,7 +58,7 @@ pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
     let end_ns = interval.either().map(|end| end.end_ns);
     let mut cells = vec![Figure::new("time", end_ns.map_or(Value::Absent, Value::Duration))];
     cells.extend(test.plan.visit(Cells(interval)));
-    let probes = test.probe.iter();
+    let probes = test.probe().into_iter();
     cells.extend(probes.flat_map(|_| probes::cells(interval.slices::<ProbePlan>())));
     Row { section: name.to_owned(), cells }
 }
@@ -314,7 +315,7 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         let mut ends = [&interval.client, &interval.server].into_iter().flatten();
         let is_plain = ends.all(|end| end.stood_still_ns.is_none());
         let mut points = test.plan.visit(Points(interval));
-        let probes = test.probe.iter();
+        let probes = test.probe().into_iter();
         points.extend(probes.map(|_| probes::point(interval.slices::<ProbePlan>())));
         for Point { source, value } in points {
             let is_it = |series: &Series| series.source.id == source.id;

@@ -9,9 +9,10 @@ use pathscope_flow::Transport;
 use crate::document::{Interval, client_slices};
 use crate::figure::Point;
 use crate::finding::TestCaveat;
+use crate::groups::Test;
 use crate::latency::figures::LOADED;
 use crate::latency::{LatencySummary, Protocol, presentation};
-use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Test, Visitor};
+use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Visitor};
 use crate::results::{Beside, Ends, Results, Slices};
 
 /// What the reports of both ends on them come to.
@@ -24,7 +25,7 @@ pub(crate) fn summary(
     if let Some(own) = &mut client.probe {
         ProbePlan::complete(own, None, beside);
     }
-    let plan = test.probe.as_ref()?;
+    let plan = test.probe()?;
     let server = server.and_then(|server| server.end(server.probe.as_ref()));
     let ends = Ends { client: client.end(client.probe.as_ref())?, server, hosts: beside.hosts };
     Some(plan.summary(&ends, &client_slices::<ProbePlan>(intervals)))
@@ -33,7 +34,7 @@ pub(crate) fn summary(
 /// What to mind of them, beside what the load brought over.
 pub(crate) fn caveats(test: &Test, probes: &LatencySummary, load: &Summary) -> Vec<Caveat> {
     let mut caveats: Vec<Caveat> = unanswered(probes).into_iter().collect();
-    let Some(plan) = &test.probe else { return caveats };
+    let Some(plan) = test.probe() else { return caveats };
     let sent_bytes = plan.size_bytes.0.saturating_mul(probes.sent);
     // In the direction that had less of it.
     let carried = test.plan.visit(Carried(load)).into_iter().min();
@@ -116,7 +117,7 @@ impl Test {
     /// Makes the probes use TCP, and with `idle` the plan's own pings: on a path that lets no UDP through. Returns whether
     /// no datagrams are left.
     pub fn go_without_datagrams(&mut self, idle: bool) -> bool {
-        if let Some(probe) = &mut self.probe {
+        if let Some(probe) = self.probe_mut() {
             probe.protocol = Protocol::Tcp;
         }
         if let (Plan::Latency(plan), true) = (&mut self.plan, idle) {

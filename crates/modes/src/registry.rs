@@ -3,14 +3,12 @@
 use std::ops::Deref;
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::Role;
 use pathscope_core::journal::StreamStatus;
-use pathscope_core::quantity::Period;
 use pathscope_core::record::{
     Caveat, FlowError, FlowFacts, SocketFacts, StoodStill, WirelessFacts, WorkerUsage,
 };
 use pathscope_core::stats::LatencyFigures;
-use pathscope_flow::GroupId;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -21,83 +19,13 @@ use crate::finding::ModeFindings;
 use crate::flows::{Accumulate, AtEnd, Flow, Runs};
 use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
-use crate::limits::{self, PlanError};
 use crate::media::MediaPlan;
-use crate::mode::{Flows, Mode};
+use crate::mode::Mode;
 use crate::multipath::MultipathPlan;
 use crate::results::{End, Results, Slice};
 
-/// The group of the plan's own flows. What else there is are probes.
-pub const MAIN: GroupId = GroupId(0);
-
 /// The plan of probes beside a load.
 pub type ProbePlan = LatencyPlan;
-
-/// One test: a plan, probes beside it, and how often both ends report. Goes on the wire and into the
-/// document as it ran.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct Test {
-    /// What is measured.
-    pub plan: Plan,
-    /// Latency probes beside it.
-    pub probe: Option<ProbePlan>,
-    /// From one live report to the next.
-    pub report_every_ns: Period,
-}
-
-impl Test {
-    /// Whether this can be run. Holds for what was typed here and for what a stranger sends.
-    pub fn validate(&self) -> Result<(), PlanError> {
-        limits::in_range("--report-every", self.report_every_ns, &limits::REPORT_EVERY)?;
-        self.plan.validate()?;
-        self.probe.as_ref().map_or(Ok(()), Mode::validate)
-    }
-
-    /// Whether lanes of its flows may come late, go, and come back from another address.
-    pub fn roams(&self) -> bool {
-        self.groups().iter().any(|group| group.roams)
-    }
-
-    /// The flows of this test, as both ends number them: those of the plan, then the probes.
-    pub fn groups(&self) -> Vec<pathscope_flow::Group> {
-        let plans = std::iter::once(self.plan.flows()).chain(self.probe.as_ref().map(Mode::flows));
-        let mut first = 0;
-        let group = |(id, of): (u8, Flows)| {
-            let Flows { transport, flows, numbers, lanes, roams } = of;
-            let group = pathscope_flow::Group {
-                id: GroupId(id),
-                transport,
-                first: FlowId(first),
-                flows,
-                numbers,
-                lanes,
-                roams,
-            };
-            first = first.saturating_add(numbers);
-            group
-        };
-        (0..).zip(plans).map(group).collect()
-    }
-
-    /// What the flows of a group do: the plan itself, or the probes beside it.
-    pub fn plan_of(&self, group: GroupId) -> Plan {
-        match &self.probe {
-            Some(probe) if group != MAIN => Plan::Latency(probe.clone()),
-            _ => self.plan.clone(),
-        }
-    }
-
-    /// How long the test lasts by its plan at the most, where that is stated.
-    pub fn duration_ns(&self) -> Option<Period> {
-        self.plan.duration_ns()
-    }
-
-    /// Whether the plan's own flows sent or received anything in an interval. Probes beside a load come and go whatever
-    /// becomes of that, so they say nothing of it.
-    pub fn has_moved(&self, interval: &EndInterval) -> bool {
-        self.plan.visit(Moved(interval))
-    }
-}
 
 struct Moved<'interval>(&'interval EndInterval);
 
@@ -188,6 +116,13 @@ macro_rules! modes {
         })*
 
         impl Plan {
+            /// What it is called in documents.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    $(Self::$name(_) => stringify!($field),)*
+                }
+            }
+
             /// Runs its flows at an end.
             pub fn run<V: FlowVisitor>(&self, role: Role, visitor: V) -> V::Output {
                 match (self, role) {
@@ -429,6 +364,12 @@ impl<'report> Visitor for ConnectionsOf<'report> {
 }
 
 impl EndInterval {
+    /// Whether the flows of a plan sent or received anything in it. Probes beside a load come and go whatever becomes of
+    /// that, so they say nothing of it.
+    pub fn has_moved(&self, plan: &Plan) -> bool {
+        plan.visit(Moved(self))
+    }
+
     /// Adds what the radios of paths say now, by their places, to what flows of a plan did in it.
     pub fn tell_radios(&mut self, plan: &Plan, radios: &[Option<WirelessFacts>]) {
         plan.visit(TellRadios(self, radios));

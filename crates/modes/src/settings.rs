@@ -9,7 +9,7 @@ use pathscope_core::presentation::{Figure, Value};
 use serde_json::Value as Json;
 
 use crate::figure::Amount as _;
-use crate::registry::Test;
+use crate::groups::Test;
 
 /// What names of fields end with, and what such a value is a number of.
 const UNITS: [(&str, Unit); 3] =

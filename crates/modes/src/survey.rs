@@ -6,9 +6,10 @@ use pathscope_core::Wait;
 use pathscope_core::quantity::{Bytes, Frequency, Period, bit_rate, count, counted, duration_ns};
 
 use crate::goodput::{GoodputPlan, Pace, Shape};
+use crate::groups::Test;
 use crate::latency::{self, LatencyPlan};
 use crate::load::{Extent, Pattern, Verify};
-use crate::registry::{Plan, Test};
+use crate::registry::Plan;
 use crate::sockets::SocketPlan;
 
 /// Probes a second unless something else is asked for: in a step of the usual length more than the 1,000 that a p99 needs, also
@@ -40,12 +41,9 @@ pub fn tests(options: &SurveyOptions) -> Vec<(String, Test)> {
     let probe = LatencyPlan::probe(options.probe_rate);
     let idle =
         LatencyPlan { extent: latency::Extent::DurationNs(options.duration), ..probe.clone() };
-    let idle =
-        Test { plan: Plan::Latency(idle), probe: None, report_every_ns: options.report_every };
-    let load = |pattern| Test {
-        plan: Plan::Goodput(load(options, pattern)),
-        probe: Some(probe.clone()),
-        report_every_ns: options.report_every,
+    let idle = Test::new(idle.into(), None, options.report_every);
+    let load = |pattern| {
+        Test::new(load(options, pattern).into(), Some(probe.clone()), options.report_every)
     };
     vec![
         ("latency idle".to_owned(), idle),

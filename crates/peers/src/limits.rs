@@ -15,8 +15,9 @@ use std::net::IpAddr;
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::{Bytes, Period, count, counted};
+use pathscope_modes::groups::Test;
 use pathscope_modes::mode::Mode;
-use pathscope_modes::registry::Test;
+use pathscope_modes::registry::Plan;
 use serde::{Deserialize, Serialize};
 
 use crate::Refusal;
@@ -84,14 +85,13 @@ impl Withheld {
 
     /// Whether a test does without what is withheld. `unprivileged`: congestion controls that everybody may choose.
     pub fn check(self, test: &Test, unprivileged: &[String]) -> Result<(), Refusal> {
-        let plans = test.probe.as_ref().map(Mode::asks).into_iter().chain([test.plan.asks()]);
-        let mut asked = plans.map(|asks| (asks.wait, asks.cpus_of(Role::Server)));
-        if self.spinning && asked.clone().any(|(wait, _)| spins(wait)) {
+        if self.spinning && test.plans().any(|plan| spins(plan.asks().wait)) {
             let sentence = "no thread of it may spin for a client (--wait spin, --wait hybrid)";
             let hint = "ask for --wait auto or sleep, or start the server with --allow-spin";
             return Err(Refusal::new("spinning", sentence).with_hint(hint));
         }
-        if self.pinning && asked.any(|(_, cpus)| !cpus.is_empty()) {
+        let pins = |plan: &Plan| !plan.asks().cpus_of(Role::Server).is_empty();
+        if self.pinning && test.plans().any(|plan| pins(&plan)) {
             let sentence = "no client may choose its processors (--server-cpu)";
             let hint = "leave --server-cpu out, or start the server with --allow-pinning";
             return Err(Refusal::new("pinning", sentence).with_hint(hint));
@@ -329,5 +329,5 @@ pub(crate) fn stated_duration(test: &Test) -> Option<Period> {
 
 /// How long the probes say they last: they may outlast the load.
 fn probe_duration(test: &Test) -> Option<Period> {
-    test.probe.as_ref()?.duration_ns()
+    test.probe()?.duration_ns()
 }

@@ -5,6 +5,7 @@ use std::net::SocketAddr;
 
 use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
+use pathscope_modes::groups::Untold;
 use pathscope_os::OsError;
 use pathscope_peers::native::AttachError;
 use pathscope_peers::{PeerError, Refusal};
@@ -21,6 +22,9 @@ pub enum RunError {
         /// What is wrong with it.
         why: String,
     },
+    /// A test of groups that no protocol has words for.
+    #[error(transparent)]
+    Untold(#[from] Untold),
     /// The machine did not do what it was asked.
     #[error("{0}{remedy}", remedy = remedy(.0))]
     Os(#[from] OsError),
@@ -177,7 +181,7 @@ impl RunError {
     /// What kind of trouble it is.
     pub fn failure(&self) -> Failure {
         match self {
-            Self::BadTarget { .. } | Self::NoSuchFamily { .. } => Failure::Usage,
+            Self::BadTarget { .. } | Self::NoSuchFamily { .. } | Self::Untold(_) => Failure::Usage,
             Self::Os(error) => error.failure(),
             Self::Dialogue(error) => error.failure(),
             Self::CutShort { .. }

@@ -8,11 +8,12 @@ use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_flow::{Machine, Shared};
 use pathscope_modes::datagrams::{DatagramFlow, DatagramShared};
 use pathscope_modes::goodput::{GoodputFlow, GoodputShared};
+use pathscope_modes::groups::Test;
 use pathscope_modes::latency::{EchoFlow, LatencyShared};
 use pathscope_modes::media::{MediaFlow, MediaShared};
 use pathscope_modes::multipath::{MultipathEcho, MultipathEchoShared};
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::registry::Plan;
 use pathscope_os::memory::counting::Counting;
 use pathscope_peers::native::frame::{Frame, MessageType};
 use pathscope_peers::native::message::Message;
@@ -152,11 +153,7 @@ fn a_plan_needs_what_it_says() {
     // What is made once for all.
     assert!(plans.iter().all(|plan| took(plan, 1) > 0));
     for plan in &plans {
-        let test = Test {
-            plan: plan.clone(),
-            probe: None,
-            report_every_ns: pathscope_core::quantity::Period::from_secs(1),
-        };
+        let test = Test::new(plan.clone(), None, pathscope_core::quantity::Period::from_secs(1));
         let flows = test.groups()[0].flows;
         let took = took(plan, flows) as u64;
         let said = plan.server_memory().of(flows.into(), 1);

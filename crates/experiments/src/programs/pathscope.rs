@@ -88,7 +88,7 @@ pub fn read(output: &str) -> Said {
         is_known: offered.is_some(),
         offered: offered.unwrap_or_default(),
         ping: test.plan.ping_sizes(),
-        probe: test.probe.as_ref().and_then(pathscope_modes::mode::Mode::ping_sizes),
+        probe: test.probe().and_then(pathscope_modes::mode::Mode::ping_sizes),
     };
     // What a document says of itself is what is found by figures' ids.
     let numbers = serde_json::to_value(measurement).map_or(Numbers::None, Numbers::Measurement);

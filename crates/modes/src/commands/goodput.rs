@@ -7,10 +7,11 @@ use crate::command::{Command, Facts, Files, JournalArgs, JournalSubject, Prepare
 use crate::datagrams::DatagramArgs;
 use crate::follow_up::Tests;
 use crate::goodput::GoodputPlan;
+use crate::groups::Test;
 use crate::latency::LatencyPlan;
 use crate::limits;
 use crate::load::LoadArgs;
-use crate::registry::{Plan, Test};
+use crate::registry::Plan;
 use crate::search::Search;
 
 /// What was typed.
@@ -64,7 +65,7 @@ impl Command for GoodputCommand {
             let typed = journal.named().map(|(option, file)| (option, file.is_some()));
             limits::no_effect(place, "leave it out", &typed)?;
         }
-        let test = Test { plan, probe, report_every_ns: facts.report_every };
+        let test = Test::new(plan, probe, facts.report_every);
         let tests = if finds_rate {
             let (search, first) = Search::begin(&test)?;
             Tests { follow_up: Some(Box::new(search)), ..vec![first].into() }

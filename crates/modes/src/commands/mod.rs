@@ -14,10 +14,11 @@ use crate::command::{Command, Facts, Plans, Prepared, Refusal};
 use crate::document::{Document, Measurement};
 use crate::end::Hosts;
 use crate::follow_up::Tests;
+use crate::groups::Test;
 use crate::latency::LatencyCommand;
 use crate::media::MediaCommand;
 use crate::multipath::MultipathCommand;
-use crate::registry::{InDocuments, Plan, Test, Visitor};
+use crate::registry::{InDocuments, Plan, Visitor};
 use crate::results::Ends;
 
 /// What was typed behind the name of a subcommand.
@@ -57,7 +58,7 @@ impl IntoTests for Tests {
 
 impl<P: Into<Plan>> IntoTests for Plans<P> {
     fn into_tests(self, report_every: Period) -> Tests {
-        let test = |plan: P| Test { plan: plan.into(), probe: None, report_every_ns: report_every };
+        let test = |plan: P| Test::new(plan.into(), None, report_every);
         self.into_iter().map(|(name, plan)| (name, test(plan))).collect::<Vec<_>>().into()
     }
 }

@@ -15,10 +15,11 @@ use self::decide::{Bounds, MOST_TRIALS, Next, RESOLUTION, Trying};
 use crate::datagrams::DatagramsPlan;
 use crate::document::{Document, Measurement};
 use crate::follow_up::{FollowUp, Step};
+use crate::groups::Test;
 use crate::limits::{self, PlanError};
 use crate::load::Extent;
 pub use crate::rate_search::{FoundRate, RateSearch, RateTrial, SearchEnd, TrialVerdict};
-use crate::registry::{Plan, Test};
+use crate::registry::Plan;
 
 /// A trial that searches lasts this part of the duration, and no less than so long.
 const TRIAL_PART: u64 = 5;
@@ -97,7 +98,7 @@ impl Search {
         let rate = asked_bps
             .map_or_else(|| "as fast as it goes".to_owned(), |asked| BitRate(asked).to_string());
         let name = format!("trial {number}, {rate}");
-        Some((name, Test { plan: Plan::Datagrams(plan), ..self.around.clone() }))
+        Some((name, Test { plan: plan.into(), ..self.around.clone() }))
     }
 
     /// The search as it stands.

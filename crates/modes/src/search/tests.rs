@@ -27,7 +27,7 @@ fn test_of(rate: Option<u64>, duration: Period) -> Test {
         client_cpus: Vec::new(),
         server_cpus: Vec::new(),
     };
-    Test { plan: Plan::Datagrams(plan), probe: None, report_every_ns: Period::from_secs(1) }
+    Test::new(plan.into(), None, Period::from_secs(1))
 }
 
 /// A path in formulas: what it carries, what waits before it, what it loses at random, how fast its sender is.

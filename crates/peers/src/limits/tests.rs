@@ -57,7 +57,7 @@ fn probes_are_held_to_the_same_duration() {
     let limits = Limits { duration_ns: Some(Period::from_secs(20)), ..Limits::default() };
     let mut test = fixtures::load(1);
     assert_eq!(limits.check(&test), Ok(()));
-    let probe = test.probe.as_mut().expect("the fixture has probes");
+    let probe = test.probe_mut().expect("the fixture has probes");
     probe.extent = latency::Extent::DurationNs(Period::from_secs(21));
     assert_eq!(refused(&limits, &test).0, "duration");
 }
@@ -84,7 +84,8 @@ fn what_costs_others_too_much_is_refused_by_name_unless_it_is_allowed() {
     let usual = ["reno", "cubic"].map(str::to_owned);
     let spins: Ask = |test| plan_of(test).wait = Wait::Spin;
     let spins_before_it_sleeps: Ask = |test| plan_of(test).wait = Wait::Hybrid;
-    let probe_spins: Ask = |test| test.probe.iter_mut().for_each(|probe| probe.wait = Wait::Spin);
+    let probe_spins: Ask =
+        |test| test.probe_mut().into_iter().for_each(|probe| probe.wait = Wait::Spin);
     let pins: Ask = |test| plan_of(test).server_cpus = vec![0];
     let chooses: Ask = |test| plan_of(test).congestion_control = Some("vegas".to_owned());
     let cases = [

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use pathscope_core::id::Token;
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 
 use super::datagram::Claim;
 use super::opening::Seat;
@@ -103,7 +103,7 @@ mod tests {
     fn bound_to(addresses: &[&str]) -> Test {
         let mut plan = LatencyPlan::probe(Frequency(100));
         plan.sockets.bind = addresses.iter().map(|text| text.parse().expect(text)).collect();
-        Test { plan: Plan::Latency(plan), ..fixtures::load(1) }
+        Test { plan: plan.into(), ..fixtures::load(1) }
     }
 
     #[test]

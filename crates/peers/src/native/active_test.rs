@@ -14,7 +14,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue, Event, Group, GroupId, Output, Phase};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::flow_set::{Added, FlowSet};
 use super::frame::BODY_MOST;
@@ -247,7 +248,7 @@ impl ActiveTest {
             return Ok(());
         }
         self.note_progress(&interval, now);
-        if self.test.has_moved(&interval) && self.test.roams() {
+        if interval.has_moved(&self.test.plan) && self.test.roams() {
             // Its datagrams came, though the control connection may be on a path that is gone.
             line.heard(now);
         }
@@ -455,7 +456,7 @@ impl ActiveTest {
     }
 
     fn note_progress(&mut self, interval: &EndInterval, now: Tick) {
-        if self.deadline.is_some() && self.test.has_moved(interval) {
+        if self.deadline.is_some() && interval.has_moved(&self.test.plan) {
             self.wind_up(now);
         }
     }

@@ -24,7 +24,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::active_test::ActiveTest;
 use super::line::Line;

@@ -1,7 +1,7 @@
 //! How long each step of the dialogue may take. Every wait has an end.
 
 use pathscope_core::quantity::Period;
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 
 /// From the connection to the hello, and from the hello to the welcome. Seconds on the worst path; a
 /// person who typed the wrong port waits no longer.

@@ -3,16 +3,17 @@
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Frequency, Period};
 use pathscope_modes::goodput::{GoodputPlan, Pace, Shape};
+use pathscope_modes::groups::Test;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::load::{Extent, Pattern, Verify};
 use pathscope_modes::multipath::{MultipathPlan, SendOrder};
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::registry::Plan;
 use pathscope_modes::sockets::SocketPlan;
 
 /// Ten seconds of goodput over so many connections, with probes over UDP beside it.
 pub(crate) fn load(connections: u32) -> Test {
-    Test {
-        plan: Plan::Goodput(GoodputPlan {
+    Test::new(
+        Plan::Goodput(GoodputPlan {
             pattern: Pattern::Push,
             connections,
             extent: Extent::DurationNs(Period::from_secs(10)),
@@ -31,19 +32,19 @@ pub(crate) fn load(connections: u32) -> Test {
             client_cpus: Vec::new(),
             server_cpus: Vec::new(),
         }),
-        probe: Some(LatencyPlan {
+        Some(LatencyPlan {
             size_bytes: Bytes(64),
             wait: Wait::Auto,
             ..LatencyPlan::probe(Frequency(100))
         }),
-        report_every_ns: Period::from_secs(1),
-    }
+        Period::from_secs(1),
+    )
 }
 
 /// Ten seconds over up to two paths.
 pub(crate) fn paths() -> Test {
-    Test {
-        plan: Plan::Multipath(MultipathPlan {
+    Test::new(
+        Plan::Multipath(MultipathPlan {
             rate_bps: BitRate(1_000_000),
             grouping: 30,
             datagram_bytes: Bytes(1_024),
@@ -53,7 +54,7 @@ pub(crate) fn paths() -> Test {
             order: SendOrder::default(),
             late_by_ns: Period(20_000_000),
         }),
-        probe: None,
-        report_every_ns: Period::from_secs(1),
-    }
+        None,
+        Period::from_secs(1),
+    )
 }

@@ -26,7 +26,8 @@
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, Host, Substitution};
 use pathscope_flow::{GroupId, Resumed, Totals};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::{EndInterval, EndReport};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;

@@ -5,7 +5,8 @@
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_flow::{Phase, Resumed};
-use pathscope_modes::registry::{EndInterval, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::EndInterval;
 
 use super::deadlines;
 use super::message::{FlowTotal, Propose};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::InterfaceFacts;
 use pathscope_flow::{Credentials, Group, Transport};
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::{OsError, Waker, clock, host};
 use pathscope_peers::native::Seat;
@@ -18,7 +18,7 @@ use crate::connect::destinations::Destinations;
 use crate::connect::opener::{self, Orders};
 use crate::connect::origins::Origins;
 use crate::connect::paths;
-use crate::connect::settings::{is_probe, settings_of};
+use crate::connect::settings::settings;
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::threads;
@@ -63,17 +63,18 @@ fn open_group(
     (group, test): (Group, &Test),
     inbox: &Inbox,
 ) -> Result<(), RunError> {
+    let plan = test.plan_of(group.id);
     if group.roams {
-        let (names, inbox_of_it) = (test.plan.path_names().to_vec(), inbox.clone());
+        let (names, inbox_of_it) = (plan.path_names().to_vec(), inbox.clone());
         let orders = paths::Orders { server, credentials, group, names, inbox: inbox_of_it };
         inbox.post(SessionMessage::Keeps { group: group.id, paths: paths::start(orders)? });
         return Ok(());
     }
-    let sockets = test.plan.asks().sockets.filter(|_| !is_probe(group));
+    let sockets = plan.asks().sockets;
     let mut origins = sockets.map(Origins::new).unwrap_or_default();
     if group.transport == Transport::Stream {
         let destinations = match sockets {
-            Some(sockets) if test.plan.spreads() => destinations.clone().within(&sockets.bind)?,
+            Some(sockets) if plan.spreads() => destinations.clone().within(&sockets.bind)?,
             _ => Destinations::one(server),
         };
         let (session, test) = (server, test.clone());
@@ -87,7 +88,7 @@ fn open_group(
         server,
         credentials,
         group,
-        settings: settings_of(group, test),
+        settings: settings(&plan),
         origins: local.collect::<Result<_, _>>()?,
         inbox: inbox.clone(),
     });

@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_flow::{Credentials, Group};
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::{Waker, clock};

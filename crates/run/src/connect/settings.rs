@@ -5,33 +5,21 @@ use crate::findings::RunCaveat;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period, bytes};
 use pathscope_core::record::{Caveat, SocketFacts};
-use pathscope_flow::Group;
-use pathscope_modes::registry::{MAIN, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::Plan;
 use pathscope_os::sockets::Settings;
 use pathscope_peers::native::Seat;
 
-/// What the plan asks of the sockets of a group, at either end.
-pub(crate) fn settings_of(group: Group, test: &Test) -> Settings {
-    if is_probe(group) { Settings::default() } else { settings(test) }
-}
-
-/// The same of the socket of one TCP connection, which may be held to a rate of its own.
+/// What is asked of the socket of one TCP connection, which may be held to a rate of its own.
 pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
-    if seat.group != MAIN {
-        return Settings::default();
-    }
-    let pacing_bytes_per_second = pacing(test, role, seat.flow);
-    Settings { pacing_bytes_per_second, ..settings(test) }
+    let plan = test.plan_of(seat.group);
+    let pacing_bytes_per_second = pacing(&plan, role, seat.flow);
+    Settings { pacing_bytes_per_second, ..settings(&plan) }
 }
 
-/// Probes beside a load go as the system sends them.
-pub(crate) fn is_probe(group: Group) -> bool {
-    group.id != MAIN
-}
-
-/// What the plan asks of its sockets, at either end.
-pub(crate) fn settings(test: &Test) -> Settings {
-    let asks = test.plan.asks();
+/// What a plan asks of its sockets, at either end. Probes beside a load ask for nothing, and go as the system sends them.
+pub(crate) fn settings(plan: &Plan) -> Settings {
+    let asks = plan.asks();
     let Some(sockets) = asks.sockets else { return Settings::default() };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
@@ -85,8 +73,8 @@ pub(crate) fn buffer_cut(
 
 /// What the kernel of a sender is held to, so that what a rate allows at once leaves evenly. A quarter above the
 /// rate, which the flow itself keeps: it could not make up for a pause otherwise.
-fn pacing(test: &Test, role: Role, flow: FlowId) -> Option<u32> {
-    let rate = test.plan.even_rate(role, flow)?;
+fn pacing(plan: &Plan, role: Role, flow: FlowId) -> Option<u32> {
+    let rate = plan.even_rate(role, flow)?;
     u32::try_from(rate.0 / 8 + rate.0 / 32).ok()
 }
 

@@ -17,9 +17,10 @@ use pathscope_core::journal::{
 };
 use pathscope_core::record::{Caveat, FlowError, FlowFacts};
 use pathscope_flow::{Group, Totals};
+use pathscope_modes::groups::Test;
 use pathscope_modes::load::ConnectionEnd;
 use pathscope_modes::mode::ToldAs;
-use pathscope_modes::registry::{EndInterval, EndReport, Plan, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;

@@ -2,7 +2,7 @@
 //! plans are held to an allocator that counts (`tests/memory_need.rs`), all together by `cargo xtask attack`.
 
 use pathscope_flow::Group;
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 
 use crate::workers::placement::GroupWorkers;
 use crate::workers::worker::receive_room;
@@ -90,7 +90,7 @@ fn tables(test: &Test, group: &Group, (sockets, workers, threads): (u64, u64, u6
     let flows = sockets.div_ceil(u64::from(group.lanes.max(1)));
     let machines = plan.server_memory().of(flows, workers);
     let later = if group.replaces() { LATER_BYTES } else { 0 };
-    let of_thread = THREAD_BYTES + receive_room(&*plan) as u64;
+    let of_thread = THREAD_BYTES + receive_room(&**plan) as u64;
     machines
         .saturating_add(sockets * FLOW_BYTES)
         .saturating_add(threads.saturating_mul(of_thread))
@@ -106,14 +106,13 @@ pub(super) fn in_steps(bytes: u64) -> u64 {
 mod tests {
     use pathscope_core::quantity::{Frequency, Period};
     use pathscope_modes::latency::LatencyPlan;
-    use pathscope_modes::registry::Plan;
 
     use super::*;
 
     fn pings(connections: u32) -> Needs {
         let plan = LatencyPlan { connections, ..LatencyPlan::probe(Frequency(100)) };
         let report_every_ns = Period::from_secs(1);
-        let test = Test { plan: Plan::Latency(plan), probe: None, report_every_ns };
+        let test = Test::new(plan.into(), None, report_every_ns);
         let group = test.groups()[0];
         Needs::of(&test, &[GroupWorkers { group, workers: 1, threads: 1 }])
     }

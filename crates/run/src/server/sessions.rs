@@ -13,7 +13,7 @@ use std::time::Duration;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::counted;
 use pathscope_flow::{Credentials, Group, GroupId, Resumed};
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;

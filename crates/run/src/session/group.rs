@@ -10,15 +10,16 @@ use pathscope_core::record::{Caveat, FlowError, FlowErrorKind, StampFacts};
 use pathscope_core::sending::SendState;
 use pathscope_flow::{Event, Group, Transport};
 use pathscope_modes::flows::AtEnd;
+use pathscope_modes::groups::Test;
 use pathscope_modes::load::FLOWS_TOLD;
 use pathscope_modes::mode::{DatagramSockets, ToldAs};
-use pathscope_modes::registry::{Accumulator, EndReport, Plan, Test};
+use pathscope_modes::registry::{Accumulator, EndReport, Plan};
 use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::{Settings, Socket};
 use pathscope_os::tcp_facts::tcp_facts;
 use pathscope_os::{OsError, batches, cpus};
 
-use crate::connect::settings::{buffer_cut, is_probe};
+use crate::connect::settings::buffer_cut;
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::attendance::Attended;
@@ -42,6 +43,8 @@ const FAILED_AHEAD: usize = 1_024;
 /// A group before, while and after it runs.
 pub(crate) struct GroupState {
     pub group: Group,
+    /// Whether these are probes beside the plan's own flows.
+    pub is_probe: bool,
     pub job: Plan,
     role: Role,
     pub placement: Placement,
@@ -79,11 +82,6 @@ pub(crate) struct GroupState {
 }
 
 impl GroupState {
-    /// Whether these are probes beside the plan's own flows.
-    pub fn is_probe(&self) -> bool {
-        is_probe(self.group)
-    }
-
     /// Whether its flows are connections that are told one by one.
     pub fn tells_connections(&self) -> bool {
         self.job.told_as(self.role) == ToldAs::Connections
@@ -95,12 +93,13 @@ impl GroupState {
     }
 
     pub fn new(test: &Test, group: Group, (role, means): (Role, Means)) -> Result<Self, RunError> {
-        let job = test.plan_of(group.id);
+        let job = test.plan_of(group.id).into_owned();
         check_cpus(job.asks().cpus_of(role))?;
         let (placement, places) = placement::of(&*job, group.flows, (role, means))?;
         let accumulator = job.accumulator(role);
         Ok(Self {
             group,
+            is_probe: test.is_probe(group.id),
             job,
             role,
             placement,
@@ -276,7 +275,7 @@ impl GroupState {
 
     /// Adds what a worker of this group came to.
     pub fn add(&mut self, outcome: WorkerOutcome, report: &mut EndReport) {
-        let usages = if self.is_probe() { &mut report.probe_workers } else { &mut report.workers };
+        let usages = if self.is_probe { &mut report.probe_workers } else { &mut report.workers };
         usages.extend(outcome.usage);
         if let Some(accumulator) = &mut self.accumulator {
             accumulator.add(outcome.report);
@@ -316,7 +315,7 @@ impl GroupState {
             paths: self.paths.as_ref().map(|paths| paths.stop(start)),
             name,
         };
-        if self.is_probe() {
+        if self.is_probe {
             let mut of_probes = EndReport::default();
             accumulator.report(end, &mut of_probes);
             into.take_probes(of_probes);

@@ -17,9 +17,10 @@ use pathscope_engines::{Command, LaneChange};
 use pathscope_flow::{Event, GroupId, Phase};
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::flows::Begin;
+use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
-use pathscope_modes::registry::{EndInterval, EndReport, MAIN, Tally, Test};
+use pathscope_modes::registry::{EndInterval, EndReport, Tally};
 use pathscope_os::sockets::{self, Socket};
 
 use crate::connect::settings;
@@ -76,8 +77,9 @@ pub(crate) struct RunningTest {
     is_reported: bool,
 }
 
-/// Whether this end can run a test; if not, why.
+/// Whether this end can run a test, and tell any other of it; if not, why.
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
+    test.told()?;
     let means = Means { cpus: 1, spinning: usize::MAX };
     RunningTest::new(test.clone(), Role::Client, Token([0; 16]), means).map(drop)
 }
@@ -91,7 +93,7 @@ impl RunningTest {
             means.spinning -= state.placement.spinning();
             groups.push(state);
         }
-        if let Some(name) = &settings::settings(&test).congestion_control {
+        if let Some(name) = &settings::settings(&test.plan).congestion_control {
             sockets::check_congestion_control(name)?;
         }
         Ok(Self {
@@ -120,7 +122,7 @@ impl RunningTest {
 
     /// What was left open and chosen here.
     pub fn substitutions(&self) -> Vec<Substitution> {
-        let load = self.groups.iter().filter(|state| !state.is_probe());
+        let load = self.groups.iter().filter(|state| !state.is_probe);
         load.flat_map(|state| state.placement.substitutions.clone()).collect()
     }
 
@@ -178,7 +180,7 @@ impl RunningTest {
     /// A connection of a group took so long to be established.
     pub fn connected(&mut self, group: GroupId, took_ns: u64) {
         // Probes have one each, which nobody waits for.
-        if group == MAIN {
+        if !self.test.is_probe(group) {
             self.connects.get_or_insert_default().record(took_ns);
         }
     }
@@ -202,9 +204,9 @@ impl RunningTest {
         for state in &mut self.groups {
             let before = self.workers.len();
             state.opener.iter().for_each(|opener| opener.tell(Told::Started(now)));
-            let asked = settings::settings_of(state.group, &self.test);
+            let asked = settings::settings(&state.job);
             let (sockets, lanes) = (state.open(&asked)?, state.open_lanes(&asked)?);
-            if !state.is_probe() {
+            if !state.is_probe {
                 let facts = sockets.first().map(|socket| socket.facts());
                 self.report.caveats.extend(
                     facts.iter().flat_map(|facts| settings::cut_buffers(role, &asked, facts)),
@@ -217,7 +219,7 @@ impl RunningTest {
             let (group, placement) = (state.group, &state.placement);
             let succession = state.succession();
             let ready = ReadyGroup { group, placement, sockets, lanes, succession, setting, inbox };
-            let samples = self.samples.clone().filter(|_| !state.is_probe());
+            let samples = self.samples.clone().filter(|_| !state.is_probe);
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, samples, running, writer });
             self.collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
@@ -255,7 +257,7 @@ impl RunningTest {
         if self.started.is_none() {
             return state.note_lane(lane, socket);
         }
-        let asked = settings::settings_of(state.group, &self.test);
+        let asked = settings::settings(&state.job);
         let socket = match socket.map(|socket| state.open_lane(&socket, &asked)).transpose() {
             Ok(socket) => socket,
             // The client asks again, from another socket.
@@ -383,8 +385,9 @@ impl RunningTest {
             Ok(outcome) => state.add(outcome, &mut self.report),
             Err(error) => state.lose(flows, &error, &mut self.report),
         }
-        let mut load = self.workers.iter().filter(|worker| worker.group == MAIN);
-        if group == MAIN && load.all(RunningWorker::is_over) && self.role == Role::Client {
+        let is_load = |group| !self.test.is_probe(group);
+        let mut load = self.workers.iter().filter(|worker| is_load(worker.group));
+        if is_load(group) && load.all(RunningWorker::is_over) && self.role == Role::Client {
             self.end_probes();
         }
         if self.is_over() {

@@ -9,7 +9,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::Substitution;
 use pathscope_flow::{Credentials, Dialogue, Event, Group, Input, Output, Phase, Resumed, Totals};
-use pathscope_modes::registry::{EndInterval, EndReport, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::{EndInterval, EndReport};
 
 pub(super) use path::Pair;
 

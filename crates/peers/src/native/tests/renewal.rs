@@ -5,7 +5,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::id::{Role, Token};
 use pathscope_core::quantity::Period;
 use pathscope_flow::{Dialogue as _, Input, Output};
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 
 use super::pair::{AnyDialogue, End, Fault, Pair, RUN_NS, Seen};
 use crate::limits::Limits;

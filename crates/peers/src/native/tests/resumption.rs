@@ -6,7 +6,7 @@ use pathscope_core::id::Token;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue as _, Input, Output, Resumed};
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 
 use super::pair::{Fault, Pair, Seen};
 use crate::limits::Limits;

@@ -3,8 +3,9 @@
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_flow::{Dialogue as _, Input};
+use pathscope_modes::groups::Test;
 use pathscope_modes::load::Extent;
-use pathscope_modes::registry::{Plan, Test};
+use pathscope_modes::registry::Plan;
 
 use super::pair::{Pair, Seen};
 use crate::limits::Limits;

@@ -9,7 +9,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Token};
 use pathscope_core::record::{FlowError, FlowErrorKind, Host};
 use pathscope_flow::{Dialogue, Event, GroupId, Input, Output, Phase, Totals};
-use pathscope_modes::registry::{EndReport, Test};
+use pathscope_modes::groups::Test;
+use pathscope_modes::registry::EndReport;
 use proptest::prelude::*;
 
 use crate::limits::Limits;

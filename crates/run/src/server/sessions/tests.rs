@@ -48,7 +48,7 @@ fn waker() -> Waker {
 
 fn test(plan: Plan) -> Test {
     let report_every_ns = Period::from_secs(1);
-    Test { plan, probe: None, report_every_ns }
+    Test::new(plan, None, report_every_ns)
 }
 
 /// Of a session without a name.

@@ -3,7 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue as _, Input};
-use pathscope_modes::registry::Test;
+use pathscope_modes::groups::Test;
 
 use super::{AnyDialogue, End, Fault, ONE_WAY_NS, Packet};
 use crate::limits::Limits;
