@@ -9,7 +9,6 @@ pub const CIRCLES: &[(&str, &str)] = &[
     ("modes::goodput::both_ends", "modes::goodput::summary"),
     ("modes::goodput::failures", "modes::goodput::summary"),
     ("modes::goodput::plan", "modes::goodput::shape"),
-    ("modes::goodput::verdict::facts", "modes::goodput::verdict::limit"),
     ("modes::media::layout", "modes::media::plan"),
     ("modes::media::ledger", "modes::media::plan"),
     ("modes::multipath::datagram", "modes::multipath::plan"),

@@ -37,9 +37,11 @@ impl<'report> EndFacts<'report> {
         self.host?.most_stolen()
     }
 
-    /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
-    pub fn waiting_workers(&self) -> impl Iterator<Item = &'report WorkerUsage> {
-        self.workers.iter().filter(|worker| worker.wait != "spin")
+    /// The most that one of its workers has of a share, of those that wait when there is nothing to do: one that spins wants a
+    /// processor all the time.
+    pub fn busiest(&self, share: impl Fn(&WorkerUsage) -> Option<f64>) -> Option<f64> {
+        let waiting = self.workers.iter().filter(|worker| worker.wait != "spin");
+        waiting.filter_map(share).reduce(f64::max)
     }
 }
 

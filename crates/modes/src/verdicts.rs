@@ -1,6 +1,6 @@
 //! What verdicts of several modes rest on alike.
 
-use pathscope_core::quantity::{duration_ns, ratio};
+use pathscope_core::quantity::{counted, duration_ns, ratio};
 use pathscope_core::record::Evidence;
 
 use crate::end::EndFacts;
@@ -19,6 +19,18 @@ pub(crate) fn most_stolen(ends: [EndFacts<'_>; 2]) -> Option<f64> {
 pub(crate) fn doubt_by_stolen(stolen: Option<f64>) -> Option<String> {
     let stolen = stolen.filter(|&stolen| stolen >= STOLEN)?;
     Some(format!("the hypervisor took {} of a processor", ratio(stolen)))
+}
+
+/// Of these shares those that are known, each with its name and of what it is one.
+pub(crate) fn shares<'a>(
+    all: impl IntoIterator<Item = (&'a str, Option<f64>, &'a str)>,
+) -> impl Iterator<Item = Evidence> {
+    all.into_iter().filter_map(|(name, share, of)| Some(Evidence::share(name, share?, of)))
+}
+
+/// A count, of what, and what became of those.
+pub(crate) fn count_of(name: &str, number: u64, one: &str, became: &str) -> Evidence {
+    Evidence::new(name, number as f64, format!("{} {became}", counted(number, one)))
 }
 
 /// That the program of this end, `sender` or `receiver`, stood still for so long, where it did.

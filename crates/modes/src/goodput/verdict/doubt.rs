@@ -7,8 +7,8 @@
 use pathscope_core::quantity::{counted, ratio};
 use pathscope_core::record::Limit;
 
+use super::bounds::{CPU_WAITS, Strictness};
 use super::facts::Facts;
-use super::limit::{CPU_WAITS, LAX, STRICT};
 use crate::verdicts::doubt_by_stolen;
 
 /// Fewer looks than these are a short run's: a second of one connection.
@@ -17,7 +17,8 @@ const FEW_LOOKS: u64 = 20;
 impl Facts {
     /// All that speaks against this limit, which is what the rules say.
     pub fn doubts(&self, limit: Limit) -> Vec<String> {
-        let near = [LAX, STRICT].map(|bounds| Self { bounds, ..self.clone() }.limit());
+        let near = [Strictness::Lax, Strictness::Strict];
+        let near = near.map(|strictness| Self { strictness, ..self.clone() }.limit());
         let near = near.into_iter().filter(|&other| other != limit).map(doubt_by);
         let mut doubts: Vec<String> = Vec::new();
         for doubt in near.chain(self.disturbance(limit)) {

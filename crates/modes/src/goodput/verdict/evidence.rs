@@ -1,20 +1,16 @@
 //! The figures of a verdict, each with its name and a few words.
 
-use pathscope_core::quantity::counted;
 use pathscope_core::record::{Evidence, Limit};
 
 use super::facts::{Facts, Seen};
+use crate::verdicts;
 
 impl Facts {
     /// All that is known, whatever the limit.
     pub fn evidence(&self) -> Vec<Evidence> {
-        let shares = self.of_ends().into_iter().chain(self.of_sockets());
-        let shares = shares.filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
-        let retransmits = self.retransmits.map(|segments| {
-            let text = format!("{} sent again", counted(segments, "segment"));
-            Evidence::new("retransmits", segments as f64, text)
-        });
-        shares.chain(retransmits).collect()
+        let shares = verdicts::shares(self.of_ends().into_iter().chain(self.of_sockets()));
+        let again = |segments| verdicts::count_of("retransmits", segments, "segment", "sent again");
+        shares.chain(self.retransmits.map(again)).collect()
     }
 
     /// The names of the two figures without which the verdict would be another: of what was seen at the sockets where
@@ -23,50 +19,41 @@ impl Facts {
         let is_seen = self.seen.is_some();
         let seen_or = |seen, summed| if is_seen { seen } else { summed };
         let path = seen_or("seen_held_by_path_share", "sender_busy_share");
+        let program = seen_or("seen_held_by_program_share", "sender_busy_share");
+        let window = seen_or("seen_held_by_receive_window_share", "receive_window_limited_share");
         match limit {
             Limit::ConfiguredRate => ["configured_rate_share", path],
             Limit::SenderStopped | Limit::ReceiverStopped => {
                 ["sender_still_share", "receiver_still_share"]
             }
-            Limit::SenderCpu | Limit::ReceiverCpu => self.deciding_of_cpu(limit),
-            Limit::ConfiguredPauses => {
-                ["paused_share", seen_or("seen_held_by_program_share", "sender_busy_share")]
+            // Of a processor that is the limit: in the order in which the rules find it.
+            Limit::SenderCpu | Limit::ReceiverCpu if self.is_thread_full() => {
+                ["sender_cpu_share", "receiver_cpu_share"]
             }
-            Limit::ReceiveWindow => [self.window(), "receiver_cpu_share"],
+            Limit::SenderCpu if self.is_kept_waiting() => {
+                ["sender_cpu_share", "sender_cpu_wait_share"]
+            }
+            Limit::ReceiverCpu if self.is_kept_waiting() => {
+                ["receiver_cpu_share", "receiver_cpu_wait_share"]
+            }
+            Limit::SenderCpu | Limit::ReceiverCpu if self.is_machine_full() => {
+                ["shared_host_cpu_share", "own_cpu_share"]
+            }
+            Limit::SenderCpu | Limit::ReceiverCpu | Limit::ReceiveWindow => {
+                ["receiver_cpu_share", window]
+            }
+            Limit::ConfiguredPauses => ["paused_share", program],
             Limit::SendBuffer if is_seen => {
                 ["seen_held_by_send_buffer_share", "seen_in_queue_share"]
             }
             Limit::SendBuffer => ["send_buffer_limited_share", "receive_window_limited_share"],
             Limit::Network if self.is_in_queue() => ["seen_in_queue_share", path],
             Limit::Network => [path, "retransmits"],
-            Limit::Turns | Limit::Sender => {
-                [seen_or("seen_held_by_program_share", "sender_busy_share"), "sender_cpu_share"]
-            }
+            Limit::Turns | Limit::Sender => [program, "sender_cpu_share"],
             Limit::Undetermined if self.is_disturbed() => {
                 ["shared_host_cpu_share", "own_cpu_share"]
             }
             _ => [path, "sender_cpu_share"],
-        }
-    }
-
-    /// Of a processor that is the limit: in the order in which the rules find it.
-    fn deciding_of_cpu(&self, limit: Limit) -> [&'static str; 2] {
-        match limit {
-            _ if self.is_thread_full() => ["sender_cpu_share", "receiver_cpu_share"],
-            Limit::SenderCpu if self.is_kept_waiting() => {
-                ["sender_cpu_share", "sender_cpu_wait_share"]
-            }
-            _ if self.is_kept_waiting() => ["receiver_cpu_share", "receiver_cpu_wait_share"],
-            _ if self.is_machine_full() => ["shared_host_cpu_share", "own_cpu_share"],
-            _ => ["receiver_cpu_share", self.window()],
-        }
-    }
-
-    /// The figure of how long the receiver's window held the sender.
-    fn window(&self) -> &'static str {
-        match self.seen {
-            Some(_) => "seen_held_by_receive_window_share",
-            None => "receive_window_limited_share",
         }
     }
 
