@@ -20,7 +20,6 @@ pub const NAMED: &[(&str, &str)] = &[
     ("crates/modes/src/consent.rs", "datagrams"),
     ("crates/modes/src/datagrams/args.rs", "goodput"),
     ("crates/modes/src/datagrams/args.rs", "latency"),
-    ("crates/modes/src/multipath/caveats.rs", "latency"),
     ("crates/modes/src/presentation.rs", "goodput"),
     ("crates/modes/src/probes.rs", "latency"),
     ("crates/modes/src/search/mod.rs", "datagrams"),

@@ -15,6 +15,7 @@ pub mod arrivals;
 pub mod assemble;
 #[cfg(test)]
 mod assemble_tests;
+mod checks;
 mod codec;
 pub mod command;
 pub mod commands;
@@ -22,6 +23,7 @@ mod consent;
 pub mod datagrams;
 pub mod document;
 pub mod draw;
+pub mod drops;
 pub mod end;
 pub mod figure;
 pub mod figures;
