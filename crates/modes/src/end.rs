@@ -20,7 +20,7 @@ pub struct EndFacts<'report> {
     pub stood_still: Option<&'report StoodStill>,
 }
 
-impl<'report> EndFacts<'report> {
+impl EndFacts<'_> {
     /// Of the time, the share that its program stood still; `None` where that is not known to have happened.
     pub fn still_share(&self) -> Option<f64> {
         let still = self.stood_still.filter(|_| self.elapsed_ns > 0)?;
@@ -30,11 +30,6 @@ impl<'report> EndFacts<'report> {
     /// For how long its program stood still.
     pub fn still_ns(&self) -> u64 {
         self.stood_still.map_or(0, |still| still.total_ns)
-    }
-
-    /// The most that the hypervisor took of one of this end's processors, as a share of the time.
-    pub fn stolen_share(&self) -> Option<f64> {
-        self.host?.most_stolen()
     }
 
     /// The most that one of its workers has of a share, of those that wait when there is nothing to do: one that spins wants a

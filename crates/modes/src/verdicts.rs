@@ -12,7 +12,7 @@ const STOLEN: f64 = 0.05;
 
 /// Of the time, the most that the hypervisor took of one processor of either end.
 pub(crate) fn most_stolen(ends: [EndFacts<'_>; 2]) -> Option<f64> {
-    ends.iter().filter_map(EndFacts::stolen_share).reduce(f64::max)
+    ends.iter().filter_map(|end| end.host?.most_stolen()).reduce(f64::max)
 }
 
 /// What speaks against a verdict on a processor of which so much was taken.

@@ -182,7 +182,8 @@ impl Facts {
         };
         let dropped = format!("socket dropped {}{each}", counted(drops, "buffer"));
         let on_the_way = format!("{many}{} of them on the way", count(self.on_the_way));
-        if self.is_lost_on_the_way() {
+        // More than anywhere else.
+        if self.on_the_way > self.lost.saturating_sub(self.on_the_way) {
             let text = format!("the path: {lost}, {on_the_way}; the receiver's {dropped}");
             return ruling(Limit::Network, text, "lost_on_the_way", surely(self.on_the_way));
         }
@@ -201,11 +202,6 @@ impl Facts {
         let text = format!("{who}: {lost}, and its {dropped}{rest}");
         // Each buffer held one datagram at least.
         ruling(limit, text, by, is_clear && surely(drops))
-    }
-
-    /// Whether more was lost on the way than anywhere else.
-    const fn is_lost_on_the_way(&self) -> bool {
-        self.on_the_way > self.lost.saturating_sub(self.on_the_way)
     }
 
     fn evidence(&self) -> Vec<Evidence> {

@@ -73,9 +73,9 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Check {
     let failed = failed.max(total.saturating_sub(ended));
     let unknown = (unknown > 0).then(|| checks::unknown_end("connection", unknown));
     let wrong = (failed > 0).then(|| {
-        let more = [first_failure(ends), unknown.clone()].into_iter().flatten();
-        let more: String = more.map(|it| format!("; {it}")).collect();
-        format!("{} of {} failed{more}", count(failed), counted(total, "connection"))
+        let of_all = format!("{} of {} failed", count(failed), counted(total, "connection"));
+        let told = [Some(of_all), first_failure(ends), unknown.clone()];
+        told.into_iter().flatten().collect::<Vec<_>>().join("; ")
     });
     let cut = (cut > 0).then(|| {
         let completed = counted(completed, "connection");

@@ -110,11 +110,8 @@ impl Facts {
     }
 
     fn stopped(&self) -> Limit {
-        if self.sender_rest() >= self.receiver_rest() {
-            Limit::SenderStopped
-        } else {
-            Limit::ReceiverStopped
-        }
+        let is_sender = self.sender_rest() >= self.receiver_rest();
+        if is_sender { Limit::SenderStopped } else { Limit::ReceiverStopped }
     }
 
     /// Whether the sender gave its kernel nothing more most of the time.
