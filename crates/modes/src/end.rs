@@ -20,7 +20,7 @@ pub struct EndFacts<'report> {
     pub stood_still: Option<&'report StoodStill>,
 }
 
-impl<'report> EndFacts<'report> {
+impl EndFacts<'_> {
     /// Of the time, the share that its program stood still; `None` where that is not known to have happened.
     pub fn still_share(&self) -> Option<f64> {
         let still = self.stood_still.filter(|_| self.elapsed_ns > 0)?;
@@ -32,14 +32,11 @@ impl<'report> EndFacts<'report> {
         self.stood_still.map_or(0, |still| still.total_ns)
     }
 
-    /// The most that the hypervisor took of one of this end's processors, as a share of the time.
-    pub fn stolen_share(&self) -> Option<f64> {
-        self.host?.most_stolen()
-    }
-
-    /// Workers of the plan's flows that wait when there is nothing to do: one that spins wants a processor all the time.
-    pub fn waiting_workers(&self) -> impl Iterator<Item = &'report WorkerUsage> {
-        self.workers.iter().filter(|worker| worker.wait != "spin")
+    /// The most that one of its workers has of a share, of those that wait when there is nothing to do: one that spins wants a
+    /// processor all the time.
+    pub fn busiest(&self, share: impl Fn(&WorkerUsage) -> Option<f64>) -> Option<f64> {
+        let waiting = self.workers.iter().filter(|worker| worker.wait != "spin");
+        waiting.filter_map(share).reduce(f64::max)
     }
 }
 

@@ -1,9 +1,9 @@
 //! What can be found of a test, whatever is measured. What can be found of a mode is in its folder, and all of it side by
 //! side in `findings`.
 
-use pathscope_core::finding::FindingDefinition;
+use pathscope_core::finding::{Finding, FindingDefinition};
 use pathscope_core::findings;
-use pathscope_core::record::Limit;
+use pathscope_core::record::{Caveat, Limit};
 
 /// What can be found of a mode.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -32,4 +32,11 @@ findings! {
         ProbeUnanswered: "probe_unanswered", "latency probes beside a load were never answered",
             "compare with a run without load; open the server's UDP port";
     }
+}
+
+/// A caveat for each that was found, which is told in a sentence.
+pub(crate) fn caveats<F: Finding>(
+    found: impl IntoIterator<Item = (F, Option<String>)>,
+) -> Vec<Caveat> {
+    found.into_iter().filter_map(|(of, text)| Some(Caveat::new(of, text?))).collect()
 }

@@ -15,12 +15,14 @@ pub mod arrivals;
 pub mod assemble;
 #[cfg(test)]
 mod assemble_tests;
+mod checks;
 mod codec;
 pub mod command;
 pub mod commands;
 pub mod datagrams;
 pub mod document;
 pub mod draw;
+pub mod drops;
 mod echoed;
 pub mod end;
 pub mod figure;

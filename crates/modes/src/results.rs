@@ -8,7 +8,6 @@ use std::fmt::Debug;
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Figure, Shape, Table};
-use pathscope_core::quantity::counted;
 use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Limit, Verdict};
 use pathscope_core::stats::LatencyFigures;
 use schemars::JsonSchema;
@@ -123,6 +122,21 @@ impl<'a, R> Ends<'a, R> {
     /// What the server says of its flows.
     pub fn of_server(&self) -> Option<&'a R> {
         self.server.map(|server| server.own)
+    }
+
+    /// What each end says of its flows, as far as it does.
+    pub fn reports(&self) -> impl Iterator<Item = &'a R> + use<'a, R> {
+        [Some(self.of_client()), self.of_server()].into_iter().flatten()
+    }
+}
+
+#[cfg(test)]
+impl<'a, R> Ends<'a, R> {
+    /// Ends of which nothing is known but these reports.
+    pub(crate) fn of_reports(client: &'a R, server: Option<&'a R>) -> Self {
+        static UNKNOWN: std::sync::LazyLock<Hosts> = std::sync::LazyLock::new(Hosts::default);
+        let end = |own| End { own, facts: EndFacts::default() };
+        Self { client: end(client), server: server.map(end), hosts: &UNKNOWN }
     }
 }
 
@@ -250,14 +264,4 @@ pub trait Results: Mode + Sized {
     fn overview(_runs: &[(&str, &Self::Summary)]) -> Option<Table> {
         None
     }
-}
-
-/// Of data that the server received, where its report is missing.
-pub(crate) const UNKNOWN_DATA: &str =
-    "it is not known whether what the server received is right: it has not said";
-
-/// Of flows, or of what else they are called, where the server's report is missing.
-pub(crate) fn unknown_end(what: &str, flows: u32) -> String {
-    let flows = counted(flows.into(), what);
-    format!("it is not known how {flows} ended at the server: it has not said")
 }

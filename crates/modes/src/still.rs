@@ -23,18 +23,22 @@ pub fn caveats(
     ends.map(still).into_iter().flatten()
 }
 
-fn caveat(name: &str, still: &StoodStill, plan: &Plan) -> Caveat {
-    let means = if plan.is_of_times() {
-        "what was under way or due meanwhile waited for it, and its times are not the path's"
+/// What it means for figures: for times, and for rates of a row.
+fn meaning(plan: &Plan, times: &str, row: &str) -> String {
+    if plan.is_of_times() {
+        format!("what was under way or due meanwhile waited for it, and {times}")
     } else {
-        "what waited in buffers meanwhile counts in the row that follows, whose rates are not the path's"
-    };
+        format!("what waited in buffers meanwhile counts in {row}, whose rates are not the path's")
+    }
+}
+
+fn caveat(name: &str, still: &StoodStill, plan: &Plan) -> Caveat {
+    let means = meaning(plan, "its times are not the path's", "the row that follows");
     let told = still.stretches.iter().take(TOLD).map(|stretch| {
         format!("from {} to {}", duration_ns(stretch.start_ns), duration_ns(stretch.end_ns))
     });
     let told: Vec<String> = told.collect();
-    let more = still.times.saturating_sub(told.len() as u64);
-    let more = match more {
+    let more = match still.times.saturating_sub(told.len() as u64) {
         0 => String::new(),
         more => format!(", and {} more", counted(more, "time")),
     };
@@ -59,12 +63,8 @@ pub struct StillRows {
 impl StillRows {
     /// What is to be said beside the row of this interval; once for rows that follow one another.
     pub fn note(&mut self, plan: &Plan, interval: &Interval) -> Vec<Caveat> {
-        let means = if plan.is_of_times() {
-            "what was under way or due meanwhile waited for it, and counts in this row or the next with times that are \
-             not the path's"
-        } else {
-            "what waited in buffers meanwhile counts in this row or the next, whose rates are not the path's"
-        };
+        let times = "counts in this row or the next with times that are not the path's";
+        let means = meaning(plan, times, "this row or the next");
         let ends = [("client", &interval.client), ("server", &interval.server)];
         let mut notes = Vec::new();
         for (said, (name, end)) in self.said.iter_mut().zip(ends) {

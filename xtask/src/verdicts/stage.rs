@@ -268,7 +268,7 @@ fn spoilt(
     let ours = setting.others.map(processor_of);
     let is_bound = setting.words.iter().any(|word| word == "--cpu");
     let ends = || [Some(&measurement.client), measurement.server.as_ref()].into_iter().flatten();
-    let stolen = ends().filter_map(|end| end.facts().stolen_share()).fold(0.0, f64::max);
+    let stolen = ends().filter_map(|end| end.host.as_ref()?.most_stolen()).fold(0.0, f64::max);
     if stolen >= STOLEN {
         return Some(format!("a hypervisor took {:.0} % of a processor", 100.0 * stolen));
     }

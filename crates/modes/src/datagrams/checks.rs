@@ -5,69 +5,54 @@ use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Caveat, Check};
 
 use super::findings::{DatagramsCaveat, DatagramsCheck};
-use super::{DatagramCorruption, DatagramsPlan, DatagramsReport, DatagramsSummary};
-use crate::lag;
+use super::{
+    DatagramCorruption, DatagramDirection, DatagramsPlan, DatagramsReport, DatagramsSummary,
+};
 use crate::load::Verify;
-use crate::results::{UNKNOWN_DATA, unknown_end};
+use crate::results::Ends;
+use crate::{checks, finding, lag};
 
 /// A sender that is behind its schedule by more than this at its 99th percentile sends in bursts.
 const LAG_TOLD_NS: u64 = 10_000_000;
 
 /// What had to hold of both ends' words.
-pub fn checks(
-    plan: &DatagramsPlan,
-    client: &DatagramsReport,
-    server: Option<&DatagramsReport>,
-) -> Vec<Check> {
-    let ends = || [Some(client), server].into_iter().flatten();
-    let sum = |field: fn(&DatagramsReport) -> u64| total(ends().map(field));
-    let (corrupt, received) = (sum(|end| end.corrupt), sum(|end| end.received));
-    let first = ends().flat_map(|end| &end.corruptions).next();
-    let is_unknown = server.is_none() && corrupt == 0 && plan.sends(Role::Client);
-    let verified = Check {
-        name: "verified".to_owned(),
-        passed: corrupt == 0 && !is_unknown,
-        text: match first {
-            _ if is_unknown => UNKNOWN_DATA.to_owned(),
-            _ if corrupt == 0 && plan.verify == Verify::Sampled => format!(
-                "of {} received, one byte in 16 was checked, and none was wrong",
-                counted(received, "datagram")
-            ),
-            _ if corrupt == 0 => match received {
-                0 => "no datagram came, so none was wrong".to_owned(),
-                1 => "the 1 received datagram is what was sent".to_owned(),
-                received => {
-                    format!("all {} received datagrams are what was sent", count(received))
-                }
-            },
-            first => format!(
-                "{} not what was sent; {}",
-                counted(corrupt, "datagram"),
-                first.map_or_else(String::new, DatagramCorruption::text)
-            ),
-        },
+pub fn checks(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Vec<Check> {
+    let verified = (plan.verify != Verify::Off).then(|| verified(plan, ends));
+    let all = verified.into_iter().chain([completed(plan, ends)]);
+    all.chain(ends.of_server().map(|server| counts_agree(ends.of_client(), server))).collect()
+}
+
+/// Every received byte that was looked at was what it must be.
+fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Check {
+    let corrupt = total(ends.reports().map(|end| end.corrupt));
+    let first = ends.reports().flat_map(|end| &end.corruptions).next();
+    let first = first.map_or_else(String::new, DatagramCorruption::text);
+    let wrong = (corrupt > 0)
+        .then(|| format!("{} not what was sent; {first}", counted(corrupt, "datagram")));
+    let is_unknown = ends.server.is_none() && plan.sends(Role::Client);
+    let right = match total(ends.reports().map(|end| end.received)) {
+        received if plan.verify == Verify::Sampled => format!(
+            "of {} received, one byte in 16 was checked, and none was wrong",
+            counted(received, "datagram")
+        ),
+        0 => "no datagram came, so none was wrong".to_owned(),
+        1 => "the 1 received datagram is what was sent".to_owned(),
+        received => format!("all {} received datagrams are what was sent", count(received)),
     };
-    let error = ends().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
-    let failed = ends().map(|end| end.failed).max().unwrap_or(0);
-    let completed = Check {
-        name: "completed".to_owned(),
-        passed: failed == 0 && server.is_some(),
-        text: match error {
-            Some(error) => format!("{} failed: {}", counted(failed, "flow"), error.text),
-            None if failed > 0 => format!("{} failed", counted(failed, "flow")),
-            None if server.is_none() => unknown_end("flow", plan.connections),
-            None => match plan.connections {
-                1 => "the flow came to its end".to_owned(),
-                flows => format!("all {} flows came to their end", count(flows.into())),
-            },
-        },
-    };
-    let mut checks = vec![completed];
-    if plan.verify != Verify::Off {
-        checks.insert(0, verified);
-    }
-    checks.extend(server.map(|server| counts_agree(client, server)));
-    checks
+    let unknown = is_unknown.then(|| checks::UNKNOWN_DATA.to_owned());
+    checks::of_ends(DatagramsCheck::Verified, wrong, unknown, right)
+}
+
+/// Every flow came to its end at both ends.
+fn completed(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Check {
+    let failed = ends.reports().map(|end| end.failed).fold(0, u64::max);
+    let error = ends.reports().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
+    let why = error.map_or_else(String::new, |error| format!(": {}", error.text));
+    let wrong = (failed > 0).then(|| format!("{} failed{why}", counted(failed, "flow")));
+    let unknown =
+        ends.server.is_none().then(|| checks::unknown_end("flow", plan.connections.into()));
+    let right = checks::all_ended("flow", plan.connections.into());
+    checks::of_ends(DatagramsCheck::Completed, wrong, unknown, right)
 }
 
 /// What each receiver was told is what the sender says, and no more arrived.
@@ -92,35 +77,39 @@ fn counts_agree(client: &DatagramsReport, server: &DatagramsReport) -> Check {
 
 /// What a reader must know of the figures.
 pub fn caveats(plan: &DatagramsPlan, summary: &DatagramsSummary) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    for (name, way) in summary.directions() {
-        if let (Some(rate), Some(sent), Some(unsent)) = (plan.rate_bps, way.sent, way.unsent)
-            && unsent > 0
-        {
-            let reached = sent as f64 / sent.saturating_add(unsent) as f64;
-            let text = format!(
-                "{rate} was asked for, and the sender of '{name}' reached {} of it: {} {} due and never left",
-                ratio(reached),
-                counted(unsent, "datagram"),
-                were(unsent)
-            );
-            caveats.push(Caveat::new(DatagramsCaveat::RateNotReached, text));
-        }
-        if let Some(lag) = lag::p99_ns(way.send_lag.as_ref()).filter(|&lag| lag > LAG_TOLD_NS) {
-            let means = match way.lost {
-                Some(0) => "these bursts were not the rate that was asked for",
-                Some(_) => "part of what was lost may be due to these bursts",
-                None => "if any was lost, these bursts may be why",
-            };
-            let text = format!(
-                "one batch in a hundred of '{name}' left {} or more after its time, and what was due by then with it: \
-                 {means}",
-                duration_ns(lag)
-            );
-            caveats.push(Caveat::new(DatagramsCaveat::SendLag, text));
-        }
-    }
-    caveats
+    finding::caveats(summary.directions().flat_map(|(name, way)| {
+        [
+            (DatagramsCaveat::RateNotReached, rate_not_reached(plan, name, way)),
+            (DatagramsCaveat::SendLag, send_lag(name, way)),
+        ]
+    }))
+}
+
+fn rate_not_reached(plan: &DatagramsPlan, name: &str, way: &DatagramDirection) -> Option<String> {
+    let (rate, sent, unsent) = (plan.rate_bps?, way.sent?, way.unsent?);
+    let reached = sent as f64 / sent.saturating_add(unsent) as f64;
+    (unsent > 0).then(|| {
+        format!(
+            "{rate} was asked for, and the sender of '{name}' reached {} of it: {} {} due and never left",
+            ratio(reached),
+            counted(unsent, "datagram"),
+            were(unsent)
+        )
+    })
+}
+
+fn send_lag(name: &str, way: &DatagramDirection) -> Option<String> {
+    let lag = lag::p99_ns(way.send_lag.as_ref()).filter(|&lag| lag > LAG_TOLD_NS)?;
+    let means = match way.lost {
+        Some(0) => "these bursts were not the rate that was asked for",
+        Some(_) => "part of what was lost may be due to these bursts",
+        None => "if any was lost, these bursts may be why",
+    };
+    Some(format!(
+        "one batch in a hundred of '{name}' left {} or more after its time, and what was due by then with it: \
+         {means}",
+        duration_ns(lag)
+    ))
 }
 
 #[cfg(test)]
@@ -132,7 +121,7 @@ mod tests {
     use crate::load::{Extent, Pattern};
     use crate::sockets::SocketPlan;
 
-    use super::super::{DatagramDirection, Offload};
+    use super::super::Offload;
     use super::*;
 
     fn plan() -> DatagramsPlan {
@@ -196,7 +185,7 @@ mod tests {
             let sender = DatagramsReport { sent: count, expected: Some(0), ..Default::default() };
             let receiver =
                 DatagramsReport { received: count, expected: Some(count), ..Default::default() };
-            let all = checks(&plan(), &sender, Some(&receiver));
+            let all = checks(&plan(), &Ends::of_reports(&sender, Some(&receiver)));
             all.into_iter().map(|check| (check.passed, check.text)).collect::<Vec<_>>()
         };
         for (count, received, agree) in [

@@ -39,7 +39,7 @@ impl Results for DatagramsPlan {
     }
 
     fn checks(&self, ends: &Ends<'_, DatagramsReport>) -> Vec<Check> {
-        checks::checks(self, ends.of_client(), ends.of_server())
+        checks::checks(self, ends)
     }
 
     fn caveats(&self, summary: &DatagramsSummary, _: &Ends<'_, DatagramsReport>) -> Vec<Caveat> {

@@ -33,6 +33,8 @@ pub fn verdict(
     let (name, way) =
         summary.directions().max_by(|(_, one), (_, other)| lost(one).total_cmp(&lost(other)))?;
     let (sender, receiver) = if name == "up" { (client, server) } else { (server, client) };
+    // What a thread awaited of a processor, it would have used.
+    let used = |it: &WorkerUsage| Some(it.cpu_share() + it.cpu_wait_share().unwrap_or(0.0));
     let facts = Facts {
         lost: way.lost.unwrap_or(0),
         lost_ratio: way.lost_ratio,
@@ -41,15 +43,15 @@ pub fn verdict(
         on_the_way: way.lost_on_the_way.unwrap_or(0),
         per_buffer: way.datagrams_per_buffer.unwrap_or(1),
         rate_share: rate_share(plan, way),
-        sender_cpu: busiest(sender),
-        receiver_cpu: busiest(receiver),
+        sender_cpu: sender.busiest(used),
+        receiver_cpu: receiver.busiest(used),
         sender_still_ns: sender.still_ns(),
         receiver_still_ns: receiver.still_ns(),
         stolen: verdicts::most_stolen([sender, receiver]),
     };
-    let (limit, text) = facts.judge();
-    let verdict = Verdict::new(limit, text, facts.evidence()).doubted(&facts.doubts(limit));
-    Some(verdict.decided_by(&facts.deciding(limit)))
+    let Ruling { limit, text, deciding, doubts } = facts.ruling();
+    let verdict = Verdict::new(limit, text, facts.evidence());
+    Some(verdict.doubted(&doubts).decided_by(&deciding))
 }
 
 /// Sent of what was due by the rate. What is to be transferred is all due in the end: there it is how fast it came.
@@ -62,12 +64,6 @@ fn rate_share(plan: &DatagramsPlan, way: &DatagramDirection) -> Option<f64> {
     let sent = way.sent? as f64;
     let due = sent + way.unsent? as f64;
     (due > 0.0).then(|| sent / due)
-}
-
-/// Of a worker that waits when there is nothing to do, the share of time that it used or awaited a processor.
-fn busiest(end: EndFacts<'_>) -> Option<f64> {
-    let share = |worker: &WorkerUsage| worker.cpu_share() + worker.cpu_wait_share().unwrap_or(0.0);
-    end.waiting_workers().map(share).reduce(f64::max)
 }
 
 #[derive(Debug, Default)]
@@ -91,16 +87,42 @@ struct Facts {
     stolen: Option<f64>,
 }
 
+/// What the rules say.
+struct Ruling {
+    limit: Limit,
+    text: String,
+    /// The names of the two figures that make it this limit and no other.
+    deciding: [&'static str; 2],
+    /// All that speaks against it.
+    doubts: Vec<String>,
+}
+
 impl Facts {
-    fn judge(&self) -> (Limit, String) {
-        if self.lost > 0 {
-            return self.judge_loss();
+    /// The rule that holds, and what else speaks against it: a hypervisor, where it is about an end.
+    fn ruling(&self) -> Ruling {
+        let mut ruling = if self.lost > 0 { self.of_loss() } else { self.of_rate() };
+        if !matches!(ruling.limit, Limit::Network | Limit::ConfiguredRate) {
+            ruling.doubts.extend(verdicts::doubt_by_stolen(self.stolen));
         }
-        let rest = self.nothing_lost();
-        let is_busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_USED_UP);
-        match self.rate_share {
+        ruling
+    }
+
+    /// Nothing was lost: why it was not faster.
+    fn of_rate(&self) -> Ruling {
+        // What came damaged was not lost, and not received either.
+        let rest = match self.corrupt {
+            0 => "nothing was lost".to_owned(),
+            corrupt => {
+                format!("nothing was lost, but {} came damaged", counted(corrupt, "datagram"))
+            }
+        };
+        let is_full = reaches(self.sender_cpu, CPU_SURELY_USED_UP);
+        let full = is_full.then_some("its thread used its processor up, too");
+        let not_full = (!is_full).then_some("its thread did not use its processor up");
+        let (limit, text, other, doubt) = match self.rate_share {
             Some(reached) if reached >= RATE_REACHED => {
-                (Limit::ConfiguredRate, format!("the configured rate was reached, and {rest}"))
+                let text = format!("the configured rate was reached, and {rest}");
+                (Limit::ConfiguredRate, text, "lost_ratio", None)
             }
             Some(reached) if self.sender_still_ns > 0 => {
                 let text = format!(
@@ -108,132 +130,82 @@ impl Facts {
                     duration_ns(self.sender_still_ns),
                     ratio(reached)
                 );
-                (Limit::SenderStopped, text)
+                (Limit::SenderStopped, text, "sender_still_ns", full)
             }
             Some(reached) => {
                 let text =
                     format!("the sender: it sent {} of what its rate asked for", ratio(reached));
-                (Limit::SenderCpu, text)
+                (Limit::SenderCpu, text, "sender_cpu_share", not_full)
             }
-            None if is_busy(self.sender_cpu) => {
+            None if reaches(self.sender_cpu, CPU_USED_UP) => {
                 let text = format!("the sender's CPU: it sent as fast as it could, and {rest}");
-                (Limit::SenderCpu, text)
+                (Limit::SenderCpu, text, "lost_ratio", not_full)
             }
-            None => (
-                Limit::Undetermined,
-                format!("the sender was held back by its socket or its interface; {rest}"),
-            ),
-        }
-    }
-
-    /// What is said of a path that lost nothing: what came damaged was not lost, and not received either.
-    fn nothing_lost(&self) -> String {
-        match self.corrupt {
-            0 => "nothing was lost".to_owned(),
-            corrupt => {
-                format!("nothing was lost, but {} came damaged", counted(corrupt, "datagram"))
+            None => {
+                let text =
+                    format!("the sender was held back by its socket or its interface; {rest}");
+                (Limit::Undetermined, text, "lost_ratio", None)
             }
-        }
+        };
+        let of_rate =
+            if self.rate_share.is_some() { "configured_rate_share" } else { "sender_cpu_share" };
+        let doubts = doubt.into_iter().map(str::to_owned).collect();
+        Ruling { limit, text, deciding: [of_rate, other], doubts }
     }
 
     /// Datagrams were lost: whoever lost the larger part.
-    fn judge_loss(&self) -> (Limit, String) {
+    fn of_loss(&self) -> Ruling {
         let share = self.lost_ratio.map_or_else(String::new, |lost| format!(" ({})", ratio(lost)));
         let lost = format!("{}{share} {} lost", counted(self.lost, "datagram"), were(self.lost));
-        let Some(drops) = self.socket_drops else {
-            let text = format!(
-                "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
-            );
-            return (Limit::Network, text);
+        let surely = |known: u64| known as f64 >= SURELY * self.lost as f64;
+        let ruling = |limit, text, by: &'static str, is_sure: bool| {
+            let doubt = "it is not known of enough of them where they were lost";
+            let doubts = if is_sure { Vec::new() } else { vec![doubt.to_owned()] };
+            Ruling { limit, text, deciding: [by, "receiver_socket_drops"], doubts }
         };
-        if drops == 0 {
-            let text = format!("the path: {lost}, and the receiver's socket dropped none");
-            return (Limit::Network, text);
-        }
+        let drops = match self.socket_drops {
+            None => {
+                let text = format!(
+                    "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
+                );
+                return ruling(Limit::Network, text, "lost_ratio", false);
+            }
+            Some(0) => {
+                let text = format!("the path: {lost}, and the receiver's socket dropped none");
+                return ruling(Limit::Network, text, "lost_ratio", true);
+            }
+            Some(drops) => drops,
+        };
         let (many, each) = match self.per_buffer {
             0..=1 => ("", String::new()),
             most => ("at least ", format!(" of up to {} datagrams each", count(most))),
         };
-        let dropped = format!("dropped {}{each}", counted(drops, "buffer"));
+        let dropped = format!("socket dropped {}{each}", counted(drops, "buffer"));
         let on_the_way = format!("{many}{} of them on the way", count(self.on_the_way));
-        if self.is_lost_on_the_way() {
-            let text = format!("the path: {lost}, {on_the_way}; the receiver's socket {dropped}");
-            return (Limit::Network, text);
+        // More than anywhere else.
+        if self.on_the_way > self.lost.saturating_sub(self.on_the_way) {
+            let text = format!("the path: {lost}, {on_the_way}; the receiver's {dropped}");
+            return ruling(Limit::Network, text, "lost_on_the_way", surely(self.on_the_way));
         }
+        let (limit, who, by, is_clear) = if self.receiver_still_ns > 0 {
+            let still = duration_ns(self.receiver_still_ns);
+            let who = format!("the receiver's program: it stood still for {still}");
+            (Limit::ReceiverStopped, who, "receiver_still_ns", true)
+        } else if reaches(self.receiver_cpu, CPU_USED_UP) {
+            let who = "the receiver, whose processor was used up".to_owned();
+            let is_clear = reaches(self.receiver_cpu, CPU_SURELY_USED_UP);
+            (Limit::ReceiverCpu, who, "receiver_cpu_share", is_clear)
+        } else {
+            (Limit::ReceiverSocket, "the receiver".to_owned(), "lost_ratio", true)
+        };
         let rest = if self.on_the_way > 0 { format!("; {on_the_way}") } else { String::new() };
-        if self.receiver_still_ns > 0 {
-            let text = format!(
-                "the receiver's program: it stood still for {}: {lost}, and its socket {dropped}{rest}",
-                duration_ns(self.receiver_still_ns)
-            );
-            return (Limit::ReceiverStopped, text);
-        }
-        if self.receiver_cpu.is_some_and(|cpu| cpu >= CPU_USED_UP) {
-            let text = format!(
-                "the receiver, whose processor was used up: {lost}, and its socket {dropped}{rest}"
-            );
-            return (Limit::ReceiverCpu, text);
-        }
-        (Limit::ReceiverSocket, format!("the receiver: {lost}, and its socket {dropped}{rest}"))
-    }
-
-    /// All that speaks against this limit.
-    fn doubts(&self, limit: Limit) -> Vec<String> {
-        let busy = |cpu: Option<f64>| cpu.is_some_and(|cpu| cpu >= CPU_SURELY_USED_UP);
-        let surely = |known: u64| known as f64 >= SURELY * self.lost as f64;
-        let drops = self.socket_drops;
-        let is_near = match limit {
-            Limit::Network => match drops {
-                None => true,
-                Some(0) => false,
-                Some(_) => !surely(self.on_the_way),
-            },
-            // Each buffer held one datagram at least.
-            Limit::ReceiverSocket | Limit::ReceiverStopped => !surely(drops.unwrap_or(0)),
-            Limit::ReceiverCpu => !surely(drops.unwrap_or(0)) || !busy(self.receiver_cpu),
-            Limit::SenderCpu => !busy(self.sender_cpu),
-            Limit::SenderStopped => busy(self.sender_cpu),
-            _ => false,
-        };
-        let text = match limit {
-            Limit::SenderCpu => "its thread did not use its processor up",
-            Limit::SenderStopped => "its thread used its processor up, too",
-            _ => "it is not known of enough of them where they were lost",
-        };
-        let near = is_near.then(|| text.to_owned());
-        let is_of_end = !matches!(limit, Limit::Network | Limit::ConfiguredRate);
-        let stolen = verdicts::doubt_by_stolen(self.stolen).filter(|_| is_of_end);
-        near.into_iter().chain(stolen).collect()
-    }
-
-    /// Whether more was lost on the way than anywhere else.
-    const fn is_lost_on_the_way(&self) -> bool {
-        self.on_the_way > self.lost.saturating_sub(self.on_the_way)
-    }
-
-    /// The names of the two figures that make it this verdict and no other.
-    const fn deciding(&self, limit: Limit) -> [&'static str; 2] {
-        match limit {
-            Limit::ReceiverCpu => ["receiver_cpu_share", "receiver_socket_drops"],
-            Limit::ReceiverStopped => ["receiver_still_ns", "receiver_socket_drops"],
-            Limit::Network if self.drops_some() => ["lost_on_the_way", "receiver_socket_drops"],
-            _ if self.lost > 0 => ["lost_ratio", "receiver_socket_drops"],
-            Limit::SenderStopped => ["configured_rate_share", "sender_still_ns"],
-            Limit::SenderCpu if self.rate_share.is_some() => {
-                ["configured_rate_share", "sender_cpu_share"]
-            }
-            Limit::ConfiguredRate => ["configured_rate_share", "lost_ratio"],
-            _ => ["sender_cpu_share", "lost_ratio"],
-        }
-    }
-
-    /// Whether the receiver's socket is known to have dropped any.
-    const fn drops_some(&self) -> bool {
-        matches!(self.socket_drops, Some(1..))
+        let text = format!("{who}: {lost}, and its {dropped}{rest}");
+        // Each buffer held one datagram at least.
+        ruling(limit, text, by, is_clear && surely(drops))
     }
 
     fn evidence(&self) -> Vec<Evidence> {
-        let shares = [
+        let shares = verdicts::shares([
             ("lost_ratio", self.lost_ratio, "of the datagrams sent were lost"),
             ("configured_rate_share", self.rate_share, "of what the rate asked for was sent"),
             ("sender_cpu_share", self.sender_cpu, "of a processor, the sender's busiest thread"),
@@ -242,14 +214,11 @@ impl Facts {
                 self.receiver_cpu,
                 "of a processor, the receiver's busiest thread",
             ),
-        ];
-        let shares = shares
-            .into_iter()
-            .filter_map(|(name, value, of)| Some(Evidence::share(name, value?, of)));
-        let drops = self.socket_drops.map(|drops| {
-            let text = format!("{} dropped by the receiver's socket", counted(drops, "buffer"));
-            Evidence::new("receiver_socket_drops", drops as f64, text)
-        });
+        ]);
+        let dropped = "dropped by the receiver's socket";
+        let drops = self
+            .socket_drops
+            .map(|drops| verdicts::count_of("receiver_socket_drops", drops, "buffer", dropped));
         let on_the_way = self.socket_drops.filter(|_| self.on_the_way > 0).map(|_| {
             let text = format!("{} or more lost on the way", count(self.on_the_way));
             Evidence::new("lost_on_the_way", self.on_the_way as f64, text)
@@ -258,6 +227,10 @@ impl Facts {
         let still = still.into_iter().filter_map(|(end, ns)| verdicts::stood_still(end, ns));
         shares.chain(drops).chain(on_the_way).chain(still).collect()
     }
+}
+
+fn reaches(share: Option<f64>, bound: f64) -> bool {
+    share.is_some_and(|share| share >= bound)
 }
 
 #[cfg(test)]
@@ -292,7 +265,7 @@ mod tests {
                 Limit::SenderStopped,
             ),
         ] {
-            assert_eq!(facts.judge().0, limit, "{facts:?}");
+            assert_eq!(facts.ruling().limit, limit, "{facts:?}");
         }
     }
 
@@ -355,8 +328,8 @@ mod tests {
             (none(), Limit::Undetermined, &["lost_ratio", "sender_cpu_share"]),
         ];
         for (facts, limit, expected) in table {
-            assert_eq!(facts.judge().0, limit, "{facts:?}");
-            let deciding = facts.deciding(limit);
+            let Ruling { limit: said, deciding, .. } = facts.ruling();
+            assert_eq!(said, limit, "{facts:?}");
             let evidence = facts.evidence();
             let mut marked: Vec<&str> = evidence.iter().map(|it| it.name.as_str()).collect();
             marked.retain(|name| deciding.contains(name));
@@ -389,8 +362,7 @@ mod tests {
             (Facts { stolen: Some(0.2), ..lost(Some(0), 100, 1) }, true),
             (Facts { rate_share: Some(1.0), stolen: Some(0.2), ..Facts::default() }, true),
         ] {
-            let limit = facts.judge().0;
-            let doubts = facts.doubts(limit);
+            let Ruling { limit, doubts, .. } = facts.ruling();
             assert_eq!(doubts.is_empty(), is_sure, "{limit:?} {facts:?}: {doubts:?}");
         }
     }
@@ -403,14 +375,15 @@ mod tests {
             (12_345, "the path: 12,345 datagrams were lost, and"),
         ] {
             let facts = Facts { lost, on_the_way: lost, socket_drops: Some(0), ..Facts::default() };
-            let said = facts.judge().1;
+            let said = facts.ruling().text;
             assert!(said.starts_with(words), "{said}");
         }
     }
 
     #[test]
     fn what_came_damaged_is_told_beside_that_nothing_was_lost() {
-        let of = |corrupt| Facts { corrupt, rate_share: Some(1.0), ..Facts::default() }.judge().1;
+        let of =
+            |corrupt| Facts { corrupt, rate_share: Some(1.0), ..Facts::default() }.ruling().text;
         assert_eq!(of(0), "the configured rate was reached, and nothing was lost");
         assert_eq!(
             of(1),
@@ -420,7 +393,9 @@ mod tests {
             Facts { corrupt: 9, sender_cpu: Some(1.0), ..Facts::default() },
             Facts { corrupt: 9, ..Facts::default() },
         ] {
-            assert!(facts.judge().1.ends_with("nothing was lost, but 9 datagrams came damaged"));
+            assert!(
+                facts.ruling().text.ends_with("nothing was lost, but 9 datagrams came damaged")
+            );
         }
     }
 
@@ -436,7 +411,8 @@ mod tests {
                 receiver_cpu: Some(1.0),
                 ..Facts::default()
             };
-            facts.judge()
+            let Ruling { limit, text, .. } = facts.ruling();
+            (limit, text)
         };
         // One by one, the count is exact.
         let (limit, text) = judged(1_000, 1, 1);

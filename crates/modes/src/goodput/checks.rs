@@ -2,7 +2,6 @@
 //! is not known does not hold.
 
 use std::collections::HashSet;
-use std::fmt;
 
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::{count, counted, total};
@@ -10,56 +9,48 @@ use pathscope_core::record::{Check, FlowErrorKind};
 
 use super::findings::GoodputCheck;
 use super::{GoodputPlan, GoodputReport, GoodputSummary, disagreements, errors};
+use crate::checks::{self, UNKNOWN_DATA};
 use crate::load::Verify;
+use crate::results::Ends;
 
 /// The checks of a test, the gravest first. The client's report is one that has
 /// [taken in](super::both_ends::take_in) what the server found.
-pub fn checks(
-    plan: &GoodputPlan,
-    client: &GoodputReport,
-    server: Option<&GoodputReport>,
-) -> Vec<Check> {
-    let all = verified(plan, client, server).into_iter().chain([completed(plan, client, server)]);
-    all.chain(server.map(|server| counts_agree(client, server))).collect()
+pub fn checks(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Vec<Check> {
+    let all = verified(plan, ends).into_iter().chain([completed(plan, ends)]);
+    all.chain(ends.of_server().map(|server| counts_agree(ends.of_client(), server))).collect()
 }
 
 /// Every received byte that was looked at was what it must be.
-fn verified(
-    plan: &GoodputPlan,
-    client: &GoodputReport,
-    server: Option<&GoodputReport>,
-) -> Option<Check> {
-    let ends = || [Some(client), server].into_iter().flatten();
+fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Option<Check> {
     // Only the first are located, and those of a connection that is damaged both ways twice.
     let located: HashSet<FlowId> =
-        ends().flat_map(|end| &end.corruptions).map(|found| found.flow).collect();
-    let corrupt = ends().map(|end| end.failures.data).fold(located.len() as u64, u64::max);
-    let received = total(ends().map(|end| end.received_bytes));
-    let is_unknown = corrupt == 0 && plan.is_up() && server.is_none();
-    let text = if corrupt > 0 {
-        let first = first_damage(client, server).map_or_else(String::new, |it| format!("; {it}"));
+        ends.reports().flat_map(|end| &end.corruptions).map(|found| found.flow).collect();
+    let corrupt = ends.reports().map(|end| end.failures.data).fold(located.len() as u64, u64::max);
+    let received = total(ends.reports().map(|end| end.received_bytes));
+    let wrong = (corrupt > 0).then(|| {
+        let first = first_damage(ends).map_or_else(String::new, |it| format!("; {it}"));
         format!("wrong data on {}{first}", counted(corrupt, "connection"))
-    } else if is_unknown {
+    });
+    let unknown = (plan.is_up() && ends.server.is_none()).then(|| {
         let own = format!("; all {} bytes that the client received are right", count(received));
         let own = if received > 0 && plan.verify == Verify::Full { own.as_str() } else { "" };
-        format!("it is not known whether what the server received is right: it has not said{own}")
-    } else if plan.verify == Verify::Sampled {
+        format!("{UNKNOWN_DATA}{own}")
+    });
+    let right = if plan.verify == Verify::Sampled {
         format!("of {} received bytes one in 16 was checked, and none was wrong", count(received))
     } else {
         format!("all {} received bytes are the bytes that were sent", count(received))
     };
-    let is_told = plan.verify != Verify::Off && (received > 0 || corrupt > 0 || is_unknown);
-    is_told.then(|| Check {
-        name: "verified".to_owned(),
-        passed: corrupt == 0 && !is_unknown,
-        text,
-    })
+    let is_any = received > 0 || wrong.is_some() || unknown.is_some();
+    let is_told = plan.verify != Verify::Off && is_any;
+    is_told.then(|| checks::of_ends(GoodputCheck::Verified, wrong, unknown, right))
 }
 
 /// Where the first wrong data was, and what it was.
-fn first_damage(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<String> {
+fn first_damage(ends: &Ends<'_, GoodputReport>) -> Option<String> {
+    let client = ends.of_client();
     let to_client = client.corruptions.iter().map(|found| (found, "from the server to the client"));
-    let to_server = server.iter().flat_map(|server| &server.corruptions);
+    let to_server = ends.of_server().into_iter().flat_map(|server| &server.corruptions);
     let to_server = to_server.map(|found| (found, "from the client to the server"));
     if let Some((found, way)) = to_server.chain(to_client).min_by_key(|(found, _)| found.flow) {
         return Some(format!("flow {} {way}: {}", found.flow, errors::damage(&found.corruption)));
@@ -71,52 +62,37 @@ fn first_damage(client: &GoodputReport, server: Option<&GoodputReport>) -> Optio
 }
 
 /// Every connection came to its planned end at both ends.
-fn completed(plan: &GoodputPlan, client: &GoodputReport, server: Option<&GoodputReport>) -> Check {
+fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Check {
     let GoodputSummary { completed, failed, cut, unknown, .. } =
-        GoodputSummary::endings(plan, client, server);
+        GoodputSummary::endings(plan, ends.of_client(), ends.of_server());
     let ended = completed.saturating_add(cut).saturating_add(unknown);
     // Where a time limit or nothing ends the run, there are as many as were made.
     let is_open = plan.shape.time_limit_ns.is_some();
     let planned = plan.connections_in_all().filter(|_| !is_open);
     let total = planned.unwrap_or(ended.saturating_add(failed));
     let failed = failed.max(total.saturating_sub(ended));
-    let unknown = (unknown > 0).then_some(Unknown(unknown));
-    let text = if failed > 0 {
-        let first = first_failure(client, server).map_or_else(String::new, |it| format!("; {it}"));
-        let unknown = unknown.map_or_else(String::new, |unknown| format!("; {unknown}"));
-        format!("{} of {} failed{first}{unknown}", count(failed), counted(total, "connection"))
-    } else if let Some(unknown) = unknown {
-        unknown.to_string()
-    } else if cut > 0 {
+    let unknown = (unknown > 0).then(|| checks::unknown_end("connection", unknown));
+    let wrong = (failed > 0).then(|| {
+        let of_all = format!("{} of {} failed", count(failed), counted(total, "connection"));
+        let told = [Some(of_all), first_failure(ends), unknown.clone()];
+        told.into_iter().flatten().collect::<Vec<_>>().join("; ")
+    });
+    let cut = (cut > 0).then(|| {
         let completed = counted(completed, "connection");
-        let unsaid =
-            if server.is_none() { "; the server has not said how it saw them" } else { "" };
-        format!("{completed} completed, and {} cut by the end of the run{unsaid}", count(cut))
-    } else {
-        match total {
-            1 => "the connection came to its end".to_owned(),
-            _ => format!("all {} connections came to their end", count(total)),
-        }
-    };
-    let is_known = unknown.is_none() && (server.is_some() || cut == 0);
-    Check::new(GoodputCheck::Completed, failed == 0 && is_known, text)
-}
-
-/// Connections of which the server has not said how they ended.
-#[derive(Clone, Copy)]
-struct Unknown(u64);
-
-impl fmt::Display for Unknown {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let connections = counted(self.0, "connection");
-        write!(formatter, "it is not known how {connections} ended at the server: it has not said")
-    }
+        format!("{completed} completed, and {} cut by the end of the run", count(cut))
+    });
+    // The server may have seen those otherwise.
+    let unsaid = cut.as_ref().filter(|_| ends.server.is_none());
+    let unsaid = unsaid.map(|cut| format!("{cut}; the server has not said how it saw them"));
+    let right = cut.unwrap_or_else(|| checks::all_ended("connection", total));
+    checks::of_ends(GoodputCheck::Completed, wrong, unknown.or(unsaid), right)
 }
 
 /// Which connection failed first, and of what: as the client knows it, else as the server does.
-fn first_failure(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<String> {
-    [Some(client), server].into_iter().flatten().flat_map(|end| &end.flows).find_map(|flow| {
-        flow.error.as_ref().map(|error| format!("flow {}: {}", flow.flow, error.text))
+fn first_failure(ends: &Ends<'_, GoodputReport>) -> Option<String> {
+    ends.reports().flat_map(|end| &end.flows).find_map(|flow| {
+        let error = flow.error.as_ref()?;
+        Some(format!("flow {}: {}", flow.flow, error.text))
     })
 }
 
@@ -175,7 +151,7 @@ mod tests {
     }
 
     fn said(client: &GoodputReport, server: &GoodputReport) -> (bool, String) {
-        let check = verified(&of(9, Pattern::Duplex), client, Some(server));
+        let check = verified(&of(9, Pattern::Duplex), &Ends::of_reports(client, Some(server)));
         let check = check.expect("something was checked");
         (check.passed, check.text)
     }
@@ -209,7 +185,7 @@ mod tests {
     fn what_the_server_has_not_said_does_not_hold() {
         let client = GoodputReport { completed: 2, received_bytes: 9, ..GoodputReport::default() };
         let held = |pattern| {
-            let checks = checks(&of(2, pattern), &client, None);
+            let checks = checks(&of(2, pattern), &Ends::of_reports(&client, None));
             checks.into_iter().map(|check| (check.name, check.passed)).collect::<Vec<_>>()
         };
         let named = |verified, completed| {

@@ -52,7 +52,7 @@ impl Results for GoodputPlan {
     }
 
     fn checks(&self, ends: &Ends<'_, GoodputReport>) -> Vec<Check> {
-        checks::checks(self, ends.of_client(), ends.of_server())
+        checks::checks(self, ends)
     }
 
     fn verdict(&self, summary: &GoodputSummary, ends: &Ends<'_, GoodputReport>) -> Option<Verdict> {

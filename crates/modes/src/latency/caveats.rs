@@ -7,7 +7,7 @@ use pathscope_core::stats::{LatencyFigures, Trend};
 
 use super::findings::{LatencyCaveat, LatencyCheck};
 use super::{Arrivals, LatencyPlan, LatencyReport, LatencySummary, LoadModel, PartsSummary};
-use crate::lag;
+use crate::{checks, finding, lag};
 
 /// Every ping came as it was sent and every echo was its ping, and the flow lived to its end.
 pub fn verified(client: &LatencyReport, server: Option<&LatencyReport>) -> Check {
@@ -15,131 +15,118 @@ pub fn verified(client: &LatencyReport, server: Option<&LatencyReport>) -> Check
     // What else ends a flow of the server is what the client was told, or the client's own end.
     let of_data = |error: &&FlowError| error.kind == FlowErrorKind::Data;
     let found = server.and_then(|server| server.error.as_ref().filter(of_data));
-    let error = client.error.as_ref().or(found);
-    let passed = back == 0 && there == 0 && error.is_none();
-    let text = match error {
-        Some(error) => error.text.clone(),
-        None if passed => match client.received {
-            0 => "no echo came, so none was wrong".to_owned(),
-            1 => "the 1 echo is the ping that was sent".to_owned(),
-            received => format!("all {} are the pings that were sent", echoes(received)),
-        },
-        None => {
-            let there = match there {
-                0 => String::new(),
-                there => format!(", and the server found {} damaged", counted(there, "ping")),
-            };
-            format!("{} told of other bytes than were sent{there}", echoes(back))
-        }
+    let error = client.error.as_ref().or(found).map(|error| error.text.clone());
+    let damaged = (back > 0 || there > 0).then(|| {
+        let there = match there {
+            0 => String::new(),
+            there => format!(", and the server found {} damaged", counted(there, "ping")),
+        };
+        format!("{} told of other bytes than were sent{there}", echoes(back))
+    });
+    let right = match client.received {
+        0 => "no echo came, so none was wrong".to_owned(),
+        1 => "the 1 echo is the ping that was sent".to_owned(),
+        received => format!("all {} are the pings that were sent", echoes(received)),
     };
-    Check::new(LatencyCheck::EchoesVerified, passed, text)
+    checks::of_ends(LatencyCheck::EchoesVerified, error.or(damaged), None, right)
 }
 
 /// What to mind.
 pub fn caveats(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Caveat> {
-    let mut caveats: Vec<Caveat> = [
-        late_generator(plan, summary),
-        late_echoes(summary),
-        unsent(plan, summary),
-        drifted(summary),
-        summary.socket_drops.caveat(LatencyCaveat::SocketDrops, "ping"),
-    ]
-    .into_iter()
-    .flatten()
-    .collect();
-    caveats.extend(summary.parts.iter().flat_map(stamps));
-    caveats
+    let parts = summary.parts.as_ref();
+    finding::caveats([
+        (LatencyCaveat::SendLag, late_generator(plan, summary)),
+        (LatencyCaveat::LateEchoes, late_echoes(summary)),
+        (LatencyCaveat::PingsUnsent, unsent(plan, summary)),
+        (LatencyCaveat::Drift, drifted(summary)),
+        (LatencyCaveat::SocketDrops, summary.socket_drops.told("ping")),
+        (LatencyCaveat::KernelStampsMissing, parts.and_then(stamps_missing)),
+        (LatencyCaveat::WallClockStepped, parts.and_then(wall_clock_stepped)),
+    ])
 }
 
 /// An open loop whose sender could not keep up: the pings that were due and never left are the latest, so
 /// leaving them out flatters the figures.
-fn unsent(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
+fn unsent(plan: &LatencyPlan, summary: &LatencySummary) -> Option<String> {
     let LoadModel::Open { period_ns, arrivals } = plan.load_model else { return None };
     let about = if arrivals == Arrivals::Fixed { "" } else { "about " };
     (summary.unsent > 0).then(|| {
-        let text = format!(
+        format!(
             "{about}{} of {} pings that were due never left: this machine cannot keep a period of {period_ns}",
             count(summary.unsent),
             count(summary.sent.saturating_add(summary.unsent))
-        );
-        Caveat::new(LatencyCaveat::PingsUnsent, text)
+        )
     })
 }
 
 /// Figures of a run that was not the same at its end as at its begin stand for neither.
-fn drifted(summary: &LatencySummary) -> Option<Caveat> {
+fn drifted(summary: &LatencySummary) -> Option<String> {
     const MUCH: f64 = 0.05;
-    let drift = summary.drift.filter(Trend::is_significant)?;
-    (drift.change_over_run.abs() > MUCH).then(|| {
-        let way = if drift.change_over_run > 0.0 { "rose" } else { "fell" };
-        let text = format!(
+    let change = summary.drift.filter(Trend::is_significant)?.change_over_run;
+    let way = if change > 0.0 { "rose" } else { "fell" };
+    (change.abs() > MUCH).then(|| {
+        format!(
             "the median round trip {way} by {} over the run: its figures stand for neither end of it",
-            ratio(drift.change_over_run.abs())
-        );
-        Caveat::new(LatencyCaveat::Drift, text)
+            ratio(change.abs())
+        )
     })
 }
 
 /// Whether the parts of the round trip stand for all of it.
-fn stamps(parts: &PartsSummary) -> Vec<Caveat> {
-    let mut caveats = Vec::new();
-    let ends = [("client", &parts.client), ("server", &parts.server)];
-    let refused: Vec<String> = ends
-        .iter()
+fn stamps_missing(parts: &PartsSummary) -> Option<String> {
+    let refused: String = [("client", &parts.client), ("server", &parts.server)]
+        .into_iter()
         .filter_map(|(end, facts)| {
             let why = facts.as_ref()?.refused.as_ref()?;
             Some(format!("; the {end}'s system would not stamp ({why})"))
         })
         .collect();
-    let refused = refused.concat();
-    if parts.pings == 0 {
-        let text = format!(
+    match parts.pings {
+        0 => Some(format!(
             "of no ping did all stamps of both kernels come, so the round trip is not split{refused}"
-        );
-        caveats.push(Caveat::new(LatencyCaveat::KernelStampsMissing, text));
-    } else if parts.pings < parts.of - parts.of / 10 {
-        let text = format!(
+        )),
+        pings if pings < parts.of - parts.of / 10 => Some(format!(
             "all stamps of both kernels came of {} of {} pings: the parts stand for those alone{refused}",
-            count(parts.pings),
+            count(pings),
             count(parts.of)
-        );
-        caveats.push(Caveat::new(LatencyCaveat::KernelStampsMissing, text));
+        )),
+        _ => None,
     }
-    let steps = total(ends.iter().filter_map(|(_, facts)| Some(facts.as_ref()?.wall_clock_steps)));
-    if steps > 0 || parts.implausible > 0 {
-        let stepped = match steps {
-            0 => "was not seen to step".to_owned(),
-            steps => format!("was stepped {}", counted(steps, "time")),
-        };
-        let text = format!(
+}
+
+/// Whether kernels may have stamped by a clock that was somewhere else.
+fn wall_clock_stepped(parts: &PartsSummary) -> Option<String> {
+    let ends = [&parts.client, &parts.server].into_iter().flatten();
+    let steps = total(ends.map(|facts| facts.wall_clock_steps));
+    let stepped = match steps {
+        0 => "was not seen to step".to_owned(),
+        steps => format!("was stepped {}", counted(steps, "time")),
+    };
+    (steps > 0 || parts.implausible > 0).then(|| {
+        format!(
             "a wall clock, by which kernels stamp, {stepped}; the stamps of {} could not be and are left out, and \
              others of the tenth of a second before may be wrong by as much",
             counted(parts.implausible, "ping")
-        );
-        caveats.push(Caveat::new(LatencyCaveat::WallClockStepped, text));
-    }
-    caveats
+        )
+    })
 }
 
 /// What comes after its ping was settled is no copy for certain, and the ping may count as lost.
-fn late_echoes(summary: &LatencySummary) -> Option<Caveat> {
+fn late_echoes(summary: &LatencySummary) -> Option<String> {
+    let when = if summary.late == 1 {
+        "when its ping was not remembered any more: it has no latency"
+    } else {
+        "when their pings were not remembered any more: they have no latency"
+    };
     (summary.late > 0).then(|| {
-        let when = if summary.late == 1 {
-            "when its ping was not remembered any more: it has no latency"
-        } else {
-            "when their pings were not remembered any more: they have no latency"
-        };
-        let text = format!(
-            "{} came {when}, and pings that had no echo by then count as lost",
-            echoes(summary.late)
-        );
-        Caveat::new(LatencyCaveat::LateEchoes, text)
+        let late = echoes(summary.late);
+        format!("{late} came {when}, and pings that had no echo by then count as lost")
     })
 }
 
 /// What pings of an open loop waited for this machine is not in their round trips. But then they did not leave when they
 /// were to, and what keeps a machine from sending keeps it from receiving as well.
-fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat> {
+fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<String> {
     let LoadModel::Open { period_ns, .. } = plan.load_model else { return None };
     let lag = summary.send_lag.as_ref()?;
     let least = period_ns.0.min(typical_ns(&summary.rtt).unwrap_or(u64::MAX)) / 10;
@@ -148,11 +135,10 @@ fn late_generator(plan: &LatencyPlan, summary: &LatencySummary) -> Option<Caveat
     } else {
         now_and_then_late(lag, period_ns.0 / 10)?
     };
-    let text = format!(
+    Some(format!(
         "{late}: that is this machine's own, and not in RTT; but what keeps it from sending keeps it from receiving as well, \
          and that is in RTT"
-    );
-    Some(Caveat::new(LatencyCaveat::SendLag, text))
+    ))
 }
 
 /// The median; of few, which do not support one, the mean.
@@ -183,8 +169,8 @@ mod tests {
     use pathscope_core::record::StampFacts;
     use pathscope_core::stats::LatencyHistogram;
 
-    use super::super::SocketDrops;
     use super::*;
+    use crate::drops::SocketDrops;
 
     /// So many of each value.
     fn figures(values: &[(u64, u64)]) -> LatencyFigures {
@@ -337,7 +323,7 @@ mod tests {
         assert!(late(12_345)[0].1.starts_with("12,345 echoes came"), "{:?}", late(12_345));
         let dropped = |client, server| {
             let drops = SocketDrops { client: Some(client), server: Some(server) };
-            drops.caveat(LatencyCaveat::SocketDrops, "ping").map(|caveat| caveat.text)
+            drops.told("ping")
         };
         assert_eq!(dropped(0, 0), None);
         for (client, server, words) in [

@@ -47,7 +47,7 @@ pub use ping::PingFlow;
 pub use plan::{Arrivals, Extent, LatencyPlan, LoadModel, Protocol, Timestamps};
 pub use sample::{Outcome, PingRows, Sample};
 pub use shared::LatencyShared;
-pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary, SocketDrops};
+pub use summary::{JitterSummary, LatencyInterval, LatencyReport, LatencySummary};
 pub use tally::LatencyTally;
 pub use variation::VariationReport;
 

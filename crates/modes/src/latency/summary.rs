@@ -1,8 +1,7 @@
 //! What a latency test came to, at one end and over both.
 
-use pathscope_core::finding::Finding;
-use pathscope_core::quantity::{counted, echoes, total};
-use pathscope_core::record::{Caveat, FlowError, StampFacts};
+use pathscope_core::quantity::total;
+use pathscope_core::record::{FlowError, StampFacts};
 use pathscope_core::stats::{
     Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
 };
@@ -10,6 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{LatencyPlan, OneWayReport, OneWaySummary, PartsReport, PartsSummary, VariationReport};
+use crate::drops::SocketDrops;
 use crate::sums::{add_fields, with_fields};
 
 /// What the flows of one end did in one interval.
@@ -178,32 +178,6 @@ pub struct LatencySummary {
     pub corrupt_forward: Option<u64>,
     /// Datagrams of no session of ours.
     pub foreign: u64,
-}
-
-/// Datagrams that reached a machine and found its socket full: lost in an end, and not on the path.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct SocketDrops {
-    /// Echoes, at the client.
-    pub client: Option<u64>,
-    /// Pings, at the server.
-    pub server: Option<u64>,
-}
-
-impl SocketDrops {
-    /// What an end's own socket dropped is no fault of the path; of what the client sent, one of it in a word.
-    pub fn caveat(self, of: impl Finding, sent: &str) -> Option<Caveat> {
-        let (client, server) = (self.client.unwrap_or(0), self.server.unwrap_or(0));
-        (client > 0 || server > 0).then(|| {
-            let text = format!(
-                "the sockets of the ends themselves dropped {} at the server and {} at the client: {} reached the machine, so this loss is not the path's",
-                counted(server, sent),
-                echoes(client),
-                if client.saturating_add(server) == 1 { "it" } else { "they" }
-            );
-            Caveat::new(of, text)
-        })
-    }
 }
 
 /// How much delay varied. All of it from the actual sends on.

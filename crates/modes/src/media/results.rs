@@ -44,7 +44,7 @@ impl Results for MediaPlan {
     }
 
     fn checks(&self, ends: &Ends<'_, MediaReport>) -> Vec<Check> {
-        checks::checks(self, ends.of_client(), ends.of_server())
+        checks::checks(self, ends)
     }
 
     fn caveats(&self, summary: &MediaSummary, ends: &Ends<'_, MediaReport>) -> Vec<Caveat> {

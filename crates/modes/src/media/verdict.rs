@@ -6,7 +6,7 @@
 //! header came damaged is counted as lost, since it does not say which it was; here it is one of the damaged. Of two
 //! directions the worse one is explained.
 
-use pathscope_core::quantity::{count, counted, duration_ns, ratio, were};
+use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Evidence, Limit, Verdict};
 
 use super::{FrameCounts, MediaDirection, MediaPlan, MediaSummary};
@@ -21,26 +21,22 @@ pub fn verdict(
     client: EndFacts<'_>,
     server: Option<EndFacts<'_>>,
 ) -> Option<Verdict> {
-    let worst = summary.directions().max_by(|(_, one), (_, other)| bad(one).cmp(&bad(other)))?;
-    let receiver = if worst.0 == "up" { server } else { Some(client) };
+    let (name, way) = summary.directions().max_by_key(|(_, way)| bad(way))?;
+    let receiver = if name == "up" { server } else { Some(client) };
     let receiver_still_ns = receiver.map_or(0, |end| end.still_ns());
-    let facts = Facts { receiver_still_ns, ..Facts::of(worst.1)? };
-    let name = match (worst.0, plan.is_up() && plan.is_down()) {
-        (_, false) => String::new(),
-        (name, true) => format!("{name}: "),
-    };
+    let facts = Facts { receiver_still_ns, ..Facts::of(way)? };
     let limit = facts.limit();
     let verdict = Verdict::new(limit, facts.text(plan, limit), facts.evidence());
     let mut verdict = verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit));
-    verdict.text.insert_str(0, &name);
+    if plan.is_up() && plan.is_down() {
+        verdict.text.insert_str(0, &format!("{name}: "));
+    }
     Some(verdict)
 }
 
 /// Frames that were not played.
 fn bad(way: &MediaDirection) -> u64 {
-    let frames = way.frames.unwrap_or_default();
-    let unsent = way.frames_unsent.unwrap_or(0);
-    not_played(frames).saturating_add(unsent)
+    not_played(way.frames.unwrap_or_default()).saturating_add(way.frames_unsent.unwrap_or(0))
 }
 
 /// Of the frames that were sent.
@@ -51,11 +47,7 @@ fn not_played(frames: FrameCounts) -> u64 {
 /// What a verdict rests on.
 #[derive(Debug)]
 struct Facts {
-    judged: u64,
-    not_played: u64,
-    dropped: u64,
-    erroneous: u64,
-    late: u64,
+    frames: FrameCounts,
     late_by_sender: u64,
     unsent: u64,
     sent: u64,
@@ -73,17 +65,12 @@ struct Facts {
 
 impl Facts {
     fn of(way: &MediaDirection) -> Option<Self> {
-        let frames = way.frames?;
         let lag = way.send_lag.as_ref();
         let in_socket = way.lost_in_socket.unwrap_or(0);
         let unreadable = way.lost_unreadable.unwrap_or(0);
         let not_on_the_way = in_socket.saturating_add(unreadable);
         Some(Self {
-            judged: frames.judged(),
-            not_played: not_played(frames),
-            dropped: frames.dropped(),
-            erroneous: frames.erroneous,
-            late: frames.late,
+            frames: way.frames?,
             late_by_sender: way.late_by_sender.unwrap_or(0),
             unsent: way.frames_unsent?,
             sent: way.sent_datagrams?,
@@ -110,55 +97,66 @@ impl Facts {
     }
 
     fn limit(&self) -> Limit {
-        let late_on_the_way = self.late_on_the_way();
-        let lost_by = self.lost_by();
+        let (late, dropped) = (self.frames.late, self.frames.dropped());
+        let on_the_way = self.late_on_the_way();
         // A frame is dropped, and not erroneous, where a datagram does not say that it is one of it.
-        let (spoilt, dropped) = match lost_by {
-            Limit::Damage => (self.erroneous.saturating_add(self.dropped), 0),
-            _ => (self.erroneous, self.dropped),
-        };
-        match self {
-            _ if self.judged == 0 && self.unsent == 0 => Limit::Undetermined,
-            _ if self.not_played == 0 && self.unsent == 0 => Limit::ConfiguredRate,
-            _ if self.is_unsent() || self.late_by_sender > late_on_the_way.max(self.dropped) => {
+        let not_spoilt = dropped - self.dropped_by(Limit::Damage);
+        match self.lost_by() {
+            _ if self.frames.judged() == 0 && self.unsent == 0 => Limit::Undetermined,
+            _ if self.not_played() == 0 && self.unsent == 0 => Limit::ConfiguredRate,
+            _ if self.is_unsent() || self.late_by_sender > on_the_way.max(dropped) => {
                 Limit::SenderLate
             }
             // What came meanwhile was late, or found no room.
-            _ if self.receiver_still_ns > 0 && self.is_of_receiver(late_on_the_way) => {
-                Limit::ReceiverStopped
-            }
-            _ if self.dropped >= self.late && lost_by == Limit::ReceiverSocket => lost_by,
-            _ if spoilt > dropped.max(self.late) => Limit::Damage,
-            _ if self.dropped >= self.late => lost_by,
+            _ if self.receiver_still_ns > 0 && self.is_of_receiver() => Limit::ReceiverStopped,
+            Limit::ReceiverSocket if dropped >= late => Limit::ReceiverSocket,
+            _ if self.spoilt() > not_spoilt.max(late) => Limit::Damage,
+            lost_by if dropped >= late => lost_by,
             _ => Limit::NetworkDelay,
         }
     }
 
+    /// Of the frames that were sent.
+    fn not_played(&self) -> u64 {
+        not_played(self.frames)
+    }
+
     /// Whether more frames never left than left and were not played.
-    const fn is_unsent(&self) -> bool {
-        self.unsent > self.not_played
+    fn is_unsent(&self) -> bool {
+        self.unsent > self.not_played()
     }
 
     /// Those that were late, and not since they had left late.
     const fn late_on_the_way(&self) -> u64 {
-        self.late.saturating_sub(self.late_by_sender)
+        self.frames.late.saturating_sub(self.late_by_sender)
     }
 
-    /// Frames that were dropped, where the receiver's socket lost most of what was lost.
-    fn dropped_by_socket(&self) -> u64 {
-        if self.lost_by() == Limit::ReceiverSocket { self.dropped } else { 0 }
+    /// Frames that were dropped, where most of what was lost was lost by this.
+    fn dropped_by(&self, place: Limit) -> u64 {
+        if self.lost_by() == place { self.frames.dropped() } else { 0 }
     }
 
-    /// Whether frames that a receiver at rest makes late, or drops at its socket, are more than others that were not played.
-    fn is_of_receiver(&self, late: u64) -> bool {
-        let theirs = late.saturating_add(self.dropped_by_socket());
-        theirs > self.not_played.saturating_sub(theirs)
+    /// Frames that came damaged.
+    fn spoilt(&self) -> u64 {
+        self.frames.erroneous.saturating_add(self.dropped_by(Limit::Damage))
+    }
+
+    /// Frames that a receiver at rest makes late, or drops at its socket.
+    fn by_receiver(&self) -> u64 {
+        self.late_on_the_way().saturating_add(self.dropped_by(Limit::ReceiverSocket))
+    }
+
+    /// Whether those are more than others that were not played.
+    fn is_of_receiver(&self) -> bool {
+        self.by_receiver() > self.not_played().saturating_sub(self.by_receiver())
     }
 
     fn text(&self, plan: &MediaPlan, limit: Limit) -> String {
-        let missed =
-            format!("{} of {} not played", count(self.not_played), counted(self.judged, "frame"));
-        let of_sent = |lost: u64| ratio(lost as f64 / self.sent.max(1) as f64);
+        let judged = counted(self.frames.judged(), "frame");
+        let missed = format!("{} of {judged} not played", count(self.not_played()));
+        let lost =
+            |lost: u64| (counted(lost, "datagram"), ratio(lost as f64 / self.sent.max(1) as f64));
+        let time = |known: Option<u64>| known.map_or_else(|| "n/a".to_owned(), duration_ns);
         match limit {
             Limit::ConfiguredRate => {
                 "the path carries this stream: every frame was there when it was to be played"
@@ -172,123 +170,97 @@ impl Facts {
             Limit::SenderLate => format!(
                 "the sender: {missed}, {} of them late since they had left late, by {} at most",
                 count(self.late_by_sender),
-                self.lag_most_ns.map_or_else(|| "n/a".to_owned(), duration_ns)
+                time(self.lag_most_ns)
             ),
-            Limit::ReceiverSocket => format!(
-                "the receiver's socket: {missed}; it had no room for {} that the network had brought, {} of all",
-                counted(self.in_socket, "datagram"),
-                of_sent(self.in_socket)
-            ),
-            Limit::ReceiverStopped => format!(
-                "the receiver's program: {missed}; it stood still for {}",
-                duration_ns(self.receiver_still_ns)
-            ),
+            Limit::ReceiverSocket => {
+                let (lost, share) = lost(self.in_socket);
+                format!(
+                    "the receiver's socket: {missed}; it had no room for {lost} that the network had brought, {share} of all"
+                )
+            }
+            Limit::ReceiverStopped => {
+                let still = duration_ns(self.receiver_still_ns);
+                format!("the receiver's program: {missed}; it stood still for {still}")
+            }
             Limit::Damage => format!("damage on the way: {missed}, since datagrams came altered"),
-            Limit::NetworkLoss => format!(
-                "loss in the network: {missed}; it lost {}, {} of all",
-                counted(self.in_network, "datagram"),
-                of_sent(self.in_network)
-            ),
+            Limit::NetworkLoss => {
+                let (lost, share) = lost(self.in_network);
+                format!("loss in the network: {missed}; it lost {lost}, {share} of all")
+            }
             Limit::NetworkDelay => format!(
                 "delay in the network: {missed}, {} of them late; a buffer of {} would have had those in time, and this one has {}",
-                count(self.late),
-                self.depth_ns.map_or_else(|| "n/a".to_owned(), duration_ns),
+                count(self.frames.late),
+                time(self.depth_ns),
                 plan.buffer_depth_ns
             ),
             _ => "no frame was to be played".to_owned(),
         }
     }
 
-    /// All that speaks against this limit: that it explains no clear majority of the frames that were not played.
+    /// All that speaks against this limit: that it explains no clear majority of the frames that were not played, or that many
+    /// of the lost datagrams were lost elsewhere.
     fn doubts(&self, limit: Limit) -> Vec<String> {
-        let late = self.late_on_the_way();
-        let lost = self.erroneous.saturating_add(self.dropped);
-        let by = match limit {
+        let all = self.not_played().saturating_add(self.unsent);
+        let explained = match limit {
             Limit::SenderLate => self.unsent.saturating_add(self.late_by_sender),
-            Limit::ReceiverStopped => late.saturating_add(self.dropped_by_socket()),
-            Limit::Damage if self.lost_by() == Limit::Damage => lost,
-            Limit::Damage => self.erroneous,
-            Limit::NetworkLoss | Limit::ReceiverSocket => self.dropped,
-            Limit::NetworkDelay => late,
-            _ => return Vec::new(),
+            Limit::ReceiverStopped => self.by_receiver(),
+            Limit::Damage => self.spoilt(),
+            Limit::NetworkLoss | Limit::ReceiverSocket => self.frames.dropped(),
+            Limit::NetworkDelay => self.late_on_the_way(),
+            _ => all,
         };
-        let all = self.not_played.saturating_add(self.unsent);
-        let is_clear = by as f64 >= SURELY * all as f64;
-        let lost = self.in_network.max(self.in_socket).max(self.unreadable);
-        let all_lost =
-            self.in_network.saturating_add(self.in_socket).saturating_add(self.unreadable);
+        let is_clear = |part: u64, all: u64| part as f64 >= SURELY * all as f64;
+        let minor = !is_clear(explained, all);
+        let lost = [self.in_network, self.in_socket, self.unreadable];
         let is_of_lost = matches!(limit, Limit::NetworkLoss | Limit::ReceiverSocket);
-        let one_place = !is_of_lost || lost as f64 >= SURELY * all_lost as f64;
-        let minor = (!is_clear).then_some("many were not played for other reasons");
-        let places = (!one_place).then_some("many were lost elsewhere");
-        minor.into_iter().chain(places).map(str::to_owned).collect()
+        let elsewhere = is_of_lost && !is_clear(lost.into_iter().fold(0, u64::max), total(lost));
+        let minor = minor.then_some("many were not played for other reasons");
+        let elsewhere = elsewhere.then_some("many were lost elsewhere");
+        minor.into_iter().chain(elsewhere).map(str::to_owned).collect()
     }
 
     /// The names of the two figures that make it this verdict and no other.
     fn deciding(&self, limit: Limit) -> [&'static str; 2] {
-        let known = |name, is_known: bool| if is_known { name } else { "frames_not_played" };
+        let in_socket = self.dropped_by(Limit::ReceiverSocket);
+        let known = |name, figure: Option<u64>| figure.map_or("frames_not_played", |_| name);
         match limit {
             Limit::SenderLate if self.is_unsent() => ["frames_unsent", "frames_not_played"],
-            Limit::SenderLate => {
-                ["frames_late", known("send_lag_p99_ns", self.lag_p99_ns.is_some())]
-            }
-            Limit::ReceiverStopped if self.dropped_by_socket() > self.late_on_the_way() => {
+            Limit::SenderLate => ["frames_late", known("send_lag_p99_ns", self.lag_p99_ns)],
+            Limit::ReceiverStopped if in_socket > self.late_on_the_way() => {
                 ["receiver_still_ns", "datagrams_lost_in_socket"]
             }
             Limit::ReceiverStopped => ["receiver_still_ns", "frames_late"],
             Limit::ReceiverSocket => ["frames_not_played", "datagrams_lost_in_socket"],
             Limit::Damage => ["frames_not_played", "datagrams_damaged"],
-            Limit::NetworkDelay => {
-                ["frames_late", known("needed_depth_ns", self.depth_ns.is_some())]
-            }
+            Limit::NetworkDelay => ["frames_late", known("needed_depth_ns", self.depth_ns)],
             Limit::NetworkLoss => ["frames_not_played", "datagrams_lost_in_network"],
             _ => ["frames_not_played", "frames_unsent"],
         }
     }
 
     fn evidence(&self) -> Vec<Evidence> {
-        let of = |name: &str, value: u64, text: String| Evidence::new(name, value as f64, text);
+        let frames = |name, number, became| verdicts::count_of(name, number, "frame", became);
+        let datagrams = |name, number, became| verdicts::count_of(name, number, "datagram", became);
+        let late = format!("late, {} of them by the sender", count(self.late_by_sender));
         let mut evidence = vec![
-            of(
-                "frames_not_played",
-                self.not_played,
-                format!("{} not played", counted(self.not_played, "frame")),
-            ),
-            of(
-                "datagrams_lost_in_network",
-                self.in_network,
-                format!("{} lost in the network", counted(self.in_network, "datagram")),
-            ),
-            of(
-                "datagrams_lost_in_socket",
-                self.in_socket,
-                format!("{} lost in the receiver's socket", counted(self.in_socket, "datagram")),
-            ),
-            of(
-                "frames_late",
-                self.late,
-                format!(
-                    "{} late, {} of them by the sender",
-                    counted(self.late, "frame"),
-                    count(self.late_by_sender)
-                ),
-            ),
+            frames("frames_not_played", self.not_played(), "not played"),
+            datagrams("datagrams_lost_in_network", self.in_network, "lost in the network"),
+            datagrams("datagrams_lost_in_socket", self.in_socket, "lost in the receiver's socket"),
+            frames("frames_late", self.frames.late, &late),
+            frames("frames_unsent", self.unsent, "due and never left"),
         ];
-        let text = format!("{} due and never left", counted(self.unsent, "frame"));
-        evidence.push(of("frames_unsent", self.unsent, text));
         evidence.extend(verdicts::stood_still("receiver", self.receiver_still_ns));
         if self.damaged > 0 {
-            let text = format!("{} damaged", counted(self.damaged, "datagram"));
-            evidence.push(of("datagrams_damaged", self.damaged, text));
+            evidence.push(datagrams("datagrams_damaged", self.damaged, "damaged"));
         }
-        if let Some(lag) = self.lag_p99_ns {
+        evidence.extend(self.lag_p99_ns.map(|lag| {
             let text = format!("99 % of frames left within {} of their time", duration_ns(lag));
-            evidence.push(of("send_lag_p99_ns", lag, text));
-        }
-        if let Some(depth) = self.depth_ns {
+            Evidence::new("send_lag_p99_ns", lag as f64, text)
+        }));
+        evidence.extend(self.depth_ns.map(|depth| {
             let text = format!("a buffer of {} would have been enough", duration_ns(depth));
-            evidence.push(of("needed_depth_ns", depth, text));
-        }
+            Evidence::new("needed_depth_ns", depth as f64, text)
+        }));
         evidence
     }
 }
@@ -300,12 +272,10 @@ mod tests {
     /// Frames that were not played, and where the datagrams were lost: in the network, in the socket, by their headers.
     fn facts((dropped, erroneous, late): (u64, u64, u64), lost: [u64; 3]) -> Facts {
         let [in_network, in_socket, unreadable] = lost;
+        let completed = 1_000 - dropped - erroneous - late;
+        let missed = dropped + late;
         Facts {
-            judged: 1_000,
-            not_played: dropped + erroneous + late,
-            dropped,
-            erroneous,
-            late,
+            frames: FrameCounts { completed, missed, late, erroneous, ..FrameCounts::default() },
             late_by_sender: 0,
             unsent: 0,
             sent: 10_000,
@@ -370,7 +340,7 @@ mod tests {
         let rested = |facts| Facts { receiver_still_ns: 1_000_000_000, ..facts };
         let table: [(Facts, Limit, [&str; 2]); 12] = [
             (
-                Facts { judged: 0, ..facts((0, 0, 0), none) },
+                Facts { frames: FrameCounts::default(), ..facts((0, 0, 0), none) },
                 Limit::Undetermined,
                 ["frames_not_played", "frames_unsent"],
             ),

@@ -5,33 +5,28 @@ use pathscope_core::record::{Caveat, Check};
 
 use super::findings::{MultipathCaveat, MultipathCheck};
 use super::{MultipathPlan, MultipathReport, MultipathSummary, PathReport};
-use crate::lag;
-use crate::latency::SocketDrops;
+use crate::drops::SocketDrops;
 use crate::paths::BY_ADDRESS;
+use crate::results::Ends;
+use crate::{checks, finding, lag};
 
 /// Every datagram that came at either end was as it was sent.
-pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> Check {
-    let paths = || client.paths.iter().chain(server.iter().flat_map(|server| &server.paths));
-    let (came, corrupt): (u64, u64) = paths().fold((0, 0), |sum, path| {
-        (sum.0.saturating_add(path.received), sum.1.saturating_add(path.corrupt))
-    });
-    let text = if corrupt == 0 {
-        let place = match server {
-            None => "here",
-            Some(_) if client.resumptions > 0 => "here, and at the server since it was back,",
-            Some(_) => "at either end",
-        };
-        match came {
-            0 => format!("no datagram came {place}, so none was wrong"),
-            1 => format!("the 1 datagram that came {place} is as it was sent"),
-            came => {
-                format!("all {} datagrams that came {place} are as they were sent", count(came))
-            }
-        }
-    } else {
-        format!("{} came with other bytes than were sent", counted(corrupt, "datagram"))
+pub fn verified(ends: &Ends<'_, MultipathReport>) -> Check {
+    let paths = || ends.reports().flat_map(|end| &end.paths);
+    let corrupt = total(paths().map(|path| path.corrupt));
+    let wrong = (corrupt > 0)
+        .then(|| format!("{} came with other bytes than were sent", counted(corrupt, "datagram")));
+    let place = match ends.server {
+        None => "here",
+        Some(_) if ends.of_client().resumptions > 0 => "here, and at the server since it was back,",
+        Some(_) => "at either end",
     };
-    Check::new(MultipathCheck::Verified, corrupt == 0, text)
+    let right = match total(paths().map(|path| path.received)) {
+        0 => format!("no datagram came {place}, so none was wrong"),
+        1 => format!("the 1 datagram that came {place} is as it was sent"),
+        came => format!("all {} datagrams that came {place} are as they were sent", count(came)),
+    };
+    checks::of_ends(MultipathCheck::Verified, wrong, None, right)
 }
 
 /// Each path that was named has carried answers, and where none was named any: whoever asks for a path wants to know what
@@ -39,18 +34,16 @@ pub fn verified(client: &MultipathReport, server: Option<&MultipathReport>) -> C
 pub fn worked(plan: &MultipathPlan, client: &MultipathReport) -> Option<Check> {
     let named = plan.paths.iter().zip(&client.paths).filter(|(_, path)| path.received == 0);
     let silent: Vec<String> = named.map(|(name, path)| never_worked(name, path)).collect();
-    let is_silent = client.received == 0;
-    let text = match (silent.is_empty(), is_silent) {
-        (false, _) => silent.join("; "),
-        (true, true) => {
-            format!("not one of {} was answered", counted(client.scheduled, "datagram"))
-        }
-        (true, false) if plan.paths.is_empty() => return None,
-        (true, false) => format!("every path that was named worked: {}", plan.paths.join(", ")),
+    let wrong = if silent.is_empty() {
+        let due = counted(client.scheduled, "datagram");
+        (client.received == 0).then(|| format!("not one of {due} was answered"))
+    } else {
+        Some(silent.join("; "))
     };
-    let passed = silent.is_empty() && !is_silent;
-    let is_told = client.scheduled.saturating_add(client.unsent) > 0;
-    is_told.then(|| Check::new(MultipathCheck::PathsWorked, passed, text))
+    let is_asked = wrong.is_some() || !plan.paths.is_empty();
+    let is_told = is_asked && client.scheduled.saturating_add(client.unsent) > 0;
+    let right = format!("every path that was named worked: {}", plan.paths.join(", "));
+    is_told.then(|| checks::of_ends(MultipathCheck::PathsWorked, wrong, None, right))
 }
 
 /// Why a path carried nothing, as far as that is known.
@@ -70,116 +63,105 @@ fn never_worked(name: &str, path: &PathReport) -> String {
     format!("path {name} never worked: {why}")
 }
 
+/// What to mind.
+pub fn caveats(
+    plan: &MultipathPlan,
+    summary: &MultipathSummary,
+    ends: &Ends<'_, MultipathReport>,
+) -> Vec<Caveat> {
+    let client = ends.of_client();
+    finding::caveats([
+        (MultipathCaveat::PathNeverWorked, unused(plan, client)),
+        (MultipathCaveat::OnePath, lonely(plan, client)),
+        (MultipathCaveat::SendLag, late_sender(plan, summary)),
+        (MultipathCaveat::DatagramsUnsent, unsent(plan, summary)),
+        (MultipathCaveat::LateEchoes, late(summary)),
+        (MultipathCaveat::SocketDrops, drops(ends)),
+        (MultipathCaveat::BoundByAddress, by_address(client)),
+        (MultipathCaveat::ServerResumed, resumed(client)),
+    ])
+}
+
 /// Paths that carried nothing, whether they were named or found: whatever is said of the others, it is not of these.
-fn unused(plan: &MultipathPlan, client: &MultipathReport) -> Option<Caveat> {
+fn unused(plan: &MultipathPlan, client: &MultipathReport) -> Option<String> {
     let name = |(index, path): (usize, &PathReport)| {
         let name = plan.paths.get(index).unwrap_or(&path.facts.interface);
         let is_silent = path.received == 0 && !name.is_empty();
         is_silent.then(|| never_worked(name, path))
     };
     let silent: Vec<String> = client.paths.iter().enumerate().filter_map(name).collect();
-    (!silent.is_empty()).then(|| Caveat::new(MultipathCaveat::PathNeverWorked, silent.join("; ")))
+    (!silent.is_empty()).then(|| silent.join("; "))
 }
 
 /// One path alone, where there could have been more: nothing is compared.
-fn lonely(plan: &MultipathPlan, client: &MultipathReport) -> Option<Caveat> {
+fn lonely(plan: &MultipathPlan, client: &MultipathReport) -> Option<String> {
     let worked = client.paths.iter().filter(|path| path.received > 0).count();
-    (plan.lanes > 1 && worked == 1).then(|| {
-        let text = "one path alone worked, so there is nothing to compare it with: \
-                    --secondary 0 measures one on purpose";
-        Caveat::new(MultipathCaveat::OnePath, text)
-    })
-}
-
-/// What to mind.
-pub fn caveats(
-    plan: &MultipathPlan,
-    summary: &MultipathSummary,
-    client: &MultipathReport,
-    server: Option<&MultipathReport>,
-) -> Vec<Caveat> {
-    let each = [
-        unused(plan, client),
-        lonely(plan, client),
-        late_sender(plan, summary),
-        unsent(plan, summary),
-        late(summary),
-        drops(client, server),
-        by_address(client),
-        resumed(client),
-    ];
-    each.into_iter().flatten().collect()
+    let text = "one path alone worked, so there is nothing to compare it with: \
+                --secondary 0 measures one on purpose";
+    (plan.lanes > 1 && worked == 1).then(|| text.to_owned())
 }
 
 /// A sender that lags behind its schedule makes its groups longer than they are meant to be, or now and then leaves a gap
 /// that is none of the path's.
-fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
+fn late_sender(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<String> {
     let (lag, interval_ns) = (&summary.send_lag, plan.interval_ns());
-    let text = if lag.median_ns()? > interval_ns.min(summary.effective.median_ns()?) / 10 {
+    if lag.median_ns()? > interval_ns.min(summary.effective.median_ns()?) / 10 {
         let late = lag::of_half(lag, "datagrams")? + &lag::of_latest(lag, interval_ns);
-        format!("{late}: this machine kept the schedule no better")
-    } else {
-        let (_, late) = lag::of_tail(lag, "datagrams").filter(|late| late.0 > interval_ns / 10)?;
-        format!("{late}: now and then this machine did not keep the schedule")
-    };
-    Some(Caveat::new(MultipathCaveat::SendLag, text))
+        return Some(format!("{late}: this machine kept the schedule no better"));
+    }
+    let (_, late) = lag::of_tail(lag, "datagrams").filter(|late| late.0 > interval_ns / 10)?;
+    Some(format!("{late}: now and then this machine did not keep the schedule"))
 }
 
 /// What was due and never left.
-fn unsent(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<Caveat> {
+fn unsent(plan: &MultipathPlan, summary: &MultipathSummary) -> Option<String> {
     (summary.unsent > 0).then(|| {
-        let text = format!(
+        format!(
             "{} of {} datagrams that were due never left: this machine cannot keep {} on so many paths",
             count(summary.unsent),
             count(summary.scheduled.saturating_add(summary.unsent)),
             plan.rate_bps
-        );
-        Caveat::new(MultipathCaveat::DatagramsUnsent, text)
+        )
     })
 }
 
 /// Answers that came when their numbers had been given up count as losses.
-fn late(summary: &MultipathSummary) -> Option<Caveat> {
+fn late(summary: &MultipathSummary) -> Option<String> {
     let late = total(summary.paths.iter().map(|path| path.late));
+    let answers = counted(late, "answer");
     (late > 0).then(|| {
-        let text = format!(
-            "{} came after their numbers had been given up: they count as lost",
-            counted(late, "answer")
-        );
-        Caveat::new(MultipathCaveat::LateEchoes, text)
+        format!("{answers} came after their numbers had been given up: they count as lost")
     })
 }
 
 /// What the ends' own sockets dropped.
-fn drops(client: &MultipathReport, server: Option<&MultipathReport>) -> Option<Caveat> {
+fn drops(ends: &Ends<'_, MultipathReport>) -> Option<String> {
     let of = |end: &MultipathReport| total(end.paths.iter().map(|path| path.socket_drops));
-    let drops = SocketDrops { client: Some(of(client)), server: server.map(of) };
-    drops.caveat(MultipathCaveat::SocketDrops, "datagram")
+    let (client, server) = (Some(of(ends.of_client())), ends.of_server().map(of));
+    SocketDrops { client, server }.told("datagram")
 }
 
 /// A server that was gone has counted nothing while it was, and a new process nothing of what was before.
-fn resumed(client: &MultipathReport) -> Option<Caveat> {
+fn resumed(client: &MultipathReport) -> Option<String> {
+    let times = counted(client.resumptions, "time");
     (client.resumptions > 0).then(|| {
-        let text = format!(
-            "the server was gone and back {}: what it found damaged or dropped is of the time after, and losses are not told apart by direction",
-            counted(client.resumptions, "time")
-        );
-        Caveat::new(MultipathCaveat::ServerResumed, text)
+        format!(
+            "the server was gone and back {times}: what it found damaged or dropped is of the time after, and losses are not told apart by direction"
+        )
     })
 }
 
 /// A socket that is bound by its address stays on its interface as long as routes have it there.
-fn by_address(client: &MultipathReport) -> Option<Caveat> {
+fn by_address(client: &MultipathReport) -> Option<String> {
     let facts = client.paths.iter().map(|path| &path.facts);
     let bound = facts.filter(|facts| facts.binding.as_deref() == Some(BY_ADDRESS));
     let names: Vec<&str> = bound.map(|facts| facts.interface.as_str()).collect();
     (!names.is_empty()).then(|| {
-        let text = format!(
+        format!(
             "the system does not let a socket be bound to {}: it is bound by its source address, and routes were seen \
              to send that by its interface at each look",
             names.join(", ")
-        );
-        Caveat::new(MultipathCaveat::BoundByAddress, text)
+        )
     })
 }
 
@@ -201,20 +183,21 @@ mod tests {
         };
         let end = |paths| MultipathReport { paths, ..MultipathReport::default() };
         let (client, server) = (end(vec![path(5, 0, 2)]), end(vec![path(6, 1, 0)]));
-        assert!(verified(&client, None).passed);
+        assert!(verified(&Ends::of_reports(&client, None)).passed);
         for (came, words) in [
             (0, "no datagram came here, so none was wrong"),
             (1, "the 1 datagram that came here is as it was sent"),
             (2, "all 2 datagrams that came here are as they were sent"),
             (12_345, "all 12,345 datagrams that came here are as they were sent"),
         ] {
-            assert_eq!(verified(&end(vec![path(came, 0, 0)]), None).text, words);
+            let client = end(vec![path(came, 0, 0)]);
+            assert_eq!(verified(&Ends::of_reports(&client, None)).text, words);
         }
-        let check = verified(&client, Some(&server));
+        let check = verified(&Ends::of_reports(&client, Some(&server)));
         assert!(!check.passed && check.text.starts_with("1 datagram came"), "{}", check.text);
         let summary = MultipathSummary { unsent: 3, scheduled: 7, ..MultipathSummary::default() };
         let names = |client: &MultipathReport| -> Vec<String> {
-            let all = caveats(&plan(1), &summary, client, Some(&server));
+            let all = caveats(&plan(1), &summary, &Ends::of_reports(client, Some(&server)));
             all.into_iter().map(|caveat| caveat.name).collect()
         };
         assert_eq!(names(&client), ["datagrams_unsent", "socket_drops"]);
@@ -246,7 +229,7 @@ mod tests {
         };
         let said = |plan: &MultipathPlan, client: &MultipathReport| {
             let summary = MultipathSummary::default();
-            let caveats = caveats(plan, &summary, client, None).into_iter();
+            let caveats = caveats(plan, &summary, &Ends::of_reports(client, None)).into_iter();
             let check = worked(plan, client).map(|check| (check.passed, check.text));
             (check, caveats.map(|it| it.name).collect::<Vec<_>>())
         };
@@ -310,7 +293,8 @@ mod tests {
                 effective: figures(&[(plan.interval_ns() * 2, 1_000)]),
                 ..MultipathSummary::default()
             };
-            let said = caveats(&plan, &summary, &MultipathReport::default(), None);
+            let client = MultipathReport::default();
+            let said = caveats(&plan, &summary, &Ends::of_reports(&client, None));
             assert_eq!(said.len(), usize::from(words.is_some()), "{lag:?}: {said:?}");
             let is_said = said.iter().all(|caveat| caveat.text.starts_with(words.unwrap_or("")));
             assert!(is_said && said.iter().all(|it| it.name == "send_lag"), "{lag:?}: {said:?}");
@@ -330,7 +314,8 @@ mod tests {
         };
         let told = |paths| {
             let client = MultipathReport { paths, ..MultipathReport::default() };
-            caveats(&plan(1), &MultipathSummary::default(), &client, None)
+            let ends = Ends::of_reports(&client, None);
+            caveats(&plan(1), &MultipathSummary::default(), &ends)
         };
         assert_eq!(told(vec![path("eth0", "device")]), []);
         let [caveat] =

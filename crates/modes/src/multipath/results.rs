@@ -52,12 +52,12 @@ impl Results for MultipathPlan {
     }
 
     fn checks(&self, ends: &Ends<'_, MultipathReport>) -> Vec<Check> {
-        let verified = caveats::verified(ends.of_client(), ends.of_server());
-        [Some(verified), caveats::worked(self, ends.of_client())].into_iter().flatten().collect()
+        let worked = caveats::worked(self, ends.of_client());
+        [caveats::verified(ends)].into_iter().chain(worked).collect()
     }
 
     fn caveats(&self, summary: &MultipathSummary, ends: &Ends<'_, MultipathReport>) -> Vec<Caveat> {
-        caveats::caveats(self, summary, ends.of_client(), ends.of_server())
+        caveats::caveats(self, summary, ends)
     }
 
     fn cells(&self, interval: Slices<'_, MultipathInterval>) -> Vec<Figure> {

@@ -7,8 +7,8 @@
 use pathscope_core::quantity::{counted, ratio};
 use pathscope_core::record::Limit;
 
+use super::bounds::{CPU_WAITS, Strictness};
 use super::facts::Facts;
-use super::limit::{CPU_WAITS, LAX, STRICT};
 use crate::verdicts::doubt_by_stolen;
 
 /// Fewer looks than these are a short run's: a second of one connection.
@@ -17,14 +17,12 @@ const FEW_LOOKS: u64 = 20;
 impl Facts {
     /// All that speaks against this limit, which is what the rules say.
     pub fn doubts(&self, limit: Limit) -> Vec<String> {
-        let near = [LAX, STRICT].map(|bounds| Self { bounds, ..self.clone() }.limit());
+        let near = [Strictness::Lax, Strictness::Strict];
+        let near = near.map(|strictness| Self { strictness, ..self.clone() }.limit());
         let near = near.into_iter().filter(|&other| other != limit).map(doubt_by);
-        let mut doubts: Vec<String> = Vec::new();
-        for doubt in near.chain(self.disturbance(limit)) {
-            if !doubts.contains(&doubt) {
-                doubts.push(doubt);
-            }
-        }
+        let mut doubts: Vec<String> = near.chain(self.disturbance(limit)).collect();
+        // The stricter and the laxer thresholds may say the same.
+        doubts.dedup();
         doubts
     }
 
@@ -33,12 +31,12 @@ impl Facts {
         let is_of_plan = matches!(limit, Limit::ConfiguredRate);
         let is_of_cpu = matches!(limit, Limit::SenderCpu | Limit::ReceiverCpu);
         let is_of_stop = matches!(limit, Limit::SenderStopped | Limit::ReceiverStopped);
+        let rests_on_looks = !is_of_cpu && !is_of_stop;
         let waits = [self.sender_wait, self.receiver_wait].into_iter().flatten().reduce(f64::max);
-        let waits = waits.filter(|&wait| wait >= CPU_WAITS && !is_of_cpu && !is_of_stop);
+        let waits = waits.filter(|&wait| wait >= CPU_WAITS && rests_on_looks);
         let waits = waits
             .map(|wait| format!("a thread waited for a processor for {} of the time", ratio(wait)));
         let stolen = doubt_by_stolen(self.stolen);
-        let rests_on_looks = !is_of_cpu && !is_of_stop;
         let looks = self.looks.filter(|&looks| rests_on_looks && looks < FEW_LOOKS);
         let looks =
             looks.map(|looks| format!("{} at the sockets is little", counted(looks, "look")));

@@ -1,12 +1,14 @@
 //! The figures that a verdict on goodput rests on, from the reports of both ends.
 
+use std::ops::Add as _;
+
 use pathscope_core::id::FlowId;
 use pathscope_core::quantity::total;
 use pathscope_core::record::{TcpFacts, WorkerUsage};
 use pathscope_core::sending::SendSamples;
 
 use super::GoodputEnd;
-use super::limit::Bounds;
+use super::bounds::Strictness;
 use crate::goodput::{GoodputPlan, GoodputSummary};
 use crate::load::Pattern;
 use crate::verdicts::most_stolen;
@@ -16,8 +18,8 @@ const LEAST_LOOKS: u64 = 10;
 /// The figures that a verdict rests on, shares of one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
-    /// From where on a figure counts.
-    pub bounds: Bounds,
+    /// How strictly they are held to their thresholds.
+    pub strictness: Strictness,
     pub rate: Option<f64>,
     pub sender_cpu: Option<f64>,
     pub receiver_cpu: Option<f64>,
@@ -107,19 +109,24 @@ impl Facts {
         let elapsed = sender.facts.elapsed_ns as f64 * flows().count() as f64;
         let in_turns = plan.pattern == Pattern::Pushpull;
         let still = |end: GoodputEnd<'_>| Some((end.facts.still_ns(), end.facts.still_share()?));
+        let cpu = |end: GoodputEnd<'_>| end.facts.busiest(|it| Some(it.cpu_share()));
+        let wait = |end: GoodputEnd<'_>| end.facts.busiest(WorkerUsage::cpu_wait_share);
+        let seen = |end: GoodputEnd<'_>| end.own.sending.and_then(Seen::of);
+        let sending = sender.own.sending;
+        let workers = || sender.facts.workers.iter().chain(receiver.facts.workers);
+        // What both sent again that send in turns.
+        let again = [Some(sender), in_turns.then_some(receiver)].into_iter().flatten();
+        let again = again.flat_map(|end| &end.own.flows).filter_map(|flow| flow.tcp?.retransmits);
         Self {
-            bounds: Bounds::default(),
+            strictness: Strictness::default(),
             rate: rate_share(plan, summary),
-            sender_cpu: busiest(sender),
-            receiver_cpu: busiest(receiver),
-            sender_wait: longest_wait(sender),
-            receiver_wait: longest_wait(receiver),
+            sender_cpu: cpu(sender),
+            receiver_cpu: cpu(receiver),
+            sender_wait: wait(sender),
+            receiver_wait: wait(receiver),
             shared_host_cpu: sender.facts.host_cpu_share.filter(|_| shared_cpus.is_some()),
             own_cpu: shared_cpus.and_then(|cpus| own_cpu_share(sender, receiver, cpus)),
-            spins: [sender, receiver]
-                .into_iter()
-                .flat_map(|end| end.facts.workers)
-                .any(|worker| worker.wait == "spin"),
+            spins: workers().any(|worker| worker.wait == "spin"),
             sender_uses_more: cpu_ns(sender) >= cpu_ns(receiver),
             sender_still: still(sender),
             receiver_still: still(receiver),
@@ -132,9 +139,9 @@ impl Facts {
             receive_window: of_busy(sum(|tcp| tcp.receive_window_limited_ns)),
             send_buffer: of_busy(sum(|tcp| tcp.send_buffer_limited_ns)),
             busy: busy_ns.filter(|_| elapsed > 0.0).map(|busy| busy as f64 / elapsed),
-            retransmits: retransmits(sender, in_turns.then_some(receiver)),
-            stalled: sending(sender).filter(|_| !in_turns).and_then(stalled),
-            looks: sending(sender).map(SendSamples::all),
+            retransmits: again.reduce(u64::saturating_add),
+            stalled: sending.filter(|_| !in_turns).and_then(stalled),
+            looks: sending.map(SendSamples::all),
             stolen: most_stolen([sender.facts, receiver.facts]),
         }
     }
@@ -143,21 +150,6 @@ impl Facts {
 fn stalled(samples: SendSamples) -> Option<f64> {
     let all = samples.all();
     Some(samples.stalled? as f64 / all as f64).filter(|_| all >= LEAST_LOOKS)
-}
-
-fn seen(end: GoodputEnd<'_>) -> Option<Seen> {
-    Seen::of(sending(end)?)
-}
-
-fn sending(end: GoodputEnd<'_>) -> Option<SendSamples> {
-    end.own.sending
-}
-
-/// What these ends sent again, as far as their kernels say; `None` where none does.
-fn retransmits(sender: GoodputEnd<'_>, other: Option<GoodputEnd<'_>>) -> Option<u64> {
-    let ends = [Some(sender), other].into_iter().flatten();
-    let flows = ends.flat_map(|end| &end.own.flows);
-    flows.filter_map(|flow| flow.tcp?.retransmits).reduce(u64::saturating_add)
 }
 
 /// Of the time of all its connections, how long the sender had to pause between bursts.
@@ -183,21 +175,7 @@ fn rate_share(plan: &GoodputPlan, summary: &GoodputSummary) -> Option<f64> {
     let shares =
         directions.filter_map(|direction| direction.goodput_bps).map(|goodput| goodput / total);
     // In turns, the two directions share the time.
-    if plan.pattern == Pattern::Pushpull {
-        shares.reduce(|sum, share| sum + share)
-    } else {
-        shares.reduce(f64::min)
-    }
-}
-
-/// The share of a processor that the busiest worker used.
-fn busiest(end: GoodputEnd<'_>) -> Option<f64> {
-    end.facts.waiting_workers().map(WorkerUsage::cpu_share).reduce(f64::max)
-}
-
-/// How long the thread that waited longest for a processor did so.
-fn longest_wait(end: GoodputEnd<'_>) -> Option<f64> {
-    end.facts.waiting_workers().filter_map(WorkerUsage::cpu_wait_share).reduce(f64::max)
+    shares.reduce(if plan.pattern == Pattern::Pushpull { f64::add } else { f64::min })
 }
 
 fn cpu_ns(end: GoodputEnd<'_>) -> u64 {

@@ -11,6 +11,7 @@
 //!
 //! [`SendSamples`]: pathscope_core::sending::SendSamples
 
+mod bounds;
 mod doubt;
 mod evidence;
 mod facts;

@@ -3,11 +3,13 @@
 use pathscope_core::quantity::{counted, duration_ns, ratio, were};
 use pathscope_core::record::Limit;
 
+use super::bounds::CPU_USED_UP;
 use super::facts::{Facts, Seen};
 
 impl Facts {
     pub fn text(&self, limit: Limit) -> String {
         let of_looks = |share: fn(&Seen) -> f64| self.seen.as_ref().map(|seen| ratio(share(seen)));
+        let most_looks = || of_looks(|seen| seen.program).unwrap_or_else(|| "most".to_owned());
         match limit {
             Limit::ConfiguredRate => {
                 "the configured rate was reached; nothing else held it back".to_owned()
@@ -38,32 +40,33 @@ impl Facts {
             },
             Limit::Turns => format!(
                 "the turns: in {} of the looks neither end had anything to send, since each waits for the other's last byte",
-                of_looks(|seen| seen.program).unwrap_or_else(|| "most".to_owned())
+                most_looks()
             ),
-            Limit::Network => match self.retransmits {
-                Some(0) => {
-                    "the path: congestion control held the sender; nothing was lost".to_owned()
-                }
-                Some(segments) => format!(
-                    "the path: congestion control held the sender, and {} {} sent again",
-                    counted(segments, "segment"),
-                    were(segments)
-                ),
-                None => "the path: congestion control held the sender".to_owned(),
-            },
+            Limit::Network => {
+                let again = self.retransmits.map_or_else(String::new, |segments| match segments {
+                    0 => "; nothing was lost".to_owned(),
+                    _ => format!(
+                        ", and {} {} sent again",
+                        counted(segments, "segment"),
+                        were(segments)
+                    ),
+                });
+                format!("the path: congestion control held the sender{again}")
+            }
             Limit::Sender => format!(
                 "the sender: in {} of the looks at its sockets they had room, and it gave them nothing",
-                of_looks(|seen| seen.program).unwrap_or_else(|| "most".to_owned())
+                most_looks()
             ),
-            Limit::Undetermined | Limit::Unknown if self.is_disturbed() => {
-                "the processors were used up, and mostly not by this test: other programs disturbed it".to_owned()
-            }
-            Limit::Undetermined | Limit::Unknown if self.spins => {
-                "not known: threads that spin use their processor up whether they have work or not".to_owned()
-            }
             // The others are of datagrams.
             _ => {
-                "nothing stands out; see the evidence".to_owned()
+                let text = if self.is_disturbed() {
+                    "the processors were used up, and mostly not by this test: other programs disturbed it"
+                } else if self.spins {
+                    "not known: threads that spin use their processor up whether they have work or not"
+                } else {
+                    "nothing stands out; see the evidence"
+                };
+                text.to_owned()
             }
         }
     }
@@ -89,15 +92,14 @@ impl Facts {
             Limit::SenderCpu => ("sender", self.sender_cpu, self.sender_wait),
             _ => ("receiver", self.receiver_cpu, self.receiver_wait),
         };
+        let is_full = self.reaches(cpu, CPU_USED_UP);
         match self.shared_host_cpu {
-            _ if cpu.is_none_or(|cpu| cpu < self.bounds.cpu_used_up) && self.is_kept_waiting() => {
-                format!(
-                    "the {name}'s CPU: a thread used {} of a processor and waited for one, which a quota or other programs kept from it, for {} of the time",
-                    share(cpu),
-                    share(wait)
-                )
-            }
-            Some(host) if cpu.is_none_or(|cpu| cpu < self.bounds.cpu_used_up) => format!(
+            _ if !is_full && self.is_kept_waiting() => format!(
+                "the {name}'s CPU: a thread used {} of a processor and waited for one, which a quota or other programs kept from it, for {} of the time",
+                share(cpu),
+                share(wait)
+            ),
+            Some(host) if !is_full => format!(
                 "the {name}'s CPU: both ends share one machine, whose processors were {} busy, and it used most of them",
                 ratio(host)
             ),
