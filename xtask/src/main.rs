@@ -15,7 +15,6 @@ mod committed;
 mod console;
 mod dist;
 mod ends;
-mod exceptions;
 mod figures;
 mod findings;
 mod folder;

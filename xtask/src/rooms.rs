@@ -151,10 +151,22 @@ pub const KINDS: &[Kind] = &[
                 items: &["datagrams::DatagramArgs", "goodput::GoodputPlan", "latency::LatencyPlan"],
             },
             Public { to: "modes::commands::survey", items: &["latency::LatencyPlan"] },
-            Public { to: "modes::probes", items: &["Plan::Latency"] },
+            Public {
+                to: "modes::probes",
+                items: &[
+                    "Plan::Latency",
+                    "latency::LatencySummary",
+                    "latency::Protocol",
+                    "latency::LOADED",
+                    "latency::median_point",
+                    "latency::percentiles",
+                    "latency::rtt_cells",
+                    "latency::since",
+                ],
+            },
             // They hold what goodput says to what others find, and to what is known.
             Public { to: "xtask::bench", items: &["goodput::GoodputSummary"] },
-            Public { to: "xtask::verdicts", items: &["Plan::Goodput", "goodput::GoodputReport"] },
+            Public { to: "xtask::verdicts", items: &["Plan::Goodput", "goodput"] },
         ],
     },
     Kind {

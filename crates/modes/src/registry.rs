@@ -1,4 +1,6 @@
 //! The modes, listed once: what a test can be, and where documents have what each end says of it.
+//!
+//! In one file: one list, and all that is made of it.
 
 use std::ops::Deref;
 

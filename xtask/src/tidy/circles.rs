@@ -3,22 +3,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::exceptions::CIRCLES;
 use crate::modules::{self, Import, Modules};
 use crate::tree::Tree;
 use crate::violation::Violation;
 
 const RULE: &str = "circles";
 
-/// No module reaches itself by way of others beside it, those apart that are known and still to be cut.
-pub fn none_beside(tree: &Tree) -> Vec<Violation> {
-    judge(tree, CIRCLES)
-}
-
 /// A module imports another one that stands beside it: for itself or for what stands below it.
 type Edge<'path> = (&'path str, &'path str);
 
-fn judge(tree: &Tree, known: &[Edge<'_>]) -> Vec<Violation> {
+/// No module reaches itself by way of others beside it.
+pub fn none_beside(tree: &Tree) -> Vec<Violation> {
     let imports = Modules::of(tree).imports();
     let mut edges: BTreeMap<Edge<'_>, &Import> = BTreeMap::new();
     for import in &imports {
@@ -27,20 +22,12 @@ fn judge(tree: &Tree, known: &[Edge<'_>]) -> Vec<Violation> {
         }
     }
     let all: BTreeSet<Edge<'_>> = edges.keys().copied().collect();
-    let rest: BTreeSet<Edge<'_>> =
-        all.iter().filter(|edge| !known.contains(edge)).copied().collect();
-    let circles =
-        edges.iter().filter(|(edge, _)| rest.contains(*edge)).filter_map(|(edge, import)| {
-            let way = way_back(&rest, *edge)?;
-            let text = format!("`{}` imports `{}`, which imports it: {way}", edge.0, edge.1);
-            Some(Violation::new(&import.path, import.line, RULE, text))
-        });
-    let idle = known.iter().filter(|edge| !all.contains(*edge) || way_back(&all, **edge).is_none());
-    let idle = idle.map(|(from, to)| {
-        let text = format!("`{from}` -> `{to}` is in no circle any more: take it out");
-        Violation::new("xtask/src/exceptions.rs", 1, RULE, text)
+    let circles = edges.iter().filter_map(|(edge, import)| {
+        let way = way_back(&all, *edge)?;
+        let text = format!("`{}` imports `{}`, which imports it: {way}", edge.0, edge.1);
+        Some(Violation::new(&import.path, import.line, RULE, text))
     });
-    circles.chain(idle).collect()
+    circles.collect()
 }
 
 /// The two modules that stand side by side in the folder that is common to both; none where one is the other's folder.
@@ -76,8 +63,8 @@ fn way_back(edges: &BTreeSet<Edge<'_>>, (start, end): Edge<'_>) -> Option<String
 mod tests {
     use super::*;
 
-    fn found(files: &[(&str, &str)], known: &[Edge<'_>]) -> Vec<(String, usize)> {
-        let found = judge(&Tree::of(files), known);
+    fn found(files: &[(&str, &str)]) -> Vec<(String, usize)> {
+        let found = none_beside(&Tree::of(files));
         found.into_iter().map(|violation| (violation.path, violation.line)).collect()
     }
 
@@ -90,12 +77,12 @@ mod tests {
     fn a_folder_and_its_own_file_import_each_other() {
         let deep = ("crates/core/src/a/deep.rs", "use super::X;");
         let a = ("crates/core/src/a/mod.rs", "mod deep;\nuse deep::f;\nstruct X;");
-        assert_eq!(found(&[ROOT, a, deep], &[]), []);
+        assert_eq!(found(&[ROOT, a, deep]), []);
     }
 
     #[test]
     fn one_direction_is_no_circle() {
-        assert_eq!(found(&[ROOT, A, DEEP, B, ("crates/core/src/c.rs", "")], &[]), []);
+        assert_eq!(found(&[ROOT, A, DEEP, B, ("crates/core/src/c.rs", "")]), []);
     }
 
     #[test]
@@ -103,23 +90,13 @@ mod tests {
         let c = ("crates/core/src/c.rs", "//!\nuse crate::f;");
         let expected = [("a/deep.rs", 2), ("b.rs", 1), ("c.rs", 2)];
         let expected = expected.map(|(path, line)| (format!("crates/core/src/{path}"), line));
-        assert_eq!(found(&[ROOT, A, DEEP, B, c], &[]), expected);
-        // With one of its imports known, the others make none.
-        assert_eq!(found(&[ROOT, A, DEEP, B, c], &[("core::c", "core::a")]), []);
+        assert_eq!(found(&[ROOT, A, DEEP, B, c]), expected);
     }
 
     #[test]
     fn children_of_a_folder_are_held_to_it_too() {
         let one = ("crates/core/src/a/one.rs", "use super::two;");
         let two = ("crates/core/src/a/two.rs", "use super::one;");
-        assert_eq!(found(&[A, one, two], &[]).len(), 2);
-    }
-
-    #[test]
-    fn what_is_known_and_not_there_any_more_is_reported() {
-        let exceptions = [("xtask/src/exceptions.rs".to_owned(), 1)];
-        assert_eq!(found(&[ROOT, A], &[("core::c", "core::a")]), exceptions);
-        // It is there, and leads not back.
-        assert_eq!(found(&[ROOT, A, DEEP, B], &[("core::a", "core::b")]), exceptions);
+        assert_eq!(found(&[A, one, two]).len(), 2);
     }
 }

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 
-use crate::exceptions::NAMED;
 use crate::modules::{self, Import, Modules};
 use crate::rooms::{KINDS, Kind, Public};
 use crate::tree::Tree;
@@ -11,9 +10,9 @@ use crate::violation::Violation;
 
 const RULE: &str = "kinds";
 
-/// No module names what is another folder's, those files apart that are known to.
+/// No module names what is another folder's.
 pub fn known_to_their_registry(tree: &Tree) -> Vec<Violation> {
-    judge(tree, KINDS, NAMED)
+    judge(tree, KINDS)
 }
 
 /// That a file names a folder: by what, and where.
@@ -24,32 +23,21 @@ struct Naming {
     what: String,
 }
 
-fn judge(tree: &Tree, kinds: &[Kind], exceptions: &[(&str, &str)]) -> Vec<Violation> {
+fn judge(tree: &Tree, kinds: &[Kind]) -> Vec<Violation> {
     let modules = Modules::of(tree);
     let imports = modules.imports();
     let mut violations = Vec::new();
-    let mut named = BTreeSet::new();
     for kind in kinds {
         let (found, idle) = namings(kind, &modules, &imports);
         violations.extend(idle);
-        for Naming { path, line, folder, what } in found {
-            if !exceptions.contains(&(path.as_str(), folder.as_str())) {
-                let (name, registry) = (kind.name, kind.registry);
-                let text = format!(
-                    "`{what}` is of the {name} `{folder}`: only its folder and `{registry}` name it"
-                );
-                violations.push(Violation::new(&path, line, RULE, text));
-            }
-            named.insert((path, folder));
-        }
+        violations.extend(found.into_iter().map(|Naming { path, line, folder, what }| {
+            let (name, registry) = (kind.name, kind.registry);
+            let text = format!(
+                "`{what}` is of the {name} `{folder}`: only its folder and `{registry}` name it"
+            );
+            Violation::new(&path, line, RULE, text)
+        }));
     }
-    let idle = exceptions
-        .iter()
-        .filter(|(path, folder)| !named.contains(&((*path).to_owned(), (*folder).to_owned())));
-    violations.extend(idle.map(|(path, folder)| {
-        let text = format!("`{path}` names `{folder}` no more: take it out");
-        Violation::new("xtask/src/exceptions.rs", 1, RULE, text)
-    }));
     violations
 }
 
@@ -161,9 +149,9 @@ mod tests {
         ("crates/modes/src/search/mod.rs", ""),
     ];
 
-    fn found(kind: Kind, exceptions: &[(&str, &str)], files: &[(&str, &str)]) -> Vec<String> {
+    fn found(kind: Kind, files: &[(&str, &str)]) -> Vec<String> {
         let files = [&ROOM, files].concat();
-        let found = judge(&Tree::of(&files), &[kind], exceptions).into_iter();
+        let found = judge(&Tree::of(&files), &[kind]).into_iter();
         let told = found.map(|Violation { path, line, text, .. }| {
             let name = path.rsplit('/').next().unwrap_or_default();
             format!("{name}:{line} {}", text.split('`').nth(1).unwrap_or(&text))
@@ -173,7 +161,7 @@ mod tests {
 
     #[test]
     fn a_folder_and_the_registry_name_it() {
-        assert_eq!(found(MODE, &[], &[]), [""; 0]);
+        assert_eq!(found(MODE, &[]), [""; 0]);
     }
 
     #[test]
@@ -181,7 +169,7 @@ mod tests {
         let other = ("crates/modes/src/pattern/plan.rs", "");
         let own = ("crates/modes/src/pattern/mod.rs", "");
         let run = "use pathscope_modes::search::S;\nuse pathscope_modes::pattern::plan::P;";
-        assert_eq!(found(MODE, &[], &[own, other, ("crates/run/src/x.rs", run)]), [""; 0]);
+        assert_eq!(found(MODE, &[own, other, ("crates/run/src/x.rs", run)]), [""; 0]);
     }
 
     #[test]
@@ -192,7 +180,6 @@ mod tests {
         assert_eq!(
             found(
                 MODE,
-                &[],
                 &[("crates/run/src/x.rs", run), ("crates/modes/src/ping_pong/flow.rs", beside)]
             ),
             [
@@ -208,7 +195,7 @@ mod tests {
     fn tests_name_what_they_like() {
         let run = "#[cfg(test)]\nmod tests {\n    use pathscope_modes::media::Media;\n}\n";
         let test = ("crates/run/tests/x.rs", "use pathscope_modes::media::Media;");
-        assert_eq!(found(MODE, &[], &[("crates/run/src/x.rs", run), test]), [""; 0]);
+        assert_eq!(found(MODE, &[("crates/run/src/x.rs", run), test]), [""; 0]);
     }
 
     #[test]
@@ -218,16 +205,9 @@ mod tests {
         let text =
             "use crate::media::{self, Media};\nfn f() { super::super::registry::Plan::Media }";
         let search = ("crates/modes/src/search/decide.rs", text);
-        assert_eq!(found(kind(), &[], &[search]), [""; 0]);
+        assert_eq!(found(kind(), &[search]), [""; 0]);
         let more = ("crates/modes/src/search/more.rs", "use crate::media::{Media, Profile};");
-        assert_eq!(found(kind(), &[], &[search, more]), ["more.rs:1 media::Profile"]);
-        assert_eq!(found(kind(), &[], &[]), ["rooms.rs:1 media::Media", "rooms.rs:1 Plan::Media"]);
-    }
-
-    #[test]
-    fn files_that_are_known_are_excused_until_they_need_it_no_more() {
-        let run = ("crates/run/src/x.rs", "use pathscope_modes::media::Media;");
-        assert_eq!(found(MODE, &[(run.0, "media")], &[run]), [""; 0]);
-        assert_eq!(found(MODE, &[(run.0, "ping_pong")], &[run]).len(), 2);
+        assert_eq!(found(kind(), &[search, more]), ["more.rs:1 media::Profile"]);
+        assert_eq!(found(kind(), &[]), ["rooms.rs:1 media::Media", "rooms.rs:1 Plan::Media"]);
     }
 }

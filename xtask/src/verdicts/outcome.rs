@@ -5,7 +5,8 @@ use pathscope_core::quantity::{bit_rate, ratio};
 use pathscope_core::record::{Limit, Verdict};
 
 use pathscope_modes::document::Measurement;
-use pathscope_modes::goodput::{self, GoodputReport};
+use pathscope_modes::goodput;
+use pathscope_modes::load::GoodputReport;
 use pathscope_modes::registry::{EndReport, Plan};
 use pathscope_modes::results::End;
 use serde::{Deserialize, Serialize};

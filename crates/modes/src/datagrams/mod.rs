@@ -28,11 +28,10 @@ pub use args::DatagramArgs;
 pub use corruption::{Damage, DatagramCorruption};
 pub use flow::DatagramFlow;
 pub use plan::{DatagramsPlan, Offload};
-pub use runs::DatagramWorker;
 pub use shared::DatagramShared;
 pub use summary::{
     DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsReport, DatagramsSummary,
 };
-pub use tally::DatagramTally;
+pub use tally::{DatagramTally, DatagramWorker};
 
 pub use crate::streams::HEADER_BYTES;

@@ -5,23 +5,13 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::Machine;
 
 use super::{
-    DatagramCorruption, DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally,
+    DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally, DatagramWorker,
     DatagramsInterval, DatagramsPlan,
 };
 use crate::flows::{Begin, Flow, Left, Runs, Samples, System};
-use crate::load::{FEWEST_RECEIVES, FlowReceived, ReceiveWindow};
+use crate::load::{FEWEST_RECEIVES, FlowReceived};
 use crate::samples::NoRows;
 use crate::sums::add_fields;
-
-/// What the flows of a worker came to.
-#[derive(Debug)]
-pub struct DatagramWorker {
-    pub(super) window: ReceiveWindow,
-    pub(super) corruptions: Vec<DatagramCorruption>,
-    pub(super) flows: Vec<DatagramFlowFacts>,
-    /// What each received in the window of all.
-    pub(super) received: Vec<FlowReceived>,
-}
 
 impl Runs for DatagramsPlan {
     type Client = DatagramFlow;

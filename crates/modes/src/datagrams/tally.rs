@@ -4,10 +4,20 @@ use pathscope_core::quantity::total;
 use pathscope_core::record::FlowError;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
-use super::{DatagramWorker, DatagramsPlan, DatagramsReport};
+use super::{DatagramCorruption, DatagramFlowFacts, DatagramsPlan, DatagramsReport};
 use crate::arrivals::VariationTally;
 use crate::flows::{Accumulate, AtEnd};
-use crate::load::{FLOWS_TOLD, FlowRates, FlowReceived};
+use crate::load::{FLOWS_TOLD, FlowRates, FlowReceived, ReceiveWindow};
+
+/// What the flows of a worker came to.
+#[derive(Debug)]
+pub struct DatagramWorker {
+    pub(super) window: ReceiveWindow,
+    pub(super) corruptions: Vec<DatagramCorruption>,
+    pub(super) flows: Vec<DatagramFlowFacts>,
+    /// What each received in the window of all.
+    pub(super) received: Vec<FlowReceived>,
+}
 
 /// Counts since the last report, which takes them whole and leaves fresh ones; and those of an end, added up.
 #[derive(Debug, Default)]

@@ -1,4 +1,6 @@
 //! Datagram goodput in virtual time: exact counts, whatever happens to the datagrams.
+//!
+//! In one file: each test drives the same two ends over the same simulated path, and differs in one condition.
 
 use std::cell::Cell;
 use std::rc::Rc;

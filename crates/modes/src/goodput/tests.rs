@@ -1,4 +1,6 @@
 //! Goodput in virtual time: every pattern, whatever the chunks, the buffers and the accidents.
+//!
+//! In one file: each test drives the same two ends over the same simulated connection, and differs in one condition.
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};

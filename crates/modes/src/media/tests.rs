@@ -1,4 +1,6 @@
 //! Streams in virtual time: exact counts and times, whatever happens to the datagrams.
+//!
+//! In one file: each test drives the same two ends over the same simulated path, and differs in one condition.
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};

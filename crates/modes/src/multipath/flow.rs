@@ -1,4 +1,6 @@
 //! The client's end: every number leaves on every path that can be used, on schedule; the first answer counts.
+//!
+//! In one file: one machine, and every event is judged by the state that the others leave.
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};

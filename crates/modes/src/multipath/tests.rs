@@ -1,4 +1,6 @@
 //! Multipath in virtual time: exact latencies and counts, whatever happens to the paths.
+//!
+//! In one file: each test drives the same two ends over the same simulated paths, and differs in one condition.
 
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -1,4 +1,6 @@
 //! Searches over paths that are formulas: what is found is what they carry.
+//!
+//! In one file: each test searches a path that is one formula, and is read beside its neighbours.
 
 use pathscope_core::Wait;
 use pathscope_core::presentation::Value;

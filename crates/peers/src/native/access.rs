@@ -86,7 +86,6 @@ mod tests {
     use pathscope_core::quantity::Frequency;
     use pathscope_flow::GroupId;
     use pathscope_modes::latency::LatencyPlan;
-    use pathscope_modes::registry::Plan;
 
     use super::*;
     use crate::native::fixtures;

@@ -1,4 +1,6 @@
 //! Each limit is named by its figures.
+//!
+//! In one file: each test changes one figure of the same run, and is read beside its neighbours.
 
 use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowFacts, Limit, StoodStill, Stretch, TcpFacts};
