@@ -146,3 +146,6 @@ impl Visitor for Judge<'_> {
         judged
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -13,8 +13,6 @@
 
 pub mod arrivals;
 pub mod assemble;
-#[cfg(test)]
-mod assemble_tests;
 mod checks;
 mod codec;
 pub mod command;

@@ -37,6 +37,7 @@ const RULES: &[Rule] = &[
     text::ends_and_blanks,
     text::no_machine_paths,
     text::sources_open_with_their_purpose,
+    text::tests_stand_with_their_module,
     unsafe_code::explained,
     unsafe_code::only_where_the_system_is_called,
 ];

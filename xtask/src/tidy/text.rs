@@ -47,6 +47,13 @@ pub fn sources_open_with_their_purpose(tree: &Tree) -> Vec<Violation> {
         .collect()
 }
 
+/// Tests of a module stand at its end, or in `tests.rs` and `tests/` of its folder: one place to look.
+pub fn tests_stand_with_their_module(tree: &Tree) -> Vec<Violation> {
+    let beside = tree.rust().filter(|file| file.path.ends_with("_tests.rs"));
+    let text = "tests beside their module: they belong in `tests.rs` or `tests/` of its folder";
+    beside.flat_map(|file| violations(file, [(1, text)])).collect()
+}
+
 /// No path that only exists on somebody's machine.
 pub fn no_machine_paths(tree: &Tree) -> Vec<Violation> {
     let named = |file: &TextFile| {
@@ -76,6 +83,15 @@ fn violations<'text>(
 mod tests {
     use super::*;
     use crate::tidy::{lines, places};
+
+    #[test]
+    fn tests_beside_their_module_are_reported() {
+        let files = ["tests.rs", "a/tests.rs", "a/tests/more.rs", "a_tests.rs"];
+        let files = files.map(|name| (format!("crates/core/src/{name}"), "//! x\n"));
+        let files = files.each_ref().map(|(path, text)| (path.as_str(), *text));
+        let expected = [("crates/core/src/a_tests.rs".to_owned(), 1)];
+        assert_eq!(places(tests_stand_with_their_module, &files), expected);
+    }
 
     #[test]
     fn blanks_and_ends_are_reported() {

@@ -24,13 +24,7 @@ mod summary;
 mod verdict;
 
 #[cfg(test)]
-mod corruption_tests;
-#[cfg(test)]
-mod failed_there_tests;
-#[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod window_tests;
 
 pub use both_ends::disagreements;
 pub use flow::GoodputFlow;

@@ -2,6 +2,10 @@
 //!
 //! In one file: each test drives the same two ends over the same simulated connection, and differs in one condition.
 
+mod corruption;
+mod failed_there;
+mod window;
+
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_core::record::FlowErrorKind;

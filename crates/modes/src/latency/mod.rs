@@ -29,12 +29,6 @@ mod variation;
 mod window;
 
 #[cfg(test)]
-mod fate_tests;
-#[cfg(test)]
-mod load_tests;
-#[cfg(test)]
-mod stamp_tests;
-#[cfg(test)]
 mod tests;
 
 pub use args::LatencyArgs;

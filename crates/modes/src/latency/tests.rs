@@ -1,5 +1,9 @@
 //! Latency in virtual time: exact round trips, exact counts, whatever happens to the datagrams.
 
+mod fate;
+mod load;
+mod stamps;
+
 use pathscope_core::id::{FlowId, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Frequency, Period};
 use pathscope_core::record::FlowErrorKind;

@@ -6,8 +6,8 @@ use pathscope_core::quantity::{Bytes, Period};
 use pathscope_core::stats::Distribution;
 use pathscope_flow::sim::{Action, Conditions, Fate};
 
-use super::tests::{closed, every_tenth, link, open, run, sim};
-use super::*;
+use super::super::*;
+use super::{closed, every_tenth, link, open, run, sim};
 
 /// Kernels that stamp, and hand a datagram over 1 µs after it was sent.
 fn stamping() -> Conditions {

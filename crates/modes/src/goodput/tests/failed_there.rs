@@ -8,9 +8,9 @@ use pathscope_core::record::FlowErrorKind;
 use pathscope_flow::sim::{Action, Edit, Ended, Outcome};
 use pathscope_flow::{Event, Machine, Phase};
 
-use super::receive::PEER_FAILED_NS;
-use super::tests::{FLOW, Goodput, LATE, gigabit, plan, session, sim, transfer};
-use super::*;
+use super::super::receive::PEER_FAILED_NS;
+use super::super::*;
+use super::{FLOW, Goodput, LATE, gigabit, plan, session, sim, transfer};
 use crate::load::{Extent, Pattern};
 
 const TRANSFER: u64 = 50_000_000;

@@ -7,8 +7,8 @@ use pathscope_core::quantity::{BitRate, Period};
 use pathscope_flow::sim::{Action, Conditions, Link};
 use proptest::prelude::*;
 
-use super::tests::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
-use super::*;
+use super::super::*;
+use super::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
 use crate::load::{Extent, FlowRates, FlowReceived, NoFairness, Pattern};
 
 const RATE: u64 = 100_000_000;

@@ -10,8 +10,8 @@ use pathscope_core::stats::LinearRanges;
 use pathscope_flow::sim::{Action, Chunks, Edit, Fate, Sim};
 use pathscope_flow::{Event, Machine};
 
-use super::tests::{FLOW, LATE, Latency, closed, every_tenth, link, open, run, sim};
-use super::*;
+use super::super::*;
+use super::{FLOW, LATE, Latency, closed, every_tenth, link, open, run, sim};
 use crate::pattern::SessionKey;
 use crate::samples::{BLOCK, SampleBuffer, SampleSink};
 

@@ -5,8 +5,8 @@ use pathscope_core::record::FlowErrorKind;
 use pathscope_flow::sim::{Edit, Ended};
 use pathscope_flow::{Machine, Phase};
 
-use super::tests::{FLOW, Goodput, LATE, agreed, gigabit, plan, session, sim, transfer};
-use super::*;
+use super::super::*;
+use super::{FLOW, Goodput, LATE, agreed, gigabit, plan, session, sim, transfer};
 use crate::load::{Pattern, Verify};
 use crate::pattern::{Corruption, LAP_BYTES, Nature, SAMPLE_BYTES};
 

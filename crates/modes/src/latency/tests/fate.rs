@@ -8,10 +8,10 @@ use pathscope_core::quantity::{Bytes, Period};
 use pathscope_flow::sim::{Fate, Passing};
 use proptest::prelude::*;
 
-use super::datagram::{Header, Kind};
-use super::load_tests::{Kept, sampling};
-use super::tests::{FLOW, closed, link, open, run, session, sim};
-use super::*;
+use super::super::datagram::{Header, Kind};
+use super::super::*;
+use super::load::{Kept, sampling};
+use super::{FLOW, closed, link, open, run, session, sim};
 use crate::echoed::Tag;
 
 const MILLISECOND: u64 = 1_000_000;
