@@ -1,4 +1,5 @@
-//! The tables of rooms that people read say what the tree and the table for machines say.
+//! What people read of the tree is what the tree and the table for machines say: the tables of rooms, and the places that the
+//! map names.
 
 use crate::rooms::{self, Room};
 use crate::tree::{TextFile, Tree};
@@ -17,6 +18,37 @@ struct Row<'text> {
 /// Each room stands in each map with what it may import, and each row is a room.
 pub fn list_every_room(tree: &Tree) -> Vec<Violation> {
     MAPS.iter().flat_map(|path| compare(tree, path)).collect()
+}
+
+/// Whatever the map names as a place, `run/session/driver` or `peers/limits.rs`, is there: as a file, a module or a folder. A room's
+/// sources are named without `src`.
+pub fn name_places_that_are_there(tree: &Tree) -> Vec<Violation> {
+    let there: Vec<String> =
+        tree.files.iter().map(|file| format!("/{}", file.path.replace("/src/", "/"))).collect();
+    let is_there = |place: &str| {
+        let (file, source, folder) =
+            (format!("/{place}"), format!("/{place}.rs"), format!("/{place}/"));
+        there.iter().any(|it| it.ends_with(&file) || it.ends_with(&source) || it.contains(&folder))
+    };
+    let map = tree.file(MAPS[1]);
+    let words = map.into_iter().flat_map(TextFile::lines).flat_map(|(line, text)| {
+        text.split('`')
+            .skip(1)
+            .step_by(2)
+            .filter(|word| is_place(word))
+            .map(move |word| (line, word))
+    });
+    let gone = words.filter(|(_, word)| !is_there(word));
+    gone.map(|(line, word)| {
+        Violation::new(MAPS[1], line, RULE, format!("there is no `{word}` in the tree"))
+    })
+    .collect()
+}
+
+/// Whether these words between ticks are a place: parts with `/` between them, each a name of a file, a module or a folder.
+fn is_place(words: &str) -> bool {
+    let is_of_names = |letter: char| letter.is_ascii_lowercase() || "/_.".contains(letter);
+    words.contains('/') && !words.starts_with('/') && words.chars().all(is_of_names)
 }
 
 fn compare(tree: &Tree, path: &str) -> Vec<Violation> {
@@ -100,6 +132,18 @@ mod tests {
     fn a_row_that_allows_other_imports_is_reported() {
         let table = TABLE.replace("nothing of ours", "flow");
         assert_eq!(found(&table, &[CORE]), [(MAPS[0].to_owned(), 5)]);
+    }
+
+    #[test]
+    fn a_place_that_is_gone_is_reported() {
+        let text = "In `core/tick`, `core/stats`,\n`stats/sums.rs` and `xtask/src/main.rs`;\n`core/tock`, not `a/B`, `/dev`.\n";
+        let files = [
+            ("ARCHITECTURE.md", text),
+            ("crates/core/src/tick.rs", ""),
+            ("crates/core/src/stats/sums.rs", ""),
+            ("xtask/src/main.rs", ""),
+        ];
+        assert_eq!(places(name_places_that_are_there, &files), [(MAPS[1].to_owned(), 3)]);
     }
 
     #[test]

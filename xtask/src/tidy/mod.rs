@@ -31,6 +31,7 @@ const RULES: &[Rule] = &[
     lints::platforms_are_files,
     manifests::inherit_from_workspace,
     maps::list_every_room,
+    maps::name_places_that_are_there,
     permissions::used_by_manifests,
     permissions::used_by_sources,
     size::files_fit,
