@@ -11,8 +11,9 @@ use super::counts::ToyCounts;
 use super::figures::GROUP;
 use super::findings::{ToyCaveat, ToyCheck};
 use super::plan::ToyPlan;
+use crate::checks::UNKNOWN_DATA;
 use crate::figure::Group;
-use crate::results::{Ends, Results, Slice, Slices, UNKNOWN_DATA};
+use crate::results::{Ends, Results, Slice, Slices};
 
 /// What both ends' counts come to.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
