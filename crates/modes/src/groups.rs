@@ -83,7 +83,7 @@ impl Test {
 
     /// Whether lanes of its flows may come late, go, and come back from another address.
     pub fn roams(&self) -> bool {
-        self.groups().iter().any(|group| group.roams)
+        self.plans().any(|plan| plan.flows().roams)
     }
 
     /// The flows of this test, as both ends number them: those of the plan, then those of each group beside it.

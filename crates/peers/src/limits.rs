@@ -9,6 +9,7 @@ mod tests;
 mod census;
 mod quota;
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::IpAddr;
 
@@ -98,7 +99,10 @@ impl Withheld {
         }
         let is_withheld =
             |control: &&str| self.congestion && !unprivileged.iter().any(|it| it == control);
-        match test.plan.asks().congestion_control.filter(is_withheld) {
+        let asked = |plan: Cow<'_, Plan>| {
+            plan.asks().congestion_control.filter(&is_withheld).map(str::to_owned)
+        };
+        match test.plans().find_map(asked) {
             Some(control) => {
                 let sentence = format!(
                     "the congestion control '{control}' is none that every user of its system may choose ({})",

@@ -218,6 +218,7 @@ impl ClientRun<'_> {
             if stop.reason().is_some() {
                 return Err(RunError::Interrupted);
             }
+            test.told()?;
             driver.dialogue.propose(test.clone(), clock::now());
             let mut end = ClientEnd::new(name, test, server, self);
             let left = driver.drive(&mut end);

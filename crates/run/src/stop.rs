@@ -133,8 +133,10 @@ impl Stop {
 
     /// A signal came: what is told of that.
     fn heard(&self, reason: &'static str) -> Option<String> {
-        let is_again = self.reason().is_some();
-        let stage = self.state().stage;
+        let (stage, is_again) = {
+            let state = self.state();
+            (state.stage, state.reason.is_some())
+        };
         self.request(reason);
         stage.line(reason, is_again)
     }

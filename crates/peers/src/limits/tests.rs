@@ -88,7 +88,12 @@ fn what_costs_others_too_much_is_refused_by_name_unless_it_is_allowed() {
         |test| test.probe_mut().into_iter().for_each(|probe| probe.wait = Wait::Spin);
     let pins: Ask = |test| plan_of(test).server_cpus = vec![0];
     let chooses: Ask = |test| plan_of(test).congestion_control = Some("vegas".to_owned());
+    let probe_chooses: Ask = |test| {
+        let probe = test.probe_mut().expect("the fixture has probes");
+        probe.congestion_control = Some("vegas".to_owned());
+    };
     let cases = [
+        (probe_chooses, "congestion", "--allow-congestion"),
         (spins, "spinning", "--allow-spin"),
         (spins_before_it_sleeps, "spinning", "--allow-spin"),
         (probe_spins, "spinning", "--allow-spin"),

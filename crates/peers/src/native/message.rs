@@ -130,7 +130,8 @@ pub struct Propose {
 impl Propose {
     /// This test.
     pub fn new(test: &Test) -> Self {
-        let test = serde_json::to_value(test).expect("tests hold no maps and no foreign types");
+        let test = serde_json::to_value(test)
+            .expect("it was asked whether it can be told, and tests hold no maps");
         Self { test, resumes: None, session: None }
     }
 

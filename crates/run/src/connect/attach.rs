@@ -18,7 +18,7 @@ use crate::connect::destinations::Destinations;
 use crate::connect::opener::{self, Orders};
 use crate::connect::origins::Origins;
 use crate::connect::paths;
-use crate::connect::settings::settings;
+use crate::connect::settings::settings_of;
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::threads;
@@ -70,7 +70,7 @@ fn open_group(
         inbox.post(SessionMessage::Keeps { group: group.id, paths: paths::start(orders)? });
         return Ok(());
     }
-    let sockets = plan.asks().sockets;
+    let sockets = plan.asks().sockets.filter(|_| !test.is_probe(group.id));
     let mut origins = sockets.map(Origins::new).unwrap_or_default();
     if group.transport == Transport::Stream {
         let destinations = match sockets {
@@ -88,7 +88,7 @@ fn open_group(
         server,
         credentials,
         group,
-        settings: settings(&plan),
+        settings: settings_of(test, group.id),
         origins: local.collect::<Result<_, _>>()?,
         inbox: inbox.clone(),
     });

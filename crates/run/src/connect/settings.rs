@@ -5,20 +5,25 @@ use crate::findings::RunCaveat;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{Bytes, Period, bytes};
 use pathscope_core::record::{Caveat, SocketFacts};
+use pathscope_flow::GroupId;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
 use pathscope_os::sockets::Settings;
 use pathscope_peers::native::Seat;
 
-/// What is asked of the socket of one TCP connection, which may be held to a rate of its own.
-pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
-    let plan = test.plan_of(seat.group);
-    let pacing_bytes_per_second = pacing(&plan, role, seat.flow);
-    Settings { pacing_bytes_per_second, ..settings(&plan) }
+/// What is asked of the sockets of a group, at either end. Probes beside a load go as the system sends them, whatever their plan
+/// states: it may be a stranger's.
+pub(crate) fn settings_of(test: &Test, group: GroupId) -> Settings {
+    if test.is_probe(group) { Settings::default() } else { settings(&test.plan_of(group)) }
 }
 
-/// What a plan asks of its sockets, at either end. Probes beside a load ask for nothing, and go as the system sends them.
-pub(crate) fn settings(plan: &Plan) -> Settings {
+/// The same of the socket of one TCP connection, which may be held to a rate of its own.
+pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
+    let pacing_bytes_per_second = pacing(&test.plan_of(seat.group), role, seat.flow);
+    Settings { pacing_bytes_per_second, ..settings_of(test, seat.group) }
+}
+
+fn settings(plan: &Plan) -> Settings {
     let asks = plan.asks();
     let Some(sockets) = asks.sockets else { return Settings::default() };
     // Plans keep all of these within what the types hold.

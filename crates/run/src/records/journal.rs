@@ -177,6 +177,7 @@ impl SessionJournal {
     pub fn expect(&mut self, token: Token, (role, tells_failures): (Role, bool), test: &Test) {
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
+        self.write_last();
         let session = std::mem::take(&mut self.session);
         *self = Self {
             ended: self.ended,
@@ -208,6 +209,9 @@ impl SessionJournal {
 
     /// These streams are over, now or at the time beside each.
     pub fn streams_over(&self, streams: &[(Option<Tick>, Stream)], now: Tick) {
+        if !matches!(self.told_as, ToldAs::Streams { .. }) {
+            return;
+        }
         for (at, stream) in streams {
             let connection_id = self.id_of(stream.facts.flow);
             let facts = FlowFacts { connection_id, ..stream.facts.clone() };
@@ -305,6 +309,8 @@ impl SessionJournal {
             }
             return;
         }
+        // What the kernel says of it was read just now, and whoever runs it closes it: its port may be wanted for the next.
+        held.socket = Weak::new();
         let (role, state) = (self.role(), self.peer);
         self.write_end(flow, |facts| match peer {
             Some(peer) => error_of_both(role, facts, &peer),

@@ -49,9 +49,6 @@ use shares::{FILES_KEPT, Waiting, files_of_tests};
 /// Connections and datagrams taken in one turn from one socket, so that no flood starves the others.
 const TURN: usize = 64;
 
-/// How long sessions get to tell their clients and hand in their reports when the server ends.
-const FAREWELL: Duration = Duration::from_secs(10);
-
 /// What a server can be told.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -247,7 +244,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         });
         // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for their threads.
         // Until then nobody's connection is closed from here: a word that was told could be lost.
-        self.sessions.await_all(FAREWELL);
+        self.sessions.await_all();
         Ok(())
     }
 

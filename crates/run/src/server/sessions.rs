@@ -8,7 +8,6 @@ use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::counted;
@@ -233,9 +232,9 @@ impl Sessions {
         self.state().present
     }
 
-    /// Waits until none is left, or for so long.
-    pub fn await_all(&self, most: Duration) {
-        let waiting = self.left.wait_timeout_while(self.state(), most, |state| state.present > 0);
+    /// Waits until none is left.
+    pub fn await_all(&self) {
+        let waiting = self.left.wait_while(self.state(), |state| state.present > 0);
         drop(waiting.unwrap_or_else(PoisonError::into_inner));
     }
 

@@ -60,7 +60,8 @@ pub(crate) struct RunningTest {
     /// From the end of the last flow on.
     delivery: Option<Delivery>,
     workers: Vec<RunningWorker>,
-    collector: Collector,
+    /// There is one once every group has started.
+    collector: Option<Collector>,
     /// How long the plan's connections took to be established.
     connects: Option<Box<LatencyHistogram>>,
     /// Connections that are not replaced and have ended well or failed, and of all those that an interval tells.
@@ -93,8 +94,9 @@ impl RunningTest {
             means.spinning -= state.placement.spinning();
             groups.push(state);
         }
-        if let Some(name) = &settings::settings(&test.plan).congestion_control {
-            sockets::check_congestion_control(name)?;
+        let loads = test.groups().into_iter().map(|group| settings::settings_of(&test, group.id));
+        for name in loads.filter_map(|settings| settings.congestion_control) {
+            sockets::check_congestion_control(&name)?;
         }
         Ok(Self {
             test,
@@ -107,7 +109,7 @@ impl RunningTest {
             watch: None,
             delivery: None,
             workers: Vec::new(),
-            collector: Collector::default(),
+            collector: None,
             connects: None,
             over: [0; 2],
             told: [0; 2],
@@ -199,12 +201,12 @@ impl RunningTest {
             tells_departures: self.tells_departures,
         };
         self.started = Some(Moment::now(now));
-        self.collector = Collector::new(now);
+        let mut collector = Collector::new(now);
         let mut told = Vec::new();
         for state in &mut self.groups {
             let before = self.workers.len();
             state.opener.iter().for_each(|opener| opener.tell(Told::Started(now)));
-            let asked = settings::settings(&state.job);
+            let asked = settings::settings_of(&self.test, state.group.id);
             let (sockets, lanes) = (state.open(&asked)?, state.open_lanes(&asked)?);
             if !state.is_probe {
                 let facts = sockets.first().map(|socket| socket.facts());
@@ -222,9 +224,10 @@ impl RunningTest {
             let samples = self.samples.clone().filter(|_| !state.is_probe);
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, samples, running, writer });
-            self.collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
+            collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
             result?;
         }
+        self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());
         self.watch = Watch::begin(senders.map(|state| state.ledger.clone()).collect());
         // No figure of any mode tells that it stood still.
@@ -257,7 +260,7 @@ impl RunningTest {
         if self.started.is_none() {
             return state.note_lane(lane, socket);
         }
-        let asked = settings::settings(&state.job);
+        let asked = settings::settings_of(&self.test, state.group.id);
         let socket = match socket.map(|socket| state.open_lane(&socket, &asked)).transpose() {
             Ok(socket) => socket,
             // The client asks again, from another socket.
@@ -324,7 +327,9 @@ impl RunningTest {
     ) -> Vec<EndInterval> {
         let accumulator = self.group_mut(group).and_then(|state| state.accumulator.as_mut());
         accumulator.into_iter().for_each(|sum| sum.count(tally));
-        self.collector.add(worker, index, start, end, tally);
+        if let Some(collector) = &mut self.collector {
+            collector.add(worker, index, start, end, tally);
+        }
         self.whole()
     }
 
@@ -343,7 +348,8 @@ impl RunningTest {
     /// The intervals that are whole now, the first of them with the connections that ended since the last, those of paths
     /// with what their radios say, and those about which this program stood still with how long.
     fn whole(&mut self) -> Vec<EndInterval> {
-        let mut whole: Vec<_> = std::iter::from_fn(|| self.collector.take()).collect();
+        let Some(collector) = &mut self.collector else { return Vec::new() };
+        let mut whole: Vec<_> = std::iter::from_fn(|| collector.take()).collect();
         if let Some(first) = whole.first_mut() {
             let replaced = self.groups.iter().filter(|state| state.group.replaces());
             let all = replaced.fold(self.over, |[completed, failed], state| {
@@ -393,7 +399,7 @@ impl RunningTest {
         if self.is_over() {
             self.ended = Some(Moment::now(now));
         }
-        self.collector.worker_over(worker);
+        self.collector.iter_mut().for_each(|collector| collector.worker_over(worker));
         self.whole()
     }
 
