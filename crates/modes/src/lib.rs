@@ -3,9 +3,11 @@
 //! A mode's folder holds `args.rs` and `command.rs` (words), `plan.rs` and `limits.rs` (valid by construction, goes on the
 //! wire and into the results), `mode.rs` (what follows from a plan), `flow.rs` (the machines), `runs.rs` (what they are
 //! started with, and what an end makes of what they leave), `summary.rs` and `results.rs` (what both ends say, and what that
-//! comes to), `checks.rs` or `caveats.rs`, and `presentation.rs` (all that a view needs). [`registry`] is the one place that
+//! comes to), `checks.rs` or `caveats.rs`, `figures.rs` and `findings.rs`
+//! (closed lists), and `presentation.rs` (all that a view needs). [`registry`] is the one place that
 //! lists them, and [`commands`] the one that lists the subcommands that measure them.
-//! [`arrivals`], `echoed`, [`load`], [`paths`], [`pattern`], [`sockets`] and [`streams`] are what several of them have in common.
+//! [`arrivals`], `checks`, [`drops`], `echoed`, `lag`, [`load`], [`paths`], [`pattern`], [`sockets`], [`streams`] and `verdicts` are
+//! what several of them have in common.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed.
 

@@ -47,13 +47,13 @@ findings! {
         Network: "network", "the path: its capacity, its queue or its loss, as seen by congestion control",
             "it is what was to be measured; what is lost and sent again stands beside it";
         SenderLate: "sender_late", "the sender: frames left late, or not at all",
-            "give that machine less to do, a processor of its own (--cpu), or a lower rate";
+            "give that machine less to do, or ask for a lower rate";
         Sender: "sender", "the sender, whatever it is there that goes no faster",
             "look at that machine's processors and programs while it runs";
         ReceiverSocket: "receiver_socket", "the receiver's socket, which had no room for what the network brought",
             "a larger --receive-buffer, or a receiver that is faster";
         NetworkLoss: "network_loss", "loss on the path",
-            "it is what was to be measured; at which rate it begins, --find-rate says";
+            "it is what was to be measured; a search for the highest rate without loss says where it begins";
         NetworkDelay: "network_delay", "delay on the path",
             "a larger --buffer-depth rides it out, where so much delay may be";
         Damage: "damage", "data that was altered on the path",

@@ -12,4 +12,5 @@ mod transit;
 pub use bursts::LossBursts;
 pub use order::Order;
 pub use seen::{Seen, Sight};
+pub(crate) use transit::difference;
 pub use transit::{InterarrivalJitter, LastTransit, VariationFigures, VariationTally};

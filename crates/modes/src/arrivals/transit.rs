@@ -3,10 +3,17 @@
 //! Both take differences, so the offset between two clocks falls out. What remains is the difference of their
 //! rates: 1 µs a second for each millionth, which between two datagrams is nothing.
 
+use pathscope_core::Tick;
 use pathscope_core::quantity::duration_ns;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+/// From `earlier` to `later`, which may be of another clock.
+#[inline]
+pub(crate) fn difference(later: Tick, earlier: Tick) -> i64 {
+    later.as_nanos().wrapping_sub(earlier.as_nanos()) as i64
+}
 
 /// One flow's memory of the last arrival, and its smoothed jitter.
 #[derive(Clone, Copy, Debug, Default)]

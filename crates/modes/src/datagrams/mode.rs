@@ -6,11 +6,12 @@ use pathscope_flow::{Batches, Transport};
 
 use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
 use super::{
-    DatagramFlow, DatagramShared, DatagramTally, DatagramsPlan, HEADER_BYTES, Offload, presentation,
+    DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally, DatagramsPlan, HEADER_BYTES,
+    Offload, presentation,
 };
 use crate::arrivals::{Order, Seen};
 use crate::limits::{self, PlanError};
-use crate::load::{Extent, Pattern};
+use crate::load::{Extent, FlowReceived, Pattern};
 use crate::memory::{MemoryNeed, tallies};
 use crate::mode::{Asks, DatagramSockets, Flows, Mode, Receives};
 use crate::offered::{Load, Offered};
@@ -54,8 +55,11 @@ impl Mode for DatagramsPlan {
     fn server_memory(&self) -> MemoryNeed {
         let window = if self.sends(Role::Client) { self.window() } else { 0 };
         let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
+        // What is told of each is kept until all are over.
+        let told = size_of::<DatagramFlowFacts>() + size_of::<FlowReceived>();
+        let flow = DatagramFlow::BYTES + Order::BYTES + told;
         MemoryNeed {
-            flow_bytes: (DatagramFlow::BYTES + Order::BYTES) as u64 + Seen::memory_bytes(window),
+            flow_bytes: flow as u64 + Seen::memory_bytes(window),
             // One distribution of what was due, and one of how delays vary.
             worker_bytes: (size_of::<DatagramShared>() + image) as u64
                 + tallies(2, size_of::<DatagramTally>()),

@@ -10,7 +10,7 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 use super::shared::DatagramShared;
 use super::window::FlowWindow;
 use super::{Damage, DatagramCorruption, DatagramTally, HEADER_BYTES};
-use crate::arrivals::{LastTransit, Order, Seen, Sight};
+use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
 use crate::load::Verify;
 use crate::pattern::StreamKey;
 use crate::streams::{Consent, Header, Identity, Reading, Receives};
@@ -141,7 +141,7 @@ impl Receiver {
         }
         tally.counts.received += 1;
         tally.counts.received_bytes += datagram.len() as u64;
-        let transit = now.as_nanos().wrapping_sub(header.sent.as_nanos()) as i64;
+        let transit = difference(now, header.sent);
         self.last.arrived(sequence, transit, &mut tally.variation);
         let (least, most) = self.transit_ns.unwrap_or((transit, transit));
         self.transit_ns = Some((least.min(transit), most.max(transit)));

@@ -1,6 +1,6 @@
 //! A ping on the wire, over UDP. Over TCP a ping is nothing but the next bytes of the flow's stream.
 //!
-//! Its header is that of [`echoed`](crate::echoed). The echo is the ping with `kind` and the server's stamps changed. The
+//! Its header is that of [`echoed`](crate::echoed), and begins with `PSPG`. The echo is the ping with `kind` and the server's stamps changed. The
 //! filler is the flow's stream at position seq × size + 48. Kinds are 1, a ping; 2, its echo; 3, the echo of a ping that
 //! came damaged where its echo does not reach, so that only the server could see it.
 //!

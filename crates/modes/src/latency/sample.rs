@@ -3,6 +3,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 
+use crate::arrivals::difference;
 use crate::samples::{SampleRows, decimal};
 
 /// The first row. `docs/method/latency.md` says what each column holds.
@@ -82,7 +83,7 @@ impl SampleRows for PingRows {
         text.push(b',');
         if let Some((received, _)) = sample.server {
             // Another machine's clock has another zero, which may be later than ours.
-            let since = received.as_nanos().wrapping_sub(start.as_nanos()) as i64;
+            let since = difference(received, start);
             if since < 0 {
                 text.push(b'-');
             }

@@ -9,7 +9,7 @@ use super::header::{HEADER_BYTES, Header};
 use super::ledger::{Ring, window_of};
 use super::summary::DamagedDatagram;
 use super::{Layout, MediaShared};
-use crate::arrivals::{LastTransit, Order, Seen, Sight};
+use crate::arrivals::{LastTransit, Order, Seen, Sight, difference};
 use crate::pattern::StreamKey;
 use crate::streams::{Consent, Identity, Reading, Receives};
 
@@ -390,9 +390,4 @@ impl Receives for Receiving {
     fn received(&self) -> u64 {
         self.order.arrived()
     }
-}
-
-/// From `earlier` to `later`, which may be of another clock.
-fn difference(later: Tick, earlier: Tick) -> i64 {
-    later.as_nanos().wrapping_sub(earlier.as_nanos()) as i64
 }

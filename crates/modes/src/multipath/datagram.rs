@@ -1,6 +1,6 @@
 //! A datagram of a multipath test and its echo, on the wire.
 //!
-//! Its header is that of [`echoed`](crate::echoed). `kind`: 1 data, 2 its echo, 3 a check of a lane that is about to be used,
+//! Its header is that of [`echoed`](crate::echoed), and begins with `PSMP`. `kind`: 1 data, 2 its echo, 3 a check of a lane that is about to be used,
 //! 4 its echo. The number is the same on every lane. The filler is the flow's stream at position number × size + 48; an echo
 //! has it, too.
 

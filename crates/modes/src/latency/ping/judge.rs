@@ -7,6 +7,7 @@ use pathscope_core::record::FlowErrorKind;
 use pathscope_flow::Machine;
 
 use super::PingFlow;
+use crate::arrivals::difference;
 use crate::latency::content::Content;
 use crate::latency::datagram::{Header, Kind, Note};
 use crate::latency::sample::{Outcome, Sample};
@@ -171,9 +172,4 @@ impl PingFlow {
             self.settled += 1;
         }
     }
-}
-
-/// From `earlier` to `later`, which may be of another clock.
-fn difference(later: Tick, earlier: Tick) -> i64 {
-    later.as_nanos().wrapping_sub(earlier.as_nanos()) as i64
 }

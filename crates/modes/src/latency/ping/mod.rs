@@ -291,6 +291,7 @@ impl Machine for PingFlow {
             Event::Start => {
                 self.started = Some(now);
                 self.last_sent = now;
+                (self.stop_at, self.stop_before) = (Tick::NEVER, u64::MAX);
                 let flows = shared.plan.connections;
                 self.schedule.start(now, self.id().0 % flows.max(1), flows);
                 match shared.plan.extent {
