@@ -20,12 +20,13 @@ pub fn list_every_room(tree: &Tree) -> Vec<Violation> {
     MAPS.iter().flat_map(|path| compare(tree, path)).collect()
 }
 
-/// Whatever the map names as a place, `run/session/driver` or `peers/limits.rs`, is there: as a file, a module or a folder. A room's
-/// sources are named without `src`.
+/// Whatever the map names as a place, `run/session/driver` or `peers/limits.rs`, is there: as a file, a module or a folder, with `src`
+/// on the way or without.
 pub fn name_places_that_are_there(tree: &Tree) -> Vec<Violation> {
     let there: Vec<String> =
         tree.files.iter().map(|file| format!("/{}", file.path.replace("/src/", "/"))).collect();
     let is_there = |place: &str| {
+        let place = place.replace("/src/", "/");
         let (file, source, folder) =
             (format!("/{place}"), format!("/{place}.rs"), format!("/{place}/"));
         there.iter().any(|it| it.ends_with(&file) || it.ends_with(&source) || it.contains(&folder))
