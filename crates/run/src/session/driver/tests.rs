@@ -50,12 +50,6 @@ impl End for Nothing {
     ) -> Result<(), RunError> {
         Ok(())
     }
-
-    fn started(&mut self, _: Tick, _: Vec<Substitution>) {}
-
-    fn report(&mut self, _: Role, _: Box<EndReport>) {}
-
-    fn test_over(&mut self, _: Vec<Arc<Socket>>) {}
 }
 
 #[test]
