@@ -13,8 +13,8 @@ use thiserror::Error;
 use crate::end::Hosts;
 use crate::groups::Test;
 use crate::rate_search::RateSearch;
-use crate::registry::{EndInterval, EndReport, InDocuments, Summary};
-use crate::results::{Slice, Slices};
+pub use crate::registry::Interval;
+use crate::registry::{EndReport, Summary};
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
 ///
@@ -163,39 +163,6 @@ pub struct Measurement {
     /// What to mind.
     #[serde(default)]
     pub caveats: Vec<Caveat>,
-}
-
-/// One report interval as both ends saw it. The ends count from their own start, which differ by the
-/// time that word of it takes from client to server.
-#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
-#[serde(default)]
-pub struct Interval {
-    /// Its number, from 0.
-    pub index: u64,
-    /// The client's end.
-    pub client: Option<EndInterval>,
-    /// The server's end.
-    pub server: Option<EndInterval>,
-}
-
-impl Interval {
-    /// What both ends say in it of the flows of a mode.
-    pub(crate) fn slices<M: InDocuments>(&self) -> Slices<'_, M::Interval> {
-        Slices {
-            client: self.client.as_ref().map(EndInterval::slice::<M>),
-            server: self.server.as_ref().map(EndInterval::slice::<M>),
-        }
-    }
-
-    /// The client's word of it, or else the server's.
-    pub(crate) fn either(&self) -> Option<&EndInterval> {
-        self.client.as_ref().or(self.server.as_ref())
-    }
-}
-
-/// The client's intervals, as they say something of a mode.
-pub(crate) fn client_slices<M: InDocuments>(intervals: &[Interval]) -> Vec<Slice<'_, M::Interval>> {
-    intervals.iter().filter_map(|interval| Some(interval.client.as_ref()?.slice::<M>())).collect()
 }
 
 /// Why a text is no document.

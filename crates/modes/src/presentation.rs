@@ -10,8 +10,8 @@ use crate::end::Hosts;
 use crate::figure::{Amount, PlainCell, Point, Unit, plain_table};
 use crate::figures::ENDS;
 use crate::groups::Test;
-use crate::registry::{EndReport, InDocuments, ProbePlan, Summary, Visitor};
-use crate::results::{BesideOthers, Detail, Ends, Results};
+use crate::registry::{EndReport, ProbePlan, Reports};
+use crate::results::{BesideOthers, Detail, Results};
 use crate::settings::settings;
 use crate::{probes, search};
 
@@ -57,20 +57,10 @@ pub fn title(kind: &str, target: Option<&str>) -> String {
 pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
     let end_ns = interval.either().map(|end| end.end_ns);
     let mut cells = vec![Figure::new("time", end_ns.map_or(Value::Absent, Value::Duration))];
-    cells.extend(test.plan.visit(Cells(interval)));
+    cells.extend(test.plan.cells_of(interval));
     let probes = test.probe().into_iter();
     cells.extend(probes.flat_map(|_| probes::cells(interval.slices::<ProbePlan>())));
     Row { section: name.to_owned(), cells }
-}
-
-struct Cells<'interval>(&'interval Interval);
-
-impl Visitor for Cells<'_> {
-    type Output = Vec<Figure>;
-
-    fn visit<M: InDocuments>(self, plan: &M) -> Vec<Figure> {
-        plan.cells(self.0.slices::<M>())
-    }
 }
 
 fn context(document: &Document) -> Vec<Figure> {
@@ -131,22 +121,10 @@ fn overview(document: &Document) -> Option<Section> {
     }
     let first = document.measurements.first().filter(|_| document.measurements.len() > 1)?;
     // Runs of one mode, where that has a table for it.
-    let of_one_mode = first.test.plan.visit(Overview(&document.measurements));
+    let runs = document.measurements.iter().map(|it| (it.name.as_str(), &it.summary));
+    let of_one_mode = first.test.plan.overview_of(&runs.collect::<Vec<_>>());
     let table = of_one_mode.unwrap_or_else(|| mixed(&document.measurements));
     Some(Section { title: "summary".to_owned(), tables: vec![table], ..Section::default() })
-}
-
-struct Overview<'all>(&'all [Measurement]);
-
-impl Visitor for Overview<'_> {
-    type Output = Option<Table>;
-
-    fn visit<M: InDocuments>(self, _: &M) -> Option<Table> {
-        let runs = self.0.iter();
-        let runs = runs.map(|it| Some((it.name.as_str(), M::summary_of(&it.summary)?)));
-        let runs: Vec<_> = runs.collect::<Option<_>>()?;
-        M::overview(&runs)
-    }
 }
 
 /// Different tests side by side.
@@ -165,7 +143,7 @@ fn mixed(measurements: &[Measurement]) -> Table {
         ("lost", |(_, it)| it.round_trips.map(|(_, lost)| lost).value(Unit::Count)),
     ];
     let rows = measurements.iter().map(|it| {
-        let own = it.test.plan.visit(OfSummary(&it.summary));
+        let own = it.test.plan.beside_others_of(&it.summary);
         let probes = it.summary.probe.as_ref().map(ProbePlan::beside_others);
         let round_trips = own.round_trips.or(probes.and_then(|probes| probes.round_trips));
         (it.name.as_str(), BesideOthers { round_trips, ..own })
@@ -173,75 +151,42 @@ fn mixed(measurements: &[Measurement]) -> Table {
     plain_table("", &columns, rows)
 }
 
-struct OfSummary<'summary>(&'summary Summary);
-
-impl<'summary> Visitor for OfSummary<'summary> {
-    type Output = BesideOthers<'summary>;
-
-    fn visit<M: InDocuments>(self, _: &M) -> BesideOthers<'summary> {
-        M::summary_of(self.0).map(M::beside_others).unwrap_or_default()
-    }
-}
-
 fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
-    let mut section = measurement.test.plan.visit(Tell { measurement, hosts, detail });
-    let figures = &mut section.figures;
-    figures.extend(measurement.summary.probe.iter().flat_map(probes::figures));
-    figures.extend(measurement.client.connect.as_ref().map(connect_time));
-    figures.extend(of_ends(measurement, "engine, wait", machinery));
-    figures.extend(of_ends(measurement, "spinning, off CPU", off_cpu));
-    figures.extend(of_ends(measurement, "busiest CPU", busiest_cpu));
-    figures.extend(of_ends(measurement, "dropped here", dropped));
-    if section.distributions.is_empty() {
-        section.distributions.extend(probes::distribution(&measurement.client));
+    let Measurement { test, client, server, summary, .. } = measurement;
+    let reports = Reports { client, server: server.as_ref(), hosts };
+    let mut figures = test.plan.figures_of(summary);
+    figures.extend(summary.probe.iter().flat_map(probes::figures));
+    figures.extend(client.connect.as_ref().map(connect_time));
+    figures.extend(of_ends(reports, "engine, wait", machinery));
+    figures.extend(of_ends(reports, "spinning, off CPU", off_cpu));
+    figures.extend(of_ends(reports, "busiest CPU", busiest_cpu));
+    figures.extend(of_ends(reports, "dropped here", dropped));
+    let mut distributions = test.plan.distributions_of(reports);
+    if distributions.is_empty() {
+        distributions.extend(probes::distribution(client));
     }
     Section {
         title: measurement.name.clone(),
-        subtitle: measurement.test.plan.subtitle(),
-        settings: settings(&measurement.test),
+        subtitle: test.plan.subtitle(),
+        settings: settings(test),
+        figures,
+        tables: test.plan.tables_of(summary, reports, detail),
         series: series(measurement),
+        distributions,
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
         caveats: measurement.caveats.clone(),
-        ..section
-    }
-}
-
-/// Has a mode tell of a measurement.
-struct Tell<'all> {
-    measurement: &'all Measurement,
-    hosts: &'all Hosts,
-    detail: Detail,
-}
-
-impl Visitor for Tell<'_> {
-    type Output = Section;
-
-    fn visit<M: InDocuments>(self, plan: &M) -> Section {
-        let Measurement { client, server, summary, .. } = self.measurement;
-        let Some(summary) = M::summary_of(summary) else { return Section::default() };
-        let figures = plan.figures(summary);
-        let Some(of_client) = client.end(M::report(client)) else {
-            return Section { figures, ..Section::default() };
-        };
-        let server = server.as_ref().and_then(|server| server.end(M::report(server)));
-        let ends = Ends { client: of_client, server, hosts: self.hosts };
-        Section {
-            figures,
-            tables: plan.tables(summary, &ends, self.detail),
-            distributions: M::distributions(&ends),
-            ..Section::default()
-        }
+        ..Section::default()
     }
 }
 
 /// What each end says, beside each other.
 fn of_ends(
-    measurement: &Measurement,
+    reports: Reports<'_>,
     label: &str,
     said: fn(&str, &EndReport) -> Option<String>,
 ) -> Option<Figure> {
-    let ends = [("client", Some(&measurement.client)), ("server", measurement.server.as_ref())];
+    let ends = [("client", Some(reports.client)), ("server", reports.server)];
     let texts: Vec<String> = ends.into_iter().filter_map(|(name, end)| said(name, end?)).collect();
     (!texts.is_empty()).then(|| Figure::new(label, Value::Text(texts.join("; "))))
 }
@@ -314,7 +259,7 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         // What came after a program stood still had waited in buffers, and is no rate of the path.
         let mut ends = [&interval.client, &interval.server].into_iter().flatten();
         let is_plain = ends.all(|end| end.stood_still_ns.is_none());
-        let mut points = test.plan.visit(Points(interval));
+        let mut points = test.plan.points_of(interval);
         let probes = test.probe().into_iter();
         points.extend(probes.map(|_| probes::point(interval.slices::<ProbePlan>())));
         for Point { source, value } in points {
@@ -329,14 +274,4 @@ fn series(measurement: &Measurement) -> Vec<Series> {
     }
     all.retain(|series| series.points.iter().any(|(_, value)| value.is_some()));
     all
-}
-
-struct Points<'interval>(&'interval Interval);
-
-impl Visitor for Points<'_> {
-    type Output = Vec<Point>;
-
-    fn visit<M: InDocuments>(self, plan: &M) -> Vec<Point> {
-        plan.points(self.0.slices::<M>())
-    }
 }

@@ -6,14 +6,14 @@ use pathscope_core::quantity::{count, counted, ratio, were};
 use pathscope_core::record::Caveat;
 use pathscope_flow::Transport;
 
-use crate::document::{Interval, client_slices};
+use crate::document::Interval;
 use crate::figure::Point;
 use crate::finding::TestCaveat;
 use crate::groups::Test;
 use crate::latency::figures::LOADED;
 use crate::latency::{LatencySummary, Protocol, presentation};
-use crate::registry::{EndReport, InDocuments, Plan, ProbePlan, Summary, Visitor};
-use crate::results::{Beside, Ends, Results, Slices};
+use crate::registry::{EndReport, Plan, ProbePlan, Reports, Summary, client_slices};
+use crate::results::{Beside, Results, Slices};
 
 /// What the reports of both ends on them come to.
 pub(crate) fn summary(
@@ -26,8 +26,8 @@ pub(crate) fn summary(
         ProbePlan::complete(own, None, beside);
     }
     let plan = test.probe()?;
-    let server = server.and_then(|server| server.end(server.probe.as_ref()));
-    let ends = Ends { client: client.end(client.probe.as_ref())?, server, hosts: beside.hosts };
+    let reports = Reports { client, server, hosts: beside.hosts };
+    let ends = reports.ends(|report| report.probe.as_ref())?;
     Some(plan.summary(&ends, &client_slices::<ProbePlan>(intervals)))
 }
 
@@ -37,20 +37,10 @@ pub(crate) fn caveats(test: &Test, probes: &LatencySummary, load: &Summary) -> V
     let Some(plan) = test.probe() else { return caveats };
     let sent_bytes = plan.size_bytes.0.saturating_mul(probes.sent);
     // In the direction that had less of it.
-    let carried = test.plan.visit(Carried(load)).into_iter().min();
+    let carried = test.plan.carried_of(load).into_iter().min();
     caveats.extend(carried.and_then(|carried| too_many(sent_bytes, carried)));
     caveats.extend(plan.probe_caveats(probes));
     caveats
-}
-
-struct Carried<'summary>(&'summary Summary);
-
-impl Visitor for Carried<'_> {
-    type Output = Vec<u64>;
-
-    fn visit<M: InDocuments>(self, _: &M) -> Vec<u64> {
-        M::summary_of(self.0).map(M::carried).unwrap_or_default()
-    }
 }
 
 /// They are to take nothing from the load: where the path is slow, they may.

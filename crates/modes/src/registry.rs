@@ -1,56 +1,32 @@
 //! The modes, listed once: what a test can be, and where documents have what each end says of it.
 //!
-//! In one file: one list, and all that is made of it.
+
+mod any;
 
 use std::ops::Deref;
 
+pub use any::{AnyMode, Judged};
+
 use pathscope_core::counters::HostCounters;
 use pathscope_core::id::Role;
-use pathscope_core::journal::StreamStatus;
-use pathscope_core::record::{
-    Caveat, FlowError, FlowFacts, SocketFacts, StoodStill, WirelessFacts, WorkerUsage,
-};
+use pathscope_core::record::{Caveat, FlowError, SocketFacts, StoodStill, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::datagrams::DatagramsPlan;
-use crate::end::{EndFacts, EndedConnections};
+use crate::end::{EndFacts, EndedConnections, Hosts};
 use crate::figure::Group;
 use crate::finding::ModeFindings;
 use crate::flows::{Accumulate, AtEnd, Flow, Runs};
 use crate::goodput::GoodputPlan;
 use crate::latency::LatencyPlan;
 use crate::media::MediaPlan;
-use crate::mode::Mode;
 use crate::multipath::MultipathPlan;
-use crate::results::{End, Results, Slice};
+use crate::results::{End, Ends, Presents, Results, Slice, Slices};
 
 /// The plan of probes beside a load.
 pub type ProbePlan = LatencyPlan;
-
-struct Moved<'interval>(&'interval EndInterval);
-
-impl Visitor for Moved<'_> {
-    type Output = bool;
-
-    fn visit<M: InDocuments>(self, _: &M) -> bool {
-        match M::interval(self.0) {
-            Some(own) => M::has_moved(own),
-            // The load is over at this end.
-            None => ProbePlan::interval(self.0).is_some_and(ProbePlan::has_moved),
-        }
-    }
-}
-
-/// What is done with the plan of a mode, whichever it is.
-pub(crate) trait Visitor {
-    /// What that comes to.
-    type Output;
-
-    /// Does it.
-    fn visit<M: InDocuments>(self, plan: &M) -> Self::Output;
-}
 
 /// Who runs the flows of a mode, whichever it is: once for each mode and end.
 pub trait FlowVisitor {
@@ -62,7 +38,7 @@ pub trait FlowVisitor {
 }
 
 /// Where a mode's part is of what all modes have.
-pub trait InDocuments: Runs {
+pub trait InDocuments: Runs + Presents {
     /// What a worker did, as one of all modes'.
     fn tally(own: Self::Tally) -> Tally;
     /// What a worker came to, as one of all modes'.
@@ -102,7 +78,7 @@ macro_rules! modes {
         }
 
         impl Deref for Plan {
-            type Target = dyn Mode;
+            type Target = dyn AnyMode;
 
             fn deref(&self) -> &Self::Target {
                 match self {
@@ -141,13 +117,6 @@ macro_rules! modes {
             pub fn accumulator(&self, role: Role) -> Accumulator {
                 match self {
                     $(Self::$name(plan) => Accumulator::$name(Box::new(plan.accumulator(role))),)*
-                }
-            }
-
-            /// Has something done with the plan that it is.
-            pub(crate) fn visit<V: Visitor>(&self, visitor: V) -> V::Output {
-                match self {
-                    $(Self::$name(plan) => visitor.visit(plan),)*
                 }
             }
         }
@@ -333,55 +302,55 @@ modes! {
     Multipath(MultipathPlan) as multipath;
 }
 
-struct TellRadios<'all>(&'all mut EndInterval, &'all [Option<WirelessFacts>]);
+/// One report interval as both ends saw it. The ends count from their own start, which differ by the
+/// time that word of it takes from client to server.
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct Interval {
+    /// Its number, from 0.
+    pub index: u64,
+    /// The client's end.
+    pub client: Option<EndInterval>,
+    /// The server's end.
+    pub server: Option<EndInterval>,
+}
 
-impl Visitor for TellRadios<'_> {
-    type Output = ();
+impl Interval {
+    /// What both ends say in it of the flows of a mode.
+    pub(crate) fn slices<M: InDocuments>(&self) -> Slices<'_, M::Interval> {
+        Slices {
+            client: self.client.as_ref().map(EndInterval::slice::<M>),
+            server: self.server.as_ref().map(EndInterval::slice::<M>),
+        }
+    }
 
-    fn visit<M: InDocuments>(self, _: &M) {
-        M::interval_mut(self.0).iter_mut().for_each(|own| M::tell_radios(own, self.1));
+    /// The client's word of it, or else the server's.
+    pub(crate) fn either(&self) -> Option<&EndInterval> {
+        self.client.as_ref().or(self.server.as_ref())
     }
 }
 
-struct StatusOf<'interval>(&'interval EndInterval);
-
-impl Visitor for StatusOf<'_> {
-    type Output = Option<StreamStatus>;
-
-    fn visit<M: InDocuments>(self, _: &M) -> Option<StreamStatus> {
-        let length_ns = self.0.end_ns.saturating_sub(self.0.start_ns);
-        let status = M::interval(self.0).and_then(M::status);
-        status.map(|status| StreamStatus { length_ns, ..status })
-    }
+/// What both ends report, whatever was measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Reports<'a> {
+    /// The end that asked.
+    pub client: &'a EndReport,
+    /// The other; absent where its report never came.
+    pub server: Option<&'a EndReport>,
+    /// Their machines.
+    pub hosts: &'a Hosts,
 }
 
-struct ConnectionsOf<'report>(&'report EndReport);
-
-impl<'report> Visitor for ConnectionsOf<'report> {
-    type Output = &'report [FlowFacts];
-
-    fn visit<M: InDocuments>(self, _: &M) -> &'report [FlowFacts] {
-        M::report(self.0).map(M::connections).unwrap_or_default()
+impl<'a> Reports<'a> {
+    /// What they say of these flows; none where the client says nothing of them.
+    pub(crate) fn ends<R>(self, of: fn(&'a EndReport) -> Option<&'a R>) -> Option<Ends<'a, R>> {
+        let end = |report: &'a EndReport| Some(End { own: of(report)?, facts: report.facts() });
+        let server = self.server.and_then(end);
+        Some(Ends { client: end(self.client)?, server, hosts: self.hosts })
     }
 }
 
 impl EndInterval {
-    /// Whether the flows of a plan sent or received anything in it. Probes beside a load come and go whatever becomes of
-    /// that, so they say nothing of it.
-    pub fn has_moved(&self, plan: &Plan) -> bool {
-        plan.visit(Moved(self))
-    }
-
-    /// Adds what the radios of paths say now, by their places, to what flows of a plan did in it.
-    pub fn tell_radios(&mut self, plan: &Plan, radios: &[Option<WirelessFacts>]) {
-        plan.visit(TellRadios(self, radios));
-    }
-
-    /// What flows of a plan did in it, as files of a session have it; nothing where they did nothing any more.
-    pub fn status(&self, plan: &Plan) -> Option<StreamStatus> {
-        plan.visit(StatusOf(self))
-    }
-
     /// What it says of the flows of a mode.
     pub(crate) fn slice<M: InDocuments>(&self) -> Slice<'_, M::Interval> {
         let (start_ns, end_ns) = (self.start_ns, self.end_ns);
@@ -395,11 +364,6 @@ impl EndReport {
         self.probe = ProbePlan::report_mut(&mut of_probes).take();
     }
 
-    /// Connections of flows of a plan that are told one by one.
-    pub fn connections(&self, plan: &Plan) -> &[FlowFacts] {
-        plan.visit(ConnectionsOf(self))
-    }
-
     /// What it says of its end, whatever was measured.
     pub fn facts(&self) -> EndFacts<'_> {
         EndFacts {
@@ -410,9 +374,9 @@ impl EndReport {
             stood_still: self.stood_still.as_ref(),
         }
     }
+}
 
-    /// With what it says of these flows.
-    pub(crate) fn end<'end, R>(&'end self, own: Option<&'end R>) -> Option<End<'end, R>> {
-        own.map(|own| End { own, facts: self.facts() })
-    }
+/// The client's intervals, as they say something of a mode.
+pub(crate) fn client_slices<M: InDocuments>(intervals: &[Interval]) -> Vec<Slice<'_, M::Interval>> {
+    intervals.iter().filter_map(|interval| Some(interval.client.as_ref()?.slice::<M>())).collect()
 }

@@ -229,6 +229,14 @@ pub trait Results: Mode + Sized {
         Vec::new()
     }
 
+    /// What it has of what different tests are told of side by side.
+    fn beside_others(_summary: &Self::Summary) -> BesideOthers<'_> {
+        BesideOthers::default()
+    }
+}
+
+/// A mode that views can show: what of its results is told, and how that is called.
+pub trait Presents: Results {
     /// The cells of a live row.
     fn cells(&self, interval: Slices<'_, Self::Interval>) -> Vec<Figure>;
 
@@ -253,11 +261,6 @@ pub trait Results: Mode + Sized {
     /// Distributions of durations.
     fn distributions(_ends: &Ends<'_, Self::Report>) -> Vec<Shape> {
         Vec::new()
-    }
-
-    /// What it has of what different tests are told of side by side.
-    fn beside_others(_summary: &Self::Summary) -> BesideOthers<'_> {
-        BesideOthers::default()
     }
 
     /// Several runs side by side, by their names; none: as different tests are.

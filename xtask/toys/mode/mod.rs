@@ -9,6 +9,7 @@ mod findings;
 mod flow;
 mod mode;
 mod plan;
+mod presentation;
 mod results;
 mod runs;
 mod sample;

@@ -1,7 +1,6 @@
 //! What the ends of a toy's test say, and what that comes to.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::presentation::{Figure, Value};
 use pathscope_core::quantity::counted;
 use pathscope_core::record::{Caveat, Check};
 use schemars::JsonSchema;
@@ -13,7 +12,7 @@ use super::findings::{ToyCaveat, ToyCheck};
 use super::plan::ToyPlan;
 use crate::checks::UNKNOWN_DATA;
 use crate::figure::Group;
-use crate::results::{Ends, Results, Slice, Slices};
+use crate::results::{Ends, Results, Slice};
 
 /// What both ends' counts come to.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
@@ -68,19 +67,5 @@ impl Results for ToyPlan {
             .then(|| Caveat::new(ToyCaveat::LateNumbers, text()))
             .into_iter()
             .collect()
-    }
-
-    fn cells(&self, interval: Slices<'_, ToyCounts>) -> Vec<Figure> {
-        let counted = |end: Option<Slice<'_, ToyCounts>>, of: fn(&ToyCounts) -> u64| {
-            end.and_then(|end| end.own).map_or(Value::Absent, |own| Value::Count(of(own)))
-        };
-        vec![
-            Figure::new("sent", counted(interval.client, |own| own.sent)),
-            Figure::new("received", counted(interval.server, |own| own.received)),
-        ]
-    }
-
-    fn figures(&self, summary: &ToySummary) -> Vec<Figure> {
-        vec![GROUP.figure("received", summary.received), GROUP.figure("late", summary.late)]
     }
 }

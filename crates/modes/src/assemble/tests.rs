@@ -176,7 +176,7 @@ fn whatever_the_other_end_says_of_an_interval_moved_or_did_not() {
         let interval: EndInterval = filled(number, 0);
         for variant in 0..6 {
             let test: Test = filled(1_000, variant);
-            assert_eq!(interval.has_moved(&test.plan), number > 0, "{number}");
+            assert_eq!(test.plan.has_moved_in(&interval), number > 0, "{number}");
         }
     }
 }

@@ -12,14 +12,12 @@ use self::goodput::GoodputCommand;
 use self::survey::SurveyCommand;
 use crate::command::{Command, Facts, Plans, Prepared, Refusal};
 use crate::document::{Document, Measurement};
-use crate::end::Hosts;
 use crate::follow_up::Tests;
 use crate::groups::Test;
 use crate::latency::LatencyCommand;
 use crate::media::MediaCommand;
 use crate::multipath::MultipathCommand;
-use crate::registry::{InDocuments, Plan, Visitor};
-use crate::results::Ends;
+use crate::registry::{Plan, Reports};
 
 /// What was typed behind the name of a subcommand.
 #[derive(Args, Debug)]
@@ -103,23 +101,10 @@ commands! {
 /// The first distribution that the client measured: whose values a file of frequencies counts.
 pub fn frequencies(document: &Document) -> Option<Distribution> {
     let Document { measurements, hosts, .. } = document;
-    measurements.iter().find_map(|it| it.test.plan.visit(First { measurement: it, hosts }))
-}
-
-struct First<'all> {
-    measurement: &'all Measurement,
-    hosts: &'all Hosts,
-}
-
-impl Visitor for First<'_> {
-    type Output = Option<Distribution>;
-
-    fn visit<M: InDocuments>(self, _: &M) -> Self::Output {
-        let Measurement { client, .. } = self.measurement;
-        let client = client.end(M::report(client))?;
-        let ends = Ends { client, server: None, hosts: self.hosts };
-        M::distributions(&ends).into_iter().next().map(|first| first.distribution)
-    }
+    measurements.iter().find_map(|Measurement { test, client, .. }| {
+        let shapes = test.plan.distributions_of(Reports { client, server: None, hosts });
+        shapes.into_iter().next().map(|first| first.distribution)
+    })
 }
 
 #[cfg(test)]

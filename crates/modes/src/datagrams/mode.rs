@@ -1,13 +1,13 @@
 //! A test of datagram goodput as one of the modes.
 
 use pathscope_core::id::Role;
-use pathscope_core::quantity::{BitRate, Period};
+use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
 use pathscope_flow::{Batches, Transport};
 
 use super::limits::{DATAGRAM, DATAGRAM_FLOWS};
 use super::{
     DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally, DatagramsPlan, HEADER_BYTES,
-    Offload, presentation,
+    Offload,
 };
 use crate::arrivals::{Order, Seen};
 use crate::limits::{self, PlanError};
@@ -49,7 +49,24 @@ impl Mode for DatagramsPlan {
     }
 
     fn subtitle(&self) -> String {
-        presentation::subtitle(self)
+        let flows = if self.connections == 1 { "flow" } else { "flows" };
+        let extent = match self.extent {
+            Extent::TransferBytes(transfer) => format!("{} each", bytes(transfer.0)),
+            Extent::DurationNs(duration) => duration_ns(duration.0),
+        };
+        let rate = match self.rate_bps {
+            Some(rate) if self.connections > 1 => format!("{rate} each"),
+            Some(rate) => rate.to_string(),
+            None => "as fast as they go".to_owned(),
+        };
+        let offload = if self.offload == Offload::Off { ", without offload" } else { "" };
+        format!(
+            "{} UDP {flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{}",
+            self.connections,
+            self.pattern.name(),
+            count(self.datagram_bytes.0),
+            self.verify.words()
+        )
     }
 
     fn server_memory(&self) -> MemoryNeed {

@@ -1,61 +1,74 @@
 //! A test of datagram goodput as labelled figures: all that a view needs.
 
 use pathscope_core::presentation::{Figure, Table, Value};
-use pathscope_core::quantity::{average, bytes, count, duration_ns, rate_range, ratio};
+use pathscope_core::quantity::{average, count, rate_range, ratio};
 
 use super::figures::GROUP;
 use super::{
     DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsPlan, DatagramsReport,
-    DatagramsSummary, Offload,
+    DatagramsSummary,
 };
-use crate::figure::{Amount, Part, PlainCell, Unit, notes};
-use crate::load::Extent;
+use crate::figure::{Amount, Part, PlainCell, Point, Unit, notes};
 use crate::load::presentation::{self as load, BothEnds, Received};
-use crate::results::Slices;
+use crate::results::{Detail, Ends, Presents, Slices};
 
-/// What is done, in a few words.
-pub fn subtitle(plan: &DatagramsPlan) -> String {
-    let flows = if plan.connections == 1 { "flow" } else { "flows" };
-    let extent = match plan.extent {
-        Extent::TransferBytes(transfer) => format!("{} each", bytes(transfer.0)),
-        Extent::DurationNs(duration) => duration_ns(duration.0),
-    };
-    let rate = match plan.rate_bps {
-        Some(rate) if plan.connections > 1 => format!("{rate} each"),
-        Some(rate) => rate.to_string(),
-        None => "as fast as they go".to_owned(),
-    };
-    let offload = if plan.offload == Offload::Off { ", without offload" } else { "" };
-    format!(
-        "{} UDP {flows}, {}, datagrams of {} bytes, {rate}, {extent}{offload}{}",
-        plan.connections,
-        plan.pattern.name(),
-        count(plan.datagram_bytes.0),
-        plan.verify.words()
-    )
+impl Presents for DatagramsPlan {
+    fn cells(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
+        let is_both = self.is_up() && self.is_down();
+        // What the numbers leave out: lost, or yet to come.
+        let missing = |own: &DatagramsInterval| own.expected.saturating_sub(own.received);
+        let cells = received(self, interval).flat_map(|it| {
+            let label = if is_both { format!("missing {}", it.way) } else { "missing".to_owned() };
+            [it.cell(&GROUP, "rate"), Figure::new(label, it.own.map(missing).value(Unit::Count))]
+        });
+        cells.collect()
+    }
+
+    fn points(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Point> {
+        received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
+    }
+
+    fn figures(&self, summary: &DatagramsSummary) -> Vec<Figure> {
+        let is_both = summary.up.is_some() && summary.down.is_some();
+        let mut figures = Vec::new();
+        for (name, way) in summary.directions() {
+            let start = figures.len() + 1;
+            figures.push(goodput(name, way));
+            figures.extend(sent(name, way));
+            figures.extend(lost(name, way));
+            figures.extend(order(name, way));
+            figures.extend(timing(name, way));
+            figures.extend(load::fairness(
+                &GROUP,
+                name,
+                (way.fairness, way.no_fairness),
+                spread(way),
+            ));
+            if is_both {
+                figures[start..]
+                    .iter_mut()
+                    .for_each(|it| it.label = format!("{} {name}", it.label));
+            }
+        }
+        if summary.failed > 0 {
+            let note =
+                format!("of {} failed", count(summary.completed.saturating_add(summary.failed)));
+            figures.push(GROUP.figure("failed", summary.failed).with_note(note));
+        }
+        figures
+    }
+
+    fn tables(&self, _: &Self::Summary, ends: &Ends<'_, Self::Report>, _: Detail) -> Vec<Table> {
+        flows(ends.of_client(), ends.of_server()).into_iter().collect()
+    }
 }
 
-/// The figures of a test of datagram goodput.
-pub fn figures(summary: &DatagramsSummary) -> Vec<Figure> {
-    let is_both = summary.up.is_some() && summary.down.is_some();
-    let mut figures = Vec::new();
-    for (name, way) in summary.directions() {
-        let start = figures.len() + 1;
-        figures.push(goodput(name, way));
-        figures.extend(sent(name, way));
-        figures.extend(lost(name, way));
-        figures.extend(order(name, way));
-        figures.extend(timing(name, way));
-        figures.extend(load::fairness(&GROUP, name, (way.fairness, way.no_fairness), spread(way)));
-        if is_both {
-            figures[start..].iter_mut().for_each(|it| it.label = format!("{} {name}", it.label));
-        }
-    }
-    if summary.failed > 0 {
-        let note = format!("of {} failed", count(summary.completed.saturating_add(summary.failed)));
-        figures.push(GROUP.figure("failed", summary.failed).with_note(note));
-    }
-    figures
+/// What each receiver counted in the interval, up and down.
+fn received<'a>(
+    plan: &DatagramsPlan,
+    interval: Slices<'a, DatagramsInterval>,
+) -> impl Iterator<Item = Received<'a, DatagramsInterval>> {
+    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }
 
 fn goodput(name: &'static str, way: &DatagramDirection) -> Figure {
@@ -120,7 +133,7 @@ fn timing(name: &'static str, way: &DatagramDirection) -> impl Iterator<Item = F
 }
 
 /// The first flows, one by one, as both ends saw them.
-pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Option<Table> {
+fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Option<Table> {
     let columns: [PlainCell<BothEnds<'_, DatagramFlowFacts>>; 8] = [
         ("flow", |(here, _)| Value::Count(here.flow.0.into())),
         ("sent up", |(here, _)| Value::Count(here.sent)),
@@ -135,24 +148,4 @@ pub fn flows(client: &DatagramsReport, server: Option<&DatagramsReport>) -> Opti
     ];
     let ends = (&*client.flows, server.map(|server| &*server.flows));
     load::flows("flows", &columns, ends, |flow| flow.flow, client.failed)
-}
-
-/// What each receiver counted in the interval, up and down.
-pub fn received<'a>(
-    plan: &DatagramsPlan,
-    interval: Slices<'a, DatagramsInterval>,
-) -> impl Iterator<Item = Received<'a, DatagramsInterval>> {
-    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
-}
-
-/// The cells of a live row.
-pub fn cells(plan: &DatagramsPlan, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
-    let is_both = plan.is_up() && plan.is_down();
-    // What the numbers leave out: lost, or yet to come.
-    let missing = |own: &DatagramsInterval| own.expected.saturating_sub(own.received);
-    let cells = received(plan, interval).flat_map(|it| {
-        let label = if is_both { format!("missing {}", it.way) } else { "missing".to_owned() };
-        [it.cell(&GROUP, "rate"), Figure::new(label, it.own.map(missing).value(Unit::Count))]
-    });
-    cells.collect()
 }

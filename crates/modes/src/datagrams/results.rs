@@ -1,17 +1,13 @@
 //! What the ends of a test of datagram goodput say, and what that comes to.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Caveat, Check, Limit, Verdict};
 
 use super::figures::GROUP;
 use super::findings::{self, DatagramsCaveat, DatagramsCheck};
-use super::{
-    DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, presentation,
-    verdict,
-};
-use crate::figure::{Group, Point};
-use crate::results::{Detail, Ends, Results, Slice, Slices};
+use super::{DatagramsInterval, DatagramsPlan, DatagramsReport, DatagramsSummary, checks, verdict};
+use crate::figure::Group;
+use crate::results::{Ends, Results, Slice};
 
 impl Results for DatagramsPlan {
     type Interval = DatagramsInterval;
@@ -53,21 +49,5 @@ impl Results for DatagramsPlan {
 
     fn carried(summary: &DatagramsSummary) -> Vec<u64> {
         summary.directions().filter_map(|(_, way)| way.received_bytes).collect()
-    }
-
-    fn cells(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
-        presentation::cells(self, interval)
-    }
-
-    fn points(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Point> {
-        presentation::received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
-    }
-
-    fn figures(&self, summary: &DatagramsSummary) -> Vec<Figure> {
-        presentation::figures(summary)
-    }
-
-    fn tables(&self, _: &Self::Summary, ends: &Ends<'_, Self::Report>, _: Detail) -> Vec<Table> {
-        presentation::flows(ends.of_client(), ends.of_server()).into_iter().collect()
     }
 }

@@ -1,10 +1,10 @@
 //! A goodput test as one of the modes.
 
 use pathscope_core::id::{FlowId, Role};
-use pathscope_core::quantity::{BitRate, Period};
+use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
 use pathscope_flow::Transport;
 
-use super::{BufferRange, GoodputPlan, Iterations, presentation};
+use super::{BufferRange, GoodputPlan, Iterations};
 use crate::limits::PlanError;
 use crate::load::{Extent, Pattern};
 use crate::memory::MemoryNeed;
@@ -38,7 +38,34 @@ impl Mode for GoodputPlan {
     }
 
     fn subtitle(&self) -> String {
-        presentation::subtitle(self)
+        let connections = if self.connections == 1 { "connection" } else { "connections" };
+        let until = self
+            .shape
+            .time_limit_ns
+            .map_or_else(String::new, |limit| format!(", {} at most", duration_ns(limit.0)));
+        let replaced = match self.connections_in_all() {
+            _ if !self.replaces() => String::new(),
+            Some(all) => format!(" at a time, {} in all", count(all)),
+            None => " at a time, replaced for ever".to_owned(),
+        };
+        let extent = match (self.extent, self.shape.transfer_most_bytes) {
+            (Extent::TransferBytes(low), Some(high)) => {
+                format!("{} to {} each", bytes(low.0), bytes(high.0))
+            }
+            (Extent::TransferBytes(transfer), None) => format!("{} each", bytes(transfer.0)),
+            (Extent::DurationNs(duration), _) => duration_ns(duration.0),
+        };
+        let rate = match (self.rate_bps, self.pace.rate_most_bps) {
+            (Some(low), Some(high)) => format!(", at most {low} to {high} each"),
+            (Some(rate), None) => format!(", at most {rate} each"),
+            (None, _) => String::new(),
+        };
+        format!(
+            "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{}",
+            self.connections,
+            self.pattern.name(),
+            self.verify.words()
+        )
     }
 
     fn server_memory(&self) -> MemoryNeed {

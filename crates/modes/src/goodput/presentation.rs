@@ -2,71 +2,69 @@
 
 use pathscope_core::figure::Part;
 use pathscope_core::presentation::{Figure, Table, Value};
-use pathscope_core::quantity::{bit_rate, bytes, count, counted, duration_ns, rate_range, total};
+use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, rate_range, total};
 use pathscope_core::record::FlowFacts;
 
 use super::figures::GROUP;
 use super::{
     DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
 };
-use crate::figure::{Amount, Cell, PlainCell, Unit, counts, notes};
+use crate::figure::{Amount, Cell, PlainCell, Point, Unit, counts, notes};
 use crate::load::presentation::{self as load, BothEnds, Received};
-use crate::load::{Extent, FailureCounts, RemoteCounts, Verify};
-use crate::results::Slices;
+use crate::load::{FailureCounts, RemoteCounts, Verify};
+use crate::results::{Detail, Ends, Presents, Slices};
 
 /// Starved connections that are named.
 const STARVED_SHOWN: usize = 5;
 
-/// What is done, in a few words.
-pub fn subtitle(plan: &GoodputPlan) -> String {
-    let connections = if plan.connections == 1 { "connection" } else { "connections" };
-    let until = plan
-        .shape
-        .time_limit_ns
-        .map_or_else(String::new, |limit| format!(", {} at most", duration_ns(limit.0)));
-    let replaced = match plan.connections_in_all() {
-        _ if !plan.replaces() => String::new(),
-        Some(all) => format!(" at a time, {} in all", count(all)),
-        None => " at a time, replaced for ever".to_owned(),
-    };
-    let extent = match (plan.extent, plan.shape.transfer_most_bytes) {
-        (Extent::TransferBytes(low), Some(high)) => {
-            format!("{} to {} each", bytes(low.0), bytes(high.0))
+impl Presents for GoodputPlan {
+    fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
+        received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
+    }
+
+    fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
+        received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
+    }
+
+    fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {
+        let mut figures = Vec::new();
+        let is_both = summary.up.is_some() && summary.down.is_some();
+        for (way, direction) in [("up", &summary.up), ("down", &summary.down)] {
+            let Some(direction) = direction else { continue };
+            figures.push(goodput(way, direction));
+            let index = (direction.fairness, direction.no_fairness);
+            let fairness = load::fairness(&GROUP, way, index, spread(direction));
+            let label = if is_both { format!("fairness {way}") } else { "fairness".to_owned() };
+            figures.extend(fairness.map(|figure| figure.labelled(label)));
         }
-        (Extent::TransferBytes(transfer), None) => format!("{} each", bytes(transfer.0)),
-        (Extent::DurationNs(duration), _) => duration_ns(duration.0),
-    };
-    let rate = match (plan.rate_bps, plan.pace.rate_most_bps) {
-        (Some(low), Some(high)) => format!(", at most {low} to {high} each"),
-        (Some(rate), None) => format!(", at most {rate} each"),
-        (None, _) => String::new(),
-    };
-    format!(
-        "{} TCP {connections}{replaced}, {}, {extent}{until}{rate}{}",
-        plan.connections,
-        plan.pattern.name(),
-        plan.verify.words()
-    )
+        figures.extend(starved(summary));
+        let retransmits = summary.retransmits;
+        figures.extend(retransmits.map(|it| GROUP.figure("retransmits", it).with_note("segments")));
+        figures.push(completed(summary));
+        figures.extend(failure_times(summary));
+        figures
+    }
+
+    fn tables(
+        &self,
+        summary: &GoodputSummary,
+        ends: &Ends<'_, GoodputReport>,
+        detail: Detail,
+    ) -> Vec<Table> {
+        let (client, server) = (ends.of_client(), ends.of_server());
+        let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
+        let is_told = has_failures || detail == Detail::Everything;
+        let connections = is_told.then(|| connections(client, server)).flatten();
+        connections.into_iter().chain(remotes(summary)).collect()
+    }
 }
 
-/// The figures of a goodput test.
-pub fn figures(summary: &GoodputSummary) -> Vec<Figure> {
-    let mut figures = Vec::new();
-    let is_both = summary.up.is_some() && summary.down.is_some();
-    for (way, direction) in [("up", &summary.up), ("down", &summary.down)] {
-        let Some(direction) = direction else { continue };
-        figures.push(goodput(way, direction));
-        let index = (direction.fairness, direction.no_fairness);
-        let fairness = load::fairness(&GROUP, way, index, spread(direction));
-        let label = if is_both { format!("fairness {way}") } else { "fairness".to_owned() };
-        figures.extend(fairness.map(|figure| figure.labelled(label)));
-    }
-    figures.extend(starved(summary));
-    let retransmits = summary.retransmits;
-    figures.extend(retransmits.map(|it| GROUP.figure("retransmits", it).with_note("segments")));
-    figures.push(completed(summary));
-    figures.extend(failure_times(summary));
-    figures
+/// What each receiver counted in the interval, up and down.
+fn received<'a>(
+    plan: &GoodputPlan,
+    interval: Slices<'a, GoodputInterval>,
+) -> impl Iterator<Item = Received<'a, GoodputInterval>> {
+    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }
 
 /// What became of connections.
@@ -142,7 +140,7 @@ fn starved(summary: &GoodputSummary) -> Option<Figure> {
 }
 
 /// What became of connections by the server's address, where it has several.
-pub fn remotes(summary: &GoodputSummary) -> Option<Table> {
+fn remotes(summary: &GoodputSummary) -> Option<Table> {
     let columns: [Cell<RemoteCounts>; 6] = [
         ("address", "", |remote| Value::Text(remote.address.clone())),
         ("completed", "completed", |remote| Value::Count(remote.completed)),
@@ -172,7 +170,7 @@ fn failure_times(summary: &GoodputSummary) -> Option<Figure> {
 }
 
 /// The first connections, one by one, as both ends saw them.
-pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<Table> {
+fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Option<Table> {
     let columns: [PlainCell<BothEnds<'_, FlowFacts>>; 8] = [
         ("flow", |(here, _)| Value::Count(here.flow.0.into())),
         ("sent", |(here, _)| Value::Bytes(here.sent_bytes)),
@@ -192,12 +190,4 @@ pub fn connections(client: &GoodputReport, server: Option<&GoodputReport>) -> Op
 fn retransmits(here: &FlowFacts, there: Option<&FlowFacts>) -> Option<u64> {
     let ends = [Some(here), there].into_iter().flatten();
     ends.filter_map(|flow| flow.tcp?.retransmits).reduce(u64::saturating_add)
-}
-
-/// What each receiver counted in the interval, up and down.
-pub fn received<'a>(
-    plan: &GoodputPlan,
-    interval: Slices<'a, GoodputInterval>,
-) -> impl Iterator<Item = Received<'a, GoodputInterval>> {
-    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }

@@ -1,17 +1,16 @@
 //! What the ends of a goodput test say, and what that comes to.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Check, FlowFacts, Limit, Verdict};
 
 use super::figures::GROUP;
 use super::findings::{self, GoodputCheck};
 use super::{
     FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary, both_ends, checks,
-    disagreements, presentation, verdict::verdict,
+    disagreements, verdict::verdict,
 };
-use crate::figure::{Group, Point};
-use crate::results::{Beside, BesideOthers, Detail, Ends, Results, Slice, Slices};
+use crate::figure::Group;
+use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
 
 impl Results for GoodputPlan {
     type Interval = GoodputInterval;
@@ -77,30 +76,5 @@ impl Results for GoodputPlan {
     fn beside_others(summary: &GoodputSummary) -> BesideOthers<'_> {
         let goodput_bps = [summary.up, summary.down].map(|way| way?.goodput_bps);
         BesideOthers { goodput_bps, ..BesideOthers::default() }
-    }
-
-    fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
-        presentation::received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
-    }
-
-    fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
-        presentation::received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
-    }
-
-    fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {
-        presentation::figures(summary)
-    }
-
-    fn tables(
-        &self,
-        summary: &GoodputSummary,
-        ends: &Ends<'_, GoodputReport>,
-        detail: Detail,
-    ) -> Vec<Table> {
-        let (client, server) = (ends.of_client(), ends.of_server());
-        let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
-        let is_told = has_failures || detail == Detail::Everything;
-        let connections = is_told.then(|| presentation::connections(client, server)).flatten();
-        connections.into_iter().chain(presentation::remotes(summary)).collect()
     }
 }

@@ -1,9 +1,9 @@
 //! A latency test as one of the modes.
 
 use pathscope_core::Wait;
-use pathscope_core::quantity::Period;
+use pathscope_core::quantity::{Period, count, counted, duration_ns};
 
-use super::{Extent, LatencyPlan, LoadModel, Timestamps, presentation};
+use super::{Arrivals, Extent, LatencyPlan, LoadModel, Timestamps};
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
 use crate::mode::{Asks, Flows, Mode, Receives};
@@ -36,7 +36,21 @@ impl Mode for LatencyPlan {
     }
 
     fn subtitle(&self) -> String {
-        presentation::subtitle(self)
+        let extent = match self.extent {
+            Extent::Iterations(iterations) => format!(", {}", counted(iterations, "ping")),
+            Extent::DurationNs(duration) => format!(", {}", duration_ns(duration.0)),
+            Extent::WithLoad => String::new(),
+        };
+        let protocol = self.protocol.name().to_uppercase();
+        let size = match self.reply_bytes {
+            Some(reply) => format!("{} there, {reply} back", self.size_bytes),
+            None => self.size_bytes.to_string(),
+        };
+        let flows = match self.connections {
+            1 => String::new(),
+            flows => format!(", {} flows", count(flows.into())),
+        };
+        format!("{protocol}, {size}, {}{flows}{extent}", load_model(self))
     }
 
     fn server_memory(&self) -> MemoryNeed {
@@ -104,5 +118,23 @@ impl Mode for LatencyPlan {
 
     fn is_of_times(&self) -> bool {
         true
+    }
+}
+
+fn load_model(plan: &LatencyPlan) -> String {
+    match plan.load_model {
+        LoadModel::Closed => match (plan.pace_ns, plan.outstanding) {
+            (Some(pace), _) => format!("closed loop, one every {pace} at most"),
+            (None, 1) => "closed loop".to_owned(),
+            (None, outstanding) => {
+                format!("closed loop, {} outstanding", count(outstanding.into()))
+            }
+        },
+        LoadModel::Open { period_ns, arrivals: Arrivals::Fixed } => {
+            format!("open loop, one every {period_ns}")
+        }
+        LoadModel::Open { period_ns, arrivals: Arrivals::Poisson { seed } } => {
+            format!("open loop, one every {period_ns} on average (Poisson, seed {seed})")
+        }
     }
 }

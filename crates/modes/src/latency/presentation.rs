@@ -1,79 +1,65 @@
 //! A latency test, or the probes beside a load, as labelled figures: all that a view needs.
 
-use pathscope_core::presentation::{Chart, Figure, Table, Value};
-use pathscope_core::quantity::{count, counted, duration_ns, ratio, total};
+use pathscope_core::presentation::{Chart, Figure, Shape, Table, Value};
+use pathscope_core::quantity::{count, duration_ns, ratio, total};
 use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
 use super::figures::GROUP;
 use super::{
-    Arrivals, Extent, JitterSummary, LatencyInterval, LatencyPlan, LatencySummary, LoadModel,
-    OneWaySummary, PartsSummary, VariationReport,
+    JitterSummary, LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, OneWaySummary,
+    PartsSummary, VariationReport,
 };
 use crate::arrivals::VariationFigures;
 use crate::figure::{Group, Part, Point, notes};
+use crate::results::{Detail, Ends, Presents, Slices};
 
-/// What is done, in a few words.
-pub fn subtitle(plan: &LatencyPlan) -> String {
-    let extent = match plan.extent {
-        Extent::Iterations(iterations) => format!(", {}", counted(iterations, "ping")),
-        Extent::DurationNs(duration) => format!(", {}", duration_ns(duration.0)),
-        Extent::WithLoad => String::new(),
-    };
-    let protocol = plan.protocol.name().to_uppercase();
-    let size = match plan.reply_bytes {
-        Some(reply) => format!("{} there, {reply} back", plan.size_bytes),
-        None => plan.size_bytes.to_string(),
-    };
-    let flows = match plan.connections {
-        1 => String::new(),
-        flows => format!(", {} flows", count(flows.into())),
-    };
-    format!("{protocol}, {size}, {}{flows}{extent}", load_model(plan))
-}
-
-fn load_model(plan: &LatencyPlan) -> String {
-    match plan.load_model {
-        LoadModel::Closed => match (plan.pace_ns, plan.outstanding) {
-            (Some(pace), _) => format!("closed loop, one every {pace} at most"),
-            (None, 1) => "closed loop".to_owned(),
-            (None, outstanding) => {
-                format!("closed loop, {} outstanding", count(outstanding.into()))
-            }
-        },
-        LoadModel::Open { period_ns, arrivals: Arrivals::Fixed } => {
-            format!("open loop, one every {period_ns}")
-        }
-        LoadModel::Open { period_ns, arrivals: Arrivals::Poisson { seed } } => {
-            format!("open loop, one every {period_ns} on average (Poisson, seed {seed})")
-        }
+impl Presents for LatencyPlan {
+    fn cells(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Figure> {
+        let latency = interval.of_client();
+        let received = GROUP.figure("received", latency.map(|latency| latency.received));
+        let [median, high, most] = rtt_cells(&GROUP, latency);
+        vec![received.labelled("pings"), median, high, most]
     }
-}
 
-/// The figures of a latency test.
-pub fn figures(plan: &LatencyPlan, summary: &LatencySummary) -> Vec<Figure> {
-    const ALWAYS: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-    let rtt = &summary.rtt;
-    let mut shown: Vec<f64> = ALWAYS.into_iter().chain(plan.percentiles()).collect();
-    shown.sort_by(f64::total_cmp);
-    shown.dedup();
-    let least = GROUP.figure("rtt.min", rtt.min_ns);
-    let mut figures = vec![least.with_note(since(summary).unwrap_or_default())];
-    figures.extend(percentiles(&GROUP, ("rtt", rtt), &shown));
-    figures.push(GROUP.figure("rtt.max", rtt.max_ns));
-    figures.push(GROUP.figure("rtt.mean", rtt.mean_ns));
-    figures.extend(rtt.standard_deviation_ns.map(|it| GROUP.figure("rtt.deviation", it)));
-    let corrected = summary.corrected.iter();
-    figures.extend(corrected.flat_map(|of| percentiles(&GROUP, ("corrected", of), &ALWAYS)));
-    let mut figures: Vec<_> = figures.into_iter().map(|figure| figure.of("RTT")).collect();
-    figures.extend(summary.jitter.iter().flat_map(jitter));
-    figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
-    figures.extend(counts(summary));
-    figures.extend(send_lag(summary));
-    figures.extend(median("service", summary.service.as_ref()));
-    figures.extend(median("server_residence", summary.server_residence.as_ref()));
-    figures.extend(summary.one_way.iter().flat_map(one_way));
-    figures.extend(summary.parts.iter().flat_map(parts));
-    figures
+    fn points(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Point> {
+        vec![median_point(&GROUP, interval.of_client())]
+    }
+
+    fn figures(&self, summary: &LatencySummary) -> Vec<Figure> {
+        const ALWAYS: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+        let rtt = &summary.rtt;
+        let mut shown: Vec<f64> = ALWAYS.into_iter().chain(self.percentiles()).collect();
+        shown.sort_by(f64::total_cmp);
+        shown.dedup();
+        let least = GROUP.figure("rtt.min", rtt.min_ns);
+        let mut figures = vec![least.with_note(since(summary).unwrap_or_default())];
+        figures.extend(percentiles(&GROUP, ("rtt", rtt), &shown));
+        figures.push(GROUP.figure("rtt.max", rtt.max_ns));
+        figures.push(GROUP.figure("rtt.mean", rtt.mean_ns));
+        figures.extend(rtt.standard_deviation_ns.map(|it| GROUP.figure("rtt.deviation", it)));
+        let corrected = summary.corrected.iter();
+        figures.extend(corrected.flat_map(|of| percentiles(&GROUP, ("corrected", of), &ALWAYS)));
+        let mut figures: Vec<_> = figures.into_iter().map(|figure| figure.of("RTT")).collect();
+        figures.extend(summary.jitter.iter().flat_map(jitter));
+        figures.extend(summary.drift.as_ref().filter(|drift| drift.is_significant()).map(drift));
+        figures.extend(counts(summary));
+        figures.extend(send_lag(summary));
+        figures.extend(median("service", summary.service.as_ref()));
+        figures.extend(median("server_residence", summary.server_residence.as_ref()));
+        figures.extend(summary.one_way.iter().flat_map(one_way));
+        figures.extend(summary.parts.iter().flat_map(parts));
+        figures
+    }
+
+    fn tables(&self, _: &LatencySummary, ends: &Ends<'_, LatencyReport>, _: Detail) -> Vec<Table> {
+        ends.of_client().linear.iter().map(ranges).collect()
+    }
+
+    fn distributions(ends: &Ends<'_, LatencyReport>) -> Vec<Shape> {
+        let rtt = ends.of_client().rtt.iter();
+        let shape = |rtt| GROUP.shape(&Part::Whole, ("rtt", "client.latency.rtt", "rtt_ns"), rtt);
+        rtt.map(shape).collect()
+    }
 }
 
 /// The median of a part of round trips.
@@ -164,7 +150,7 @@ fn drift(drift: &Trend) -> Figure {
 }
 
 /// The round trips in the ranges that were asked for; empty ones at both ends are left out.
-pub fn ranges(linear: &LinearHistogram) -> Table {
+fn ranges(linear: &LinearHistogram) -> Table {
     let LinearHistogram { start_ns, width_ns, counts, below, above } = linear;
     let edge = |index: usize| {
         Value::Duration(start_ns.saturating_add(width_ns.saturating_mul(index as u64)))
@@ -231,13 +217,6 @@ fn lost(summary: &LatencySummary) -> Figure {
 
 fn on_each_way((forward, back): (u64, u64)) -> String {
     format!("{} on the way there, {} on the way back", count(forward), count(back))
-}
-
-/// The cells of a live row.
-pub fn cells(latency: Option<&LatencyInterval>) -> Vec<Figure> {
-    let received = GROUP.figure("received", latency.map(|latency| latency.received));
-    let [median, high, most] = rtt_cells(&GROUP, latency);
-    vec![received.labelled("pings"), median, high, most]
 }
 
 /// Of its round trips: the median, the 99th percentile, the longest.

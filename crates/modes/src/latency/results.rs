@@ -1,15 +1,14 @@
 //! What the ends of a latency test say, and what that comes to. Probes beside a load are a latency test, too.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, Host};
 use pathscope_core::stats::Trend;
 
 use super::figures::{GROUP, LOADED};
 use super::findings::{LatencyCaveat, LatencyCheck};
-use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats, presentation};
-use crate::figure::{Group, Part, Point};
-use crate::results::{Beside, BesideOthers, Detail, Ends, Results, Slice, Slices};
+use super::{LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, caveats};
+use crate::figure::Group;
+use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
 
 impl LatencyPlan {
     /// What to mind of probes.
@@ -90,27 +89,5 @@ impl Results for LatencyPlan {
     fn beside_others(summary: &LatencySummary) -> BesideOthers<'_> {
         let round_trips = Some((&summary.rtt, summary.lost));
         BesideOthers { round_trips, ..BesideOthers::default() }
-    }
-
-    fn cells(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Figure> {
-        presentation::cells(interval.of_client())
-    }
-
-    fn points(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Point> {
-        vec![presentation::median_point(&GROUP, interval.of_client())]
-    }
-
-    fn figures(&self, summary: &LatencySummary) -> Vec<Figure> {
-        presentation::figures(self, summary)
-    }
-
-    fn tables(&self, _: &LatencySummary, ends: &Ends<'_, LatencyReport>, _: Detail) -> Vec<Table> {
-        ends.of_client().linear.iter().map(presentation::ranges).collect()
-    }
-
-    fn distributions(ends: &Ends<'_, LatencyReport>) -> Vec<Shape> {
-        let rtt = ends.of_client().rtt.iter();
-        let shape = |rtt| GROUP.shape(&Part::Whole, ("rtt", "client.latency.rtt", "rtt_ns"), rtt);
-        rtt.map(shape).collect()
     }
 }

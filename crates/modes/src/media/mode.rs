@@ -2,14 +2,12 @@
 
 use pathscope_core::Wait;
 use pathscope_core::id::Role;
-use pathscope_core::quantity::Period;
+use pathscope_core::quantity::{Period, count, counted};
 use pathscope_flow::Transport;
 
 use super::delay::Delays;
 use super::limits::{BUFFER_DEPTH, FRAME_RATE, STREAM_DATAGRAM, STREAM_MEMORY, STREAMS};
-use super::{
-    HEADER_BYTES, Layout, MediaFlow, MediaPlan, MediaShared, MediaTally, ledger, presentation,
-};
+use super::{HEADER_BYTES, Layout, MediaFlow, MediaPlan, MediaShared, MediaTally, Pacing, ledger};
 use crate::limits::{self, PlanError};
 use crate::memory::{MemoryNeed, tallies};
 use crate::mode::{Asks, DatagramSockets, Flows, Mode, ToldAs};
@@ -64,7 +62,24 @@ impl Mode for MediaPlan {
     }
 
     fn subtitle(&self) -> String {
-        presentation::subtitle(self)
+        let layout = Layout::of(self);
+        let way = match (self.is_up(), self.is_down()) {
+            (true, true) => "both ways",
+            (true, false) => "up",
+            _ => "down",
+        };
+        let streams = counted(self.streams.into(), "stream");
+        let profile = self.profile.as_ref().map_or_else(String::new, |name| format!("{name}, "));
+        let pacing = if self.pacing == Pacing::Spread { ", spread" } else { "" };
+        format!(
+            "{profile}{way}, {streams} of {}, {} frames/s of {} B in {}{pacing}, buffer {}, {}",
+            self.rate_bps,
+            count(layout.frame_rate.into()),
+            count(layout.frame_bytes),
+            counted(layout.datagrams.into(), "datagram"),
+            self.buffer_depth_ns,
+            self.duration_ns,
+        )
     }
 
     /// Most of it where a server is the end that plays the streams.

@@ -1,55 +1,103 @@
 //! A media test as labelled figures: all that a view needs.
 
-use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::presentation::{Figure, Shape, Table, Value};
 use pathscope_core::quantity::{count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
 use super::figures::GROUP;
 use super::{
-    FrameCounts, Layout, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary,
-    Pacing, StreamFacts,
+    FrameCounts, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary, StreamFacts,
 };
-use crate::figure::{Amount, Part, Unit, notes};
+use crate::figure::{Amount, Part, Point, Unit, notes};
 use crate::load::presentation::{self as load, Received};
-use crate::results::Slices;
+use crate::results::{Detail, Ends, Presents, Slices};
 
 /// Streams that are shown one by one.
 const STREAMS_SHOWN: usize = 20;
 
-/// What is done, in a few words: with what its frames come to.
-pub fn subtitle(plan: &MediaPlan) -> String {
-    let layout = Layout::of(plan);
-    let way = match (plan.is_up(), plan.is_down()) {
-        (true, true) => "both ways",
-        (true, false) => "up",
-        _ => "down",
-    };
-    let streams = counted(plan.streams.into(), "stream");
-    let profile = plan.profile.as_ref().map_or_else(String::new, |name| format!("{name}, "));
-    let pacing = if plan.pacing == Pacing::Spread { ", spread" } else { "" };
-    format!(
-        "{profile}{way}, {streams} of {}, {} frames/s of {} B in {}{pacing}, buffer {}, {}",
-        plan.rate_bps,
-        count(layout.frame_rate.into()),
-        count(layout.frame_bytes),
-        counted(layout.datagrams.into(), "datagram"),
-        plan.buffer_depth_ns,
-        plan.duration_ns,
-    )
+impl Presents for MediaPlan {
+    fn cells(&self, interval: Slices<'_, MediaInterval>) -> Vec<Figure> {
+        let mut cells = Vec::new();
+        let mut frames: Option<FrameCounts> = None;
+        let mut streams = None;
+        for received in received(self, interval).rev() {
+            cells.push(received.cell(&GROUP, "received_rate"));
+            if let Some(media) = received.own {
+                frames.get_or_insert_default().add(&media.frames);
+                streams = streams.max(Some(media.streams));
+            }
+        }
+        let counts = [
+            ("streams", streams),
+            ("completed", frames.map(|frames| frames.completed)),
+            ("dropped", frames.map(|frames| frames.missed)),
+            ("repeated", frames.map(|frames| frames.repeated)),
+            ("errors", frames.map(|frames| frames.erroneous)),
+        ];
+        cells.extend(counts.map(|(label, number)| Figure::new(label, number.value(Unit::Count))));
+        cells
+    }
+
+    fn points(&self, interval: Slices<'_, MediaInterval>) -> Vec<Point> {
+        received(self, interval).map(|it| it.point(&GROUP, "received_rate")).collect()
+    }
+
+    fn figures(&self, summary: &MediaSummary) -> Vec<Figure> {
+        let has_both = self.is_up() && self.is_down();
+        let named = |(name, way): (&'static str, &MediaDirection)| {
+            let mut figures = of_direction(name, way);
+            if has_both {
+                // What is compared stays one group: the two directions of it.
+                figures
+                    .iter_mut()
+                    .for_each(|figure| figure.label = format!("{name} {}", figure.label));
+            }
+            figures
+        };
+        summary.directions().flat_map(named).collect()
+    }
+
+    fn tables(
+        &self,
+        summary: &MediaSummary,
+        ends: &Ends<'_, MediaReport>,
+        _: Detail,
+    ) -> Vec<Table> {
+        streams(summary, ends.of_client(), ends.of_server()).into_iter().collect()
+    }
+
+    fn distributions(ends: &Ends<'_, MediaReport>) -> Vec<Shape> {
+        let receivers = [
+            ("down", "client.media.delay", Some(ends.of_client())),
+            ("up", "server.media.delay", ends.of_server()),
+        ];
+        let shape = |(way, place, end): (&'static str, &str, Option<&MediaReport>)| {
+            let delay = end?.delay.as_ref()?;
+            Some(GROUP.shape(&Part::Side(way), ("delay", place, "RelativeInFlightTimeMs"), delay))
+        };
+        receivers.into_iter().filter_map(shape).collect()
+    }
+
+    fn overview(runs: &[(&str, &MediaSummary)]) -> Option<Table> {
+        let row = |(name, summary): &(&str, &MediaSummary)| {
+            let mut frames = FrameCounts::default();
+            let ways = || summary.directions().map(|(_, way)| way);
+            ways().filter_map(|way| way.frames).for_each(|more| frames.add(&more));
+            let rate = ways().filter_map(|way| way.received_bps).reduce(|sum, more| sum + more);
+            let lost = ways().filter_map(|way| way.lost_datagrams).reduce(u64::saturating_add);
+            let name = Value::Text((*name).to_owned());
+            ([name, rate.value(Unit::BitRate)], frames, [lost.value(Unit::Count)])
+        };
+        Some(table(String::new(), (["", "received"], ["lost"]), runs.iter().map(row)))
+    }
 }
 
-/// The figures of a media test.
-pub fn figures(plan: &MediaPlan, summary: &MediaSummary) -> Vec<Figure> {
-    let has_both = plan.is_up() && plan.is_down();
-    let named = |(name, way): (&'static str, &MediaDirection)| {
-        let mut figures = of_direction(name, way);
-        if has_both {
-            // What is compared stays one group: the two directions of it.
-            figures.iter_mut().for_each(|figure| figure.label = format!("{name} {}", figure.label));
-        }
-        figures
-    };
-    summary.directions().flat_map(named).collect()
+/// What each receiver counted in the interval, up and down.
+fn received<'a>(
+    plan: &MediaPlan,
+    interval: Slices<'a, MediaInterval>,
+) -> impl DoubleEndedIterator<Item = Received<'a, MediaInterval>> {
+    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }
 
 fn of_direction(name: &'static str, way: &MediaDirection) -> Vec<Figure> {
@@ -164,37 +212,6 @@ fn jitter(name: &'static str, way: &MediaDirection) -> impl Iterator<Item = Figu
     [jitter, ipdv, of_frames].into_iter().flatten().map(|figure| figure.of("variation"))
 }
 
-/// What each receiver counted in the interval, up and down.
-pub fn received<'a>(
-    plan: &MediaPlan,
-    interval: Slices<'a, MediaInterval>,
-) -> impl DoubleEndedIterator<Item = Received<'a, MediaInterval>> {
-    load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
-}
-
-/// The cells of a live row.
-pub fn cells(plan: &MediaPlan, interval: Slices<'_, MediaInterval>) -> Vec<Figure> {
-    let mut cells = Vec::new();
-    let mut frames: Option<FrameCounts> = None;
-    let mut streams = None;
-    for received in received(plan, interval).rev() {
-        cells.push(received.cell(&GROUP, "received_rate"));
-        if let Some(media) = received.own {
-            frames.get_or_insert_default().add(&media.frames);
-            streams = streams.max(Some(media.streams));
-        }
-    }
-    let counts = [
-        ("streams", streams),
-        ("completed", frames.map(|frames| frames.completed)),
-        ("dropped", frames.map(|frames| frames.missed)),
-        ("repeated", frames.map(|frames| frames.repeated)),
-        ("errors", frames.map(|frames| frames.erroneous)),
-    ];
-    cells.extend(counts.map(|(label, number)| Figure::new(label, number.value(Unit::Count))));
-    cells
-}
-
 /// A column of a table that says how frames ended.
 type FrameColumn = (&'static str, fn(&FrameCounts) -> u64);
 
@@ -222,7 +239,7 @@ fn table<const BEFORE: usize, const AFTER: usize>(
 }
 
 /// The streams one by one, as their receivers saw them; nothing where there is one.
-pub fn streams(
+fn streams(
     summary: &MediaSummary,
     client: &MediaReport,
     server: Option<&MediaReport>,
@@ -250,18 +267,4 @@ pub fn streams(
     };
     let rows = streams.into_iter().map(row);
     (all > 1).then(|| table(title, (["stream"], ["lost", "buffer needed"]), rows))
-}
-
-/// Several runs side by side.
-pub fn overview(runs: &[(&str, &MediaSummary)]) -> Table {
-    let row = |(name, summary): &(&str, &MediaSummary)| {
-        let mut frames = FrameCounts::default();
-        let ways = || summary.directions().map(|(_, way)| way);
-        ways().filter_map(|way| way.frames).for_each(|more| frames.add(&more));
-        let rate = ways().filter_map(|way| way.received_bps).reduce(|sum, more| sum + more);
-        let lost = ways().filter_map(|way| way.lost_datagrams).reduce(u64::saturating_add);
-        let name = Value::Text((*name).to_owned());
-        ([name, rate.value(Unit::BitRate)], frames, [lost.value(Unit::Count)])
-    };
-    table(String::new(), (["", "received"], ["lost"]), runs.iter().map(row))
 }

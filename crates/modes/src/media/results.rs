@@ -1,15 +1,14 @@
 //! What the ends of a media test say, and what that comes to.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, Limit, Verdict};
 use pathscope_core::stats::Distribution;
 
 use super::figures::GROUP;
 use super::findings::{self, MediaCaveat, MediaCheck};
-use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, presentation, verdict};
-use crate::figure::{Group, Part, Point};
-use crate::results::{Detail, Ends, Results, Slice, Slices};
+use super::{MediaInterval, MediaPlan, MediaReport, MediaSummary, checks, verdict};
+use crate::figure::Group;
+use crate::results::{Ends, Results, Slice};
 
 impl Results for MediaPlan {
     type Interval = MediaInterval;
@@ -54,44 +53,5 @@ impl Results for MediaPlan {
     fn verdict(&self, summary: &MediaSummary, ends: &Ends<'_, MediaReport>) -> Option<Verdict> {
         let server = ends.server.map(|server| server.facts);
         verdict::verdict(self, summary, ends.client.facts, server)
-    }
-
-    fn cells(&self, interval: Slices<'_, MediaInterval>) -> Vec<Figure> {
-        presentation::cells(self, interval)
-    }
-
-    fn points(&self, interval: Slices<'_, MediaInterval>) -> Vec<Point> {
-        let received = presentation::received(self, interval);
-        received.map(|it| it.point(&GROUP, "received_rate")).collect()
-    }
-
-    fn figures(&self, summary: &MediaSummary) -> Vec<Figure> {
-        presentation::figures(self, summary)
-    }
-
-    fn tables(
-        &self,
-        summary: &MediaSummary,
-        ends: &Ends<'_, MediaReport>,
-        _: Detail,
-    ) -> Vec<Table> {
-        let streams = presentation::streams(summary, ends.of_client(), ends.of_server());
-        streams.into_iter().collect()
-    }
-
-    fn distributions(ends: &Ends<'_, MediaReport>) -> Vec<Shape> {
-        let receivers = [
-            ("down", "client.media.delay", Some(ends.of_client())),
-            ("up", "server.media.delay", ends.of_server()),
-        ];
-        let shape = |(way, place, end): (&'static str, &str, Option<&MediaReport>)| {
-            let delay = end?.delay.as_ref()?;
-            Some(GROUP.shape(&Part::Side(way), ("delay", place, "RelativeInFlightTimeMs"), delay))
-        };
-        receivers.into_iter().filter_map(shape).collect()
-    }
-
-    fn overview(runs: &[(&str, &MediaSummary)]) -> Option<Table> {
-        Some(presentation::overview(runs))
     }
 }

@@ -1,10 +1,10 @@
 //! A multipath test as one of the modes.
 
 use pathscope_core::Wait;
-use pathscope_core::quantity::Period;
+use pathscope_core::quantity::{Period, count};
 use pathscope_flow::Transport;
 
-use super::{MultipathPlan, presentation};
+use super::{MultipathPlan, SendOrder};
 use crate::limits::PlanError;
 use crate::memory::MemoryNeed;
 use crate::mode::{Flows, Mode};
@@ -24,7 +24,22 @@ impl Mode for MultipathPlan {
     }
 
     fn subtitle(&self) -> String {
-        presentation::subtitle(self)
+        let paths = match (self.paths.as_slice(), self.lanes) {
+            ([], 1) => "the primary path alone".to_owned(),
+            ([], _) => "every path".to_owned(),
+            (named, _) => named.join(" and "),
+        };
+        let order = match self.order {
+            SendOrder::PrimaryFirst => "primary first",
+            SendOrder::Alternate => "each first in its turn",
+        };
+        format!(
+            "UDP over {paths}, {} of {} datagrams in groups of {}, {order}, {}",
+            self.rate_bps,
+            self.datagram_bytes,
+            count(self.grouping.into()),
+            self.duration_ns
+        )
     }
 
     fn server_memory(&self) -> MemoryNeed {

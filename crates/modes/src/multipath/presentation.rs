@@ -8,52 +8,68 @@ use super::figures::GROUP;
 use super::summary::LossSummary;
 use super::{
     GapReport, MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathSummary,
-    PolicySummary, SendOrder,
+    PolicySummary,
 };
 use crate::figure::{Amount, Cell, Part, PlainCell, Unit, plain_table};
 use crate::paths::Transition;
+use crate::results::{Detail, Ends, Presents, Slices};
 
 /// Transitions that are shown; the document has more of them.
 const SHOWN_TRANSITIONS: usize = 20;
 
-/// What is done, in a few words.
-pub fn subtitle(plan: &MultipathPlan) -> String {
-    let paths = match (plan.paths.as_slice(), plan.lanes) {
-        ([], 1) => "the primary path alone".to_owned(),
-        ([], _) => "every path".to_owned(),
-        (named, _) => named.join(" and "),
-    };
-    let order = match plan.order {
-        SendOrder::PrimaryFirst => "primary first",
-        SendOrder::Alternate => "each first in its turn",
-    };
-    format!(
-        "UDP over {paths}, {} of {} datagrams in groups of {}, {order}, {}",
-        plan.rate_bps,
-        plan.datagram_bytes,
-        count(plan.grouping.into()),
-        plan.duration_ns
-    )
-}
-
-/// The figures of a multipath test.
-pub fn figures(summary: &MultipathSummary) -> Vec<Figure> {
-    let received = format!("{}, on one path or more", share(summary.received, summary.sent));
-    let mut figures =
-        vec![sent(summary), GROUP.figure("received", summary.received).with_note(received)];
-    if summary.paths.len() > 1 {
-        figures.extend(benefit(summary));
+impl Presents for MultipathPlan {
+    fn cells(&self, interval: Slices<'_, MultipathInterval>) -> Vec<Figure> {
+        let interval = interval.of_client();
+        let effective = interval.and_then(|interval| interval.effective.as_ref());
+        let answered = interval.map(|interval| {
+            let each: Vec<String> =
+                interval.paths.iter().map(|path| count(path.received)).collect();
+            each.join(" ")
+        });
+        let median = effective.and_then(LatencyFigures::median_ns);
+        let most = effective.and_then(|effective| effective.max_ns);
+        vec![
+            GROUP.figure("sent", interval.map(|interval| interval.sent)),
+            GROUP.figure("received", interval.map(|interval| interval.received)),
+            GROUP.figure("effective.p50", median).labelled("RTT p50"),
+            GROUP.figure("effective.max", most).labelled("RTT max"),
+            Figure::new("on each path", answered.map_or(Value::Absent, Value::Text)),
+        ]
     }
-    figures.push(GROUP.figure("lost", summary.lost).with_note(share(summary.lost, summary.sent)));
-    let others = [
-        ("without_path", summary.without_path, ""),
-        ("unsent", summary.unsent, ""),
-        ("foreign", summary.foreign, ""),
-    ];
-    figures.extend(GROUP.counted(&Part::Whole, others));
-    figures.extend(summary.losses.iter().filter_map(|losses| correlation(summary, losses)));
-    figures.extend(summary.paths.iter().filter_map(radio));
-    figures
+
+    fn figures(&self, summary: &MultipathSummary) -> Vec<Figure> {
+        let received = format!("{}, on one path or more", share(summary.received, summary.sent));
+        let mut figures =
+            vec![sent(summary), GROUP.figure("received", summary.received).with_note(received)];
+        if summary.paths.len() > 1 {
+            figures.extend(benefit(summary));
+        }
+        figures
+            .push(GROUP.figure("lost", summary.lost).with_note(share(summary.lost, summary.sent)));
+        let others = [
+            ("without_path", summary.without_path, ""),
+            ("unsent", summary.unsent, ""),
+            ("foreign", summary.foreign, ""),
+        ];
+        figures.extend(GROUP.counted(&Part::Whole, others));
+        figures.extend(summary.losses.iter().filter_map(|losses| correlation(summary, losses)));
+        figures.extend(summary.paths.iter().filter_map(radio));
+        figures
+    }
+
+    fn tables(
+        &self,
+        summary: &MultipathSummary,
+        ends: &Ends<'_, MultipathReport>,
+        _: Detail,
+    ) -> Vec<Table> {
+        let mut tables = vec![latencies(summary), counts(summary), gaps(summary)];
+        if summary.paths.len() > 1 {
+            tables.push(policies(summary));
+        }
+        tables.extend(transitions(ends.of_client()));
+        tables
+    }
 }
 
 /// Whether two paths lose together.
@@ -123,16 +139,6 @@ fn benefit(summary: &MultipathSummary) -> Vec<Figure> {
 
 fn share(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { ratio(part as f64 / whole as f64) }
-}
-
-/// Paths side by side, and all of them together.
-pub fn tables(summary: &MultipathSummary, client: &MultipathReport) -> Vec<Table> {
-    let mut tables = vec![latencies(summary), counts(summary), gaps(summary)];
-    if summary.paths.len() > 1 {
-        tables.push(policies(summary));
-    }
-    tables.extend(transitions(client));
-    tables
 }
 
 fn percentile(figures: &LatencyFigures, percent: f64) -> Value {
@@ -246,24 +252,6 @@ fn transitions(client: &MultipathReport) -> Option<Table> {
     (shown > 0).then(|| plain_table(title, &columns, &client.transitions[..shown]))
 }
 
-/// The cells of a live row.
-pub fn cells(interval: Option<&MultipathInterval>) -> Vec<Figure> {
-    let effective = interval.and_then(|interval| interval.effective.as_ref());
-    let answered = interval.map(|interval| {
-        let each: Vec<String> = interval.paths.iter().map(|path| count(path.received)).collect();
-        each.join(" ")
-    });
-    let median = effective.and_then(LatencyFigures::median_ns);
-    let most = effective.and_then(|effective| effective.max_ns);
-    vec![
-        GROUP.figure("sent", interval.map(|interval| interval.sent)),
-        GROUP.figure("received", interval.map(|interval| interval.received)),
-        GROUP.figure("effective.p50", median).labelled("RTT p50"),
-        GROUP.figure("effective.max", most).labelled("RTT max"),
-        Figure::new("on each path", answered.map_or(Value::Absent, Value::Text)),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -283,7 +271,8 @@ mod tests {
             ..PathSummary::default()
         };
         let paths = vec![path("eth0", None), path("wlan0", tally.report())];
-        let figures = figures(&MultipathSummary { paths, ..MultipathSummary::default() });
+        let summary = MultipathSummary { paths, ..MultipathSummary::default() };
+        let figures = crate::multipath::tests::plan(2).figures(&summary);
         let radios: Vec<_> = figures.iter().filter(|it| it.id.contains("radio")).collect();
         let [radio] = radios[..] else { panic!("{radios:?}") };
         assert_eq!(radio.part, Part::Entry("wlan0".to_owned()));

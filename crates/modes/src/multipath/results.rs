@@ -1,17 +1,14 @@
 //! What the ends of a multipath test say, and what that comes to.
 
 use pathscope_core::finding::{Finding as _, FindingDefinition};
-use pathscope_core::presentation::{Figure, Table};
 use pathscope_core::record::{Caveat, Check};
 use pathscope_core::stats::Distribution;
 
 use super::figures::GROUP;
 use super::findings::{MultipathCaveat, MultipathCheck};
-use super::{
-    MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats, presentation,
-};
+use super::{MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats};
 use crate::figure::Group;
-use crate::results::{Detail, Ends, Results, Slice, Slices};
+use crate::results::{Ends, Results, Slice};
 
 impl Results for MultipathPlan {
     type Interval = MultipathInterval;
@@ -58,22 +55,5 @@ impl Results for MultipathPlan {
 
     fn caveats(&self, summary: &MultipathSummary, ends: &Ends<'_, MultipathReport>) -> Vec<Caveat> {
         caveats::caveats(self, summary, ends)
-    }
-
-    fn cells(&self, interval: Slices<'_, MultipathInterval>) -> Vec<Figure> {
-        presentation::cells(interval.of_client())
-    }
-
-    fn figures(&self, summary: &MultipathSummary) -> Vec<Figure> {
-        presentation::figures(summary)
-    }
-
-    fn tables(
-        &self,
-        summary: &MultipathSummary,
-        ends: &Ends<'_, MultipathReport>,
-        _: Detail,
-    ) -> Vec<Table> {
-        presentation::tables(summary, ends.of_client())
     }
 }

@@ -248,7 +248,7 @@ impl ActiveTest {
             return Ok(());
         }
         self.note_progress(&interval, now);
-        if interval.has_moved(&self.test.plan) && self.test.roams() {
+        if self.test.plan.has_moved_in(&interval) && self.test.roams() {
             // Its datagrams came, though the control connection may be on a path that is gone.
             line.heard(now);
         }
@@ -456,7 +456,7 @@ impl ActiveTest {
     }
 
     fn note_progress(&mut self, interval: &EndInterval, now: Tick) {
-        if self.deadline.is_some() && interval.has_moved(&self.test.plan) {
+        if self.deadline.is_some() && self.test.plan.has_moved_in(&interval) {
             self.wind_up(now);
         }
     }

@@ -344,7 +344,7 @@ impl SessionJournal {
 
     /// This end has reported. What the kernel had sent again then is what rows say that are still to be written, too.
     pub fn reported(&mut self, report: &EndReport) {
-        let told = self.test.as_ref().map(|(plan, ..)| report.connections(plan));
+        let told = self.test.as_ref().map(|(plan, ..)| plan.connections_of(report));
         for told in told.unwrap_or_default() {
             let held = self.connections.get_mut(&told.flow);
             if let (Some(held), Some(tcp)) = (held, &told.tcp) {
@@ -376,7 +376,7 @@ impl SessionJournal {
         // One of another version says nothing of single connections: its report does, of the first.
         let has_heard = std::mem::take(&mut self.peer) == Peer::Heard;
         let role = self.role();
-        let told = self.test.as_ref().map(|(plan, ..)| report.connections(plan));
+        let told = self.test.as_ref().map(|(plan, ..)| plan.connections_of(report));
         let told = told.unwrap_or_default();
         self.write_unconfirmed(|facts| match told.iter().find(|there| there.flow == facts.flow) {
             Some(there) => {
@@ -393,7 +393,7 @@ impl SessionJournal {
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
-        let status = self.test.as_ref().and_then(|(plan, ..)| interval.status(plan));
+        let status = self.test.as_ref().and_then(|(plan, ..)| plan.status_in(&interval));
         let Some(status) = status else { return };
         let at = self.started.plus_nanos(interval.end_ns);
         self.write_last();

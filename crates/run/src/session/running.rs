@@ -368,7 +368,7 @@ impl RunningTest {
         }
         for paths in self.paths() {
             let radios = paths.radios();
-            whole.iter_mut().for_each(|it| it.tell_radios(&self.test.plan, &radios));
+            whole.iter_mut().for_each(|it| self.test.plan.tell_radios_in(it, &radios));
         }
         whole
     }

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use super::super::*;
 use super::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
 use crate::load::{Extent, FlowRates, FlowReceived, NoFairness, Pattern};
+use crate::results::Presents;
 
 const RATE: u64 = 100_000_000;
 /// Longer than any segment, and what of it was carried before the window opened.
@@ -101,7 +102,7 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
     let up = summary.up.expect("it pushes");
     let told = (up.fairness, up.no_fairness, up.median_bps, up.starved);
     assert_eq!(told, (None, Some(NoFairness::TooShort), None, 0));
-    let figures = presentation::figures(&summary);
+    let figures = plan.figures(&summary);
     let figure = figures.iter().find(|figure| figure.label == "fairness").expect("it is told");
     assert_eq!(
         figure.note.as_deref(),

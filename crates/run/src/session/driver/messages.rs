@@ -125,7 +125,7 @@ impl<D: Talk> Driver<D> {
 
     fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
         for interval in whole.into_iter().map(Box::new) {
-            if self.test.as_ref().is_some_and(|test| interval.has_moved(&test.test.plan)) {
+            if self.test.as_ref().is_some_and(|test| test.test.plan.has_moved_in(&interval)) {
                 self.moved_at = clock::now();
             }
             self.journal.interval(&interval);
