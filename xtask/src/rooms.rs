@@ -47,7 +47,7 @@ pub const ROOMS: &[Room] = &[
         name: "modes",
         may_import: &["core", "flow"],
         nature: Nature::Pure {
-            libraries: &["clap", "schemars", "serde", "serde_json", "thiserror"],
+            libraries: &["clap", "itoa", "schemars", "serde", "serde_json", "thiserror"],
         },
     },
     Room { name: "engines", may_import: &["core", "flow", "os"], nature: Nature::Platform },

@@ -99,16 +99,6 @@ impl<S> fmt::Debug for SampleBuffer<S> {
 }
 
 /// The digits of a number. A fifth of the time that formatting takes, and every ping has six of them.
-pub(crate) fn decimal(text: &mut Vec<u8>, mut value: u64) {
-    let mut digits = [0; 20];
-    let mut start = digits.len();
-    loop {
-        start -= 1;
-        digits[start] = b'0' + (value % 10) as u8;
-        value /= 10;
-        if value == 0 {
-            break;
-        }
-    }
-    text.extend_from_slice(&digits[start..]);
+pub(crate) fn decimal(text: &mut Vec<u8>, value: impl itoa::Integer) {
+    text.extend_from_slice(itoa::Buffer::new().format(value).as_bytes());
 }

@@ -83,11 +83,7 @@ impl SampleRows for PingRows {
         text.push(b',');
         if let Some((received, _)) = sample.server {
             // Another machine's clock has another zero, which may be later than ours.
-            let since = difference(received, start);
-            if since < 0 {
-                text.push(b'-');
-            }
-            decimal(text, since.unsigned_abs());
+            decimal(text, difference(received, start));
         }
         text.push(b'\n');
     }

@@ -45,12 +45,12 @@ impl SampleRows for FrameRows {
         text.extend_from_slice(frame.outcome.name().as_bytes());
         for number in [frame.missing, frame.repeats] {
             text.push(b',');
-            decimal(text, number.into());
+            decimal(text, number);
         }
         text.push(b',');
         frame.margin_ns.into_iter().for_each(|margin| milliseconds(text, margin));
         text.push(b',');
-        decimal(text, frame.flow.0.into());
+        decimal(text, frame.flow.0);
         text.push(b'\n');
     }
 }
