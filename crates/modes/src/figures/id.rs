@@ -21,23 +21,13 @@ pub struct FigureId {
 /// Why a text is no figure's id.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum FigureIdError {
-    /// No figure begins so.
-    #[error("there is no figure {typed}; figures begin with {groups} (docs/figures.md has all)")]
-    NoSuchGroup {
+    /// No figure is called so.
+    #[error("there is no figure {typed}; {others}")]
+    NoSuch {
         /// As it was typed.
         typed: String,
-        /// The groups.
-        groups: String,
-    },
-    /// The group has no such figure.
-    #[error("there is no figure {typed}; {group} has {figures} (docs/figures.md)")]
-    NoSuchFigure {
-        /// As it was typed.
-        typed: String,
-        /// The group.
-        group: &'static str,
-        /// Its figures, or the nearest.
-        figures: String,
+        /// What there is: groups, or figures of the one that was named.
+        others: String,
     },
     /// It is not complete, or is completed wrongly.
     #[error("{typed} is no single number: write {example}")]
@@ -152,9 +142,10 @@ fn group(typed: &str) -> Result<(&'static Group, &str), FigureIdError> {
     let found = typed
         .split_once('.')
         .and_then(|(name, rest)| Some((groups().find(|group| group.name == name)?, rest)));
-    found.ok_or_else(|| FigureIdError::NoSuchGroup {
-        typed: typed.to_owned(),
-        groups: groups().map(|group| group.name).collect::<Vec<_>>().join(", "),
+    found.ok_or_else(|| {
+        let groups = groups().map(|group| group.name).collect::<Vec<_>>().join(", ");
+        let others = format!("figures begin with {groups} (docs/figures.md has all)");
+        FigureIdError::NoSuch { typed: typed.to_owned(), others }
     })
 }
 
@@ -165,11 +156,8 @@ fn no_such_figure(typed: &str, group: &'static Group, rest: &str) -> FigureIdErr
     if figures.is_empty() {
         figures.extend(all);
     }
-    FigureIdError::NoSuchFigure {
-        typed: typed.to_owned(),
-        group: group.name,
-        figures: figures.join(", "),
-    }
+    let others = format!("{} has {} (docs/figures.md)", group.name, figures.join(", "));
+    FigureIdError::NoSuch { typed: typed.to_owned(), others }
 }
 
 /// An id of the figure that is complete.
