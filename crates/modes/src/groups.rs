@@ -199,10 +199,9 @@ mod tests {
             connections: 3,
             duration: survey::STEP,
             probe_rate: Frequency(100),
-            report_every: Period::from_secs(1),
             congestion_control: None,
         };
-        survey::tests(&options).swap_remove(1).1
+        survey::tests(&options, Period::from_secs(1)).swap_remove(1).1
     }
 
     #[test]

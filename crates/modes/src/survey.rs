@@ -11,6 +11,7 @@ use crate::latency::{self, LatencyPlan};
 use crate::load::{Extent, Pattern, Verify};
 use crate::registry::Plan;
 use crate::sockets::SocketPlan;
+use clap::Args;
 
 /// Probes a second unless something else is asked for: in a step of the usual length more than the 1,000 that a p99 needs, also
 /// where a quarter of them is lost.
@@ -21,30 +22,31 @@ pub const STEP: Period = Period::from_secs(6);
 const IP_AND_UDP_BYTES: u64 = 28;
 
 /// What a survey can be told.
-#[derive(Clone, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct SurveyOptions {
-    /// Connections of each load.
+    /// Connections of each load
+    #[arg(short = 'c', long, value_name = "N", default_value_t = 8)]
     pub connections: u32,
-    /// How long each step lasts.
+    /// How long each of the four steps lasts
+    #[arg(short = 't', long, value_name = "TIME", default_value_t = STEP)]
     pub duration: Period,
-    /// Latency probes, idle and beside each load.
-    pub probe_rate: Frequency,
-    /// From one live report to the next.
-    pub report_every: Period,
-    /// Congestion control at both ends; absent: each system's own.
+    /// Congestion control at both ends [default: each system's own]
+    #[arg(long = "congestion", value_name = "NAME")]
     pub congestion_control: Option<String>,
+    /// Latency probes a second, idle and beside each load
+    #[arg(long, value_name = "N/s", default_value_t = PROBE_RATE)]
+    pub probe_rate: Frequency,
 }
 
 /// The tests of a survey with their names, in order. Idle and loaded latency are measured by as many probes of the same size, so
 /// that they can be compared.
-pub fn tests(options: &SurveyOptions) -> Vec<(String, Test)> {
+pub fn tests(options: &SurveyOptions, report_every: Period) -> Vec<(String, Test)> {
     let probe = LatencyPlan::probe(options.probe_rate);
     let idle =
         LatencyPlan { extent: latency::Extent::DurationNs(options.duration), ..probe.clone() };
-    let idle = Test::new(idle.into(), None, options.report_every);
-    let load = |pattern| {
-        Test::new(load(options, pattern).into(), Some(probe.clone()), options.report_every)
-    };
+    let idle = Test::new(idle.into(), None, report_every);
+    let load =
+        |pattern| Test::new(load(options, pattern).into(), Some(probe.clone()), report_every);
     vec![
         ("latency idle".to_owned(), idle),
         ("goodput up".to_owned(), load(Pattern::Push)),
@@ -115,17 +117,17 @@ mod tests {
 
     use super::*;
 
+    const EACH_SECOND: Period = Period::from_secs(1);
     const USUAL: SurveyOptions = SurveyOptions {
         connections: 8,
         duration: STEP,
         probe_rate: PROBE_RATE,
-        report_every: Period::from_secs(1),
         congestion_control: None,
     };
 
     #[test]
     fn the_usual_probes_of_a_step_are_enough_for_a_p99() {
-        for (name, test) in tests(&USUAL) {
+        for (name, test) in tests(&USUAL, EACH_SECOND) {
             let warm_up_ns = match &test.plan {
                 Plan::Goodput(plan) => plan.warm_up_ns.0,
                 _ => 0,
@@ -138,7 +140,7 @@ mod tests {
     #[test]
     fn a_survey_says_what_it_will_do_and_how_long_that_takes() {
         assert_eq!(
-            announcement(&USUAL, &tests(&USUAL)),
+            announcement(&USUAL, &tests(&USUAL, EACH_SECOND)),
             "survey: 4 steps of 6 s each, 24 s in all and some seconds to set up:
   1  latency idle       round trips while nothing else is sent
   2  goodput up         8 TCP connections, to the server
@@ -151,7 +153,7 @@ mod tests {
     #[test]
     fn every_step_of_a_survey_is_a_valid_test() {
         let options = USUAL;
-        let tests = tests(&options);
+        let tests = tests(&options, EACH_SECOND);
         assert_eq!(tests.len(), 4);
         for (name, test) in tests {
             assert_eq!(test.validate(), Ok(()), "{name}");

@@ -41,13 +41,15 @@ mod tests {
 
     #[test]
     fn a_clock_that_steps_touches_no_figure() {
-        let tests = survey::tests(&SurveyOptions {
-            connections: 2,
-            duration: Period::from_millis(300),
-            probe_rate: Frequency(100),
-            report_every: Period::from_millis(100),
-            congestion_control: None,
-        });
+        let tests = survey::tests(
+            &SurveyOptions {
+                connections: 2,
+                duration: Period::from_millis(300),
+                probe_rate: Frequency(100),
+                congestion_control: None,
+            },
+            Period::from_millis(100),
+        );
         let request = Request {
             kind: "survey".to_owned(),
             command: Vec::new(),

@@ -63,10 +63,9 @@ fn one_after_the_other() -> Test {
         connections: 1,
         duration: Period::from_secs(10),
         probe_rate: Frequency(100),
-        report_every: Period::from_secs(1),
         congestion_control: None,
     };
-    let mut tests = survey::tests(&options).into_iter().map(|(_, test)| test);
+    let mut tests = survey::tests(&options, Period::from_secs(1)).into_iter().map(|(_, test)| test);
     let pushes =
         |test: &Test| matches!(&test.plan, Plan::Goodput(plan) if plan.pattern == Pattern::Push);
     let mut test = tests.find(pushes).expect("a survey pushes");

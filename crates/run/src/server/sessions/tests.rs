@@ -243,10 +243,9 @@ fn one_after_the_other(connect_limit: u32) -> Test {
         connections: 1,
         duration: Period::from_secs(10),
         probe_rate: Frequency(100),
-        report_every: Period::from_secs(1),
         congestion_control: None,
     };
-    let mut tests = survey::tests(&options).into_iter().map(|(_, test)| test);
+    let mut tests = survey::tests(&options, Period::from_secs(1)).into_iter().map(|(_, test)| test);
     let goodput = tests.find(|test| matches!(&test.plan, Plan::Goodput(_)));
     let mut test = goodput.expect("a survey measures goodput");
     if let Plan::Goodput(plan) = &mut test.plan {
