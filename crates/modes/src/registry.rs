@@ -317,7 +317,7 @@ pub struct Interval {
 
 impl Interval {
     /// What both ends say in it of the flows of a mode.
-    pub(crate) fn slices<M: InDocuments>(&self) -> Slices<'_, M::Interval> {
+    pub(crate) fn slices<M: InDocuments>(&self) -> Slices<'_, M> {
         Slices {
             client: self.client.as_ref().map(EndInterval::slice::<M>),
             server: self.server.as_ref().map(EndInterval::slice::<M>),
@@ -343,7 +343,10 @@ pub struct Reports<'a> {
 
 impl<'a> Reports<'a> {
     /// What they say of these flows; none where the client says nothing of them.
-    pub(crate) fn ends<R>(self, of: fn(&'a EndReport) -> Option<&'a R>) -> Option<Ends<'a, R>> {
+    pub(crate) fn ends<M: Results>(
+        self,
+        of: fn(&'a EndReport) -> Option<&'a M::Report>,
+    ) -> Option<Ends<'a, M>> {
         let end = |report: &'a EndReport| Some(End { own: of(report)?, facts: report.facts() });
         let server = self.server.and_then(end);
         Some(Ends { client: end(self.client)?, server, hosts: self.hosts })
@@ -352,7 +355,7 @@ impl<'a> Reports<'a> {
 
 impl EndInterval {
     /// What it says of the flows of a mode.
-    pub(crate) fn slice<M: InDocuments>(&self) -> Slice<'_, M::Interval> {
+    pub(crate) fn slice<M: InDocuments>(&self) -> Slice<'_, M> {
         let (start_ns, end_ns) = (self.start_ns, self.end_ns);
         Slice { start_ns, end_ns, own: M::interval(self), ended: self.ended }
     }
@@ -377,6 +380,6 @@ impl EndReport {
 }
 
 /// The client's intervals, as they say something of a mode.
-pub(crate) fn client_slices<M: InDocuments>(intervals: &[Interval]) -> Vec<Slice<'_, M::Interval>> {
+pub(crate) fn client_slices<M: InDocuments>(intervals: &[Interval]) -> Vec<Slice<'_, M>> {
     intervals.iter().filter_map(|interval| Some(interval.client.as_ref()?.slice::<M>())).collect()
 }

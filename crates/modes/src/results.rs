@@ -25,28 +25,20 @@ impl<T: Clone + Debug + DeserializeOwned + JsonSchema + PartialEq + Serialize> K
 
 /// One end's word of one interval.
 #[derive(Debug)]
-pub struct Slice<'a, I> {
+pub struct Slice<'a, M: Results> {
     /// Its begin, in time since this end started the test.
     pub start_ns: u64,
     /// Its end.
     pub end_ns: u64,
     /// What the flows did in it, where that is known.
-    pub own: Option<&'a I>,
+    pub own: Option<&'a M::Interval>,
     /// Connections that ended in it; absent where none did.
     pub ended: Option<EndedConnections>,
 }
 
-impl<I> Clone for Slice<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for Slice<'_, I> {}
-
-impl<'a, I> Slice<'a, I> {
+impl<'a, M: Results> Slice<'a, M> {
     /// A number of bytes that was counted in it as a rate, in bits a second.
-    pub fn rate_bps(&self, bytes: impl FnOnce(&'a I) -> u64) -> Option<f64> {
+    pub fn rate_bps(&self, bytes: impl FnOnce(&'a M::Interval) -> u64) -> Option<f64> {
         let length_ns = self.end_ns.saturating_sub(self.start_ns);
         let bytes = self.own.map(bytes)?;
         (length_ns > 0).then(|| bytes as f64 * 8e9 / length_ns as f64)
@@ -55,85 +47,61 @@ impl<'a, I> Slice<'a, I> {
 
 /// One interval as both ends saw it.
 #[derive(Debug)]
-pub struct Slices<'a, I> {
+pub struct Slices<'a, M: Results> {
     /// The client's end.
-    pub client: Option<Slice<'a, I>>,
+    pub client: Option<Slice<'a, M>>,
     /// The server's end.
-    pub server: Option<Slice<'a, I>>,
+    pub server: Option<Slice<'a, M>>,
 }
 
-impl<I> Clone for Slices<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for Slices<'_, I> {}
-
-impl<'a, I> Slices<'a, I> {
+impl<'a, M: Results> Slices<'a, M> {
     /// What the client's flows did.
-    pub fn of_client(&self) -> Option<&'a I> {
-        self.client?.own
+    pub fn of_client(&self) -> Option<&'a M::Interval> {
+        self.client.as_ref()?.own
     }
 }
 
 /// What one end says when all its flows are over.
 #[derive(Debug)]
-pub struct End<'a, R> {
+pub struct End<'a, M: Results> {
     /// Of these flows.
-    pub own: &'a R,
+    pub own: &'a M::Report,
     /// Of itself.
     pub facts: EndFacts<'a>,
 }
 
-impl<R> Clone for End<'_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R> Copy for End<'_, R> {}
-
 /// What both ends say.
 #[derive(Debug)]
-pub struct Ends<'a, R> {
+pub struct Ends<'a, M: Results> {
     /// The end that asked.
-    pub client: End<'a, R>,
+    pub client: End<'a, M>,
     /// The other; absent where its report never came, or says nothing of these flows.
-    pub server: Option<End<'a, R>>,
+    pub server: Option<End<'a, M>>,
     /// Their machines.
     pub hosts: &'a Hosts,
 }
 
-impl<R> Clone for Ends<'_, R> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<R> Copy for Ends<'_, R> {}
-
-impl<'a, R> Ends<'a, R> {
+impl<'a, M: Results> Ends<'a, M> {
     /// What the client says of its flows.
-    pub fn of_client(&self) -> &'a R {
+    pub fn of_client(&self) -> &'a M::Report {
         self.client.own
     }
 
     /// What the server says of its flows.
-    pub fn of_server(&self) -> Option<&'a R> {
-        self.server.map(|server| server.own)
+    pub fn of_server(&self) -> Option<&'a M::Report> {
+        self.server.as_ref().map(|server| server.own)
     }
 
     /// What each end says of its flows, as far as it does.
-    pub fn reports(&self) -> impl Iterator<Item = &'a R> + use<'a, R> {
+    pub fn reports(&self) -> impl Iterator<Item = &'a M::Report> + use<'a, M> {
         [Some(self.of_client()), self.of_server()].into_iter().flatten()
     }
 }
 
 #[cfg(test)]
-impl<'a, R> Ends<'a, R> {
+impl<'a, M: Results> Ends<'a, M> {
     /// Ends of which nothing is known but these reports.
-    pub(crate) fn of_reports(client: &'a R, server: Option<&'a R>) -> Self {
+    pub(crate) fn of_reports(client: &'a M::Report, server: Option<&'a M::Report>) -> Self {
         static UNKNOWN: std::sync::LazyLock<Hosts> = std::sync::LazyLock::new(Hosts::default);
         let end = |own| End { own, facts: EndFacts::default() };
         Self { client: end(client), server: server.map(end), hosts: &UNKNOWN }
@@ -195,22 +163,18 @@ pub trait Results: Mode + Sized {
     fn complete(_client: &mut Self::Report, _server: Option<&Self::Report>, _beside: &Beside<'_>) {}
 
     /// What both reports come to, beside the client's intervals.
-    fn summary(
-        &self,
-        ends: &Ends<'_, Self::Report>,
-        intervals: &[Slice<'_, Self::Interval>],
-    ) -> Self::Summary;
+    fn summary(&self, ends: &Ends<'_, Self>, intervals: &[Slice<'_, Self>]) -> Self::Summary;
 
     /// What had to hold of both ends' words.
-    fn checks(&self, ends: &Ends<'_, Self::Report>) -> Vec<Check>;
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check>;
 
     /// What a reader must know of the figures.
-    fn caveats(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self::Report>) -> Vec<Caveat> {
+    fn caveats(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self>) -> Vec<Caveat> {
         Vec::new()
     }
 
     /// What limited it.
-    fn verdict(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self::Report>) -> Option<Verdict> {
+    fn verdict(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self>) -> Option<Verdict> {
         None
     }
 
@@ -238,10 +202,10 @@ pub trait Results: Mode + Sized {
 /// A mode that views can show: what of its results is told, and how that is called.
 pub trait Presents: Results {
     /// The cells of a live row.
-    fn cells(&self, interval: Slices<'_, Self::Interval>) -> Vec<Figure>;
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure>;
 
     /// Figures of an interval that are looked at over time.
-    fn points(&self, _interval: Slices<'_, Self::Interval>) -> Vec<Point> {
+    fn points(&self, _interval: Slices<'_, Self>) -> Vec<Point> {
         Vec::new()
     }
 
@@ -252,14 +216,14 @@ pub trait Presents: Results {
     fn tables(
         &self,
         _summary: &Self::Summary,
-        _ends: &Ends<'_, Self::Report>,
+        _ends: &Ends<'_, Self>,
         _detail: Detail,
     ) -> Vec<Table> {
         Vec::new()
     }
 
     /// Distributions of durations.
-    fn distributions(_ends: &Ends<'_, Self::Report>) -> Vec<Shape> {
+    fn distributions(_ends: &Ends<'_, Self>) -> Vec<Shape> {
         Vec::new()
     }
 

@@ -6,9 +6,8 @@ use pathscope_core::record::{Limit, Verdict};
 
 use pathscope_modes::document::Measurement;
 use pathscope_modes::goodput;
-use pathscope_modes::load::GoodputReport;
 use pathscope_modes::registry::{EndReport, Plan};
-use pathscope_modes::results::End;
+use pathscope_modes::results::{End, Results};
 use serde::{Deserialize, Serialize};
 
 use super::cause::{EXPECTED_ELSE, Line};
@@ -40,9 +39,9 @@ pub struct Outcome {
     pub spoilt: Option<String>,
 }
 
-/// What an end says of its connections.
-fn goodput_end(report: &EndReport) -> Result<End<'_, GoodputReport>> {
-    let own = report.goodput.as_ref().context("find what an end says of goodput")?;
+/// What an end says of its flows, which are of a mode.
+fn end<'a, M: Results>(report: &'a EndReport, own: Option<&'a M::Report>) -> Result<End<'a, M>> {
+    let own = own.context("find what an end says of goodput")?;
     Ok(End { own, facts: report.facts() })
 }
 
@@ -53,7 +52,9 @@ impl Outcome {
             let Plan::Goodput(plan) = &measurement.test.plan else { bail!("find goodput") };
             let summary = measurement.summary.goodput.as_ref().context("find goodput")?;
             let server = measurement.server.as_ref().context("find the server's report")?;
-            let ends = (goodput_end(&measurement.client)?, goodput_end(server)?);
+            let client = end(&measurement.client, measurement.client.goodput.as_ref())?;
+            let server = end(server, server.goodput.as_ref())?;
+            let ends = (&client, &server);
             measurement.verdict = Some(goodput::verdict(plan, summary, ends, self.cpus));
         }
         Ok(())

@@ -9,8 +9,8 @@ use super::results::ToySummary;
 use crate::results::{Presents, Slice, Slices};
 
 impl Presents for ToyPlan {
-    fn cells(&self, interval: Slices<'_, ToyCounts>) -> Vec<Figure> {
-        let counted = |end: Option<Slice<'_, ToyCounts>>, of: fn(&ToyCounts) -> u64| {
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
+        let counted = |end: Option<Slice<'_, Self>>, of: fn(&ToyCounts) -> u64| {
             end.and_then(|end| end.own).map_or(Value::Absent, |own| Value::Count(of(own)))
         };
         vec![

@@ -40,14 +40,14 @@ impl Results for ToyPlan {
     /// It is never too long.
     fn halve(_: &mut ToyCounts) {}
 
-    fn summary(&self, ends: &Ends<'_, ToyCounts>, _: &[Slice<'_, ToyCounts>]) -> ToySummary {
+    fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> ToySummary {
         ToySummary {
             received: ends.of_server().map(|server| server.received),
             late: ends.of_client().late,
         }
     }
 
-    fn checks(&self, ends: &Ends<'_, ToyCounts>) -> Vec<Check> {
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         let (passed, text) = match ends.of_server() {
             None => (false, UNKNOWN_DATA.to_owned()),
             Some(server) => {
@@ -60,7 +60,7 @@ impl Results for ToyPlan {
         vec![Check::new(ToyCheck::InTurn, passed, text)]
     }
 
-    fn caveats(&self, summary: &ToySummary, _: &Ends<'_, ToyCounts>) -> Vec<Caveat> {
+    fn caveats(&self, summary: &ToySummary, _: &Ends<'_, Self>) -> Vec<Caveat> {
         let text =
             || format!("{} left after the next one was due", counted(summary.late, "number"));
         (summary.late > 0)

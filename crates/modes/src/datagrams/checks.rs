@@ -16,14 +16,14 @@ use crate::{checks, finding, lag};
 const LAG_TOLD_NS: u64 = 10_000_000;
 
 /// What had to hold of both ends' words.
-pub fn checks(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Vec<Check> {
+pub fn checks(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Vec<Check> {
     let verified = (plan.verify != Verify::Off).then(|| verified(plan, ends));
     let all = verified.into_iter().chain([completed(plan, ends)]);
     all.chain(ends.of_server().map(|server| counts_agree(ends.of_client(), server))).collect()
 }
 
 /// Every received byte that was looked at was what it must be.
-fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Check {
+fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let corrupt = total(ends.reports().map(|end| end.corrupt));
     let first = ends.reports().flat_map(|end| &end.corruptions).next();
     let first = first.map_or_else(String::new, DatagramCorruption::text);
@@ -44,7 +44,7 @@ fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Check {
 }
 
 /// Every flow came to its end at both ends.
-fn completed(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsReport>) -> Check {
+fn completed(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let failed = ends.reports().map(|end| end.failed).fold(0, u64::max);
     let error = ends.reports().flat_map(|end| &end.flows).find_map(|flow| flow.error.as_ref());
     let why = error.map_or_else(String::new, |error| format!(": {}", error.text));

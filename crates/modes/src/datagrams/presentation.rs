@@ -13,7 +13,7 @@ use crate::load::presentation::{self as load, BothEnds, Received};
 use crate::results::{Detail, Ends, Presents, Slices};
 
 impl Presents for DatagramsPlan {
-    fn cells(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Figure> {
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
         let is_both = self.is_up() && self.is_down();
         // What the numbers leave out: lost, or yet to come.
         let missing = |own: &DatagramsInterval| own.expected.saturating_sub(own.received);
@@ -24,7 +24,7 @@ impl Presents for DatagramsPlan {
         cells.collect()
     }
 
-    fn points(&self, interval: Slices<'_, DatagramsInterval>) -> Vec<Point> {
+    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
         received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 
@@ -58,7 +58,7 @@ impl Presents for DatagramsPlan {
         figures
     }
 
-    fn tables(&self, _: &Self::Summary, ends: &Ends<'_, Self::Report>, _: Detail) -> Vec<Table> {
+    fn tables(&self, _: &Self::Summary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
         flows(ends.of_client(), ends.of_server()).into_iter().collect()
     }
 }
@@ -66,7 +66,7 @@ impl Presents for DatagramsPlan {
 /// What each receiver counted in the interval, up and down.
 fn received<'a>(
     plan: &DatagramsPlan,
-    interval: Slices<'a, DatagramsInterval>,
+    interval: Slices<'a, DatagramsPlan>,
 ) -> impl Iterator<Item = Received<'a, DatagramsInterval>> {
     load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }

@@ -26,24 +26,20 @@ impl Results for DatagramsPlan {
     /// It is never cut: at most 1,000 flows are told one by one.
     fn halve(_: &mut DatagramsReport) {}
 
-    fn summary(
-        &self,
-        ends: &Ends<'_, DatagramsReport>,
-        _: &[Slice<'_, DatagramsInterval>],
-    ) -> DatagramsSummary {
+    fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> Self::Summary {
         DatagramsSummary::of(self, ends.of_client(), ends.of_server())
     }
 
-    fn checks(&self, ends: &Ends<'_, DatagramsReport>) -> Vec<Check> {
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         checks::checks(self, ends)
     }
 
-    fn caveats(&self, summary: &DatagramsSummary, _: &Ends<'_, DatagramsReport>) -> Vec<Caveat> {
+    fn caveats(&self, summary: &DatagramsSummary, _: &Ends<'_, Self>) -> Vec<Caveat> {
         checks::caveats(self, summary)
     }
 
-    fn verdict(&self, summary: &Self::Summary, ends: &Ends<'_, Self::Report>) -> Option<Verdict> {
-        let server = ends.server.filter(|_| summary.failed == 0)?;
+    fn verdict(&self, summary: &Self::Summary, ends: &Ends<'_, Self>) -> Option<Verdict> {
+        let server = ends.server.as_ref().filter(|_| summary.failed == 0)?;
         verdict::verdict(self, summary, ends.client.facts, server.facts)
     }
 

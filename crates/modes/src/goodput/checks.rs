@@ -15,13 +15,13 @@ use crate::results::Ends;
 
 /// The checks of a test, the gravest first. The client's report is one that has
 /// [taken in](super::both_ends::take_in) what the server found.
-pub fn checks(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Vec<Check> {
+pub fn checks(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Vec<Check> {
     let all = verified(plan, ends).into_iter().chain([completed(plan, ends)]);
     all.chain(ends.of_server().map(|server| counts_agree(ends.of_client(), server))).collect()
 }
 
 /// Every received byte that was looked at was what it must be.
-fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Option<Check> {
+fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Option<Check> {
     // Only the first are located, and those of a connection that is damaged both ways twice.
     let located: HashSet<FlowId> =
         ends.reports().flat_map(|end| &end.corruptions).map(|found| found.flow).collect();
@@ -47,7 +47,7 @@ fn verified(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Option<Check>
 }
 
 /// Where the first wrong data was, and what it was.
-fn first_damage(ends: &Ends<'_, GoodputReport>) -> Option<String> {
+fn first_damage(ends: &Ends<'_, GoodputPlan>) -> Option<String> {
     let client = ends.of_client();
     let to_client = client.corruptions.iter().map(|found| (found, "from the server to the client"));
     let to_server = ends.of_server().into_iter().flat_map(|server| &server.corruptions);
@@ -62,7 +62,7 @@ fn first_damage(ends: &Ends<'_, GoodputReport>) -> Option<String> {
 }
 
 /// Every connection came to its planned end at both ends.
-fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Check {
+fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputPlan>) -> Check {
     let GoodputSummary { completed, failed, cut, unknown, .. } =
         GoodputSummary::endings(plan, ends.of_client(), ends.of_server());
     let ended = completed.saturating_add(cut).saturating_add(unknown);
@@ -89,7 +89,7 @@ fn completed(plan: &GoodputPlan, ends: &Ends<'_, GoodputReport>) -> Check {
 }
 
 /// Which connection failed first, and of what: as the client knows it, else as the server does.
-fn first_failure(ends: &Ends<'_, GoodputReport>) -> Option<String> {
+fn first_failure(ends: &Ends<'_, GoodputPlan>) -> Option<String> {
     ends.reports().flat_map(|end| &end.flows).find_map(|flow| {
         let error = flow.error.as_ref()?;
         Some(format!("flow {}: {}", flow.flow, error.text))

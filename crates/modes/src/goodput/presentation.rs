@@ -18,11 +18,11 @@ use crate::results::{Detail, Ends, Presents, Slices};
 const STARVED_SHOWN: usize = 5;
 
 impl Presents for GoodputPlan {
-    fn cells(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Figure> {
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
         received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
     }
 
-    fn points(&self, interval: Slices<'_, GoodputInterval>) -> Vec<Point> {
+    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
         received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 
@@ -45,12 +45,7 @@ impl Presents for GoodputPlan {
         figures
     }
 
-    fn tables(
-        &self,
-        summary: &GoodputSummary,
-        ends: &Ends<'_, GoodputReport>,
-        detail: Detail,
-    ) -> Vec<Table> {
+    fn tables(&self, summary: &Self::Summary, ends: &Ends<'_, Self>, detail: Detail) -> Vec<Table> {
         let (client, server) = (ends.of_client(), ends.of_server());
         let has_failures = client.failed > 0 || server.is_some_and(|server| server.failed > 0);
         let is_told = has_failures || detail == Detail::Everything;
@@ -62,7 +57,7 @@ impl Presents for GoodputPlan {
 /// What each receiver counted in the interval, up and down.
 fn received<'a>(
     plan: &GoodputPlan,
-    interval: Slices<'a, GoodputInterval>,
+    interval: Slices<'a, GoodputPlan>,
 ) -> impl Iterator<Item = Received<'a, GoodputInterval>> {
     load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }

@@ -36,11 +36,7 @@ impl Results for GoodputPlan {
         both_ends::take_in(client, server, beside.failed_there);
     }
 
-    fn summary(
-        &self,
-        ends: &Ends<'_, GoodputReport>,
-        intervals: &[Slice<'_, GoodputInterval>],
-    ) -> GoodputSummary {
+    fn summary(&self, ends: &Ends<'_, Self>, intervals: &[Slice<'_, Self>]) -> Self::Summary {
         let summary = GoodputSummary::of(self, ends.of_client(), ends.of_server());
         let seconds = ends.client.facts.elapsed_ns as f64 / 1e9;
         let is_rate = self.replaces() && seconds > 0.0;
@@ -50,14 +46,14 @@ impl Results for GoodputPlan {
         GoodputSummary { completed_per_second, failure_times, ..summary }
     }
 
-    fn checks(&self, ends: &Ends<'_, GoodputReport>) -> Vec<Check> {
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         checks::checks(self, ends)
     }
 
-    fn verdict(&self, summary: &GoodputSummary, ends: &Ends<'_, GoodputReport>) -> Option<Verdict> {
-        let server = ends.server.filter(|_| summary.failed == 0)?;
+    fn verdict(&self, summary: &GoodputSummary, ends: &Ends<'_, Self>) -> Option<Verdict> {
+        let server = ends.server.as_ref().filter(|_| summary.failed == 0)?;
         let cpus = ends.hosts.client.cpus_online.filter(|_| ends.hosts.is_one_machine());
-        Some(verdict(self, summary, (ends.client, server), cpus))
+        Some(verdict(self, summary, (&ends.client, server), cpus))
     }
 
     fn connections(report: &GoodputReport) -> &[FlowFacts] {

@@ -6,22 +6,22 @@ use pathscope_core::stats::{LatencyFigures, LinearHistogram, Trend};
 
 use super::figures::GROUP;
 use super::{
-    JitterSummary, LatencyInterval, LatencyPlan, LatencyReport, LatencySummary, OneWaySummary,
-    PartsSummary, VariationReport,
+    JitterSummary, LatencyInterval, LatencyPlan, LatencySummary, OneWaySummary, PartsSummary,
+    VariationReport,
 };
 use crate::arrivals::VariationFigures;
 use crate::figure::{Group, Part, Point, notes};
 use crate::results::{Detail, Ends, Presents, Slices};
 
 impl Presents for LatencyPlan {
-    fn cells(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Figure> {
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
         let latency = interval.of_client();
         let received = GROUP.figure("received", latency.map(|latency| latency.received));
         let [median, high, most] = rtt_cells(&GROUP, latency);
         vec![received.labelled("pings"), median, high, most]
     }
 
-    fn points(&self, interval: Slices<'_, LatencyInterval>) -> Vec<Point> {
+    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
         vec![median_point(&GROUP, interval.of_client())]
     }
 
@@ -51,11 +51,11 @@ impl Presents for LatencyPlan {
         figures
     }
 
-    fn tables(&self, _: &LatencySummary, ends: &Ends<'_, LatencyReport>, _: Detail) -> Vec<Table> {
+    fn tables(&self, _: &LatencySummary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
         ends.of_client().linear.iter().map(ranges).collect()
     }
 
-    fn distributions(ends: &Ends<'_, LatencyReport>) -> Vec<Shape> {
+    fn distributions(ends: &Ends<'_, Self>) -> Vec<Shape> {
         let rtt = ends.of_client().rtt.iter();
         let shape = |rtt| GROUP.shape(&Part::Whole, ("rtt", "client.latency.rtt", "rtt_ns"), rtt);
         rtt.map(shape).collect()

@@ -50,16 +50,11 @@ impl Results for LatencyPlan {
         }
     }
 
-    fn summary(
-        &self,
-        ends: &Ends<'_, LatencyReport>,
-        intervals: &[Slice<'_, LatencyInterval>],
-    ) -> LatencySummary {
+    fn summary(&self, ends: &Ends<'_, Self>, intervals: &[Slice<'_, Self>]) -> Self::Summary {
         let mut summary = LatencySummary::of(self, ends.of_client(), ends.of_server());
         // Those of the warm-up have no figures.
-        let median = |it: &Slice<'_, LatencyInterval>| {
-            Some((it.start_ns, it.own?.rtt.as_ref()?.median_ns()? as f64))
-        };
+        let median =
+            |it: &Slice<'_, Self>| Some((it.start_ns, it.own?.rtt.as_ref()?.median_ns()? as f64));
         let medians: Vec<_> = intervals.iter().filter_map(median).collect();
         summary.drift = Trend::of(&medians);
         if let Some(one_way) = &mut summary.one_way {
@@ -72,11 +67,11 @@ impl Results for LatencyPlan {
         summary
     }
 
-    fn checks(&self, ends: &Ends<'_, LatencyReport>) -> Vec<Check> {
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         vec![caveats::verified(ends.of_client(), ends.of_server())]
     }
 
-    fn caveats(&self, summary: &LatencySummary, ends: &Ends<'_, LatencyReport>) -> Vec<Caveat> {
+    fn caveats(&self, summary: &LatencySummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
         let mut caveats = caveats::caveats(self, summary);
         if ends.hosts.client.virtualized == Some(true) {
             caveats.push(Caveat::new(LatencyCaveat::VirtualMachine,

@@ -8,7 +8,7 @@ use pathscope_core::record::FlowError;
 
 use super::{NoFairness, Verify};
 use crate::figure::{Group, Part, PlainCell, Point, plain_table};
-use crate::results::Slices;
+use crate::results::{Results, Slices};
 
 /// Flows that are shown one by one.
 const FLOWS_SHOWN: usize = 16;
@@ -27,18 +27,18 @@ pub(crate) struct Received<'a, I> {
 }
 
 /// What receivers took in an interval, up and then down, where data goes that way.
-pub(crate) fn received<I>(
+pub(crate) fn received<M: Results>(
     (is_up, is_down): (bool, bool),
-    interval: Slices<'_, I>,
-    received_bytes: fn(&I) -> u64,
-) -> impl DoubleEndedIterator<Item = Received<'_, I>> {
+    interval: Slices<'_, M>,
+    received_bytes: fn(&M::Interval) -> u64,
+) -> impl DoubleEndedIterator<Item = Received<'_, M::Interval>> {
     let ways =
         [("up", "server", is_up, interval.server), ("down", "client", is_down, interval.client)];
     let ways = ways.into_iter().filter(|&(_, _, is_there, _)| is_there);
     ways.map(move |(way, end, _, slice)| Received {
         way,
         end,
-        rate_bps: slice.and_then(|slice| slice.rate_bps(received_bytes)),
+        rate_bps: slice.as_ref().and_then(|slice| slice.rate_bps(received_bytes)),
         own: slice.and_then(|slice| slice.own),
     })
 }

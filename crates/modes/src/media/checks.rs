@@ -13,13 +13,13 @@ use crate::{checks, finding, lag};
 const HEADERS: u64 = 40 + 8;
 
 /// What has to hold.
-pub fn checks(plan: &MediaPlan, ends: &Ends<'_, MediaReport>) -> Vec<Check> {
+pub fn checks(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Vec<Check> {
     let all = verified(plan, ends).into_iter().chain([completed(plan, ends)]);
     all.chain(ends.of_server().map(|server| accounted(plan, ends.of_client(), server))).collect()
 }
 
 /// Every datagram was what was sent.
-fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaReport>) -> Option<Check> {
+fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Option<Check> {
     let damaged = total(ends.reports().map(|end| end.damaged_datagrams));
     let received = total(ends.reports().map(|end| end.received_datagrams));
     let first =
@@ -40,7 +40,7 @@ fn verified(plan: &MediaPlan, ends: &Ends<'_, MediaReport>) -> Option<Check> {
 }
 
 /// Every stream came to its end at both ends.
-fn completed(plan: &MediaPlan, ends: &Ends<'_, MediaReport>) -> Check {
+fn completed(plan: &MediaPlan, ends: &Ends<'_, MediaPlan>) -> Check {
     let failed = ends.reports().map(|end| end.failed).fold(0, u64::max);
     let mut streams = ends.reports().flat_map(|end| &end.streams);
     let first = streams.find_map(|stream| {

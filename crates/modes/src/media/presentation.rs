@@ -16,7 +16,7 @@ use crate::results::{Detail, Ends, Presents, Slices};
 const STREAMS_SHOWN: usize = 20;
 
 impl Presents for MediaPlan {
-    fn cells(&self, interval: Slices<'_, MediaInterval>) -> Vec<Figure> {
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
         let mut cells = Vec::new();
         let mut frames: Option<FrameCounts> = None;
         let mut streams = None;
@@ -38,7 +38,7 @@ impl Presents for MediaPlan {
         cells
     }
 
-    fn points(&self, interval: Slices<'_, MediaInterval>) -> Vec<Point> {
+    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
         received(self, interval).map(|it| it.point(&GROUP, "received_rate")).collect()
     }
 
@@ -57,16 +57,11 @@ impl Presents for MediaPlan {
         summary.directions().flat_map(named).collect()
     }
 
-    fn tables(
-        &self,
-        summary: &MediaSummary,
-        ends: &Ends<'_, MediaReport>,
-        _: Detail,
-    ) -> Vec<Table> {
+    fn tables(&self, summary: &MediaSummary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
         streams(summary, ends.of_client(), ends.of_server()).into_iter().collect()
     }
 
-    fn distributions(ends: &Ends<'_, MediaReport>) -> Vec<Shape> {
+    fn distributions(ends: &Ends<'_, Self>) -> Vec<Shape> {
         let receivers = [
             ("down", "client.media.delay", Some(ends.of_client())),
             ("up", "server.media.delay", ends.of_server()),
@@ -95,7 +90,7 @@ impl Presents for MediaPlan {
 /// What each receiver counted in the interval, up and down.
 fn received<'a>(
     plan: &MediaPlan,
-    interval: Slices<'a, MediaInterval>,
+    interval: Slices<'a, MediaPlan>,
 ) -> impl DoubleEndedIterator<Item = Received<'a, MediaInterval>> {
     load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
 }

@@ -34,24 +34,20 @@ impl Results for MediaPlan {
         distributions.into_iter().flatten().for_each(Distribution::halve);
     }
 
-    fn summary(
-        &self,
-        ends: &Ends<'_, MediaReport>,
-        _: &[Slice<'_, MediaInterval>],
-    ) -> MediaSummary {
+    fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> MediaSummary {
         MediaSummary::of(self, ends.of_client(), ends.of_server())
     }
 
-    fn checks(&self, ends: &Ends<'_, MediaReport>) -> Vec<Check> {
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         checks::checks(self, ends)
     }
 
-    fn caveats(&self, summary: &MediaSummary, ends: &Ends<'_, MediaReport>) -> Vec<Caveat> {
+    fn caveats(&self, summary: &MediaSummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
         checks::caveats(self, summary, ends.hosts)
     }
 
-    fn verdict(&self, summary: &MediaSummary, ends: &Ends<'_, MediaReport>) -> Option<Verdict> {
-        let server = ends.server.map(|server| server.facts);
+    fn verdict(&self, summary: &MediaSummary, ends: &Ends<'_, Self>) -> Option<Verdict> {
+        let server = ends.server.as_ref().map(|server| server.facts);
         verdict::verdict(self, summary, ends.client.facts, server)
     }
 }

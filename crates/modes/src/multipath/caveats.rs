@@ -11,7 +11,7 @@ use crate::results::Ends;
 use crate::{checks, finding, lag};
 
 /// Every datagram that came at either end was as it was sent.
-pub fn verified(ends: &Ends<'_, MultipathReport>) -> Check {
+pub fn verified(ends: &Ends<'_, MultipathPlan>) -> Check {
     let paths = || ends.reports().flat_map(|end| &end.paths);
     let corrupt = total(paths().map(|path| path.corrupt));
     let wrong = (corrupt > 0)
@@ -67,7 +67,7 @@ fn never_worked(name: &str, path: &PathReport) -> String {
 pub fn caveats(
     plan: &MultipathPlan,
     summary: &MultipathSummary,
-    ends: &Ends<'_, MultipathReport>,
+    ends: &Ends<'_, MultipathPlan>,
 ) -> Vec<Caveat> {
     let client = ends.of_client();
     finding::caveats([
@@ -135,7 +135,7 @@ fn late(summary: &MultipathSummary) -> Option<String> {
 }
 
 /// What the ends' own sockets dropped.
-fn drops(ends: &Ends<'_, MultipathReport>) -> Option<String> {
+fn drops(ends: &Ends<'_, MultipathPlan>) -> Option<String> {
     let of = |end: &MultipathReport| total(end.paths.iter().map(|path| path.socket_drops));
     let (client, server) = (Some(of(ends.of_client())), ends.of_server().map(of));
     SocketDrops { client, server }.told("datagram")

@@ -7,8 +7,7 @@ use pathscope_core::stats::LatencyFigures;
 use super::figures::GROUP;
 use super::summary::LossSummary;
 use super::{
-    GapReport, MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, PathSummary,
-    PolicySummary,
+    GapReport, MultipathPlan, MultipathReport, MultipathSummary, PathSummary, PolicySummary,
 };
 use crate::figure::{Amount, Cell, Part, PlainCell, Unit, plain_table};
 use crate::paths::Transition;
@@ -18,7 +17,7 @@ use crate::results::{Detail, Ends, Presents, Slices};
 const SHOWN_TRANSITIONS: usize = 20;
 
 impl Presents for MultipathPlan {
-    fn cells(&self, interval: Slices<'_, MultipathInterval>) -> Vec<Figure> {
+    fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
         let interval = interval.of_client();
         let effective = interval.and_then(|interval| interval.effective.as_ref());
         let answered = interval.map(|interval| {
@@ -57,12 +56,7 @@ impl Presents for MultipathPlan {
         figures
     }
 
-    fn tables(
-        &self,
-        summary: &MultipathSummary,
-        ends: &Ends<'_, MultipathReport>,
-        _: Detail,
-    ) -> Vec<Table> {
+    fn tables(&self, summary: &Self::Summary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
         let mut tables = vec![latencies(summary), counts(summary), gaps(summary)];
         if summary.paths.len() > 1 {
             tables.push(policies(summary));

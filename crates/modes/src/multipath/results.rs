@@ -40,20 +40,16 @@ impl Results for MultipathPlan {
             .for_each(Distribution::halve);
     }
 
-    fn summary(
-        &self,
-        ends: &Ends<'_, MultipathReport>,
-        _: &[Slice<'_, MultipathInterval>],
-    ) -> MultipathSummary {
+    fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> Self::Summary {
         MultipathSummary::of(self, ends.of_client(), ends.of_server())
     }
 
-    fn checks(&self, ends: &Ends<'_, MultipathReport>) -> Vec<Check> {
+    fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {
         let worked = caveats::worked(self, ends.of_client());
         [caveats::verified(ends)].into_iter().chain(worked).collect()
     }
 
-    fn caveats(&self, summary: &MultipathSummary, ends: &Ends<'_, MultipathReport>) -> Vec<Caveat> {
+    fn caveats(&self, summary: &MultipathSummary, ends: &Ends<'_, Self>) -> Vec<Caveat> {
         caveats::caveats(self, summary, ends)
     }
 }

@@ -24,11 +24,11 @@ mod tests;
 use pathscope_core::record::Verdict;
 
 use self::facts::Facts;
-use super::{GoodputPlan, GoodputReport, GoodputSummary};
+use super::{GoodputPlan, GoodputSummary};
 use crate::results::End;
 
 /// What one end says.
-type GoodputEnd<'end> = End<'end, GoodputReport>;
+type GoodputEnd<'end> = &'end End<'end, GoodputPlan>;
 
 /// The verdict on a test of `plan`. `shared_cpus`: the processors that both ends share, where they are on
 /// one machine.

@@ -314,7 +314,7 @@ fn in_turns_what_either_end_sent_again_counts() {
         let summary = GoodputSummary::default();
         let (client, server) = (end(client), end(server));
         let ends = [&client, &server].map(|own| End { own, facts });
-        let said = verdict(&plan, &summary, (ends[0], ends[1]), None);
+        let said = verdict(&plan, &summary, (&ends[0], &ends[1]), None);
         let figure = said.evidence.iter().find(|it| it.name == "retransmits");
         figure.map(|it| it.value)
     };
@@ -376,7 +376,7 @@ fn reports_of_both_ends_make_the_figures() {
     let server = End { own: &nothing, facts };
     let up = DirectionSummary { goodput_bps: Some(1e6), ..DirectionSummary::default() };
     let summary = GoodputSummary { up: Some(up), ..GoodputSummary::default() };
-    let said = verdict(&plan, &summary, (client, server), None);
+    let said = verdict(&plan, &summary, (&client, &server), None);
     assert_eq!(said.limit, Limit::ConfiguredPauses);
     let figure = |name: &str| said.evidence.iter().find(|it| it.name == name).map(|it| it.value);
     assert_eq!(figure("paused_share"), Some(0.95));
@@ -385,7 +385,7 @@ fn reports_of_both_ends_make_the_figures() {
     let mut still = StoodStill::default();
     still.add(Stretch { start_ns: 2_000_000_000, end_ns: 5_000_000_000 });
     let server = End { facts: EndFacts { stood_still: Some(&still), ..facts }, ..server };
-    let said = verdict(&plan, &summary, (client, server), None);
+    let said = verdict(&plan, &summary, (&client, &server), None);
     assert_eq!(said.limit, Limit::ReceiverStopped);
     assert!(said.text.contains("30.0 % of the time"), "{}", said.text);
 }
