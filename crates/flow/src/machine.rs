@@ -31,24 +31,23 @@ pub trait Machine: Send + Sized {
     /// What the flow wants now.
     fn want(&mut self, shared: &mut Self::Shared, now: Tick) -> Want;
 
-    /// The next bytes of the stream on `lane`, as many as fit. What of them the kernel took is told
+    /// Of a stream: its next bytes on this lane, as many as fit. What of them the kernel took is told
     /// by [`sent`](Self::sent); the rest is gathered again.
-    fn gather<'data>(
-        &'data self,
-        shared: &'data Self::Shared,
-        lane: Lane,
-        gather: &mut Gather<'data>,
-    );
+    fn gather<'data>(&'data self, _: &'data Self::Shared, _: Lane, _: &mut Gather<'data>) {
+        debug_assert!(false, "a flow of datagrams wants nothing else");
+    }
 
-    /// The next datagrams on `lane`, written to the batch or lent to it. `now` is the last clock reading before the
+    /// Of datagrams: the next on this lane, written to the batch or lent to it. `now` is the last clock reading before the
     /// system call.
     fn fill<'data>(
         &'data mut self,
-        shared: &'data mut Self::Shared,
-        lane: Lane,
-        batch: &mut Batch<'data>,
-        now: Tick,
-    );
+        _shared: &'data mut Self::Shared,
+        _lane: Lane,
+        _batch: &mut Batch<'data>,
+        _now: Tick,
+    ) {
+        debug_assert!(false, "a flow of streams wants nothing else");
+    }
 
     /// The kernel took `amount` bytes of a stream, or as many datagrams, of those asked for last.
     /// `at` is the clock reading before the system call.
@@ -83,7 +82,9 @@ pub trait Machine: Send + Sized {
     fn totals(&self) -> Totals;
 
     /// What ended the flow before its time.
-    fn error(&self) -> Option<FlowError>;
+    fn error(&self) -> Option<FlowError> {
+        None
+    }
 
     /// When what ended the flow happened, where that was found out later than it happened: nothing that came after counts
     /// for its time. `None`: when its last phase was told.

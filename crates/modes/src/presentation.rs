@@ -59,7 +59,7 @@ pub fn row(name: &str, test: &Test, interval: &Interval) -> Row {
     let mut cells = vec![Figure::new("time", end_ns.map_or(Value::Absent, Value::Duration))];
     cells.extend(test.plan.cells_of(interval));
     let probes = test.probe().into_iter();
-    cells.extend(probes.flat_map(|_| probes::cells(interval.slices::<ProbePlan>())));
+    cells.extend(probes.flat_map(|_| probes::cells(&interval.slices::<ProbePlan>())));
     Row { section: name.to_owned(), cells }
 }
 
@@ -261,7 +261,7 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         let is_plain = ends.all(|end| end.stood_still_ns.is_none());
         let mut points = test.plan.points_of(interval);
         let probes = test.probe().into_iter();
-        points.extend(probes.map(|_| probes::point(interval.slices::<ProbePlan>())));
+        points.extend(probes.map(|_| probes::point(&interval.slices::<ProbePlan>())));
         for Point { source, value } in points {
             let is_it = |series: &Series| series.source.id == source.id;
             let place = all.iter().position(is_it).unwrap_or_else(|| {

@@ -68,13 +68,13 @@ fn unanswered(probes: &LatencySummary) -> Option<Caveat> {
 }
 
 /// Their cells of a live row, beside those of the load. A row has too few for a p99.
-pub(crate) fn cells(interval: Slices<'_, ProbePlan>) -> [Figure; 2] {
+pub(crate) fn cells(interval: &Slices<'_, ProbePlan>) -> [Figure; 2] {
     let [median, _, most] = presentation::rtt_cells(&LOADED, interval.of_client());
     [median, most]
 }
 
 /// Their figure over time.
-pub(crate) fn point(interval: Slices<'_, ProbePlan>) -> Point {
+pub(crate) fn point(interval: &Slices<'_, ProbePlan>) -> Point {
     presentation::median_point(&LOADED, interval.of_client())
 }
 

@@ -2,11 +2,11 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::{BatchUse, FlowError};
+use pathscope_core::record::BatchUse;
 use pathscope_engines::{Blocking, Kernel, SystemCalls, Trouble, room_bytes};
 use pathscope_flow::{
-    Batch, Batches, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant,
-    SendWant, Totals, Transport, Want,
+    Batch, Batches, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant,
+    Totals, Transport, Want,
 };
 use pathscope_os::Socket;
 use pathscope_os::sockets::Settings;
@@ -74,8 +74,6 @@ impl Machine for Numbers {
         Want { recv: RecvWant::Any, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
-
     fn fill(&mut self, _: &mut Bench, _: Lane, batch: &mut Batch<'_>, _: Tick) {
         for number in self.next..COUNT {
             let Some(datagram) = batch.datagram(Self::len_of(number)) else { return };
@@ -115,10 +113,6 @@ impl Machine for Numbers {
 
     fn totals(&self) -> Totals {
         Totals::default()
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_engines::LaneChange;
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Shared, Totals, Transport, Want,
+    Batch, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant, Shared,
+    Totals, Transport, Want,
 };
 use pathscope_os::Socket;
 use pathscope_os::sockets::Settings;
@@ -58,8 +57,6 @@ impl Machine for Greeter {
         }
     }
 
-    fn gather<'data>(&'data self, _: &'data Nothing, _: Lane, _: &mut Gather<'data>) {}
-
     fn fill(&mut self, _: &mut Nothing, lane: Lane, batch: &mut Batch<'_>, _: Tick) {
         if let Some(datagram) = batch.datagram(8) {
             datagram.fill(lane.0);
@@ -103,10 +100,6 @@ impl Machine for Greeter {
 
     fn totals(&self) -> Totals {
         Totals { sent: 0, received: self.came.len() as u64 }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -9,14 +9,13 @@ use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{
     Blocking, Command, EngineKind, Kernel, Notice, Outbox, SystemCalls, Terms, Trouble, Worker,
     registry, worker_inbox,
 };
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Shared, Totals,
+    ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Shared, Totals,
     Transport, Want,
 };
 use pathscope_os::Socket;
@@ -75,8 +74,6 @@ impl Machine for Alarm {
         gather.copy(b"!");
     }
 
-    fn fill(&mut self, _: &mut Gone, _: Lane, _: &mut Batch<'_>, _: Tick) {}
-
     fn sent(&mut self, gone: &mut Gone, _: Lane, amount: usize, now: Tick) {
         self.left = Some(now);
         self.sent += amount as u64;
@@ -97,10 +94,6 @@ impl Machine for Alarm {
 
     fn totals(&self) -> Totals {
         Totals { sent: self.sent, received: 0 }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -6,7 +6,6 @@ use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_engines::{Blocking, Kernel, SystemCalls, Trouble};
 use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals,
@@ -77,10 +76,6 @@ impl Machine for Persistent {
 
     fn totals(&self) -> Totals {
         Totals::default()
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -1,12 +1,10 @@
 //! Flows in two halves, each blocking on a thread of its own over the same socket.
 
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{Ended, Kernel, Notice, plain};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Transport,
-    Want,
+    ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, Split, Totals, Transport, Want,
 };
 use pathscope_os::sockets::Settings;
 
@@ -41,10 +39,6 @@ impl<H: Machine<Shared = Bench>> Machine for Duplex<H> {
         unreachable!("the whole never runs")
     }
 
-    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
-
-    fn fill(&mut self, _: &mut Bench, _: Lane, _: &mut Batch<'_>, _: Tick) {}
-
     fn sent(&mut self, _: &mut Bench, _: Lane, _: usize, _: Tick) {}
 
     fn received(&mut self, _: &mut Bench, _: Lane, _: &[u8], _: RecvMeta, _: Tick) -> Consumed {
@@ -59,10 +53,6 @@ impl<H: Machine<Shared = Bench>> Machine for Duplex<H> {
 
     fn totals(&self) -> Totals {
         Totals { sent: self.sender.totals().sent, received: self.receiver.totals().received }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -1,12 +1,11 @@
 //! Kernel stamps: told by the right number, on this end's clock; and flows that go without where they are refused.
 
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_core::{Tick, Wait};
 use pathscope_engines::{Blocking, EngineKind, Finished, Kernel, SystemCalls, Terms, Trouble};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Totals, Transport, Want,
+    Batch, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant, Totals,
+    Transport, Want,
 };
 use pathscope_os::Socket;
 use pathscope_os::sockets::Settings;
@@ -58,8 +57,6 @@ impl Machine for Stamped {
         Want { send, recv: RecvWant::Any, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
-
     fn fill(&mut self, _: &mut Bench, _: Lane, batch: &mut Batch<'_>, now: Tick) {
         batch.datagram(64).expect("one was wanted").fill(7);
         self.filled.truncate(self.sent.len());
@@ -96,10 +93,6 @@ impl Machine for Stamped {
 
     fn totals(&self) -> Totals {
         Totals { sent: self.sent.len() as u64, received: self.came.len() as u64 }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

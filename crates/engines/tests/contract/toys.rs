@@ -5,7 +5,6 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_flow::{
     Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
     Shared, Totals, Want,
@@ -168,8 +167,6 @@ impl Machine for Stream {
         }
     }
 
-    fn fill(&mut self, _: &mut Bench, _: Lane, _: &mut Batch<'_>, _: Tick) {}
-
     fn sent(&mut self, _: &mut Bench, _: Lane, amount: usize, _: Tick) {
         self.sent += amount as u64;
     }
@@ -218,10 +215,6 @@ impl Machine for Stream {
 
     fn totals(&self) -> Totals {
         Totals { sent: self.sent, received: self.received }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 
@@ -343,10 +336,6 @@ impl Machine for Ping {
     fn totals(&self) -> Totals {
         Totals { sent: self.sent_bytes, received: self.answered * MESSAGE as u64 }
     }
-
-    fn error(&self) -> Option<FlowError> {
-        None
-    }
 }
 
 /// Returns each message, one at a time: takes nothing new while it sends.
@@ -434,10 +423,6 @@ impl Machine for Echo {
     fn totals(&self) -> Totals {
         Totals { sent: self.echoed, received: self.echoed }
     }
-
-    fn error(&self) -> Option<FlowError> {
-        None
-    }
 }
 
 /// Wakes on a schedule and notes how late it was. Its ticks are its measurement, or read once a turn.
@@ -498,8 +483,6 @@ impl<const ONCE_A_TURN: bool> Machine for Clockwork<ONCE_A_TURN> {
         gather.copy(b"!");
     }
 
-    fn fill(&mut self, _: &mut Bench, _: Lane, _: &mut Batch<'_>, _: Tick) {}
-
     fn sent(&mut self, _: &mut Bench, _: Lane, _: usize, _: Tick) {}
 
     fn received(&mut self, _: &mut Bench, _: Lane, _: &[u8], _: RecvMeta, _: Tick) -> Consumed {
@@ -524,9 +507,5 @@ impl<const ONCE_A_TURN: bool> Machine for Clockwork<ONCE_A_TURN> {
 
     fn totals(&self) -> Totals {
         Totals::default()
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }

@@ -4,11 +4,9 @@ use std::io::IoSlice;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_engines::{Blocking, Kernel, SystemCalls};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals,
-    Transport, Want,
+    ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, Totals, Transport, Want,
 };
 use pathscope_os::clock;
 use pathscope_os::sockets::Settings;
@@ -43,10 +41,6 @@ impl Machine for Weigher {
         Want { recv: RecvWant::UpTo(1_000), weigh: self.asks, ..Want::NOTHING }
     }
 
-    fn gather<'data>(&'data self, _: &'data Bench, _: Lane, _: &mut Gather<'data>) {}
-
-    fn fill(&mut self, _: &mut Bench, _: Lane, _: &mut Batch<'_>, _: Tick) {}
-
     fn sent(&mut self, _: &mut Bench, _: Lane, _: usize, _: Tick) {}
 
     fn received(&mut self, _: &mut Bench, _: Lane, bytes: &[u8], _: RecvMeta, _: Tick) -> Consumed {
@@ -75,10 +69,6 @@ impl Machine for Weigher {
 
     fn totals(&self) -> Totals {
         Totals { sent: 0, received: self.received }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Want,
+    ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Want,
 };
 
 use super::farewell::{Farewell, Noted};
@@ -259,8 +259,6 @@ impl Machine for GoodputFlow {
             _ => self.sender.gather(shared, lane, gather),
         }
     }
-
-    fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
     fn sent(&mut self, shared: &mut GoodputShared, lane: Lane, amount: usize, at: Tick) {
         match &mut self.farewell {

@@ -4,8 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, Totals,
-    Want,
+    ClockNeed, Close, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, Totals, Want,
 };
 
 use super::counted_window::CountedWindow;
@@ -298,10 +297,6 @@ impl Machine for Receiver {
         let wake = (wake != Tick::NEVER).then_some(wake);
         Want { recv, wake, close: self.close.take(), weigh, ..Want::NOTHING }
     }
-
-    fn gather<'data>(&'data self, _: &'data GoodputShared, _: Lane, _: &mut Gather<'data>) {}
-
-    fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
     fn sent(&mut self, _: &mut GoodputShared, _: Lane, _: usize, _: Tick) {}
 

@@ -5,7 +5,7 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_core::quantity::BitRate;
 use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
+    ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
 };
 
 use super::pace::{self, Bursts, Leave};
@@ -138,8 +138,6 @@ impl Machine for Sender {
     fn gather<'data>(&'data self, _: &'data GoodputShared, _: Lane, gather: &mut Gather<'data>) {
         self.key.gather(self.position, gather.room(), gather);
     }
-
-    fn fill(&mut self, _: &mut GoodputShared, _: Lane, _: &mut Batch<'_>, _: Tick) {}
 
     fn sent(&mut self, shared: &mut GoodputShared, _: Lane, amount: usize, at: Tick) {
         self.position += amount as u64;

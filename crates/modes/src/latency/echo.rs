@@ -14,6 +14,7 @@ use super::shared::window_of;
 use super::trips::Echoed;
 use super::{LatencyPlan, LatencyShared, LatencyTally, Timestamps};
 use crate::arrivals::{Seen, Sight};
+use crate::flows::phase_of;
 use crate::memory::{MemoryNeed, tallies};
 use crate::pattern::SessionKey;
 
@@ -169,8 +170,8 @@ impl EchoFlow {
         self.lingered || self.transport == Transport::Stream && all_echoed()
     }
 
-    fn fail(&mut self, kind: FlowErrorKind, text: String, errno: Option<i32>) {
-        let errno = errno.map(|errno| errno.to_string());
+    fn fail(&mut self, kind: FlowErrorKind, text: impl Into<String>, errno: Option<i32>) {
+        let (text, errno) = (text.into(), errno.map(|errno| errno.to_string()));
         self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno }));
     }
 
@@ -278,12 +279,8 @@ impl Machine for EchoFlow {
             Event::Stop if self.total.is_some() => self.linger_until = now,
             Event::Stop => self.linger(now),
             Event::PeerClosed(_) if !self.phase().is_over() => {
-                self.fail(
-                    FlowErrorKind::Network,
-                    "the client closed the connection before it said how many pings it sent"
-                        .to_owned(),
-                    None,
-                );
+                let text = "the client closed the connection before it said how many pings it sent";
+                self.fail(FlowErrorKind::Network, text, None);
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {
                 let text = format!("the connection broke (error {errno})");
@@ -294,11 +291,7 @@ impl Machine for EchoFlow {
     }
 
     fn phase(&self) -> Phase {
-        match (&self.error, self.is_done()) {
-            (Some(_), _) => Phase::Failed,
-            (None, true) => Phase::Done,
-            (None, false) => Phase::Running,
-        }
+        phase_of(self.error.is_some(), self.is_done(), self.is_done())
     }
 
     fn totals(&self) -> Totals {

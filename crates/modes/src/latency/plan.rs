@@ -124,10 +124,7 @@ impl LatencyPlan {
     /// The percentiles that were asked for beside the standard ones, from 0 to 100.
     pub fn percentiles(&self) -> Vec<f64> {
         // Through the shortest decimal, so that 999900000 is 99.99 and not its neighbour.
-        let percent = |&ppb: &u32| {
-            format!("{}.{:07}", ppb / 10_000_000, ppb % 10_000_000).parse().unwrap_or(0.0)
-        };
-        self.percentiles_ppb.iter().map(percent).collect()
+        self.percentiles_ppb.iter().map(|&ppb| f64::from(ppb) / 1e7).collect()
     }
 
     fn validate_load(&self) -> Result<(), PlanError> {

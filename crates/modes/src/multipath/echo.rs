@@ -2,10 +2,9 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Shared, Totals, Want,
+    Batch, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant, Shared,
+    Totals, Want,
 };
 
 use super::MultipathPlan;
@@ -89,8 +88,6 @@ impl Machine for MultipathEcho {
     }
 
     /// Never asked: there is no stream.
-    fn gather<'data>(&'data self, _: &'data MultipathEchoShared, _: Lane, _: &mut Gather<'data>) {}
-
     fn fill(&mut self, _: &mut MultipathEchoShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
         let Some(held) = self.held.filter(|held| held.lane == lane) else { return };
         let Some(datagram) = batch.datagram(self.content.size) else { return };
@@ -162,10 +159,6 @@ impl Machine for MultipathEcho {
 
     fn totals(&self) -> Totals {
         Totals { sent: self.echoed, received: self.received }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

@@ -4,16 +4,15 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Totals, Want,
+    Batch, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant, Totals, Want,
 };
 
 use super::datagram::{Content, Found, Header, Kind};
 use super::sample::Stamps;
 use super::shared::{ANSWER_WITHIN_NS, MultipathShared};
 use super::{MOST_PATHS, MultipathPlan, SendOrder};
+use crate::flows::phase_of;
 use crate::pattern::SessionKey;
 
 /// After the end of its time a sender that lags may catch up for so long.
@@ -358,8 +357,6 @@ impl Machine for MultipathFlow {
     }
 
     /// Never asked: there is no stream.
-    fn gather<'data>(&'data self, _: &'data MultipathShared, _: Lane, _: &mut Gather<'data>) {}
-
     fn fill(&mut self, shared: &mut MultipathShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
         let Some(offer) = self.offer.as_mut().filter(|offer| offer.lane == lane) else { return };
         let Some(datagram) = batch.datagram(shared.plan.datagram_bytes.0 as usize) else { return };
@@ -440,18 +437,10 @@ impl Machine for MultipathFlow {
     }
 
     fn phase(&self) -> Phase {
-        match (self.is_over, self.is_sending_over()) {
-            (true, _) => Phase::Done,
-            (false, true) => Phase::SendingDone,
-            (false, false) => Phase::Running,
-        }
+        phase_of(false, self.is_over || self.is_sending_over(), self.is_over)
     }
 
     fn totals(&self) -> Totals {
         Totals { sent: self.number.min(self.end), received: self.received }
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }

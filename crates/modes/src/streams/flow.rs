@@ -7,8 +7,8 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role};
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{
-    Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, RecvWant, SendWant,
-    Shared, Totals, Want,
+    Batch, ClockNeed, Consumed, Event, Machine, Phase, RecvMeta, RecvWant, SendWant, Shared,
+    Totals, Want,
 };
 
 use super::consent::Consent;
@@ -246,10 +246,6 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
             shared.under_way(false);
         }
         want
-    }
-
-    fn gather<'data>(&'data self, _: &'data S::Shared, _: Lane, _: &mut Gather<'data>) {
-        debug_assert!(false, "a stream of datagrams wants nothing else");
     }
 
     fn fill<'data>(

@@ -456,7 +456,7 @@ impl ActiveTest {
     }
 
     fn note_progress(&mut self, interval: &EndInterval, now: Tick) {
-        if self.deadline.is_some() && self.test.plan.has_moved_in(&interval) {
+        if self.deadline.is_some() && self.test.plan.has_moved_in(interval) {
             self.wind_up(now);
         }
     }

@@ -393,7 +393,7 @@ impl SessionJournal {
 
     /// An interval of this end is whole.
     pub fn interval(&mut self, interval: &EndInterval) {
-        let status = self.test.as_ref().and_then(|(plan, ..)| plan.status_in(&interval));
+        let status = self.test.as_ref().and_then(|(plan, ..)| plan.status_in(interval));
         let Some(status) = status else { return };
         let at = self.started.plus_nanos(interval.end_ns);
         self.write_last();

@@ -2,7 +2,6 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane};
-use pathscope_core::record::FlowError;
 
 use super::toys::{Log, Numberer, Pourer, fills_nothing, gathers_nothing, sends_nothing};
 use super::{CLIENT, FIRST, FOREVER, SERVER, quarter_millisecond};
@@ -67,10 +66,6 @@ impl Machine for Rogue {
 
     fn totals(&self) -> Totals {
         Totals::default()
-    }
-
-    fn error(&self) -> Option<FlowError> {
-        None
     }
 }
 

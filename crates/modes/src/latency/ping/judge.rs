@@ -152,19 +152,15 @@ impl PingFlow {
     pub(super) fn stream(&mut self, shared: &mut LatencyShared, bytes: &[u8], now: Tick) {
         if !self.content.continues(self.echoed_bytes, bytes) {
             self.corrupt(shared, self.settled);
-            self.fail(
-                FlowErrorKind::Data,
-                format!("the echo of ping {} is not what was sent", self.settled),
-            );
+            let text = format!("the echo of ping {} is not what was sent", self.settled);
+            self.fail(FlowErrorKind::Data, text, None);
             return;
         }
         self.echoed_bytes += bytes.len() as u64;
         let whole = self.echoed_bytes / self.content.echo as u64;
         if whole > self.next {
-            self.fail(
-                FlowErrorKind::Protocol,
-                "the other end sent more echoes than there were pings".to_owned(),
-            );
+            let text = "the other end sent more echoes than there were pings";
+            self.fail(FlowErrorKind::Protocol, text, None);
             return;
         }
         while self.settled < whole {

@@ -21,6 +21,7 @@ use super::trips::Trips;
 use super::variation::Last;
 use super::window::{Departure, Window};
 use super::{Extent, LatencyPlan, LatencyShared, Timestamps};
+use crate::flows::phase_of;
 use crate::pattern::SessionKey;
 
 /// A datagram that was not echoed by then is given up, and a closed loop goes on with the next.
@@ -198,8 +199,9 @@ impl PingFlow {
         self.next += 1;
     }
 
-    fn fail(&mut self, kind: FlowErrorKind, text: String) {
-        self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno: None }));
+    fn fail(&mut self, kind: FlowErrorKind, text: impl Into<String>, errno: Option<i32>) {
+        let (text, errno) = (text.into(), errno.map(|errno| errno.to_string()));
+        self.error.get_or_insert_with(|| Box::new(FlowError { kind, text, errno }));
     }
 }
 
@@ -311,13 +313,11 @@ impl Machine for PingFlow {
                 self.schedule_ends = None;
             }
             Event::PeerClosed(_) if !self.phase().is_over() && self.settled < self.next => {
-                self.fail(FlowErrorKind::Network, "the other end closed the connection".to_owned());
+                self.fail(FlowErrorKind::Network, "the other end closed the connection", None);
             }
             Event::Reset { errno, .. } if !self.phase().is_over() => {
-                self.fail(FlowErrorKind::Network, format!("the connection broke (error {errno})"));
-                if let Some(error) = &mut self.error {
-                    error.errno = Some(errno.to_string());
-                }
+                let text = format!("the connection broke (error {errno})");
+                self.fail(FlowErrorKind::Network, text, Some(errno));
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
             Event::Unreachable { is_answer, .. } => {
@@ -331,12 +331,8 @@ impl Machine for PingFlow {
     }
 
     fn phase(&self) -> Phase {
-        match (&self.error, self.drain.is_over()) {
-            (Some(_), _) => Phase::Failed,
-            (None, true) => Phase::Done,
-            (None, false) if self.next >= self.stop_before => Phase::SendingDone,
-            (None, false) => Phase::Running,
-        }
+        let is_over = self.drain.is_over();
+        phase_of(self.error.is_some(), is_over || self.next >= self.stop_before, is_over)
     }
 
     fn totals(&self) -> Totals {
