@@ -11,21 +11,8 @@ use super::farewell::{Farewell, Noted};
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
 use crate::flows::phase_of;
 use crate::load::{Extent, FlowReceived};
-use crate::memory::MemoryNeed;
 use crate::mode::Mode;
 use crate::pattern::SessionKey;
-
-impl GoodputPlan {
-    /// What a server remembers of such flows, whose bytes are compared with a table that all have in common.
-    pub(super) fn flow_memory() -> MemoryNeed {
-        /// Corruptions that are told one by one, and what both halves are as two.
-        const BESIDES: usize = 8 << 10;
-        MemoryNeed {
-            flow_bytes: 2 * size_of::<GoodputFlow>() as u64,
-            worker_bytes: (2 * size_of::<GoodputShared>() + BESIDES) as u64,
-        }
-    }
-}
 
 /// One end of one connection of a goodput test.
 #[derive(Debug)]

@@ -4,8 +4,9 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{BitRate, Period};
 use pathscope_flow::Transport;
 
-use super::{BufferRange, GoodputPlan, Iterations, presentation};
-use crate::limits::PlanError;
+use super::limits::{CONNECTIONS, SEGMENT};
+use super::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Iterations, presentation};
+use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern};
 use crate::memory::MemoryNeed;
 use crate::mode::{Asks, Flows, Mode, Receives, ToldAs};
@@ -23,7 +24,19 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 
 impl Mode for GoodputPlan {
     fn validate(&self) -> Result<(), PlanError> {
-        self.check()
+        limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
+        self.extent.check(self.warm_up_ns)?;
+        limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
+        limits::in_range("--segments", self.push_bytes, &SEGMENT)?;
+        limits::in_range("--segments", self.pull_bytes, &SEGMENT)?;
+        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
+        self.shape.check(self.connections, self.extent, self.buffer_bytes)?;
+        self.sockets.validate(self.connections)?;
+        self.pace.check(self.rate_bps)?;
+        limits::cpus("--cpu", &self.client_cpus)?;
+        limits::cpus("--server-cpu", &self.server_cpus)?;
+        limits::name("--congestion", self.congestion_control.as_deref())?;
+        limits::name("--engine", self.engine.as_deref())
     }
 
     fn flows(&self) -> Flows {
@@ -41,8 +54,14 @@ impl Mode for GoodputPlan {
         presentation::subtitle(self)
     }
 
+    /// Bytes that come are compared with a table that all flows have in common.
     fn server_memory(&self) -> MemoryNeed {
-        Self::flow_memory()
+        /// Corruptions that are told one by one, and what both halves are as two.
+        const BESIDES: usize = 8 << 10;
+        MemoryNeed {
+            flow_bytes: 2 * size_of::<GoodputFlow>() as u64,
+            worker_bytes: (2 * size_of::<GoodputShared>() + BESIDES) as u64,
+        }
     }
 
     fn placement(&self, cpus: usize) -> Placement {

@@ -6,11 +6,9 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{CONNECTIONS, SEGMENT};
 use super::shape::NUMBERS_MOST;
 use super::{Iterations, Pace, Shape, Shutdown};
 use crate::draw::Draws;
-use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern, Verify};
 use crate::sockets::SocketPlan;
 
@@ -74,23 +72,6 @@ pub struct BufferRange {
 }
 
 impl GoodputPlan {
-    /// Whether this can be run: everything in its range, nothing contradictory.
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
-        self.extent.check(self.warm_up_ns)?;
-        limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
-        limits::in_range("--segments", self.push_bytes, &SEGMENT)?;
-        limits::in_range("--segments", self.pull_bytes, &SEGMENT)?;
-        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
-        self.shape.check(self.connections, self.extent, self.buffer_bytes)?;
-        self.sockets.validate(self.connections)?;
-        self.pace.check(self.rate_bps)?;
-        limits::cpus("--cpu", &self.client_cpus)?;
-        limits::cpus("--server-cpu", &self.server_cpus)?;
-        limits::name("--congestion", self.congestion_control.as_deref())?;
-        limits::name("--engine", self.engine.as_deref())
-    }
-
     /// Whether the client sends.
     pub fn is_up(&self) -> bool {
         self.pattern != Pattern::Pull
@@ -175,6 +156,7 @@ impl GoodputPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::PlanError;
 
     fn plan(words: &str) -> Result<GoodputPlan, PlanError> {
         super::super::args::tests::plan(words)

@@ -8,7 +8,7 @@ use pathscope_flow::{
     Batch, ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
 };
 
-use super::pace::{self, Bursts, Leave};
+use super::pace::{self, Bursts};
 use super::receive::PEER_FAILED_NS;
 use super::{BufferRange, GoodputShared, errors};
 use crate::draw::Draws;
@@ -81,8 +81,8 @@ impl Sender {
         let Some(rate) = self.rate.filter(|_| room > 0) else { return (stream(room), wake) };
         let rate = (rate, shared.pace.period_ns);
         match pace::by_rate(rate, (self.position, room), (started, now)) {
-            Leave::Bytes(bytes) => (stream(bytes), wake),
-            Leave::Not(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
+            Ok(bytes) => (stream(bytes), wake),
+            Err(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
         }
     }
 
