@@ -7,6 +7,7 @@ use pathscope_flow::{
     Batch, ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Want,
 };
 
+use super::errors::BEFORE_COUNT;
 use super::farewell::{Farewell, Noted};
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
 use crate::flows::phase_of;
@@ -166,9 +167,9 @@ impl GoodputFlow {
             return;
         }
         self.receiver.fail(match event {
-            Event::Reset { errno, .. } => errors::reset_before_count(errno),
-            Event::PeerFailed => errors::failed_before_count(),
-            _ => errors::closed_before_count(),
+            Event::Reset { errno, .. } => errors::reset(errno, BEFORE_COUNT),
+            Event::PeerFailed => errors::failed_there("before both had agreed on their counts"),
+            _ => errors::closed_early(BEFORE_COUNT),
         });
     }
 

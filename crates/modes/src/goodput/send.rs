@@ -89,7 +89,7 @@ impl Sender {
     fn time_is_up(&mut self) {
         if self.gone_at != Tick::NEVER && !self.is_done() {
             self.stop_at = Tick::NEVER;
-            self.fail(errors::failed_there("sending", &errors::sent(self.progress())));
+            self.fail(errors::failed_there(&self.while_sending()));
         }
         self.end_here();
     }
@@ -103,6 +103,10 @@ impl Sender {
     /// Bytes sent, and where the stream ends.
     pub(super) fn progress(&self) -> errors::Progress {
         (self.position, self.end)
+    }
+
+    fn while_sending(&self) -> String {
+        format!("while sending, after {}", errors::sent(self.progress()))
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -179,7 +183,7 @@ impl Machine for Sender {
                 self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
             Event::Reset { errno, .. } if !self.is_done() => {
-                self.fail(errors::reset(errno, "sending", &errors::sent(self.progress())));
+                self.fail(errors::reset(errno, &self.while_sending()));
             }
             _ => {}
         }
