@@ -72,7 +72,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
         GoodputWorker { report, received }
     }
 
-    fn connection_end(&self, _: &GoodputPlan) -> Option<ConnectionEnd> {
+    fn connection_end(&self, plan: &GoodputPlan) -> Option<ConnectionEnd> {
         let unfinished = || self.unfinished();
         let error = (self.phase() != Phase::Done).then(|| self.error().unwrap_or_else(unfinished));
         Some(ConnectionEnd {
@@ -81,7 +81,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             error,
             is_cut: self.is_cut(),
             is_reset: self.is_reset(),
-            own_rate_bps: self.receiver.own_rate_bps(),
+            own_rate_bps: self.receiver.own_rate_bps().filter(|_| plan.replaces()),
             ended_at: self.ended_at(),
         })
     }

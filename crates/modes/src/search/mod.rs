@@ -174,6 +174,7 @@ impl Outcome {
         let summary = measurement.summary.datagrams.as_ref()?;
         let (_, way) = summary.directions().next()?;
         let ends = [Some(&measurement.client), measurement.server.as_ref()];
+        let still_ns = ends.into_iter().flatten().map(|end| end.facts().still_ns());
         let counted = RateTrial {
             duration_ns: duration.0,
             sent: way.sent?,
@@ -186,11 +187,7 @@ impl Outcome {
             socket_drops: way.socket_drops,
             lost_on_the_way: way.lost_on_the_way,
             send_lag_max_ns: way.send_lag.as_ref().and_then(|lag| lag.max_ns),
-            stood_still_ns: ends
-                .into_iter()
-                .flatten()
-                .map(|end| end.facts().still_ns())
-                .fold(0, u64::max),
+            stood_still_ns: still_ns.max().unwrap_or(0),
             ..RateTrial::default()
         };
         Some(Self { counted, datagram_bytes, failed: summary.failed })
