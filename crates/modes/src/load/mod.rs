@@ -21,3 +21,4 @@ pub use rates::{
 pub use remotes::RemoteCounts;
 pub use report::{FlowCorruption, GoodputReport};
 pub use window::ReceiveWindow;
+pub(crate) use window::Stage;
