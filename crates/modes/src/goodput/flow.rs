@@ -132,8 +132,8 @@ impl GoodputFlow {
     /// In `pushpull`, an end that has all that the other will ever send, and less than was agreed or
     /// nothing being agreed, has had its last turn.
     fn end_turns(&mut self) {
-        let is_open = self.turns.is_some_and(|turns| turns.total.is_none());
-        if self.receiver.is_done() && (is_open || self.turns.is_some() && self.receiver.is_cut) {
+        let is_less = |turns: Turns| turns.total.is_none() || self.receiver.is_cut;
+        if self.receiver.is_done() && self.turns.is_some_and(is_less) {
             self.sender.end_here();
         }
     }
@@ -146,8 +146,8 @@ impl GoodputFlow {
     /// note follows.
     fn take_leave(&mut self) {
         if let (true, Some(farewell)) = (self.is_exchanged(), &mut self.farewell) {
-            let is_cut =
-                if farewell.is_server() { self.sender.is_cut } else { self.receiver.is_cut };
+            let is_server = farewell.role == Role::Server;
+            let is_cut = if is_server { self.sender.is_cut } else { self.receiver.is_cut };
             farewell.begin(self.receiver.position, is_cut);
         }
     }

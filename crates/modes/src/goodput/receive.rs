@@ -282,7 +282,6 @@ impl Machine for Receiver {
             self.judge_at = Tick::NEVER;
             self.may_overtake = false;
             self.judge(shared);
-            self.check_close(shared);
             if self.closed && !self.is_done() {
                 self.fail(errors::closed_early(&self.so_far()));
             }

@@ -262,7 +262,7 @@ impl Receiving {
 
     /// Gives frame `frame` a place, as far as those before it are judged.
     fn make_room(&mut self, shared: &mut MediaShared, frame: u64) {
-        while frame >= self.ring.end() && self.ring.settled() < self.judged {
+        while frame >= self.ring.end() && self.ring.settled < self.judged {
             self.settle(shared);
         }
     }
@@ -277,7 +277,7 @@ impl Receiving {
                 self.judge(shared, true);
             }
         }
-        while self.ring.settled() < self.judged {
+        while self.ring.settled < self.judged {
             self.settle(shared);
         }
         let sent = self.total.unwrap_or(shared.layout.sequence(self.judged, 0));

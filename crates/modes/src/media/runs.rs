@@ -57,8 +57,7 @@ impl Flow<MediaPlan> for MediaFlow {
     }
 
     fn begin(plan: &MediaPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        let flow = Self::new(plan, begin.role, begin.key, flow);
-        if begin.consents { flow.with_consent() } else { flow }
+        Self::new(plan, begin.role, begin.key, flow).with_consent(begin.consents)
     }
 
     fn worker_report<S: System>(_: &MediaPlan, left: &Left<'_, Self, S>) -> MediaReport {

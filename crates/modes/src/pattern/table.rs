@@ -89,21 +89,13 @@ impl Table {
 /// What both ends derive from a session's token: the names of its streams and of its datagrams.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionKey {
-    number: u32,
-    token: u64,
+    /// The number that opens each mark.
+    pub number: u32,
+    /// The word that each datagram carries.
+    pub token: u64,
 }
 
 impl SessionKey {
-    /// The number that opens each mark.
-    pub fn number(self) -> u32 {
-        self.number
-    }
-
-    /// The word that each datagram carries.
-    pub fn token(self) -> u64 {
-        self.token
-    }
-
     /// The key of one direction of a flow.
     pub fn stream(self, flow: u32, from_client: bool) -> StreamKey {
         StreamKey::new(self.number, flow, from_client)
@@ -112,10 +104,8 @@ impl SessionKey {
 
 impl From<Token> for SessionKey {
     fn from(Token(bytes): Token) -> Self {
-        let word = |from: usize| {
-            bytes[from..].iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-        };
-        Self { number: word(0) as u32, token: word(8) }
+        let words = u128::from_le_bytes(bytes);
+        Self { number: words as u32, token: (words >> 64) as u64 }
     }
 }
 
@@ -311,7 +301,7 @@ mod tests {
     #[test]
     fn a_session_key_is_a_promise() {
         let key = SessionKey::from(Token(std::array::from_fn(|index| index as u8)));
-        assert_eq!((key.number(), key.token()), (0x0302_0100, 0x0f0e_0d0c_0b0a_0908));
+        assert_eq!((key.number, key.token), (0x0302_0100, 0x0f0e_0d0c_0b0a_0908));
     }
 
     #[test]
