@@ -7,7 +7,7 @@ use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 use super::{DatagramsPlan, DatagramsReport};
 use crate::arrivals::VariationTally;
 use crate::flows::{Accumulate, AtEnd};
-use crate::load::{FLOWS_TOLD, FlowRates, FlowReceived};
+use crate::load::{FLOWS_TOLD, FlowReceived, RateSums};
 
 /// Counts since the last report, which takes them whole and leaves fresh ones; and those of an end, added up.
 #[derive(Debug, Default)]
@@ -71,7 +71,7 @@ impl Accumulate<DatagramsPlan> for DatagramTally {
         report.completed = (flows.len() - failed) as u64;
         report.failed += failed as u64;
         if report.received > 0 {
-            let FlowRates { rates, sums } = FlowRates::over(report.window.length_ns(), &received);
+            let (rates, sums) = RateSums::over(report.window.length_ns(), &received);
             flows.iter_mut().for_each(|flow| flow.received_bps = rates.get(&flow.flow).copied());
             report.rates = sums;
         }
