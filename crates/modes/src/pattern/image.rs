@@ -4,6 +4,8 @@
 //! stretch of the stream with headers laid over it. The image holds the table as many times in a row as it takes for every
 //! stretch to lie in it somewhere in one piece; what was laid over one is taken back before the next.
 
+use std::ops::Range;
+
 use super::table::{LAP_BYTES, MARK_BYTES, StreamKey};
 
 const LAP: usize = LAP_BYTES as usize;
@@ -64,8 +66,7 @@ impl<const HEADER: usize> StreamImage<HEADER> {
         self.last = Stretch { start, position, len, stride };
         let stretch = &mut self.bytes[start..start + len];
         for mark in self.last.marks() {
-            let bytes = &key.mark(mark.lap)[mark.skipped..];
-            stretch[mark.from..mark.until].copy_from_slice(&bytes[..mark.until - mark.from]);
+            key.copy_to(position + mark.start as u64, &mut stretch[mark]);
         }
         stretch
     }
@@ -75,7 +76,7 @@ impl<const HEADER: usize> StreamImage<HEADER> {
         let Stretch { start, len, stride, .. } = self.last;
         let table = StreamKey::table_twice();
         for mark in self.last.marks() {
-            let (from, until) = (start + mark.from, start + mark.until);
+            let (from, until) = (start + mark.start, start + mark.end);
             self.bytes[from..until].copy_from_slice(&table[from % LAP..][..until - from]);
         }
         // All of each header, also where the last datagram is shorter: the table is behind it, too. Of a length that the
@@ -86,30 +87,15 @@ impl<const HEADER: usize> StreamImage<HEADER> {
     }
 }
 
-/// A part of a mark in a stretch.
-#[derive(Clone, Copy, Debug)]
-struct PartOfMark {
-    lap: u64,
-    /// Bytes of the mark that lie before the stretch.
-    skipped: usize,
-    /// Where it lies in the stretch.
-    from: usize,
-    until: usize,
-}
-
 impl Stretch {
-    fn marks(self) -> impl Iterator<Item = PartOfMark> {
+    /// Where in it marks lie, or parts of such.
+    fn marks(self) -> impl Iterator<Item = Range<usize>> {
         let end = self.position + self.len as u64;
         let first = (self.position + LAP_BYTES - MARK_BYTES) / LAP_BYTES;
-        (first..).map_while(move |lap| {
-            let begin = lap * LAP_BYTES;
-            let from = begin.max(self.position);
-            (from < end).then(|| PartOfMark {
-                lap,
-                skipped: (from - begin) as usize,
-                from: (from - self.position) as usize,
-                until: (end.min(begin + MARK_BYTES) - self.position) as usize,
-            })
+        (first..).map(|lap| lap * LAP_BYTES).map_while(move |begin| {
+            let (from, until) = (begin.max(self.position), end.min(begin + MARK_BYTES));
+            let here = |position: u64| (position - self.position) as usize;
+            (from < end).then(|| here(from)..here(until))
         })
     }
 }

@@ -155,7 +155,7 @@ impl StreamKey {
                 let mark = &self.mark(at / LAP_BYTES)[offset..];
                 gather.copy(&mark[..mark.len().min(left)])
             } else {
-                let run = self.run_to_send(at, offset);
+                let run = self.run(TABLE.nearest(at, self.index(offset)), offset);
                 gather.borrow(&run[..run.len().min(left)])
             };
             if taken == 0 {
@@ -200,19 +200,14 @@ impl StreamKey {
     #[inline]
     pub fn first_wrong_sampled(self, position: u64, bytes: &[u8]) -> Option<usize> {
         let end = position + bytes.len() as u64;
-        let mut lap = position - position % LAP_BYTES;
-        while lap < end {
+        let first = position - position % LAP_BYTES;
+        (first..end).step_by(LAP).find_map(|lap| {
             let (from, until) = (lap.max(position), (lap + SAMPLE_BYTES).min(end));
-            if from < until {
-                let index = (from - position) as usize;
-                let sample = &bytes[index..index + (until - from) as usize];
-                if let Some(wrong) = self.first_wrong(from, sample) {
-                    return Some(index + wrong);
-                }
-            }
-            lap += LAP_BYTES;
-        }
-        None
+            // None of the lap that it begins in, where that is further on than its sample.
+            let index = (from - position) as usize;
+            let sample = bytes.get(index..until.saturating_sub(position) as usize)?;
+            Some(index + self.first_wrong(from, sample)?)
+        })
     }
 
     /// The byte at `position`.
@@ -256,11 +251,7 @@ impl StreamKey {
         &mark[offset..]
     }
 
-    /// The lap from `offset` on, to its end, in the copy that is best copied from.
-    fn run_to_send(self, position: u64, offset: usize) -> &'static [u8] {
-        self.run(TABLE.nearest(position, self.index(offset)), offset)
-    }
-
+    /// The lap from `offset` on, to its end, in this copy of the table.
     fn run(self, copy: &'static [u8], offset: usize) -> &'static [u8] {
         &copy[self.index(offset)..][..LAP - offset]
     }
