@@ -11,7 +11,7 @@ use super::errors::BEFORE_COUNT;
 use super::farewell::{Farewell, Noted};
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
 use crate::flows::phase_of;
-use crate::load::{Extent, FlowReceived};
+use crate::load::{Extent, FlowReceived, Pattern};
 use crate::mode::Mode;
 use crate::pattern::SessionKey;
 
@@ -46,7 +46,7 @@ impl Turns {
     }
 
     /// How many bytes this end may send now, having sent and received so many.
-    fn may_send(&self, sent: u64, received: u64) -> u64 {
+    fn may_send(&self, (sent, received): (u64, u64)) -> u64 {
         let cycles_received = received / self.receive_bytes;
         let turns = if self.sends_first { cycles_received + 1 } else { cycles_received };
         let left = self.total.map_or(u64::MAX, |total| total.saturating_sub(sent + received));
@@ -71,7 +71,7 @@ impl GoodputFlow {
     pub fn new(plan: &GoodputPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
         let from_client = role == Role::Client;
         let total = plan.transfer_of(flow);
-        let turns = plan.takes_turns().then(|| Turns::of(plan, role, total));
+        let turns = (plan.pattern == Pattern::Pushpull).then(|| Turns::of(plan, role, total));
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
         let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
@@ -194,7 +194,7 @@ fn end_of(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Option<u64> {
         return Some(0);
     }
     let total = total?;
-    Some(if plan.takes_turns() {
+    Some(if plan.pattern == Pattern::Pushpull {
         Turns::of(plan, role, Some(total)).share(total)
     } else {
         plan.pattern.part(role, total)
@@ -220,10 +220,8 @@ impl Machine for GoodputFlow {
         if let Some(farewell) = self.farewell.as_ref().filter(|it| !it.is_before()) {
             return farewell.want();
         }
-        let most = match self.turns {
-            Some(turns) => turns.may_send(self.sender.position, self.receiver.position),
-            None => u64::MAX,
-        };
+        let moved = (self.sender.position, self.receiver.position);
+        let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(moved));
         let (send, wake) = self.sender.offer(shared, most, now);
         let wake = wake.filter(|_| !self.sender.is_done());
         if self.is_exchanged() && self.farewell.is_some() {

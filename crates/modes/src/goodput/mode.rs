@@ -5,6 +5,7 @@ use pathscope_core::quantity::{BitRate, Period};
 use pathscope_flow::Transport;
 
 use super::limits::{CONNECTIONS, SEGMENT};
+use super::shape::NUMBERS_MOST;
 use super::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Iterations, presentation};
 use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern};
@@ -39,8 +40,11 @@ impl Mode for GoodputPlan {
         limits::name("--engine", self.engine.as_deref())
     }
 
+    /// As many numbers as there are, where it is not stated how many connections the whole run has.
     fn flows(&self) -> Flows {
-        Flows { numbers: self.numbers(), ..Flows::of(Transport::Stream, self.connections) }
+        let most = u64::from(NUMBERS_MOST);
+        let numbers = self.connections_in_all().map_or(NUMBERS_MOST, |all| all.min(most) as u32);
+        Flows { numbers, ..Flows::of(Transport::Stream, self.connections) }
     }
 
     fn duration_ns(&self) -> Option<Period> {
@@ -83,7 +87,7 @@ impl Mode for GoodputPlan {
 
     /// Nothing where that is not the same throughout, as where the two ends take turns.
     fn offered(&self) -> Option<Offered> {
-        if self.takes_turns() {
+        if self.pattern == Pattern::Pushpull {
             return None;
         }
         let rate_bps = self.rate_bps.map(|rate| rate.0 as f64);
@@ -123,7 +127,8 @@ impl Mode for GoodputPlan {
     }
 
     fn even_rate(&self, role: Role, flow: FlowId) -> Option<BitRate> {
-        self.rate_of(flow)
-            .filter(|rate| self.sends_bytes(role) && self.is_even() && rate.0 <= PACED_MOST_BPS)
+        // Not where the beginning of each period is to be a burst.
+        let is_even = self.sends_bytes(role) && self.pace.period_ns.is_none();
+        self.rate_of(flow).filter(|rate| is_even && rate.0 <= PACED_MOST_BPS)
     }
 }
