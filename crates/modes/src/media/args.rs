@@ -48,7 +48,7 @@ pub struct MediaArgs {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_DATAGRAM)]
     pub datagram: Bytes,
     /// How the datagrams of a frame leave: back-to-back, or spread over its time
-    #[arg(long, value_name = "HOW", default_value = Pacing::BackToBack.name())]
+    #[arg(long, value_name = "HOW", default_value = "back-to-back")]
     pub pacing: String,
     /// Receive buffer of each stream
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RECEIVE_BUFFER)]

@@ -65,6 +65,11 @@ impl FrameCounts {
         self.missed.saturating_sub(self.late).saturating_sub(self.unsent)
     }
 
+    /// Of those that were sent: not played.
+    pub fn not_played(&self) -> u64 {
+        self.missed.saturating_sub(self.unsent).saturating_add(self.erroneous)
+    }
+
     /// Played: there in time.
     pub fn played(&self) -> u64 {
         self.completed.saturating_add(self.repeated)

@@ -95,10 +95,6 @@ impl Receiving {
         }
     }
 
-    fn flow(&self) -> FlowId {
-        FlowId(self.key.flow())
-    }
-
     /// Frames of which, or of a later one, something came.
     fn known_frames(&self, layout: &Layout) -> u64 {
         self.order.next_expected().div_ceil(u64::from(layout.datagrams))
@@ -158,7 +154,8 @@ impl Receiving {
         }
         // Something of a frame came damaged.
         let offset_bytes = (HEADER_BYTES + wrong.unwrap_or(filler.len())) as u64;
-        let damaged = DamagedDatagram { flow: self.flow(), frame, datagram: index, offset_bytes };
+        let flow = FlowId(self.key.flow());
+        let damaged = DamagedDatagram { flow, frame, datagram: index, offset_bytes };
         shared.tally.counts.damaged_datagrams += 1;
         shared.tally.counts.first_damaged.get_or_insert(damaged);
         let sight = self.seen.saw_spoilt(layout.sequence(frame, index));
@@ -295,7 +292,7 @@ impl Receiving {
         let begin = self.anchor.unwrap_or(self.started);
         let play_out = begin.plus_nanos(shared.layout.played_at_ns(frame));
         rows.push(FrameRow {
-            flow: self.flow(),
+            flow: FlowId(self.key.flow()),
             frame,
             outcome: slot.outcome.unwrap_or(Outcome::Cut),
             missing: datagrams - slot.came.min(datagrams),

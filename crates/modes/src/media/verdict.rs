@@ -36,12 +36,8 @@ pub fn verdict(
 
 /// Frames that were not played.
 fn bad(way: &MediaDirection) -> u64 {
-    not_played(way.frames.unwrap_or_default()).saturating_add(way.frames_unsent.unwrap_or(0))
-}
-
-/// Of the frames that were sent.
-fn not_played(frames: FrameCounts) -> u64 {
-    frames.missed.saturating_sub(frames.unsent).saturating_add(frames.erroneous)
+    let not_played = way.frames.unwrap_or_default().not_played();
+    not_played.saturating_add(way.frames_unsent.unwrap_or(0))
 }
 
 /// What a verdict rests on.
@@ -103,7 +99,7 @@ impl Facts {
         let not_spoilt = dropped - self.dropped_by(Limit::Damage);
         match self.lost_by() {
             _ if self.frames.judged() == 0 && self.unsent == 0 => Limit::Undetermined,
-            _ if self.not_played() == 0 && self.unsent == 0 => Limit::ConfiguredRate,
+            _ if self.frames.not_played() == 0 && self.unsent == 0 => Limit::ConfiguredRate,
             _ if self.is_unsent() || self.late_by_sender > on_the_way.max(dropped) => {
                 Limit::SenderLate
             }
@@ -116,14 +112,9 @@ impl Facts {
         }
     }
 
-    /// Of the frames that were sent.
-    fn not_played(&self) -> u64 {
-        not_played(self.frames)
-    }
-
     /// Whether more frames never left than left and were not played.
     fn is_unsent(&self) -> bool {
-        self.unsent > self.not_played()
+        self.unsent > self.frames.not_played()
     }
 
     /// Those that were late, and not since they had left late.
@@ -148,12 +139,12 @@ impl Facts {
 
     /// Whether those are more than others that were not played.
     fn is_of_receiver(&self) -> bool {
-        self.by_receiver() > self.not_played().saturating_sub(self.by_receiver())
+        self.by_receiver() > self.frames.not_played().saturating_sub(self.by_receiver())
     }
 
     fn text(&self, plan: &MediaPlan, limit: Limit) -> String {
         let judged = counted(self.frames.judged(), "frame");
-        let missed = format!("{} of {judged} not played", count(self.not_played()));
+        let missed = format!("{} of {judged} not played", count(self.frames.not_played()));
         let lost =
             |lost: u64| (counted(lost, "datagram"), ratio(lost as f64 / self.sent.max(1) as f64));
         let time = |known: Option<u64>| known.map_or_else(|| "n/a".to_owned(), duration_ns);
@@ -200,7 +191,7 @@ impl Facts {
     /// All that speaks against this limit: that it explains no clear majority of the frames that were not played, or that many
     /// of the lost datagrams were lost elsewhere.
     fn doubts(&self, limit: Limit) -> Vec<String> {
-        let all = self.not_played().saturating_add(self.unsent);
+        let all = self.frames.not_played().saturating_add(self.unsent);
         let explained = match limit {
             Limit::SenderLate => self.unsent.saturating_add(self.late_by_sender),
             Limit::ReceiverStopped => self.by_receiver(),
@@ -243,7 +234,7 @@ impl Facts {
         let datagrams = |name, number, became| verdicts::count_of(name, number, "datagram", became);
         let late = format!("late, {} of them by the sender", count(self.late_by_sender));
         let mut evidence = vec![
-            frames("frames_not_played", self.not_played(), "not played"),
+            frames("frames_not_played", self.frames.not_played(), "not played"),
             datagrams("datagrams_lost_in_network", self.in_network, "lost in the network"),
             datagrams("datagrams_lost_in_socket", self.in_socket, "lost in the receiver's socket"),
             frames("frames_late", self.frames.late, &late),
