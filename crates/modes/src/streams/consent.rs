@@ -15,7 +15,7 @@ use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{Batch, SendWant};
 
-use super::header::{HEADER_BYTES, Header, Identity, Reading};
+use super::header::{HEADER_BYTES, Header, Identity, Reading, differing_bits};
 use crate::draw::Draws;
 use crate::pattern::SessionKey;
 
@@ -178,9 +178,8 @@ impl Consent {
             self.heard = header.sequence.saturating_add(1);
             self.renew(now);
         }
-        let differing =
-            |magic| (u32::from_ne_bytes(MAGIC) ^ u32::from_ne_bytes(magic)).count_ones();
-        datagram.first_chunk::<4>().is_some_and(|&magic| differing(magic) <= MAGIC_BITS)
+        let magic = datagram.get(..MAGIC.len());
+        magic.is_some_and(|magic| differing_bits(&MAGIC, magic) <= MAGIC_BITS)
     }
 
     /// A datagram of the other end's own stream came.
