@@ -75,11 +75,10 @@ fn ended(flow: &DatagramFlow, system: &impl System) -> DatagramFlowFacts {
 }
 
 fn received(flow: &DatagramFlow) -> FlowReceived {
-    let facts = flow.facts();
     FlowReceived {
-        flow: facts.flow,
+        flow: flow.id(),
         bytes: flow.receiver.as_ref().map_or(0, |half| half.window.window.bytes),
-        is_brief: facts.received < u64::from(FEWEST_RECEIVES),
+        is_brief: flow.totals().received < u64::from(FEWEST_RECEIVES),
         // All flows are of one length: where it is too short for a rate, it is so for most.
         is_whole: false,
     }

@@ -115,10 +115,8 @@ pub struct FrameRow {
     /// When that came.
     pub received: Tick,
     /// Of those that were whole in time: how much longer the last datagram travelled than that of the first such
-    /// frame of the stream.
-    pub relative_ns: Option<i64>,
-    /// How much that differs from the frame of this kind before it.
-    pub change_ns: Option<u64>,
+    /// frame of the stream, and how much that differs from the frame of this kind before it.
+    pub flight_ns: Option<(i64, u64)>,
     /// How long before it was to be played it was whole; below zero: after. Absent where it never was.
     pub margin_ns: Option<i64>,
 }

@@ -30,8 +30,7 @@ pub(super) struct Slot {
     /// When it came.
     pub received: Tick,
     /// See [`FrameRow`](super::FrameRow).
-    pub relative_ns: Option<i64>,
-    pub change_ns: Option<u64>,
+    pub flight_ns: Option<(i64, u64)>,
 }
 
 /// The frames from the first that is not settled on.

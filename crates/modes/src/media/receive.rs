@@ -242,8 +242,7 @@ impl Receiving {
             let first = *self.first_transit.get_or_insert(transit);
             let last = self.last_transit.replace(transit);
             let change = last.map(|last| transit.wrapping_sub(last).unsigned_abs());
-            slot.relative_ns = Some(transit.wrapping_sub(first));
-            slot.change_ns = Some(change.unwrap_or(0));
+            slot.flight_ns = Some((transit.wrapping_sub(first), change.unwrap_or(0)));
             change.into_iter().for_each(|change| tally.frame_jitter.record(change));
         }
         if outcome != Outcome::Cut {
@@ -299,8 +298,7 @@ impl Receiving {
             repeats: slot.repeats,
             sent: slot.sent,
             received: slot.received,
-            relative_ns: slot.relative_ns,
-            change_ns: slot.change_ns,
+            flight_ns: slot.flight_ns,
             margin_ns: (slot.came == datagrams).then(|| difference(play_out, slot.received)),
         });
     }

@@ -24,7 +24,7 @@ pub fn verdict(
     let (name, way) = summary.directions().max_by_key(|(_, way)| bad(way))?;
     let receiver = if name == "up" { server } else { Some(client) };
     let receiver_still_ns = receiver.map_or(0, |end| end.still_ns());
-    let facts = Facts { receiver_still_ns, ..Facts::of(way)? };
+    let facts = Facts::of(way, receiver_still_ns)?;
     let limit = facts.limit();
     let verdict = Verdict::new(limit, facts.text(plan, limit), facts.evidence());
     let mut verdict = verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit));
@@ -60,7 +60,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(way: &MediaDirection) -> Option<Self> {
+    fn of(way: &MediaDirection, receiver_still_ns: u64) -> Option<Self> {
         let lag = way.send_lag.as_ref();
         let in_socket = way.lost_in_socket.unwrap_or(0);
         let unreadable = way.lost_unreadable.unwrap_or(0);
@@ -77,7 +77,7 @@ impl Facts {
             lag_p99_ns: lag::p99_ns(lag),
             lag_most_ns: lag.and_then(|lag| lag.max_ns),
             depth_ns: way.needed_depth_ns,
-            receiver_still_ns: 0,
+            receiver_still_ns,
         })
     }
 
@@ -95,6 +95,8 @@ impl Facts {
     fn limit(&self) -> Limit {
         let (late, dropped) = (self.frames.late, self.frames.dropped());
         let on_the_way = self.late_on_the_way();
+        let by_receiver = self.by_receiver();
+        let others = self.frames.not_played().saturating_sub(by_receiver);
         // A frame is dropped, and not erroneous, where a datagram does not say that it is one of it.
         let not_spoilt = dropped - self.dropped_by(Limit::Damage);
         match self.lost_by() {
@@ -103,8 +105,8 @@ impl Facts {
             _ if self.is_unsent() || self.late_by_sender > on_the_way.max(dropped) => {
                 Limit::SenderLate
             }
-            // What came meanwhile was late, or found no room.
-            _ if self.receiver_still_ns > 0 && self.is_of_receiver() => Limit::ReceiverStopped,
+            // What came meanwhile was late, or found no room: more than others that were not played.
+            _ if self.receiver_still_ns > 0 && by_receiver > others => Limit::ReceiverStopped,
             Limit::ReceiverSocket if dropped >= late => Limit::ReceiverSocket,
             _ if self.spoilt() > not_spoilt.max(late) => Limit::Damage,
             lost_by if dropped >= late => lost_by,
@@ -135,11 +137,6 @@ impl Facts {
     /// Frames that a receiver at rest makes late, or drops at its socket.
     fn by_receiver(&self) -> u64 {
         self.late_on_the_way().saturating_add(self.dropped_by(Limit::ReceiverSocket))
-    }
-
-    /// Whether those are more than others that were not played.
-    fn is_of_receiver(&self) -> bool {
-        self.by_receiver() > self.frames.not_played().saturating_sub(self.by_receiver())
     }
 
     fn text(&self, plan: &MediaPlan, limit: Limit) -> String {
