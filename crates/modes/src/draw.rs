@@ -2,7 +2,7 @@
 //! machine. Not for secrets.
 
 /// The step of `SplitMix64` (Steele, Lea, Flood 2014): odd, and far from any pattern of our counters.
-const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+pub(crate) const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// A sequence of draws. Eight bytes, so that each half of a flow has its own.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -34,7 +34,8 @@ impl Draws {
     }
 }
 
-const fn mix(value: u64) -> u64 {
+/// A word in which every bit depends on every bit of `value`.
+pub(crate) const fn mix(value: u64) -> u64 {
     let mut word = value.wrapping_add(STEP);
     word = (word ^ (word >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     word = (word ^ (word >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);

@@ -98,7 +98,7 @@ pub(crate) struct Tag {
 
 impl Tag {
     pub fn of(session: SessionKey, flow: FlowId) -> Self {
-        Self { token: session.token(), flow }
+        Self { token: session.token, flow }
     }
 
     /// Writes the header to the start of `datagram`, which must have room for it.

@@ -28,9 +28,7 @@ impl LossBursts {
         self.lost = self.lost.saturating_add(length);
         self.longest = self.longest.max(length);
         let class = (u64::BITS - (length - 1).leading_zeros()) as usize;
-        if self.lengths.len() <= class {
-            self.lengths.resize(class + 1, 0);
-        }
+        self.lengths.resize(self.lengths.len().max(class + 1), 0);
         self.lengths[class] += 1;
     }
 
@@ -41,9 +39,7 @@ impl LossBursts {
         self.longest = self.longest.max(other.longest);
         // A stranger may have written the other.
         let classes = other.lengths.len().min(CLASSES);
-        if self.lengths.len() < classes {
-            self.lengths.resize(classes, 0);
-        }
+        self.lengths.resize(self.lengths.len().max(classes), 0);
         for (sum, more) in self.lengths.iter_mut().zip(&other.lengths) {
             *sum = sum.saturating_add(*more);
         }

@@ -45,7 +45,20 @@ impl DatagramArgs {
 
     /// The plan that these words make with those of any load.
     pub fn into_plan(self, words: LoadArgs) -> Result<DatagramsPlan, PlanError> {
-        refuse_words_of_streams(&words)?;
+        // What means something for connections alone.
+        let strangers = [
+            ("--iterations", words.iterations.is_some()),
+            ("--connect-limit", words.connect_limit.is_some()),
+            ("--time-limit", words.time_limit.is_some()),
+            ("--buffer", words.buffer.is_some()),
+            ("--seed", words.seed.is_some()),
+            ("--shutdown", words.shutdown.is_some()),
+            ("--segments", words.segments.is_some()),
+            ("--rate-period", words.rate_period.is_some()),
+            ("--burst-count", words.burst_count.is_some()),
+            ("--congestion", words.congestion.is_some()),
+        ];
+        limits::exclude("--protocol udp", "it is for connections: leave it out", &strangers)?;
         let transfer = words.transfer()?;
         let is_range = transfer.is_some_and(|transfer| transfer.high.is_some());
         let advice = "give one length: flows are not replaced";
@@ -79,23 +92,6 @@ impl DatagramArgs {
 
 /// What carries a load: whether it is datagrams.
 const PROTOCOLS: [(&str, bool); 2] = [("tcp", false), ("udp", true)];
-
-/// What means something for connections alone.
-fn refuse_words_of_streams(words: &LoadArgs) -> Result<(), PlanError> {
-    let strangers = [
-        ("--iterations", words.iterations.is_some()),
-        ("--connect-limit", words.connect_limit.is_some()),
-        ("--time-limit", words.time_limit.is_some()),
-        ("--buffer", words.buffer.is_some()),
-        ("--seed", words.seed.is_some()),
-        ("--shutdown", words.shutdown.is_some()),
-        ("--segments", words.segments.is_some()),
-        ("--rate-period", words.rate_period.is_some()),
-        ("--burst-count", words.burst_count.is_some()),
-        ("--congestion", words.congestion.is_some()),
-    ];
-    limits::exclude("--protocol udp", "it is for connections: leave it out", &strangers)
-}
 
 #[cfg(test)]
 mod tests {

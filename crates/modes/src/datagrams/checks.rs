@@ -1,6 +1,5 @@
 //! What has to hold of a test of datagram goodput, and what to mind of its figures.
 
-use pathscope_core::id::Role;
 use pathscope_core::quantity::{count, counted, duration_ns, ratio, total, were};
 use pathscope_core::record::{Caveat, Check};
 
@@ -29,7 +28,7 @@ fn verified(plan: &DatagramsPlan, ends: &Ends<'_, DatagramsPlan>) -> Check {
     let first = first.map_or_else(String::new, DatagramCorruption::text);
     let wrong = (corrupt > 0)
         .then(|| format!("{} not what was sent; {first}", counted(corrupt, "datagram")));
-    let is_unknown = ends.server.is_none() && plan.sends(Role::Client);
+    let is_unknown = ends.server.is_none() && plan.is_up();
     let right = match total(ends.reports().map(|end| end.received)) {
         received if plan.verify == Verify::Sampled => format!(
             "of {} received, one byte in 16 was checked, and none was wrong",

@@ -6,7 +6,6 @@ use pathscope_flow::Machine;
 use super::receive::Receiver;
 use super::send::Sender;
 use super::{DatagramFlowFacts, DatagramsPlan};
-use crate::load::ReceiveWindow;
 use crate::pattern::SessionKey;
 use crate::streams::{Identity, StreamFlow};
 
@@ -32,8 +31,8 @@ impl DatagramFlow {
     pub fn new(plan: &DatagramsPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
         let names = |sender: Role| {
             let from_client = sender == Role::Client;
-            let identity = Identity::new(MAGIC, session.token(), flow.0, from_client);
-            plan.sends(sender).then(|| (session.stream(flow.0, from_client), identity))
+            let identity = Identity::new(MAGIC, session.token, flow.0, from_client);
+            plan.pattern.sends(sender).then(|| (session.stream(flow.0, from_client), identity))
         };
         let sender = names(role).map(Sender::new);
         let receiver = names(role.peer()).map(|names| Receiver::new(names, plan.window()));
@@ -52,10 +51,5 @@ impl DatagramFlow {
             received_bps: None,
             error: self.error(),
         }
-    }
-
-    /// What this flow received in the window that counts.
-    pub fn window(&self) -> ReceiveWindow {
-        self.receiver.as_ref().map(|half| half.window.window).unwrap_or_default()
     }
 }

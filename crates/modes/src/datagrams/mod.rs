@@ -32,6 +32,6 @@ pub use shared::DatagramShared;
 pub use summary::{
     DatagramDirection, DatagramFlowFacts, DatagramsInterval, DatagramsReport, DatagramsSummary,
 };
-pub use tally::{DatagramTally, DatagramWorker};
+pub use tally::DatagramTally;
 
 pub use crate::streams::HEADER_BYTES;

@@ -39,12 +39,9 @@ impl Mode for DatagramsPlan {
     }
 
     fn duration_ns(&self) -> Option<Period> {
-        match (self.extent, self.rate_bps) {
-            (Extent::DurationNs(duration), _) => Some(duration),
-            (Extent::TransferBytes(transfer), Some(rate)) => {
-                Some(Period(rate.nanos_for(transfer.0)))
-            }
-            (Extent::TransferBytes(_), None) => None,
+        match self.extent {
+            Extent::DurationNs(duration) => Some(duration),
+            Extent::TransferBytes(transfer) => Some(Period(self.rate_bps?.nanos_for(transfer.0))),
         }
     }
 
@@ -70,8 +67,8 @@ impl Mode for DatagramsPlan {
     }
 
     fn server_memory(&self) -> MemoryNeed {
-        let window = if self.sends(Role::Client) { self.window() } else { 0 };
-        let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.sends(Role::Server));
+        let window = if self.pattern.sends(Role::Client) { self.window() } else { 0 };
+        let image = StreamImage::<HEADER_BYTES>::memory_bytes(self.pattern.sends(Role::Server));
         // What is told of each is kept until all are over.
         let told = size_of::<DatagramFlowFacts>() + size_of::<FlowReceived>();
         let flow = DatagramFlow::BYTES + Order::BYTES + told;
@@ -109,10 +106,10 @@ impl Mode for DatagramsPlan {
 
     fn datagram_sockets(&self, role: Role) -> Option<DatagramSockets> {
         Some(DatagramSockets {
-            keep_whole: self.sends(role),
+            keep_whole: self.pattern.sends(role),
             // Whoever sends: most paths take as much there as back. Where one does not, its sender's flow fails.
             longest_bytes: (role == Role::Client).then_some(self.datagram_bytes.0),
-            room_bytes: self.sends(role.peer()).then(|| self.receive_buffer().0),
+            room_bytes: self.pattern.sends(role.peer()).then(|| self.receive_buffer().0),
         })
     }
 

@@ -1,7 +1,6 @@
 //! A test of datagram goodput as it runs: stated by the client, sent to the server, stored in the result.
 
 use pathscope_core::Wait;
-use pathscope_core::id::Role;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 use pathscope_flow::datagrams_in_one;
 use schemars::JsonSchema;
@@ -90,11 +89,6 @@ impl DatagramsPlan {
     /// Whether the server sends.
     pub fn is_down(&self) -> bool {
         self.pattern != Pattern::Push
-    }
-
-    /// Whether this end sends.
-    pub fn sends(&self, role: Role) -> bool {
-        self.pattern.sends(role)
     }
 
     /// Datagrams that one buffer of a receiving socket may hold, where the largest that came held so many bytes. What

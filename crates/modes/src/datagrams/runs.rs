@@ -5,8 +5,8 @@ use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::Machine;
 
 use super::{
-    DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally, DatagramWorker,
-    DatagramsInterval, DatagramsPlan,
+    DatagramFlow, DatagramFlowFacts, DatagramShared, DatagramTally, DatagramsInterval,
+    DatagramsPlan, DatagramsReport,
 };
 use crate::flows::{Begin, Flow, Left, Runs, Samples, System};
 use crate::load::{FEWEST_RECEIVES, FlowReceived};
@@ -17,7 +17,8 @@ impl Runs for DatagramsPlan {
     type Client = DatagramFlow;
     type Server = DatagramFlow;
     type Tally = DatagramTally;
-    type WorkerReport = DatagramWorker;
+    /// Of what is not counted, but known of flows alone; and what each received in the window of all.
+    type WorkerReport = (DatagramsReport, Vec<FlowReceived>);
     type Accumulator = DatagramTally;
     type Rows = NoRows;
 
@@ -37,17 +38,20 @@ impl Flow<DatagramsPlan> for DatagramFlow {
     }
 
     fn begin(plan: &DatagramsPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        let flow = Self::new(plan, begin.role, begin.key, flow);
-        if begin.consents { flow.with_consent() } else { flow }
+        Self::new(plan, begin.role, begin.key, flow).with_consent(begin.consents)
     }
 
-    fn worker_report<S: System>(_: &DatagramsPlan, left: &Left<'_, Self, S>) -> DatagramWorker {
-        DatagramWorker {
+    fn worker_report<S: System>(
+        _: &DatagramsPlan,
+        left: &Left<'_, Self, S>,
+    ) -> (DatagramsReport, Vec<FlowReceived>) {
+        let report = DatagramsReport {
             window: left.shared.window.window,
             corruptions: left.shared.corruptions.clone(),
             flows: left.flows.iter().map(|(flow, system)| ended(flow, system)).collect(),
-            received: left.flows.iter().map(|(flow, _)| received(flow)).collect(),
-        }
+            ..DatagramsReport::default()
+        };
+        (report, left.flows.iter().map(|(flow, _)| received(flow)).collect())
     }
 }
 
@@ -71,11 +75,10 @@ fn ended(flow: &DatagramFlow, system: &impl System) -> DatagramFlowFacts {
 }
 
 fn received(flow: &DatagramFlow) -> FlowReceived {
-    let facts = flow.facts();
     FlowReceived {
-        flow: facts.flow,
-        bytes: flow.window().bytes,
-        is_brief: facts.received < u64::from(FEWEST_RECEIVES),
+        flow: flow.id(),
+        bytes: flow.receiver.as_ref().map_or(0, |half| half.window.window.bytes),
+        is_brief: flow.totals().received < u64::from(FEWEST_RECEIVES),
         // All flows are of one length: where it is too short for a rate, it is so for most.
         is_whole: false,
     }

@@ -35,7 +35,7 @@ impl DatagramShared {
     pub fn new(plan: &DatagramsPlan, role: Role) -> Self {
         Self {
             schedule: Schedule::of(plan, role),
-            image: StreamImage::for_end(plan.sends(role)),
+            image: StreamImage::for_end(plan.pattern.sends(role)),
             verify: plan.verify,
             lasts_ns: match plan.extent {
                 Extent::DurationNs(duration) => Some(duration.0),

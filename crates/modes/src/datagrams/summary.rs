@@ -1,6 +1,6 @@
 //! What a test of datagram goodput came to, at one end and over both.
 
-use pathscope_core::id::{FlowId, Role};
+use pathscope_core::id::FlowId;
 use pathscope_core::record::FlowError;
 use pathscope_core::stats::LatencyFigures;
 use schemars::JsonSchema;
@@ -220,12 +220,10 @@ impl DatagramsSummary {
         client: &DatagramsReport,
         server: Option<&DatagramsReport>,
     ) -> Self {
-        let up = plan.sends(Role::Client);
-        let down = plan.sends(Role::Server);
         let failed = client.failed.max(server.map_or(0, |server| server.failed));
         Self {
-            up: up.then(|| DatagramDirection::of(plan, Some(client), server)),
-            down: down.then(|| DatagramDirection::of(plan, server, Some(client))),
+            up: plan.is_up().then(|| DatagramDirection::of(plan, Some(client), server)),
+            down: plan.is_down().then(|| DatagramDirection::of(plan, server, Some(client))),
             completed: u64::from(plan.connections).saturating_sub(failed).min(client.completed),
             failed,
         }

@@ -4,20 +4,10 @@ use pathscope_core::quantity::total;
 use pathscope_core::record::FlowError;
 use pathscope_core::stats::{LatencyFigures, LatencyHistogram};
 
-use super::{DatagramCorruption, DatagramFlowFacts, DatagramsPlan, DatagramsReport};
+use super::{DatagramsPlan, DatagramsReport};
 use crate::arrivals::VariationTally;
 use crate::flows::{Accumulate, AtEnd};
-use crate::load::{FLOWS_TOLD, FlowRates, FlowReceived, ReceiveWindow};
-
-/// What the flows of a worker came to.
-#[derive(Debug)]
-pub struct DatagramWorker {
-    pub(super) window: ReceiveWindow,
-    pub(super) corruptions: Vec<DatagramCorruption>,
-    pub(super) flows: Vec<DatagramFlowFacts>,
-    /// What each received in the window of all.
-    pub(super) received: Vec<FlowReceived>,
-}
+use crate::load::{FLOWS_TOLD, FlowReceived, RateSums};
 
 /// Counts since the last report, which takes them whole and leaves fresh ones; and those of an end, added up.
 #[derive(Debug, Default)]
@@ -52,11 +42,11 @@ impl Accumulate<DatagramsPlan> for DatagramTally {
         self.variation.merge(&later.variation);
     }
 
-    fn add(&mut self, worker: DatagramWorker) {
+    fn add(&mut self, (worker, received): (DatagramsReport, Vec<FlowReceived>)) {
         self.counts.window.merge(&worker.window);
         self.counts.corruptions.extend(worker.corruptions);
         self.counts.flows.extend(worker.flows);
-        self.received.extend(worker.received);
+        self.received.extend(received);
     }
 
     fn lose(&mut self, flows: u64, _: &FlowError) {
@@ -81,7 +71,7 @@ impl Accumulate<DatagramsPlan> for DatagramTally {
         report.completed = (flows.len() - failed) as u64;
         report.failed += failed as u64;
         if report.received > 0 {
-            let FlowRates { rates, sums } = FlowRates::over(report.window.length_ns(), &received);
+            let (rates, sums) = RateSums::over(report.window.length_ns(), &received);
             flows.iter_mut().for_each(|flow| flow.received_bps = rates.get(&flow.flow).copied());
             report.rates = sums;
         }

@@ -104,7 +104,7 @@ fn what_is_sent_arrives_in_either_direction_and_in_both() {
         for (role, sender, receiver) in
             [(Role::Client, &client, &server), (Role::Server, &server, &client)]
         {
-            let sent = if plan.sends(role) { 1_000 } else { 0 };
+            let sent = if plan.pattern.sends(role) { 1_000 } else { 0 };
             assert_eq!(
                 (sender.sent, receiver.received, receiver.lost),
                 (sent, sent, 0),
@@ -437,7 +437,7 @@ fn long_with_consent(pattern: Pattern) -> Sim<DatagramFlow, DatagramFlow> {
     let session = SessionKey::from(Token([3; 16]));
     let shared = |role| DatagramShared::new(&plan, role);
     let mut sim = Sim::new(link(), shared(Role::Client), shared(Role::Server));
-    let flow = |role| DatagramFlow::new(&plan, role, session, FLOW).with_consent();
+    let flow = |role| DatagramFlow::new(&plan, role, session, FLOW).with_consent(true);
     sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
     sim.tell_totals(ONE_WAY_NS);
     sim
@@ -458,7 +458,7 @@ fn all_came(sim: &mut Sim<DatagramFlow, DatagramFlow>, pattern: Pattern) {
     for (role, sender, receiver) in
         [(Role::Client, &client, &server), (Role::Server, &server, &client)]
     {
-        let sent = if plan.sends(role) { 20_000 } else { 0 };
+        let sent = if plan.pattern.sends(role) { 20_000 } else { 0 };
         assert_eq!((sender.sent, receiver.received), (sent, sent), "{pattern:?} {outcome}");
         assert_eq!((receiver.lost, receiver.corrupt, receiver.foreign), (0, 0, 0), "{pattern:?}");
         assert_eq!(sender.unreachable, 0, "{pattern:?}");
@@ -578,7 +578,7 @@ fn a_sender_that_goes_on_and_never_says_how_many_it_sent_is_not_awaited_for_ever
     let session = SessionKey::from(Token([3; 16]));
     let shared = |role| DatagramShared::new(&plan, role);
     let mut sim = Sim::new(link(), shared(Role::Client), shared(Role::Server));
-    let flow = |plan, role| DatagramFlow::new(plan, role, session, FLOW).with_consent();
+    let flow = |plan, role| DatagramFlow::new(plan, role, session, FLOW).with_consent(true);
     // A client that takes ten minutes for what was to last a second.
     let endless =
         DatagramsPlan { extent: Extent::DurationNs(Period::from_secs(600)), ..plan.clone() };

@@ -163,19 +163,16 @@ impl Facts {
             let doubts = if is_sure { Vec::new() } else { vec![doubt.to_owned()] };
             Ruling { limit, text, deciding: [by, "receiver_socket_drops"], doubts }
         };
-        let drops = match self.socket_drops {
-            None => {
-                let text = format!(
-                    "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
-                );
-                return ruling(Limit::Network, text, "lost_ratio", false);
-            }
-            Some(0) => {
-                let text = format!("the path: {lost}, and the receiver's socket dropped none");
-                return ruling(Limit::Network, text, "lost_ratio", true);
-            }
-            Some(drops) => drops,
+        let Some(drops) = self.socket_drops else {
+            let text = format!(
+                "the path or the receiver: {lost}, and what the receiver's socket dropped is not known"
+            );
+            return ruling(Limit::Network, text, "lost_ratio", false);
         };
+        if drops == 0 {
+            let text = format!("the path: {lost}, and the receiver's socket dropped none");
+            return ruling(Limit::Network, text, "lost_ratio", true);
+        }
         let (many, each) = match self.per_buffer {
             0..=1 => ("", String::new()),
             most => ("at least ", format!(" of up to {} datagrams each", count(most))),

@@ -5,7 +5,7 @@
 //! fast as they can be taken, and would make a rate that no line carried. So the first receive opens the window and is
 //! not in it, nor is what is taken from the sockets that were ready with it until each was found empty.
 
-use crate::load::ReceiveWindow;
+use crate::load::{ReceiveWindow, Stage};
 
 /// Receives of so long after the first are of sockets that may have been ready with it.
 const TURN_NS: u64 = 1_000_000;
@@ -45,17 +45,6 @@ pub(super) struct FlowWindow {
     /// What was received in it.
     pub window: ReceiveWindow,
     stage: Stage,
-}
-
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Stage {
-    /// Nothing has come.
-    #[default]
-    Shut,
-    /// What comes may have waited.
-    Opening,
-    /// What comes counts.
-    Open,
 }
 
 impl FlowWindow {

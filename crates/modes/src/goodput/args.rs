@@ -5,6 +5,7 @@ use pathscope_core::quantity::Bytes;
 use super::{Burst, DEFAULT_CONNECT_LIMIT, GoodputPlan, Iterations, Pace, Shape, Shutdown};
 use crate::limits::{self, PlanError};
 use crate::load::{LoadArgs, Pattern};
+use crate::mode::Mode as _;
 use crate::span::Span;
 
 /// What a connection transfers that is to end by itself, where that is not stated.
@@ -74,7 +75,7 @@ impl GoodputPlan {
             client_cpus: words.client_cpus,
             server_cpus: words.server_cpus,
         };
-        plan.check()?;
+        plan.validate()?;
         Ok(plan)
     }
 }

@@ -4,7 +4,7 @@
 //! took yet, and bytes that the kernel keeps until what was lost before them has come again. So the window opens at a time
 //! at which the kernel is asked what it holds, and so many bytes are left out of what is received from then on.
 
-use crate::load::ReceiveWindow;
+use crate::load::{ReceiveWindow, Stage};
 
 /// One flow's part of the window. Of the fewest bytes that hold it: a flow stays small.
 #[derive(Debug, Default)]
@@ -21,18 +21,6 @@ pub(super) struct CountedWindow {
     stage: Stage,
     /// Whether the window of all flows opened with this one's.
     opened_for_all: bool,
-}
-
-/// How far it is.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-enum Stage {
-    /// What is received is not in it.
-    #[default]
-    Shut,
-    /// The same; it opens as soon as it is known what has come.
-    Opening,
-    /// What is received is in it.
-    Open,
 }
 
 impl CountedWindow {

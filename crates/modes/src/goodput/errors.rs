@@ -15,15 +15,18 @@ fn protocol(text: String) -> FlowError {
     FlowError { kind: FlowErrorKind::Protocol, text, errno: None }
 }
 
-/// The connection broke. The system's name of the error is added by whoever can ask the system.
-pub(super) fn reset(errno: i32, doing: &str, progress: &str) -> FlowError {
-    let text = format!("the connection broke (error {errno}) while {doing}, after {progress}");
+/// Of what ends a connection when all has been sent, and the server has not said yet how much was right: when that was.
+pub(super) const BEFORE_COUNT: &str = "before both ends had agreed on their counts";
+
+/// The connection broke at this point. The system's name of the error is added by whoever can ask the system.
+pub(super) fn reset(errno: i32, when: &str) -> FlowError {
+    let text = format!("the connection broke (error {errno}) {when}");
     FlowError { errno: Some(errno.to_string()), ..network(text) }
 }
 
 /// The other end says that it failed there, and this end has not found why.
-pub(super) fn failed_there(doing: &str, progress: &str) -> FlowError {
-    network(format!("the connection failed at the other end while {doing}, after {progress}"))
+pub(super) fn failed_there(when: &str) -> FlowError {
+    network(format!("the connection failed at the other end {when}"))
 }
 
 /// The other end has sent more than came, and nothing more comes.
@@ -56,9 +59,9 @@ pub(super) fn unfinished(sent: Progress, received: Progress) -> FlowError {
 /// Bytes of one direction, and where it ends, where that is known.
 pub(super) type Progress = (u64, Option<u64>);
 
-/// The other end closed before it had sent everything.
-pub(super) fn closed_early(progress: &str) -> FlowError {
-    network(format!("the other end closed the connection after {progress}"))
+/// The other end closed before it was to.
+pub(super) fn closed_early(when: &str) -> FlowError {
+    network(format!("the other end closed the connection {when}"))
 }
 
 /// The other end says it sent less than arrived, or more than was agreed.
@@ -90,23 +93,6 @@ pub(super) fn damage(corruption: &Corruption) -> String {
         counted(corruption.length_bytes, "byte"),
         corruption.nature
     )
-}
-
-/// The connection broke when all had been sent, and before the server had said how much was right.
-pub(super) fn reset_before_count(errno: i32) -> FlowError {
-    let text =
-        format!("the connection broke (error {errno}) before both ends had agreed on their counts");
-    FlowError { errno: Some(errno.to_string()), ..network(text) }
-}
-
-/// The other end closed when all had been sent, and before the server had said how much was right.
-pub(super) fn closed_before_count() -> FlowError {
-    network("the other end closed the connection before both ends had agreed on their counts")
-}
-
-/// The other end says that it failed there when all had been sent.
-pub(super) fn failed_before_count() -> FlowError {
-    network("the connection failed at the other end before both had agreed on their counts")
 }
 
 /// The server verified another number of bytes than were sent.

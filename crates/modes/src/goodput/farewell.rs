@@ -21,7 +21,7 @@ const MAGIC: [u8; 8] = *b"\xf5pe\0\0\0\0\0";
 /// The end of one connection, at one end of it.
 #[derive(Debug)]
 pub(super) struct Farewell {
-    role: Role,
+    pub role: Role,
     /// How the client closes.
     close: Close,
     /// What the server says; at the client as much as came of it.
@@ -95,11 +95,6 @@ impl Farewell {
             (Stage::Over, Role::Client) => Want { close: Some(self.close), ..Want::NOTHING },
             (Stage::Over | Stage::Before, _) => Want::NOTHING,
         }
-    }
-
-    /// Whether this is the server's end.
-    pub fn is_server(&self) -> bool {
-        self.role == Role::Server
     }
 
     /// Whether the note is this end's to send.

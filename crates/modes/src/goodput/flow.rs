@@ -7,25 +7,13 @@ use pathscope_flow::{
     ClockNeed, Close, Consumed, Event, Gather, Machine, Phase, RecvMeta, Split, Totals, Want,
 };
 
+use super::errors::BEFORE_COUNT;
 use super::farewell::{Farewell, Noted};
 use super::{GoodputInterval, GoodputPlan, GoodputShared, Receiver, Sender, errors};
 use crate::flows::phase_of;
-use crate::load::{Extent, FlowReceived};
-use crate::memory::MemoryNeed;
+use crate::load::{Extent, FlowReceived, Pattern};
 use crate::mode::Mode;
 use crate::pattern::SessionKey;
-
-impl GoodputPlan {
-    /// What a server remembers of such flows, whose bytes are compared with a table that all have in common.
-    pub(super) fn flow_memory() -> MemoryNeed {
-        /// Corruptions that are told one by one, and what both halves are as two.
-        const BESIDES: usize = 8 << 10;
-        MemoryNeed {
-            flow_bytes: 2 * size_of::<GoodputFlow>() as u64,
-            worker_bytes: (2 * size_of::<GoodputShared>() + BESIDES) as u64,
-        }
-    }
-}
 
 /// One end of one connection of a goodput test.
 #[derive(Debug)]
@@ -58,7 +46,7 @@ impl Turns {
     }
 
     /// How many bytes this end may send now, having sent and received so many.
-    fn may_send(&self, sent: u64, received: u64) -> u64 {
+    fn may_send(&self, (sent, received): (u64, u64)) -> u64 {
         let cycles_received = received / self.receive_bytes;
         let turns = if self.sends_first { cycles_received + 1 } else { cycles_received };
         let left = self.total.map_or(u64::MAX, |total| total.saturating_sub(sent + received));
@@ -83,7 +71,7 @@ impl GoodputFlow {
     pub fn new(plan: &GoodputPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
         let from_client = role == Role::Client;
         let total = plan.transfer_of(flow);
-        let turns = plan.takes_turns().then(|| Turns::of(plan, role, total));
+        let turns = (plan.pattern == Pattern::Pushpull).then(|| Turns::of(plan, role, total));
         let draws = |from_client| plan.buffer_draws(flow, from_client, role);
         let farewell = plan.replaces().then(|| Farewell::new(role, plan.ends_rudely(flow)));
         Self {
@@ -144,8 +132,8 @@ impl GoodputFlow {
     /// In `pushpull`, an end that has all that the other will ever send, and less than was agreed or
     /// nothing being agreed, has had its last turn.
     fn end_turns(&mut self) {
-        let is_open = self.turns.is_some_and(|turns| turns.total.is_none());
-        if self.receiver.is_done() && (is_open || self.turns.is_some() && self.receiver.is_cut) {
+        let is_less = |turns: Turns| turns.total.is_none() || self.receiver.is_cut;
+        if self.receiver.is_done() && self.turns.is_some_and(is_less) {
             self.sender.end_here();
         }
     }
@@ -158,8 +146,8 @@ impl GoodputFlow {
     /// note follows.
     fn take_leave(&mut self) {
         if let (true, Some(farewell)) = (self.is_exchanged(), &mut self.farewell) {
-            let is_cut =
-                if farewell.is_server() { self.sender.is_cut } else { self.receiver.is_cut };
+            let is_server = farewell.role == Role::Server;
+            let is_cut = if is_server { self.sender.is_cut } else { self.receiver.is_cut };
             farewell.begin(self.receiver.position, is_cut);
         }
     }
@@ -179,9 +167,9 @@ impl GoodputFlow {
             return;
         }
         self.receiver.fail(match event {
-            Event::Reset { errno, .. } => errors::reset_before_count(errno),
-            Event::PeerFailed => errors::failed_before_count(),
-            _ => errors::closed_before_count(),
+            Event::Reset { errno, .. } => errors::reset(errno, BEFORE_COUNT),
+            Event::PeerFailed => errors::failed_there("before both had agreed on their counts"),
+            _ => errors::closed_early(BEFORE_COUNT),
         });
     }
 
@@ -206,7 +194,7 @@ fn end_of(plan: &GoodputPlan, role: Role, total: Option<u64>) -> Option<u64> {
         return Some(0);
     }
     let total = total?;
-    Some(if plan.takes_turns() {
+    Some(if plan.pattern == Pattern::Pushpull {
         Turns::of(plan, role, Some(total)).share(total)
     } else {
         plan.pattern.part(role, total)
@@ -232,10 +220,8 @@ impl Machine for GoodputFlow {
         if let Some(farewell) = self.farewell.as_ref().filter(|it| !it.is_before()) {
             return farewell.want();
         }
-        let most = match self.turns {
-            Some(turns) => turns.may_send(self.sender.position, self.receiver.position),
-            None => u64::MAX,
-        };
+        let moved = (self.sender.position, self.receiver.position);
+        let most = self.turns.map_or(u64::MAX, |turns| turns.may_send(moved));
         let (send, wake) = self.sender.offer(shared, most, now);
         let wake = wake.filter(|_| !self.sender.is_done());
         if self.is_exchanged() && self.farewell.is_some() {

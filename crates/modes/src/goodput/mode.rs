@@ -4,8 +4,10 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::quantity::{BitRate, Period, bytes, count, duration_ns};
 use pathscope_flow::Transport;
 
-use super::{BufferRange, GoodputPlan, Iterations};
-use crate::limits::PlanError;
+use super::limits::{CONNECTIONS, SEGMENT};
+use super::shape::NUMBERS_MOST;
+use super::{BufferRange, GoodputFlow, GoodputPlan, GoodputShared, Iterations};
+use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern};
 use crate::memory::MemoryNeed;
 use crate::mode::{Asks, Flows, Mode, Receives, ToldAs};
@@ -23,11 +25,26 @@ const TAKEN_AT_ONCE: usize = 256 << 10;
 
 impl Mode for GoodputPlan {
     fn validate(&self) -> Result<(), PlanError> {
-        self.check()
+        limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
+        self.extent.check(self.warm_up_ns)?;
+        limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
+        limits::in_range("--segments", self.push_bytes, &SEGMENT)?;
+        limits::in_range("--segments", self.pull_bytes, &SEGMENT)?;
+        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
+        self.shape.check(self.connections, self.extent, self.buffer_bytes)?;
+        self.sockets.validate(self.connections)?;
+        self.pace.check(self.rate_bps)?;
+        limits::cpus("--cpu", &self.client_cpus)?;
+        limits::cpus("--server-cpu", &self.server_cpus)?;
+        limits::name("--congestion", self.congestion_control.as_deref())?;
+        limits::name("--engine", self.engine.as_deref())
     }
 
+    /// As many numbers as there are, where it is not stated how many connections the whole run has.
     fn flows(&self) -> Flows {
-        Flows { numbers: self.numbers(), ..Flows::of(Transport::Stream, self.connections) }
+        let most = u64::from(NUMBERS_MOST);
+        let numbers = self.connections_in_all().map_or(NUMBERS_MOST, |all| all.min(most) as u32);
+        Flows { numbers, ..Flows::of(Transport::Stream, self.connections) }
     }
 
     fn duration_ns(&self) -> Option<Period> {
@@ -68,8 +85,14 @@ impl Mode for GoodputPlan {
         )
     }
 
+    /// Bytes that come are compared with a table that all flows have in common.
     fn server_memory(&self) -> MemoryNeed {
-        Self::flow_memory()
+        /// Corruptions that are told one by one, and what both halves are as two.
+        const BESIDES: usize = 8 << 10;
+        MemoryNeed {
+            flow_bytes: 2 * size_of::<GoodputFlow>() as u64,
+            worker_bytes: (2 * size_of::<GoodputShared>() + BESIDES) as u64,
+        }
     }
 
     fn placement(&self, cpus: usize) -> Placement {
@@ -91,7 +114,7 @@ impl Mode for GoodputPlan {
 
     /// Nothing where that is not the same throughout, as where the two ends take turns.
     fn offered(&self) -> Option<Offered> {
-        if self.takes_turns() {
+        if self.pattern == Pattern::Pushpull {
             return None;
         }
         let rate_bps = self.rate_bps.map(|rate| rate.0 as f64);
@@ -131,7 +154,8 @@ impl Mode for GoodputPlan {
     }
 
     fn even_rate(&self, role: Role, flow: FlowId) -> Option<BitRate> {
-        self.rate_of(flow)
-            .filter(|rate| self.sends_bytes(role) && self.is_even() && rate.0 <= PACED_MOST_BPS)
+        // Not where the beginning of each period is to be a burst.
+        let is_even = self.sends_bytes(role) && self.pace.period_ns.is_none();
+        self.rate_of(flow).filter(|rate| is_even && rate.0 <= PACED_MOST_BPS)
     }
 }

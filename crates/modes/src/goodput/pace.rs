@@ -54,39 +54,26 @@ impl Pace {
     }
 }
 
-/// What a sender may send at a moment.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) enum Leave {
-    /// So many bytes at most.
-    Bytes(u64),
-    /// Nothing before then.
-    Not(Tick),
-}
-
-/// What a rate lets a sender send that has sent `position` bytes since `started`, and whose next send would
-/// be of `room` bytes.
+/// How many bytes a rate lets a sender send that has sent `position` bytes since `started`, and whose next send would
+/// be of `room` bytes; or until when it may send nothing.
 pub(super) fn by_rate(
     (rate, period): (BitRate, Option<Period>),
     (position, room): (u64, u64),
     (started, now): (Tick, Tick),
-) -> Leave {
+) -> Result<u64, Tick> {
     let elapsed_ns = now.nanos_since(started);
     if let Some(Period(period_ns)) = period {
         let ended_ns = (elapsed_ns / period_ns).saturating_add(1).saturating_mul(period_ns);
         let allowed = rate.bytes_in(ended_ns).saturating_sub(position);
-        return if allowed > 0 {
-            Leave::Bytes(room.min(allowed))
-        } else {
-            Leave::Not(started.plus_nanos(ended_ns))
-        };
+        return if allowed > 0 { Ok(room.min(allowed)) } else { Err(started.plus_nanos(ended_ns)) };
     }
     // A quantum of about a millisecond keeps the number of wake-ups bounded at any rate.
     let quantum = room.min(rate.bytes_in(1_000_000).max(1_024));
     let allowed = rate.bytes_in(elapsed_ns).saturating_sub(position);
     if allowed >= quantum {
-        Leave::Bytes(room.min(allowed))
+        Ok(room.min(allowed))
     } else {
-        Leave::Not(started.plus_nanos(rate.nanos_for(position + quantum)))
+        Err(started.plus_nanos(rate.nanos_for(position + quantum)))
     }
 }
 
@@ -124,11 +111,11 @@ mod tests {
     fn a_period_lets_go_at_its_begin_what_the_rate_allows_in_it() {
         let rate = (BitRate(8_000_000), Some(Period::from_millis(100)));
         let at = |ms: u64| (Tick::ZERO, Tick::from_nanos(ms * 1_000_000));
-        assert_eq!(by_rate(rate, (0, 30_000), at(0)), Leave::Bytes(30_000));
-        assert_eq!(by_rate(rate, (90_000, 30_000), at(1)), Leave::Bytes(10_000));
+        assert_eq!(by_rate(rate, (0, 30_000), at(0)), Ok(30_000));
+        assert_eq!(by_rate(rate, (90_000, 30_000), at(1)), Ok(10_000));
         let next = Tick::from_nanos(100_000_000);
-        assert_eq!(by_rate(rate, (100_000, 30_000), at(99)), Leave::Not(next));
-        assert_eq!(by_rate(rate, (100_000, 30_000), at(100)), Leave::Bytes(30_000));
+        assert_eq!(by_rate(rate, (100_000, 30_000), at(99)), Err(next));
+        assert_eq!(by_rate(rate, (100_000, 30_000), at(100)), Ok(30_000));
     }
 
     #[test]

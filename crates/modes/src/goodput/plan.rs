@@ -6,11 +6,8 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::limits::{CONNECTIONS, SEGMENT};
-use super::shape::NUMBERS_MOST;
 use super::{Iterations, Pace, Shape, Shutdown};
 use crate::draw::Draws;
-use crate::limits::{self, PlanError};
 use crate::load::{Extent, Pattern, Verify};
 use crate::sockets::SocketPlan;
 
@@ -74,23 +71,6 @@ pub struct BufferRange {
 }
 
 impl GoodputPlan {
-    /// Whether this can be run: everything in its range, nothing contradictory.
-    pub(super) fn check(&self) -> Result<(), PlanError> {
-        limits::in_range("--connections", u64::from(self.connections), &CONNECTIONS)?;
-        self.extent.check(self.warm_up_ns)?;
-        limits::in_range("--buffer", self.buffer_bytes, &limits::BUFFER)?;
-        limits::in_range("--segments", self.push_bytes, &SEGMENT)?;
-        limits::in_range("--segments", self.pull_bytes, &SEGMENT)?;
-        limits::in_range("--rate", self.rate_bps, &limits::RATE)?;
-        self.shape.check(self.connections, self.extent, self.buffer_bytes)?;
-        self.sockets.validate(self.connections)?;
-        self.pace.check(self.rate_bps)?;
-        limits::cpus("--cpu", &self.client_cpus)?;
-        limits::cpus("--server-cpu", &self.server_cpus)?;
-        limits::name("--congestion", self.congestion_control.as_deref())?;
-        limits::name("--engine", self.engine.as_deref())
-    }
-
     /// Whether the client sends.
     pub fn is_up(&self) -> bool {
         self.pattern != Pattern::Pull
@@ -101,21 +81,9 @@ impl GoodputPlan {
         self.pattern != Pattern::Push
     }
 
-    /// Whether each end sends a segment in its turn.
-    pub(super) fn takes_turns(&self) -> bool {
-        self.pattern == Pattern::Pushpull
-    }
-
     /// Whether a connection that has ended is replaced.
     pub fn replaces(&self) -> bool {
         self.shape.iterations != Iterations::Times(1)
-    }
-
-    /// Connections of the whole run, by their numbers from 0; as many as there are numbers where that is
-    /// not stated.
-    pub fn numbers(&self) -> u32 {
-        let most = u64::from(NUMBERS_MOST);
-        self.connections_in_all().map_or(NUMBERS_MOST, |all| all.min(most) as u32)
     }
 
     /// How often each connection is made, where that is stated.
@@ -138,12 +106,6 @@ impl GoodputPlan {
         let low = self.rate_bps?;
         let high = self.pace.rate_most_bps.unwrap_or(low);
         Some(BitRate(self.draws(RATE, flow).within(low.0, high.0)))
-    }
-
-    /// Whether each sender is held to an even rate, so that a kernel may well spread what leaves: not where the
-    /// beginning of each period is to be a burst.
-    pub fn is_even(&self) -> bool {
-        self.rate_bps.is_some() && self.pace.period_ns.is_none()
     }
 
     /// Whether the client ends this connection by a reset when it has gone well.
@@ -174,7 +136,10 @@ impl GoodputPlan {
 
 #[cfg(test)]
 mod tests {
+    use super::super::shape::NUMBERS_MOST;
     use super::*;
+    use crate::limits::PlanError;
+    use crate::mode::Mode as _;
 
     fn plan(words: &str) -> Result<GoodputPlan, PlanError> {
         super::super::args::tests::plan(words)
@@ -199,7 +164,11 @@ mod tests {
             ("--iterations forever", NUMBERS_MOST, None),
         ] {
             let plan = plan(words).expect(words);
-            assert_eq!((plan.numbers(), plan.connections_in_all()), (numbers, all), "{words}");
+            assert_eq!(
+                (plan.flows().numbers, plan.connections_in_all()),
+                (numbers, all),
+                "{words}"
+            );
         }
     }
 
@@ -249,7 +218,8 @@ mod tests {
                 && rates.iter().any(|&rate| rate > 7_000_000)
         );
         let one = super::super::args::tests::plan("--rate 1Mbit").expect("valid");
-        assert!(one.rate_of(FlowId(7)) == Some(BitRate(1_000_000)) && one.is_even());
+        assert_eq!(one.rate_of(FlowId(7)), Some(BitRate(1_000_000)));
+        assert_eq!(one.even_rate(Role::Client, FlowId(7)), Some(BitRate(1_000_000)));
     }
 
     #[test]

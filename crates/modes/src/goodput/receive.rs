@@ -31,6 +31,8 @@ const LAST_CALL_NS: u64 = 1_000_000_000;
 /// this end why.
 pub(super) const PEER_FAILED_NS: u64 = 1_000_000_000;
 
+/// Corruptions of a worker that are kept one by one; all are counted.
+const CORRUPTIONS_KEPT: usize = 64;
 /// Of a flow that has not started.
 const NOT_STARTED: u64 = u64::MAX;
 
@@ -131,8 +133,12 @@ impl Receiver {
         (self.position, self.end)
     }
 
-    fn received_so_far(&self) -> String {
-        errors::received(self.progress(), self.told)
+    fn so_far(&self) -> String {
+        format!("after {}", errors::received(self.progress(), self.told))
+    }
+
+    fn while_receiving(&self) -> String {
+        format!("while receiving, {}", self.so_far())
     }
 
     /// How many bytes may still come.
@@ -234,7 +240,9 @@ impl Receiver {
             self.judge_at = Tick::NEVER;
             let corruption = examination.judge();
             self.fail(errors::corrupt(&corruption));
-            shared.keep(FlowCorruption { flow: self.id(), corruption });
+            if shared.corruptions.len() < CORRUPTIONS_KEPT {
+                shared.corruptions.push(FlowCorruption { flow: self.id(), corruption });
+            }
         }
     }
 
@@ -253,7 +261,7 @@ impl Receiver {
             let is_known =
                 if self.end.is_some() { self.told || !self.may_overtake } else { self.away };
             if is_known {
-                self.fail(errors::closed_early(&self.received_so_far()));
+                self.fail(errors::closed_early(&self.so_far()));
             }
         }
     }
@@ -273,12 +281,11 @@ impl Machine for Receiver {
             self.judge_at = Tick::NEVER;
             self.may_overtake = false;
             self.judge(shared);
-            self.check_close(shared);
             if self.closed && !self.is_done() {
-                self.fail(errors::closed_early(&self.received_so_far()));
+                self.fail(errors::closed_early(&self.so_far()));
             }
             if self.peer_failed && !self.is_done() {
-                self.fail(errors::failed_there("receiving", &self.received_so_far()));
+                self.fail(errors::failed_there(&self.while_receiving()));
             }
         }
         if now >= self.stalled_at && !self.is_gone() {
@@ -354,7 +361,7 @@ impl Machine for Receiver {
             Event::PeerBack => self.away = false,
             Event::Reset { errno, .. } if !self.is_done() => {
                 self.judge(shared);
-                self.fail(errors::reset(errno, "receiving", &self.received_so_far()));
+                self.fail(errors::reset(errno, &self.while_receiving()));
             }
             _ => {}
         }

@@ -7,7 +7,7 @@ use pathscope_flow::{Machine, Phase, Totals};
 
 use super::{GoodputFlow, GoodputInterval, GoodputPlan, GoodputReport, GoodputShared};
 use crate::flows::{Accumulate, AtEnd, Begin, Flow, Left, Runner, Runs, Samples, System};
-use crate::load::{ConnectionEnd, FlowRates, FlowReceived, RateSpread};
+use crate::load::{ConnectionEnd, FlowReceived, RateSpread, RateSums};
 use crate::samples::NoRows;
 use crate::sums::add_fields;
 
@@ -72,7 +72,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
         GoodputWorker { report, received }
     }
 
-    fn connection_end(&self, _: &GoodputPlan) -> Option<ConnectionEnd> {
+    fn connection_end(&self, plan: &GoodputPlan) -> Option<ConnectionEnd> {
         let unfinished = || self.unfinished();
         let error = (self.phase() != Phase::Done).then(|| self.error().unwrap_or_else(unfinished));
         Some(ConnectionEnd {
@@ -81,7 +81,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             error,
             is_cut: self.is_cut(),
             is_reset: self.is_reset(),
-            own_rate_bps: self.receiver.own_rate_bps(),
+            own_rate_bps: self.receiver.own_rate_bps().filter(|_| plan.replaces()),
             ended_at: self.ended_at(),
         })
     }
@@ -115,7 +115,7 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
         }
         // An end that receives nothing has no flow with a rate.
         if report.received_bytes > 0 && !self.received.is_empty() {
-            let FlowRates { rates, sums } = FlowRates::over(window.length_ns(), &self.received);
+            let (rates, sums) = RateSums::over(window.length_ns(), &self.received);
             for flow in &mut report.flows {
                 flow.received_bps = rates.get(&flow.flow).copied();
             }

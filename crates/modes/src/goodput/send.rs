@@ -8,7 +8,7 @@ use pathscope_flow::{
     ClockNeed, Consumed, Event, Gather, Machine, Phase, RecvMeta, SendWant, Totals, Want,
 };
 
-use super::pace::{self, Bursts, Leave};
+use super::pace::{self, Bursts};
 use super::receive::PEER_FAILED_NS;
 use super::{BufferRange, GoodputShared, errors};
 use crate::draw::Draws;
@@ -81,15 +81,15 @@ impl Sender {
         let Some(rate) = self.rate.filter(|_| room > 0) else { return (stream(room), wake) };
         let rate = (rate, shared.pace.period_ns);
         match pace::by_rate(rate, (self.position, room), (started, now)) {
-            Leave::Bytes(bytes) => (stream(bytes), wake),
-            Leave::Not(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
+            Ok(bytes) => (stream(bytes), wake),
+            Err(due) => (SendWant::Nothing, Some(due.min(self.stop_at))),
         }
     }
 
     fn time_is_up(&mut self) {
         if self.gone_at != Tick::NEVER && !self.is_done() {
             self.stop_at = Tick::NEVER;
-            self.fail(errors::failed_there("sending", &errors::sent(self.progress())));
+            self.fail(errors::failed_there(&self.while_sending()));
         }
         self.end_here();
     }
@@ -103,6 +103,10 @@ impl Sender {
     /// Bytes sent, and where the stream ends.
     pub(super) fn progress(&self) -> errors::Progress {
         (self.position, self.end)
+    }
+
+    fn while_sending(&self) -> String {
+        format!("while sending, after {}", errors::sent(self.progress()))
     }
 
     pub(super) fn is_done(&self) -> bool {
@@ -177,7 +181,7 @@ impl Machine for Sender {
                 self.stop_at = self.stop_at.min(now.plus_nanos(PEER_FAILED_NS));
             }
             Event::Reset { errno, .. } if !self.is_done() => {
-                self.fail(errors::reset(errno, "sending", &errors::sent(self.progress())));
+                self.fail(errors::reset(errno, &self.while_sending()));
             }
             _ => {}
         }

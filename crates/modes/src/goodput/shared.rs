@@ -7,9 +7,6 @@ use super::{BufferRange, FlowCorruption, GoodputInterval, GoodputPlan, Pace};
 use crate::load::{ReceiveWindow, Verify};
 use crate::mode::Mode;
 
-/// Corruptions that are kept one by one; all are counted.
-const CORRUPTIONS_KEPT: usize = 64;
-
 /// What the goodput flows of one worker have in common.
 #[derive(Clone, Debug)]
 pub struct GoodputShared {
@@ -54,12 +51,6 @@ impl GoodputShared {
     /// Time since the first flow of this worker started.
     pub(super) fn since_start(&self, now: Tick) -> u64 {
         now.nanos_since(self.started.unwrap_or(now))
-    }
-
-    pub(super) fn keep(&mut self, corruption: FlowCorruption) {
-        if self.corruptions.len() < CORRUPTIONS_KEPT {
-            self.corruptions.push(corruption);
-        }
     }
 }
 

@@ -27,7 +27,8 @@ pub struct ConnectionEnd {
     pub is_cut: bool,
     /// Whether it was reset: the system has forgotten what it knew of it.
     pub is_reset: bool,
-    /// What it received a second in its own time, in bits, where it was long enough for that.
+    /// Of one that is replaced, what it received a second in its own time, in bits, where it was long enough for that. The rates
+    /// of those that end together follow when all are known.
     pub own_rate_bps: Option<f64>,
     /// When it ended, where that was found out later.
     pub ended_at: Option<Tick>,
@@ -42,35 +43,10 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// One of those that are replaced has ended: its rate is that of its own time. What it came to, where that is wanted.
-    pub fn depart(
-        &mut self,
-        end: ConnectionEnd,
-        addresses: [Option<SocketAddr>; 2],
-        is_wanted: bool,
-        tcp: impl FnOnce() -> Option<TcpFacts>,
-    ) -> Option<FlowFacts> {
-        match end.own_rate_bps {
-            Some(rate) => self.report.rates.record(rate),
-            None => self.report.rates.too_short += u64::from(end.totals.received > 0),
-        }
-        self.add(end, addresses, is_wanted, tcp)
-    }
-
-    /// One has ended together with all others: its rate follows when all are known.
-    pub fn end(
-        &mut self,
-        end: ConnectionEnd,
-        addresses: [Option<SocketAddr>; 2],
-        tcp: impl FnOnce() -> Option<TcpFacts>,
-    ) {
-        self.add(ConnectionEnd { own_rate_bps: None, ..end }, addresses, false, tcp);
-    }
-
     /// One never got its socket.
     pub fn not_made(&mut self, flow: FlowId, address: SocketAddr, error: FlowError) {
         let end = ConnectionEnd { flow, error: Some(error), ..ConnectionEnd::default() };
-        self.add(end, [None, Some(address)], false, || None);
+        self.depart(end, [None, Some(address)], false, || None);
     }
 
     /// More was sent again after one had been written down.
@@ -81,8 +57,9 @@ impl Connections {
         told.into_iter().for_each(|told| *told = retransmits.max(*told));
     }
 
-    /// What the system says of a connection is asked for once, and only where it is told.
-    fn add(
+    /// One has ended. What it came to, where that is wanted; what the system says of it is asked for once, and only where it is
+    /// told.
+    pub fn depart(
         &mut self,
         end: ConnectionEnd,
         [local, remote]: [Option<SocketAddr>; 2],
@@ -95,21 +72,24 @@ impl Connections {
         report.sent_bytes += totals.sent;
         report.received_bytes += totals.received;
         failure.into_iter().for_each(|kind| report.failures.count(kind));
-        *match (failure, is_cut) {
-            (Some(_), _) => &mut report.failed,
-            (None, true) => &mut report.cut,
-            (None, false) => &mut report.completed,
-        } += 1;
+        match own_rate_bps {
+            Some(rate) => report.rates.record(rate),
+            None => report.rates.too_short += u64::from(totals.received > 0),
+        }
+        let count = |failed: &mut u64, cut: &mut u64, completed: &mut u64| {
+            *match (failure, is_cut) {
+                (Some(_), _) => failed,
+                (None, true) => cut,
+                (None, false) => completed,
+            } += 1;
+        };
+        count(&mut report.failed, &mut report.cut, &mut report.completed);
         if let Some(remote) = remote {
             let address = remote.ip().to_canonical().to_string();
             let counts = RemoteCounts::of(&mut report.remotes, &address);
             counts.sent_bytes += totals.sent;
             counts.received_bytes += totals.received;
-            *match (failure, is_cut) {
-                (Some(_), _) => &mut counts.failed,
-                (None, true) => &mut counts.cut,
-                (None, false) => &mut counts.completed,
-            } += 1;
+            count(&mut counts.failed, &mut counts.cut, &mut counts.completed);
         }
         // The same flows at both ends, whatever the order they end in; and the first failures beyond them.
         let is_beyond = flow.0 >= FLOWS_TOLD;

@@ -16,8 +16,9 @@ pub use connections::{ConnectionEnd, Connections, FLOWS_TOLD};
 pub use failures::{Disagreement, FailureCounts, failure_of_both};
 pub use plan::{Extent, Pattern, Verify};
 pub use rates::{
-    FEWEST_RECEIVES, FlowRate, FlowRates, FlowReceived, NoFairness, RateSpread, RateSums, Starved,
+    FEWEST_RECEIVES, FlowRate, FlowReceived, NoFairness, RateSpread, RateSums, Starved,
 };
 pub use remotes::RemoteCounts;
 pub use report::{FlowCorruption, GoodputReport};
 pub use window::ReceiveWindow;
+pub(crate) use window::Stage;

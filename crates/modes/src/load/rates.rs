@@ -62,31 +62,6 @@ pub struct FlowReceived {
     pub is_whole: bool,
 }
 
-/// The rates of flows that share a window.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FlowRates {
-    /// Of each that has one, in bits a second.
-    pub rates: BTreeMap<FlowId, f64>,
-    /// Of all of them.
-    pub sums: RateSums,
-}
-
-impl FlowRates {
-    /// Of flows over their common window, so that one that starved has a rate of nearly nothing and not none. One that
-    /// was whole after few receives has none. Where most took few, the window itself is too short for any.
-    pub fn over(length_ns: u64, flows: &[FlowReceived]) -> Self {
-        let brief = flows.iter().filter(|flow| flow.is_brief).count();
-        let is_long = length_ns > 0 && brief * 2 < flows.len();
-        let have_rates = flows.iter().filter(|flow| is_long && !(flow.is_brief && flow.is_whole));
-        let rate = |flow: &FlowReceived| (flow.flow, flow.bytes as f64 * 8e9 / length_ns as f64);
-        let rates: BTreeMap<FlowId, f64> = have_rates.map(rate).collect();
-        let too_short = (flows.len() - rates.len()) as u64;
-        let mut sums = RateSums { too_short, ..RateSums::default() };
-        rates.values().for_each(|&rate| sums.record(rate));
-        Self { rates, sums }
-    }
-}
-
 /// Why there is no figure of how evenly flows shared a path.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Hash, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -159,6 +134,21 @@ pub struct RateSums {
 }
 
 impl RateSums {
+    /// Of flows over their common window, so that one that starved has a rate of nearly nothing and not none; and the rate of each
+    /// that has one, in bits a second. One that was whole after few receives has none. Where most took few, the window itself
+    /// is too short for any.
+    pub fn over(length_ns: u64, flows: &[FlowReceived]) -> (BTreeMap<FlowId, f64>, Self) {
+        let brief = flows.iter().filter(|flow| flow.is_brief).count();
+        let is_long = length_ns > 0 && brief * 2 < flows.len();
+        let have_rates = flows.iter().filter(|flow| is_long && !(flow.is_brief && flow.is_whole));
+        let rate = |flow: &FlowReceived| (flow.flow, flow.bytes as f64 * 8e9 / length_ns as f64);
+        let rates: BTreeMap<FlowId, f64> = have_rates.map(rate).collect();
+        let too_short = (flows.len() - rates.len()) as u64;
+        let mut sums = Self { too_short, ..Self::default() };
+        rates.values().for_each(|&rate| sums.record(rate));
+        (rates, sums)
+    }
+
     /// Counts one flow's rate.
     pub fn record(&mut self, bps: f64) {
         self.flows += 1;
@@ -222,7 +212,7 @@ mod tests {
         let rates = |flows: &[FlowReceived]| {
             let flows = (0..).map(FlowId).zip(flows);
             let flows: Vec<_> = flows.map(|(flow, it)| FlowReceived { flow, ..*it }).collect();
-            let FlowRates { rates, sums } = FlowRates::over(1_000_000_000, &flows);
+            let (rates, sums) = RateSums::over(1_000_000_000, &flows);
             (rates.into_values().collect::<Vec<_>>(), sums.too_short)
         };
         // Equal ones of 64 bytes: whatever their stamps say is noise.
@@ -232,7 +222,7 @@ mod tests {
         // In a window in which most took few, nobody has one.
         assert_eq!(rates(&[slow, slow, long]), (vec![], 3));
         assert_eq!(rates(&[]), (vec![], 0));
-        assert_eq!(FlowRates::over(0, &[long; 3]).sums.too_short, 3);
+        assert_eq!(RateSums::over(0, &[long; 3]).1.too_short, 3);
     }
 
     proptest! {

@@ -17,6 +17,18 @@ pub struct ReceiveWindow {
     pub bytes: u64,
 }
 
+/// How far a flow is with its part of the window.
+#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+pub(crate) enum Stage {
+    /// Nothing counts: nothing has come, or the warm-up is not over.
+    #[default]
+    Shut,
+    /// The same, since what comes may have come before; it opens as soon as it is known what has.
+    Opening,
+    /// What is received is in it.
+    Open,
+}
+
 impl ReceiveWindow {
     /// Counts a receive of `bytes` at `now_ns`.
     #[inline]

@@ -4,7 +4,7 @@ use clap::Args;
 use pathscope_core::Wait;
 use pathscope_core::quantity::{BitRate, Bytes, Period};
 
-use super::{Direction, MediaPlan, PROFILES, Pacing, Profile};
+use super::{Direction, MediaPlan, PROFILES, Pacing};
 use crate::limits::{self, PlanError};
 use crate::mode::Mode;
 use crate::sockets::{OwnAddress, SocketPlan, own_place};
@@ -48,7 +48,7 @@ pub struct MediaArgs {
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_DATAGRAM)]
     pub datagram: Bytes,
     /// How the datagrams of a frame leave: back-to-back, or spread over its time
-    #[arg(long, value_name = "HOW", default_value = Pacing::BackToBack.name())]
+    #[arg(long, value_name = "HOW", default_value = "back-to-back")]
     pub pacing: String,
     /// Receive buffer of each stream
     #[arg(long, value_name = "BYTES", default_value_t = DEFAULT_RECEIVE_BUFFER)]
@@ -73,26 +73,24 @@ pub struct MediaArgs {
 impl MediaArgs {
     /// The plan that these words make.
     pub fn into_plan(self) -> Result<MediaPlan, PlanError> {
-        let profile = self.profile.as_deref().map(profile).transpose()?;
+        let profile = self.profile.as_deref();
+        let profile = profile.map(|typed| limits::choice("--profile", typed, &PROFILES));
+        let profile = profile.transpose()?;
         let direction = match &self.direction {
             Some(typed) => limits::choice("--direction", typed, &Direction::ALL)?,
             None => profile.map_or(Direction::Down, |profile| profile.direction),
         };
-        let rate = self.rate.or(profile.map(|profile| profile.rate)).ok_or_else(|| {
-            PlanError::NoStream { profiles: PROFILES.map(|profile| profile.name).join(", ") }
-        })?;
+        let rate = self.rate.or(profile.map(|profile| profile.rate));
+        let no_stream =
+            || PlanError::NoStream { profiles: PROFILES.map(|(name, _)| name).join(", ") };
+        let frame_rate = self.frame_rate.or(profile.map(|profile| profile.frame_rate));
+        let buffer_depth = self.buffer_depth.or(profile.map(|profile| profile.buffer_depth));
         let (bind, interface) = own_place(self.bind, self.interface)?;
         let plan = MediaPlan {
             direction,
-            rate_bps: rate,
-            frame_rate: self
-                .frame_rate
-                .or(profile.map(|profile| profile.frame_rate))
-                .unwrap_or(DEFAULT_FRAME_RATE),
-            buffer_depth_ns: self
-                .buffer_depth
-                .or(profile.map(|profile| profile.buffer_depth))
-                .unwrap_or(DEFAULT_BUFFER_DEPTH),
+            rate_bps: rate.ok_or_else(no_stream)?,
+            frame_rate: frame_rate.unwrap_or(DEFAULT_FRAME_RATE),
+            buffer_depth_ns: buffer_depth.unwrap_or(DEFAULT_BUFFER_DEPTH),
             duration_ns: self.duration,
             streams: self.streams,
             datagram_bytes: self.datagram,
@@ -111,11 +109,6 @@ impl MediaArgs {
         plan.validate()?;
         Ok(plan)
     }
-}
-
-fn profile(typed: &str) -> Result<&'static Profile, PlanError> {
-    let names = PROFILES.map(|profile| profile.name).join(", ");
-    Profile::of(typed).ok_or_else(|| PlanError::unknown_choice("--profile", typed, &names))
 }
 
 #[cfg(test)]
@@ -140,10 +133,10 @@ mod tests {
 
     #[test]
     fn every_profile_is_a_plan_and_gives_way_to_what_is_stated() {
-        for profile in PROFILES {
-            let plan = plan(&format!("--profile {}", profile.name)).expect(profile.name);
+        for (name, profile) in PROFILES {
+            let plan = plan(&format!("--profile {name}")).expect(name);
             assert_eq!((plan.rate_bps, plan.frame_rate), (profile.rate, profile.frame_rate));
-            assert_eq!(plan.buffer_depth_ns, profile.buffer_depth, "{}", profile.about);
+            assert_eq!(plan.buffer_depth_ns, profile.buffer_depth, "{name}");
             assert_eq!(plan.direction, profile.direction);
         }
         let stated = plan("--profile voice --direction down --buffer-depth 40ms --frame-rate 100");

@@ -16,7 +16,7 @@ pub type MediaFlow = StreamFlow<Sending, Receiving>;
 impl MediaFlow {
     /// Flow number `flow` of a session, at the end of this role.
     pub fn new(plan: &MediaPlan, role: Role, session: SessionKey, flow: FlowId) -> Self {
-        let identity = Identity::new(MAGIC, session.token(), flow.0, false);
+        let identity = Identity::new(MAGIC, session.token, flow.0, false);
         let names = |sender: Role| {
             let key = session.stream(flow.0, sender == Role::Client);
             plan.sends(sender).then_some((key, identity))

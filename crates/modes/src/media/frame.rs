@@ -65,6 +65,11 @@ impl FrameCounts {
         self.missed.saturating_sub(self.late).saturating_sub(self.unsent)
     }
 
+    /// Of those that were sent: not played.
+    pub fn not_played(&self) -> u64 {
+        self.missed.saturating_sub(self.unsent).saturating_add(self.erroneous)
+    }
+
     /// Played: there in time.
     pub fn played(&self) -> u64 {
         self.completed.saturating_add(self.repeated)
@@ -110,10 +115,8 @@ pub struct FrameRow {
     /// When that came.
     pub received: Tick,
     /// Of those that were whole in time: how much longer the last datagram travelled than that of the first such
-    /// frame of the stream.
-    pub relative_ns: Option<i64>,
-    /// How much that differs from the frame of this kind before it.
-    pub change_ns: Option<u64>,
+    /// frame of the stream, and how much that differs from the frame of this kind before it.
+    pub flight_ns: Option<(i64, u64)>,
     /// How long before it was to be played it was whole; below zero: after. Absent where it never was.
     pub margin_ns: Option<i64>,
 }

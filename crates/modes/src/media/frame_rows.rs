@@ -37,8 +37,8 @@ impl SampleRows for FrameRows {
             decimal(text, played(stamp));
             text.push(b',');
         }
-        let change = i64::try_from(frame.change_ns.unwrap_or(0)).unwrap_or(i64::MAX);
-        for nanoseconds in [frame.relative_ns.unwrap_or(0), change] {
+        let (relative, change) = frame.flight_ns.unwrap_or_default();
+        for nanoseconds in [relative, i64::try_from(change).unwrap_or(i64::MAX)] {
             milliseconds(text, nanoseconds);
             text.push(b',');
         }
@@ -82,8 +82,7 @@ mod tests {
             repeats: 0,
             sent: Tick::from_nanos(1_000),
             received: Tick::from_nanos(2_500),
-            relative_ns: Some(-1_234_567),
-            change_ns: Some(999),
+            flight_ns: Some((-1_234_567, 999)),
             margin_ns: Some(1_000_000_000),
         }
     }
@@ -106,13 +105,8 @@ mod tests {
 
     #[test]
     fn a_dropped_frame_is_zeros_as_in_others() {
-        let dropped = FrameRow {
-            missing: 4,
-            relative_ns: None,
-            change_ns: None,
-            margin_ns: None,
-            ..row(Outcome::Dropped)
-        };
+        let dropped =
+            FrameRow { missing: 4, flight_ns: None, margin_ns: None, ..row(Outcome::Dropped) };
         assert_eq!(text(&dropped), "8,0,0,0,0,0.000,0.000,dropped,4,0,,3\n");
     }
 }

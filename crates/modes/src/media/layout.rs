@@ -24,7 +24,8 @@ pub struct Layout {
     before_last: u32,
     /// Bytes of the last datagram.
     last: u32,
-    is_spread: bool,
+    /// Whether the datagrams of a frame leave spread over its time.
+    pub is_spread: bool,
     /// How long after the begin of a stream its first frame is played.
     pub depth_ns: u64,
 }
@@ -118,11 +119,6 @@ impl Layout {
     /// From the begin of a stream to the play-out of frame `frame`.
     pub fn played_at_ns(&self, frame: u64) -> u64 {
         self.depth_ns.saturating_add(self.frame_at_ns(frame))
-    }
-
-    /// Whether the datagrams of a frame leave spread over its time.
-    pub fn is_spread(&self) -> bool {
-        self.is_spread
     }
 
     /// How many frames fall into so long, rounded up.

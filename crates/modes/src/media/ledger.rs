@@ -30,8 +30,7 @@ pub(super) struct Slot {
     /// When it came.
     pub received: Tick,
     /// See [`FrameRow`](super::FrameRow).
-    pub relative_ns: Option<i64>,
-    pub change_ns: Option<u64>,
+    pub flight_ns: Option<(i64, u64)>,
 }
 
 /// The frames from the first that is not settled on.
@@ -39,18 +38,13 @@ pub(super) struct Slot {
 pub(super) struct Ring {
     slots: Box<[Slot]>,
     /// Frames below it are settled.
-    settled: u64,
+    pub settled: u64,
 }
 
 impl Ring {
     pub fn new(layout: &Layout) -> Self {
         let slots = usize::try_from(slots_of(layout)).unwrap_or(usize::MAX);
         Self { slots: vec![Slot::default(); slots].into_boxed_slice(), settled: 0 }
-    }
-
-    /// The first frame that is not settled.
-    pub fn settled(&self) -> u64 {
-        self.settled
     }
 
     /// The first frame that has no place.

@@ -100,7 +100,7 @@ impl Mode for MediaPlan {
     fn placement(&self, cpus: usize) -> Placement {
         let workers = cpus.min(self.streams as usize).max(1);
         let layout = Layout::of(self);
-        let parts = if layout.is_spread() { layout.datagrams } else { 1 };
+        let parts = if layout.is_spread { layout.datagrams } else { 1 };
         let timers = f64::from(self.frame_rate) * f64::from(self.streams) * f64::from(parts);
         let spun = timers / workers as f64 * SPUN_NS as f64 / 1e9;
         let wait = if spun <= SPUN_SHARE {

@@ -6,7 +6,6 @@ use pathscope_core::quantity::{BitRate, Bytes, Period};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::limits;
 use crate::sockets::SocketPlan;
 
 /// Everything about a media test that both ends must know.
@@ -92,9 +91,4 @@ impl Pacing {
     /// The ways with their names as typed.
     pub const ALL: [(&'static str, Self); 2] =
         [("back-to-back", Self::BackToBack), ("spread", Self::Spread)];
-
-    /// As it is typed.
-    pub fn name(self) -> &'static str {
-        limits::name_of(&Self::ALL, self)
-    }
 }

@@ -95,10 +95,6 @@ impl Receiving {
         }
     }
 
-    fn flow(&self) -> FlowId {
-        FlowId(self.key.flow())
-    }
-
     /// Frames of which, or of a later one, something came.
     fn known_frames(&self, layout: &Layout) -> u64 {
         self.order.next_expected().div_ceil(u64::from(layout.datagrams))
@@ -158,7 +154,8 @@ impl Receiving {
         }
         // Something of a frame came damaged.
         let offset_bytes = (HEADER_BYTES + wrong.unwrap_or(filler.len())) as u64;
-        let damaged = DamagedDatagram { flow: self.flow(), frame, datagram: index, offset_bytes };
+        let flow = FlowId(self.key.flow());
+        let damaged = DamagedDatagram { flow, frame, datagram: index, offset_bytes };
         shared.tally.counts.damaged_datagrams += 1;
         shared.tally.counts.first_damaged.get_or_insert(damaged);
         let sight = self.seen.saw_spoilt(layout.sequence(frame, index));
@@ -245,8 +242,7 @@ impl Receiving {
             let first = *self.first_transit.get_or_insert(transit);
             let last = self.last_transit.replace(transit);
             let change = last.map(|last| transit.wrapping_sub(last).unsigned_abs());
-            slot.relative_ns = Some(transit.wrapping_sub(first));
-            slot.change_ns = Some(change.unwrap_or(0));
+            slot.flight_ns = Some((transit.wrapping_sub(first), change.unwrap_or(0)));
             change.into_iter().for_each(|change| tally.frame_jitter.record(change));
         }
         if outcome != Outcome::Cut {
@@ -262,7 +258,7 @@ impl Receiving {
 
     /// Gives frame `frame` a place, as far as those before it are judged.
     fn make_room(&mut self, shared: &mut MediaShared, frame: u64) {
-        while frame >= self.ring.end() && self.ring.settled() < self.judged {
+        while frame >= self.ring.end() && self.ring.settled < self.judged {
             self.settle(shared);
         }
     }
@@ -277,7 +273,7 @@ impl Receiving {
                 self.judge(shared, true);
             }
         }
-        while self.ring.settled() < self.judged {
+        while self.ring.settled < self.judged {
             self.settle(shared);
         }
         let sent = self.total.unwrap_or(shared.layout.sequence(self.judged, 0));
@@ -295,15 +291,14 @@ impl Receiving {
         let begin = self.anchor.unwrap_or(self.started);
         let play_out = begin.plus_nanos(shared.layout.played_at_ns(frame));
         rows.push(FrameRow {
-            flow: self.flow(),
+            flow: FlowId(self.key.flow()),
             frame,
             outcome: slot.outcome.unwrap_or(Outcome::Cut),
             missing: datagrams - slot.came.min(datagrams),
             repeats: slot.repeats,
             sent: slot.sent,
             received: slot.received,
-            relative_ns: slot.relative_ns,
-            change_ns: slot.change_ns,
+            flight_ns: slot.flight_ns,
             margin_ns: (slot.came == datagrams).then(|| difference(play_out, slot.received)),
         });
     }

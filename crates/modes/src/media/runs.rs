@@ -57,14 +57,18 @@ impl Flow<MediaPlan> for MediaFlow {
     }
 
     fn begin(plan: &MediaPlan, flow: FlowId, begin: &Begin<'_>) -> Self {
-        let flow = Self::new(plan, begin.role, begin.key, flow);
-        if begin.consents { flow.with_consent() } else { flow }
+        Self::new(plan, begin.role, begin.key, flow).with_consent(begin.consents)
     }
 
     fn worker_report<S: System>(_: &MediaPlan, left: &Left<'_, Self, S>) -> MediaReport {
         let failed = left.flows.iter().filter(|(flow, _)| error_of(flow).is_some()).count() as u64;
         let told = left.flows.iter().filter(|(flow, _)| flow.id().0 < FLOWS_TOLD);
-        let streams: Vec<_> = told.map(|(flow, system)| ended(flow, system)).collect();
+        let ended = told.map(|(flow, system)| {
+            let [local, remote] = system.addresses();
+            let error = error_of(flow).map(|error| system.named(error));
+            StreamFacts { local, remote, error, ..flow.facts() }
+        });
+        let streams: Vec<_> = ended.collect();
         let streams_omitted = (left.flows.len() - streams.len()) as u64;
         MediaReport { streams, streams_omitted, failed, ..MediaReport::default() }
     }
@@ -92,13 +96,6 @@ impl Flow<MediaPlan> for MediaFlow {
         };
         Some((self.ended_at(), stream))
     }
-}
-
-/// A stream that has ended, with its addresses.
-fn ended(flow: &MediaFlow, system: &impl System) -> StreamFacts {
-    let [local, remote] = system.addresses();
-    let error = error_of(flow).map(|error| system.named(error));
-    StreamFacts { local, remote, error, ..flow.facts() }
 }
 
 fn frames(sent: u64, counts: &FrameCounts) -> Frames {

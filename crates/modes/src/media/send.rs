@@ -84,7 +84,7 @@ impl Sends for Sending {
         }
         let left = (layout.datagrams - self.index) as usize;
         // Those that are spread are each due at a time of their own.
-        let max = if layout.is_spread() { 1 } else { left };
+        let max = if layout.is_spread { 1 } else { left };
         (SendWant::Datagrams { stride: layout.len(self.index), max }, Tick::NEVER)
     }
 
@@ -104,7 +104,7 @@ impl Sends for Sending {
     fn took(&mut self, shared: &mut MediaShared, count: u64, _: Tick) {
         let MediaShared { layout, tally, .. } = shared;
         for _ in 0..count {
-            if self.index == 0 || layout.is_spread() {
+            if self.index == 0 || layout.is_spread {
                 tally.send_lag.record(self.stamp.nanos_since(self.due(layout, self.index)));
             }
             let bytes = layout.len(self.index) as u64;

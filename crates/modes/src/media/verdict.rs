@@ -24,7 +24,7 @@ pub fn verdict(
     let (name, way) = summary.directions().max_by_key(|(_, way)| bad(way))?;
     let receiver = if name == "up" { server } else { Some(client) };
     let receiver_still_ns = receiver.map_or(0, |end| end.still_ns());
-    let facts = Facts { receiver_still_ns, ..Facts::of(way)? };
+    let facts = Facts::of(way, receiver_still_ns)?;
     let limit = facts.limit();
     let verdict = Verdict::new(limit, facts.text(plan, limit), facts.evidence());
     let mut verdict = verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit));
@@ -36,12 +36,8 @@ pub fn verdict(
 
 /// Frames that were not played.
 fn bad(way: &MediaDirection) -> u64 {
-    not_played(way.frames.unwrap_or_default()).saturating_add(way.frames_unsent.unwrap_or(0))
-}
-
-/// Of the frames that were sent.
-fn not_played(frames: FrameCounts) -> u64 {
-    frames.missed.saturating_sub(frames.unsent).saturating_add(frames.erroneous)
+    let not_played = way.frames.unwrap_or_default().not_played();
+    not_played.saturating_add(way.frames_unsent.unwrap_or(0))
 }
 
 /// What a verdict rests on.
@@ -64,7 +60,7 @@ struct Facts {
 }
 
 impl Facts {
-    fn of(way: &MediaDirection) -> Option<Self> {
+    fn of(way: &MediaDirection, receiver_still_ns: u64) -> Option<Self> {
         let lag = way.send_lag.as_ref();
         let in_socket = way.lost_in_socket.unwrap_or(0);
         let unreadable = way.lost_unreadable.unwrap_or(0);
@@ -81,7 +77,7 @@ impl Facts {
             lag_p99_ns: lag::p99_ns(lag),
             lag_most_ns: lag.and_then(|lag| lag.max_ns),
             depth_ns: way.needed_depth_ns,
-            receiver_still_ns: 0,
+            receiver_still_ns,
         })
     }
 
@@ -99,16 +95,18 @@ impl Facts {
     fn limit(&self) -> Limit {
         let (late, dropped) = (self.frames.late, self.frames.dropped());
         let on_the_way = self.late_on_the_way();
+        let by_receiver = self.by_receiver();
+        let others = self.frames.not_played().saturating_sub(by_receiver);
         // A frame is dropped, and not erroneous, where a datagram does not say that it is one of it.
         let not_spoilt = dropped - self.dropped_by(Limit::Damage);
         match self.lost_by() {
             _ if self.frames.judged() == 0 && self.unsent == 0 => Limit::Undetermined,
-            _ if self.not_played() == 0 && self.unsent == 0 => Limit::ConfiguredRate,
+            _ if self.frames.not_played() == 0 && self.unsent == 0 => Limit::ConfiguredRate,
             _ if self.is_unsent() || self.late_by_sender > on_the_way.max(dropped) => {
                 Limit::SenderLate
             }
-            // What came meanwhile was late, or found no room.
-            _ if self.receiver_still_ns > 0 && self.is_of_receiver() => Limit::ReceiverStopped,
+            // What came meanwhile was late, or found no room: more than others that were not played.
+            _ if self.receiver_still_ns > 0 && by_receiver > others => Limit::ReceiverStopped,
             Limit::ReceiverSocket if dropped >= late => Limit::ReceiverSocket,
             _ if self.spoilt() > not_spoilt.max(late) => Limit::Damage,
             lost_by if dropped >= late => lost_by,
@@ -116,14 +114,9 @@ impl Facts {
         }
     }
 
-    /// Of the frames that were sent.
-    fn not_played(&self) -> u64 {
-        not_played(self.frames)
-    }
-
     /// Whether more frames never left than left and were not played.
     fn is_unsent(&self) -> bool {
-        self.unsent > self.not_played()
+        self.unsent > self.frames.not_played()
     }
 
     /// Those that were late, and not since they had left late.
@@ -146,14 +139,9 @@ impl Facts {
         self.late_on_the_way().saturating_add(self.dropped_by(Limit::ReceiverSocket))
     }
 
-    /// Whether those are more than others that were not played.
-    fn is_of_receiver(&self) -> bool {
-        self.by_receiver() > self.not_played().saturating_sub(self.by_receiver())
-    }
-
     fn text(&self, plan: &MediaPlan, limit: Limit) -> String {
         let judged = counted(self.frames.judged(), "frame");
-        let missed = format!("{} of {judged} not played", count(self.not_played()));
+        let missed = format!("{} of {judged} not played", count(self.frames.not_played()));
         let lost =
             |lost: u64| (counted(lost, "datagram"), ratio(lost as f64 / self.sent.max(1) as f64));
         let time = |known: Option<u64>| known.map_or_else(|| "n/a".to_owned(), duration_ns);
@@ -200,7 +188,7 @@ impl Facts {
     /// All that speaks against this limit: that it explains no clear majority of the frames that were not played, or that many
     /// of the lost datagrams were lost elsewhere.
     fn doubts(&self, limit: Limit) -> Vec<String> {
-        let all = self.not_played().saturating_add(self.unsent);
+        let all = self.frames.not_played().saturating_add(self.unsent);
         let explained = match limit {
             Limit::SenderLate => self.unsent.saturating_add(self.late_by_sender),
             Limit::ReceiverStopped => self.by_receiver(),
@@ -243,7 +231,7 @@ impl Facts {
         let datagrams = |name, number, became| verdicts::count_of(name, number, "datagram", became);
         let late = format!("late, {} of them by the sender", count(self.late_by_sender));
         let mut evidence = vec![
-            frames("frames_not_played", self.not_played(), "not played"),
+            frames("frames_not_played", self.frames.not_played(), "not played"),
             datagrams("datagrams_lost_in_network", self.in_network, "lost in the network"),
             datagrams("datagrams_lost_in_socket", self.in_socket, "lost in the receiver's socket"),
             frames("frames_late", self.frames.late, &late),

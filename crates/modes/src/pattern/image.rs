@@ -4,6 +4,8 @@
 //! stretch of the stream with headers laid over it. The image holds the table as many times in a row as it takes for every
 //! stretch to lie in it somewhere in one piece; what was laid over one is taken back before the next.
 
+use std::ops::Range;
+
 use super::table::{LAP_BYTES, MARK_BYTES, StreamKey};
 
 const LAP: usize = LAP_BYTES as usize;
@@ -32,25 +34,14 @@ struct Stretch {
     stride: usize,
 }
 
-impl<const HEADER: usize> Default for StreamImage<HEADER> {
-    fn default() -> Self {
-        Self {
-            // A lap for where the stretch begins, and one for the rest of the last header.
-            bytes: StreamKey::table_twice()[..LAP].repeat(STRETCH_LAPS + 2).into_boxed_slice(),
-            last: Stretch::default(),
-        }
-    }
-}
-
 impl<const HEADER: usize> StreamImage<HEADER> {
     /// An image for an end that sends, and none for one that does not, which has nothing to lay out: of many flows at a
     /// server that receives, each would have 114 KB for nothing.
     pub fn for_end(sends: bool) -> Self {
-        if sends {
-            Self::default()
-        } else {
-            Self { bytes: Box::default(), last: Stretch::default() }
-        }
+        // A lap for where the stretch begins, and one for the rest of the last header.
+        let laps = if sends { STRETCH_LAPS + 2 } else { 0 };
+        let bytes = StreamKey::table_twice()[..LAP].repeat(laps).into_boxed_slice();
+        Self { bytes, last: Stretch::default() }
     }
 
     /// What one for such an end takes.
@@ -75,8 +66,7 @@ impl<const HEADER: usize> StreamImage<HEADER> {
         self.last = Stretch { start, position, len, stride };
         let stretch = &mut self.bytes[start..start + len];
         for mark in self.last.marks() {
-            let bytes = &key.mark(mark.lap)[mark.skipped..];
-            stretch[mark.from..mark.until].copy_from_slice(&bytes[..mark.until - mark.from]);
+            key.copy_to(position + mark.start as u64, &mut stretch[mark]);
         }
         stretch
     }
@@ -86,7 +76,7 @@ impl<const HEADER: usize> StreamImage<HEADER> {
         let Stretch { start, len, stride, .. } = self.last;
         let table = StreamKey::table_twice();
         for mark in self.last.marks() {
-            let (from, until) = (start + mark.from, start + mark.until);
+            let (from, until) = (start + mark.start, start + mark.end);
             self.bytes[from..until].copy_from_slice(&table[from % LAP..][..until - from]);
         }
         // All of each header, also where the last datagram is shorter: the table is behind it, too. Of a length that the
@@ -97,30 +87,15 @@ impl<const HEADER: usize> StreamImage<HEADER> {
     }
 }
 
-/// A part of a mark in a stretch.
-#[derive(Clone, Copy, Debug)]
-struct PartOfMark {
-    lap: u64,
-    /// Bytes of the mark that lie before the stretch.
-    skipped: usize,
-    /// Where it lies in the stretch.
-    from: usize,
-    until: usize,
-}
-
 impl Stretch {
-    fn marks(self) -> impl Iterator<Item = PartOfMark> {
+    /// Where in it marks lie, or parts of such.
+    fn marks(self) -> impl Iterator<Item = Range<usize>> {
         let end = self.position + self.len as u64;
         let first = (self.position + LAP_BYTES - MARK_BYTES) / LAP_BYTES;
-        (first..).map_while(move |lap| {
-            let begin = lap * LAP_BYTES;
-            let from = begin.max(self.position);
-            (from < end).then(|| PartOfMark {
-                lap,
-                skipped: (from - begin) as usize,
-                from: (from - self.position) as usize,
-                until: (end.min(begin + MARK_BYTES) - self.position) as usize,
-            })
+        (first..).map(|lap| lap * LAP_BYTES).map_while(move |begin| {
+            let (from, until) = (begin.max(self.position), end.min(begin + MARK_BYTES));
+            let here = |position: u64| (position - self.position) as usize;
+            (from < end).then(|| here(from)..here(until))
         })
     }
 }
@@ -140,7 +115,7 @@ mod tests {
                 (0_u64..1 << 40, 0_usize..81_000, 1_usize..9_000, 0_u32..9), 1..20,
             ),
         ) {
-            let mut image = StreamImage::<HEADER>::default();
+            let mut image = StreamImage::<HEADER>::for_end(true);
             for (position, len, stride, flow) in stretches {
                 let key = StreamKey::new(42, flow, flow % 2 == 0);
                 let stretch = image.stretch(key, position, len, stride);
@@ -159,7 +134,7 @@ mod tests {
         ) {
             let position = (lap * LAP_BYTES).saturating_sub(before);
             let key = StreamKey::new(42, 7, true);
-            let mut image = StreamImage::<HEADER>::default();
+            let mut image = StreamImage::<HEADER>::for_end(true);
             let stretch = image.stretch(key, position, len, len);
             prop_assert_eq!(key.first_wrong(position, stretch), None);
         }
@@ -167,7 +142,7 @@ mod tests {
 
     #[test]
     fn what_is_longer_than_an_image_is_cut_to_whole_datagrams() {
-        let mut image = StreamImage::<HEADER>::default();
+        let mut image = StreamImage::<HEADER>::for_end(true);
         let stretch = image.stretch(StreamKey::new(1, 2, true), LAP_BYTES - 1, 1 << 20, 1_000);
         assert_eq!(stretch.len(), 81_000);
     }

@@ -6,6 +6,8 @@ use std::sync::LazyLock;
 use pathscope_core::id::Token;
 use pathscope_flow::Gather;
 
+use crate::draw::{self, mix};
+
 /// Streams start in the table at a multiple of this, and a lap is one: so the two addresses of a copy, and
 /// those of a comparison, lie alike in the words that a processor moves.
 const GRAIN: u64 = 32;
@@ -42,16 +44,15 @@ struct Table {
     starts: [usize; COPIES],
 }
 
+/// What the table is drawn from: "pathscop".
+const SEED: u64 = 0x7061_7468_7363_6f70;
+
 static TABLE: LazyLock<Table> = LazyLock::new(Table::new);
 
 impl Table {
     fn new() -> Self {
-        let mut state = 0x7061_7468_7363_6f70; // "pathscop"
-        let mut lap = Vec::with_capacity(LAP + 8);
-        while lap.len() < LAP {
-            lap.extend_from_slice(&split_mix(&mut state).to_le_bytes());
-        }
-        lap.truncate(LAP);
+        let seeds = (0..).map(|word: u64| SEED.wrapping_add(word.wrapping_mul(draw::STEP)));
+        let lap: Vec<u8> = seeds.flat_map(|seed| mix(seed).to_le_bytes()).take(LAP).collect();
         // From one copy to the next: whole pages and a step.
         let stride = (2 * LAP).next_multiple_of(PAGE) + STEP;
         let mut bytes = vec![0; COPIES * stride + PAGE].into_boxed_slice();
@@ -88,21 +89,13 @@ impl Table {
 /// What both ends derive from a session's token: the names of its streams and of its datagrams.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct SessionKey {
-    number: u32,
-    token: u64,
+    /// The number that opens each mark.
+    pub number: u32,
+    /// The word that each datagram carries.
+    pub token: u64,
 }
 
 impl SessionKey {
-    /// The number that opens each mark.
-    pub fn number(self) -> u32 {
-        self.number
-    }
-
-    /// The word that each datagram carries.
-    pub fn token(self) -> u64 {
-        self.token
-    }
-
     /// The key of one direction of a flow.
     pub fn stream(self, flow: u32, from_client: bool) -> StreamKey {
         StreamKey::new(self.number, flow, from_client)
@@ -111,10 +104,8 @@ impl SessionKey {
 
 impl From<Token> for SessionKey {
     fn from(Token(bytes): Token) -> Self {
-        let word = |from: usize| {
-            bytes[from..].iter().take(8).rev().fold(0, |word, &byte| word << 8 | u64::from(byte))
-        };
-        Self { number: word(0) as u32, token: word(8) }
+        let words = u128::from_le_bytes(bytes);
+        Self { number: words as u32, token: (words >> 64) as u64 }
     }
 }
 
@@ -134,7 +125,7 @@ impl StreamKey {
     }
 
     pub(super) fn from_tag(tag: u64) -> Self {
-        let phase = (split_mix(&mut tag.clone()) % (LAP_BYTES / GRAIN) * GRAIN) as u32;
+        let phase = (mix(tag) % (LAP_BYTES / GRAIN) * GRAIN) as u32;
         Self { tag, phase }
     }
 
@@ -156,36 +147,29 @@ impl StreamKey {
     /// Gathers the stream from `position` on, up to `limit` bytes or as much as fits.
     #[inline]
     pub fn gather(self, position: u64, limit: usize, gather: &mut Gather<'_>) {
-        let mut lap = position / LAP_BYTES;
-        let mut offset = (position % LAP_BYTES) as usize;
-        let mut left = limit;
-        while left > 0 {
+        let mut done = 0;
+        while done < limit {
+            let (at, left) = (position + done as u64, limit - done);
+            let offset = (at % LAP_BYTES) as usize;
             let taken = if offset < MARK {
-                let mark = &self.mark(lap)[offset..];
+                let mark = &self.mark(at / LAP_BYTES)[offset..];
                 gather.copy(&mark[..mark.len().min(left)])
             } else {
-                let run = self.run_to_send(position + (limit - left) as u64, offset);
+                let run = self.run(TABLE.nearest(at, self.index(offset)), offset);
                 gather.borrow(&run[..run.len().min(left)])
             };
             if taken == 0 {
                 return;
             }
-            left -= taken;
-            offset += taken;
-            if offset == LAP {
-                (lap, offset) = (lap + 1, 0);
-            }
+            done += taken;
         }
     }
 
     /// Writes the stream from `position` on over `bytes`.
-    pub fn copy_to(self, position: u64, bytes: &mut [u8]) {
-        let mut position = position;
-        let mut bytes = bytes;
+    pub fn copy_to(self, mut position: u64, mut bytes: &mut [u8]) {
+        let mut mark = [0; MARK];
         while !bytes.is_empty() {
-            let offset = (position % LAP_BYTES) as usize;
-            let mark = self.mark(position / LAP_BYTES);
-            let source = if offset < MARK { &mark[offset..] } else { self.run_of_lap(offset) };
+            let source = self.piece(position, &mut mark);
             let (head, tail) = bytes.split_at_mut(source.len().min(bytes.len()));
             head.copy_from_slice(&source[..head.len()]);
             position += head.len() as u64;
@@ -197,31 +181,16 @@ impl StreamKey {
     /// one, or `None`.
     #[inline]
     pub fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
-        let mut lap = position / LAP_BYTES;
-        let mut offset = (position % LAP_BYTES) as usize;
-        let mut done = 0;
+        let (mut done, mut mark) = (0, [0; MARK]);
         while done < bytes.len() {
-            let mark;
-            let expected = if offset < MARK {
-                mark = self.mark(lap);
-                &mark[offset..]
-            } else {
-                self.run_of_lap(offset)
-            };
+            let expected = self.piece(position.wrapping_add(done as u64), &mut mark);
             let len = expected.len().min(bytes.len() - done);
             let (expected, came) = (&expected[..len], &bytes[done..done + len]);
             if expected != came {
-                return expected
-                    .iter()
-                    .zip(came)
-                    .position(|(a, b)| a != b)
-                    .map(|index| done + index);
+                let wrong = expected.iter().zip(came).position(|(right, came)| right != came);
+                return wrong.map(|index| done + index);
             }
             done += len;
-            offset += len;
-            if offset == LAP {
-                (lap, offset) = (lap + 1, 0);
-            }
         }
         None
     }
@@ -231,29 +200,19 @@ impl StreamKey {
     #[inline]
     pub fn first_wrong_sampled(self, position: u64, bytes: &[u8]) -> Option<usize> {
         let end = position + bytes.len() as u64;
-        let mut lap = position - position % LAP_BYTES;
-        while lap < end {
+        let first = position - position % LAP_BYTES;
+        (first..end).step_by(LAP).find_map(|lap| {
             let (from, until) = (lap.max(position), (lap + SAMPLE_BYTES).min(end));
-            if from < until {
-                let index = (from - position) as usize;
-                let sample = &bytes[index..index + (until - from) as usize];
-                if let Some(wrong) = self.first_wrong(from, sample) {
-                    return Some(index + wrong);
-                }
-            }
-            lap += LAP_BYTES;
-        }
-        None
+            // None of the lap that it begins in, where that is further on than its sample.
+            let index = (from - position) as usize;
+            let sample = bytes.get(index..until.saturating_sub(position) as usize)?;
+            Some(index + self.first_wrong(from, sample)?)
+        })
     }
 
     /// The byte at `position`.
     pub(super) fn byte(self, position: u64) -> u8 {
-        let offset = (position % LAP_BYTES) as usize;
-        if offset < MARK {
-            self.mark(position / LAP_BYTES)[offset]
-        } else {
-            self.run_of_lap(offset)[0]
-        }
+        self.piece(position, &mut [0; MARK])[0]
     }
 
     /// Where in its lap this key's stream stands when it shows what the table holds at `index`.
@@ -281,16 +240,18 @@ impl StreamKey {
         mark
     }
 
-    /// The lap from `offset` on, to its end.
-    fn run_of_lap(self, offset: usize) -> &'static [u8] {
-        self.run(TABLE.twice(0), offset)
+    /// The stream from `position` on, to the end of its lap, or of the mark there, which is written to `mark`.
+    #[inline]
+    fn piece(self, position: u64, mark: &mut [u8; MARK]) -> &[u8] {
+        let offset = (position % LAP_BYTES) as usize;
+        if offset >= MARK {
+            return self.run(TABLE.twice(0), offset);
+        }
+        *mark = self.mark(position / LAP_BYTES);
+        &mark[offset..]
     }
 
-    /// The same from the copy that is best copied from.
-    fn run_to_send(self, position: u64, offset: usize) -> &'static [u8] {
-        self.run(TABLE.nearest(position, self.index(offset)), offset)
-    }
-
+    /// The lap from `offset` on, to its end, in this copy of the table.
     fn run(self, copy: &'static [u8], offset: usize) -> &'static [u8] {
         &copy[self.index(offset)..][..LAP - offset]
     }
@@ -299,15 +260,6 @@ impl StreamKey {
     pub(super) fn index(self, offset: usize) -> usize {
         (self.phase as usize + offset) % LAP
     }
-}
-
-/// `SplitMix64` (Steele, Lea, Flood 2014): the next of a sequence of well-mixed words.
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut word = *state;
-    word = (word ^ word >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    word = (word ^ word >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    word ^ word >> 31
 }
 
 #[cfg(test)]
@@ -340,7 +292,7 @@ mod tests {
     #[test]
     fn a_session_key_is_a_promise() {
         let key = SessionKey::from(Token(std::array::from_fn(|index| index as u8)));
-        assert_eq!((key.number(), key.token()), (0x0302_0100, 0x0f0e_0d0c_0b0a_0908));
+        assert_eq!((key.number, key.token), (0x0302_0100, 0x0f0e_0d0c_0b0a_0908));
     }
 
     #[test]

@@ -86,7 +86,9 @@ pub(super) fn found(bounds: Bounds, trials: &[RateTrial]) -> (Option<FoundRate>,
             loss_ratio_below: bound_of_none(shown.sent),
         }
     });
-    (found, picture.limit(bounds))
+    // None where nothing has passed.
+    let limit = picture.upper(bounds).map_or(Limit::Sender, |(_, limit)| limit);
+    (found, picture.passed.map(|_| limit))
 }
 
 /// The lowest rate at which something was lost, of all trials: what is told.
@@ -148,10 +150,12 @@ impl<'trials> Picture<'trials> {
         }
     }
 
-    /// What is known to be above the answer, or the answer itself where it is the ceiling.
-    fn upper_bps(&self, bounds: Bounds) -> Option<u64> {
-        let failed = self.failed.map(|failed| failed.sent_bps);
-        [failed, self.unreached_bps, bounds.ceiling_bps].into_iter().flatten().min()
+    /// The lowest of what bounds the answer, and what that is: above the answer, or the answer itself where it is the ceiling.
+    fn upper(&self, bounds: Bounds) -> Option<(u64, Limit)> {
+        let failed = self.failed.map(|failed| (failed.sent_bps, failed.limit()));
+        let unreached = self.unreached_bps.map(|rate| (rate, Limit::Sender));
+        let ceiling = bounds.ceiling_bps.map(|rate| (rate, Limit::ConfiguredRate));
+        [failed, unreached, ceiling].into_iter().flatten().min_by_key(|(rate, _)| *rate)
     }
 
     fn next(&self, bounds: Bounds) -> Next {
@@ -161,7 +165,7 @@ impl<'trials> Picture<'trials> {
                 None => Next::Over(SearchEnd::Unjudged),
             };
         };
-        let Some(upper_bps) = self.upper_bps(bounds) else {
+        let Some((upper_bps, _)) = self.upper(bounds) else {
             // Nothing was lost as fast as it goes.
             return if self.confirmed.is_some() {
                 Next::Over(SearchEnd::Found)
@@ -196,16 +200,6 @@ impl<'trials> Picture<'trials> {
         let lower = if failed > estimate { estimate } else { (failed - step).max(failed / 2.0) };
         let asked_bps = Some((lower as u64).max(bounds.least_bps));
         Next::try_at(asked_bps, self.is_strict)
-    }
-
-    /// The lowest of what bounds the answer; none where nothing has passed.
-    fn limit(&self, bounds: Bounds) -> Option<Limit> {
-        self.passed?;
-        let failed = self.failed.map(|failed| (failed.sent_bps, failed.limit()));
-        let unreached = self.unreached_bps.map(|rate| (rate, Limit::Sender));
-        let ceiling = bounds.ceiling_bps.map(|rate| (rate, Limit::ConfiguredRate));
-        let lowest = [failed, unreached, ceiling].into_iter().flatten().min_by_key(|it| it.0);
-        Some(lowest.map_or(Limit::Sender, |(_, limit)| limit))
     }
 }
 

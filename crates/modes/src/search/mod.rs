@@ -121,10 +121,11 @@ impl Search {
     }
 
     /// Judges the trial that was running.
-    fn judge(&mut self, outcome: Option<Outcome>) {
+    fn judge(&mut self, outcome: Option<(RateTrial, u64)>) {
         let Some(trying) = self.running.take() else { return };
         let number = self.trials.len() as u64 + 1;
-        let mut trial = trial(number, trying, outcome.unwrap_or_default());
+        let mut trial =
+            trial(number, trying, outcome.unwrap_or_default(), self.plan.datagram_bytes);
         let was_disturbed =
             self.trials.last().is_some_and(|last| last.verdict == TrialVerdict::Disturbed);
         if trial.verdict == TrialVerdict::Lost && trial.is_disturbed() && !was_disturbed {
@@ -143,7 +144,7 @@ impl FollowUp for Search {
     }
 
     fn follow(&mut self, document: &mut Document) -> Step {
-        self.judge(document.measurements.last().and_then(Outcome::of));
+        self.judge(document.measurements.last().and_then(outcome));
         let next = self.next();
         document.rate_search = Some(self.record());
         let trial = self.trials.last().copied().unwrap_or_default();
@@ -155,46 +156,31 @@ fn trial_length(duration: Period) -> Period {
     Period(duration.0 / TRIAL_PART).max(LEAST_TRIAL).min(duration)
 }
 
-/// What a trial came to.
-#[derive(Clone, Copy, Debug, Default)]
-struct Outcome {
-    /// What was counted, before anything follows from it.
-    counted: RateTrial,
-    datagram_bytes: u64,
-    /// Flows that did not come to their end.
-    failed: u64,
-}
-
-impl Outcome {
-    /// Of a measurement of one direction; none where nobody said what was sent.
-    fn of(measurement: &Measurement) -> Option<Self> {
-        let Plan::Datagrams(plan) = &measurement.test.plan else { return None };
-        let Extent::DurationNs(duration) = plan.extent else { return None };
-        let Bytes(datagram_bytes) = plan.datagram_bytes;
-        let summary = measurement.summary.datagrams.as_ref()?;
-        let (_, way) = summary.directions().next()?;
-        let ends = [Some(&measurement.client), measurement.server.as_ref()];
-        let counted = RateTrial {
-            duration_ns: duration.0,
-            sent: way.sent?,
-            unsent: way.unsent?,
-            received: way.received,
-            received_bps: way.goodput_bps,
-            lost: way.lost,
-            late: way.late,
-            corrupt: way.corrupt,
-            socket_drops: way.socket_drops,
-            lost_on_the_way: way.lost_on_the_way,
-            send_lag_max_ns: way.send_lag.as_ref().and_then(|lag| lag.max_ns),
-            stood_still_ns: ends
-                .into_iter()
-                .flatten()
-                .map(|end| end.facts().still_ns())
-                .fold(0, u64::max),
-            ..RateTrial::default()
-        };
-        Some(Self { counted, datagram_bytes, failed: summary.failed })
-    }
+/// What was counted in a trial, a measurement of one direction, before anything follows from it; and flows that did not come to
+/// their end. None where nobody said what was sent.
+fn outcome(measurement: &Measurement) -> Option<(RateTrial, u64)> {
+    let Plan::Datagrams(plan) = &measurement.test.plan else { return None };
+    let Extent::DurationNs(duration) = plan.extent else { return None };
+    let summary = measurement.summary.datagrams.as_ref()?;
+    let (_, way) = summary.directions().next()?;
+    let ends = [Some(&measurement.client), measurement.server.as_ref()];
+    let still_ns = ends.into_iter().flatten().map(|end| end.facts().still_ns());
+    let counted = RateTrial {
+        duration_ns: duration.0,
+        sent: way.sent?,
+        unsent: way.unsent?,
+        received: way.received,
+        received_bps: way.goodput_bps,
+        lost: way.lost,
+        late: way.late,
+        corrupt: way.corrupt,
+        socket_drops: way.socket_drops,
+        lost_on_the_way: way.lost_on_the_way,
+        send_lag_max_ns: way.send_lag.as_ref().and_then(|lag| lag.max_ns),
+        stood_still_ns: still_ns.max().unwrap_or(0),
+        ..RateTrial::default()
+    };
+    Some((counted, summary.failed))
 }
 
 impl RateTrial {
@@ -229,9 +215,13 @@ fn bounds(plan: &DatagramsPlan, duration: Period) -> Result<Bounds, PlanError> {
 }
 
 /// A trial and what follows from it. What passed, passed at the rate that was sent.
-fn trial(number: u64, trying: Trying, outcome: Outcome) -> RateTrial {
+fn trial(
+    number: u64,
+    trying: Trying,
+    (counted, failed): (RateTrial, u64),
+    Bytes(datagram_bytes): Bytes,
+) -> RateTrial {
     let Trying { asked_bps, whole } = trying;
-    let Outcome { counted, datagram_bytes, failed } = outcome;
     let RateTrial { sent, unsent, received, .. } = counted;
     let share = sent as f64 / sent.saturating_add(unsent).max(1) as f64;
     let bits = sent as f64 * datagram_bytes as f64 * 8.0;

@@ -66,7 +66,7 @@ impl Path {
     }
 
     /// What this path makes of a trial.
-    fn carry(&mut self, test: &Test) -> Outcome {
+    fn carry(&mut self, test: &Test) -> (RateTrial, u64) {
         let Plan::Datagrams(plan) = &test.plan else { panic!("not of datagrams") };
         let Extent::DurationNs(duration) = plan.extent else { panic!("of no duration") };
         let seconds = duration.0 as f64 / 1e9;
@@ -98,7 +98,7 @@ impl Path {
             socket_drops: Some(if self.drops_in_socket { lost as u64 } else { 0 }),
             ..RateTrial::default()
         };
-        Outcome { counted, datagram_bytes: plan.datagram_bytes.0, failed: 0 }
+        (counted, 0)
     }
 
     /// The whole search.
@@ -262,12 +262,9 @@ fn what_was_lost_while_a_program_stood_still_is_tried_once_more_and_no_more_than
     // The sender is in time: it was the receiver that rested, and its socket overflowed.
     let rested = |test| {
         let carried = Path { loss: 0.1, ..IDEAL }.carry(test);
-        let counted = RateTrial {
-            stood_still_ns: 1_000_000_000,
-            send_lag_max_ns: Some(1_000),
-            ..carried.counted
-        };
-        Some(Outcome { counted, ..carried })
+        let counted =
+            RateTrial { stood_still_ns: 1_000_000_000, send_lag_max_ns: Some(1_000), ..carried.0 };
+        Some((counted, carried.1))
     };
     search.judge(rested(&first.1));
     assert_eq!(search.trials[0].verdict, TrialVerdict::Disturbed);
@@ -328,8 +325,8 @@ fn a_trial_without_a_report_ends_the_search_with_what_is_known() {
     search.judge(Some(path.carry(&test)));
     let (_, second) = search.next().expect("it lost");
     let outcome = path.carry(&second);
-    let counted = RateTrial { received: None, ..outcome.counted };
-    search.judge(Some(Outcome { counted, ..outcome }));
+    let counted = RateTrial { received: None, ..outcome.0 };
+    search.judge(Some((counted, outcome.1)));
     assert!(search.next().is_none());
     assert_eq!(search.record().ended, SearchEnd::Unjudged);
     assert_eq!(search.record().trials.len(), 2);
@@ -349,7 +346,7 @@ fn what_came_late_or_damaged_was_not_received() {
             socket_drops: Some(0),
             ..RateTrial::default()
         };
-        trial(1, trying, Outcome { counted, datagram_bytes: SIZE, failed: 0 })
+        trial(1, trying, (counted, 0), Bytes(SIZE))
     };
     assert!(of(90, 0, 0).has_passed());
     assert_eq!((of(89, 1, 0).verdict, of(89, 1, 0).limit()), (TrialVerdict::Lost, Limit::Damage));
@@ -383,8 +380,8 @@ fn no_more_is_received_than_came_of_what_was_sent() {
             received_bps: Some(received_bps),
             ..RateTrial::default()
         };
-        let outcome = Outcome { counted, datagram_bytes: 1_250, failed: 0 };
-        trial(1, Trying { asked_bps: Some(10_000_000), whole: true }, outcome).received_bps
+        let trying = Trying { asked_bps: Some(10_000_000), whole: true };
+        trial(1, trying, (counted, 0), Bytes(1_250)).received_bps
     };
     assert_eq!(of(1_000, 10_700_000.0), Some(10_000_000.0));
     assert_eq!(of(900, 10_700_000.0), Some(9_000_000.0));

@@ -15,7 +15,7 @@ use pathscope_core::quantity::Period;
 use pathscope_core::record::{FlowError, FlowErrorKind};
 use pathscope_flow::{Batch, SendWant};
 
-use super::header::{HEADER_BYTES, Header, Identity, Reading};
+use super::header::{HEADER_BYTES, Header, Identity, Reading, differing_bits};
 use crate::draw::Draws;
 use crate::pattern::SessionKey;
 
@@ -51,8 +51,8 @@ pub struct Consent {
     look_at: Tick,
     /// When this end says again that it wants the stream.
     say_at: Tick,
-    /// It is to be said now.
-    is_due: bool,
+    /// It is to be said now: what is sent next is a consent.
+    pub is_due: bool,
     said: u64,
     /// What the waits between them are drawn from.
     waits: Draws,
@@ -73,7 +73,7 @@ pub struct Consent {
 impl Consent {
     /// Of flow `flow` at the end of this role, where the other end knows nothing of consent.
     pub fn new(role: Role, session: SessionKey, flow: FlowId) -> Self {
-        let named = |role| Identity::new(MAGIC, session.token(), flow.0, role == Role::Client);
+        let named = |role| Identity::new(MAGIC, session.token, flow.0, role == Role::Client);
         Self {
             peer: role.peer(),
             is_spoken: false,
@@ -84,7 +84,7 @@ impl Consent {
             is_due: false,
             said: 0,
             waits: Draws::new(
-                session.token(),
+                session.token,
                 u64::from(flow.0) << 1 | u64::from(role == Role::Client),
             ),
             heard: 0,
@@ -151,12 +151,6 @@ impl Consent {
         self.is_due.then_some(SendWant::Datagrams { stride: CONSENT_BYTES, max: 1 })
     }
 
-    /// Whether what is sent next is a consent.
-    #[inline]
-    pub fn is_due(&self) -> bool {
-        self.is_due
-    }
-
     /// Writes it.
     pub fn fill(&self, batch: &mut Batch<'_>, now: Tick) {
         if let Some(datagram) = batch.datagram(CONSENT_BYTES) {
@@ -184,9 +178,8 @@ impl Consent {
             self.heard = header.sequence.saturating_add(1);
             self.renew(now);
         }
-        let differing =
-            |magic| (u32::from_ne_bytes(MAGIC) ^ u32::from_ne_bytes(magic)).count_ones();
-        datagram.first_chunk::<4>().is_some_and(|&magic| differing(magic) <= MAGIC_BITS)
+        let magic = datagram.get(..MAGIC.len());
+        magic.is_some_and(|magic| differing_bits(&MAGIC, magic) <= MAGIC_BITS)
     }
 
     /// A datagram of the other end's own stream came.

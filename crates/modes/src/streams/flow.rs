@@ -147,10 +147,10 @@ impl<S, R> StreamFlow<S, R> {
         }
     }
 
-    /// The same with a peer that says which streams it still wants, and goes by what is said so.
+    /// The same with a peer that says which streams it still wants, and goes by what is said so; or with one that does not.
     #[must_use]
-    pub fn with_consent(mut self) -> Self {
-        self.consent.is_spoken = true;
+    pub fn with_consent(mut self, is_spoken: bool) -> Self {
+        self.consent.is_spoken = is_spoken;
         self
     }
 }
@@ -255,7 +255,7 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
         batch: &mut Batch<'data>,
         now: Tick,
     ) {
-        if self.consent.is_due() {
+        if self.consent.is_due {
             self.consent.fill(batch, now);
         } else if let Some(half) = &mut self.sender {
             half.fill(shared, batch, now);
@@ -263,7 +263,7 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
     }
 
     fn sent(&mut self, shared: &mut S::Shared, _: Lane, amount: usize, at: Tick) {
-        if self.consent.is_due() {
+        if self.consent.is_due {
             self.consent.said(at);
         } else if let Some(half) = &mut self.sender {
             half.took(shared, amount as u64, at);
@@ -313,7 +313,7 @@ impl<S: Sends, R: Receives<Shared = S::Shared>> Machine for StreamFlow<S, R> {
             }
             // A datagram that was refused is a lost one; what keeps being refused is lost altogether.
             Event::Unreachable { errno, is_refusal, .. } => {
-                if self.consent.is_due() {
+                if self.consent.is_due {
                     self.consent.said(now);
                 }
                 // Of an end that only asks for a stream, nothing that is counted was refused.

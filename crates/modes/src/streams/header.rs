@@ -107,7 +107,8 @@ fn not_ours(identity: Identity, datagram: &[u8]) -> Reading<Header> {
     if is_near { Reading::Damaged } else { Reading::Foreign }
 }
 
-fn differing_bits(one: &[u8], other: &[u8]) -> u32 {
+/// Bits in which the one is not as the other.
+pub(super) fn differing_bits(one: &[u8], other: &[u8]) -> u32 {
     one.iter().zip(other).map(|(a, b)| (a ^ b).count_ones()).sum()
 }
 

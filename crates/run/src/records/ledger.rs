@@ -76,8 +76,7 @@ impl Ledger {
         self.page().connections.note_retransmits(flow, retransmits);
     }
 
-    /// A flow of those that are replaced has ended: its rate is that of its own time. What it came to, where that
-    /// is wanted.
+    /// A flow has ended. What it came to, where that is wanted.
     pub fn depart(
         &self,
         end: ConnectionEnd,
@@ -88,13 +87,6 @@ impl Ledger {
         let (mut page, (addresses, _attended)) = self.page_without(end.flow);
         let tcp = || tcp_of(is_reset, sockets.first());
         page.connections.depart(ConnectionEnd { error, ..end }, addresses, is_wanted, tcp)
-    }
-
-    /// A flow has ended together with all others: its rate follows when all are known.
-    pub fn end(&self, end: ConnectionEnd, socket: Option<&Arc<Socket>>) {
-        let is_reset = end.is_reset;
-        let (mut page, (addresses, _attended)) = self.page_without(end.flow);
-        page.connections.end(end, addresses, || tcp_of(is_reset, socket));
     }
 
     /// A flow never got its socket.

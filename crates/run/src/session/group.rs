@@ -283,7 +283,7 @@ impl GroupState {
         // Those that are replaced were written down as they ended.
         if !self.group.replaces() {
             for (end, socket) in outcome.connections {
-                self.ledger.end(end, socket.as_ref());
+                self.ledger.depart(end, socket.as_slice(), false);
             }
         }
         self.socket_drops.push(outcome.socket_drops);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::super::*;
 use super::{FLOW, Goodput, LATE, agreed, plan, sim, transfer};
-use crate::load::{Extent, FlowRates, FlowReceived, NoFairness, Pattern};
+use crate::load::{Extent, FlowReceived, NoFairness, Pattern, RateSums};
 use crate::results::Presents;
 
 const RATE: u64 = 100_000_000;
@@ -95,7 +95,7 @@ fn connections_of_a_few_bytes_have_no_rate_and_it_is_said_why() {
         })
         .collect();
     let length_ns = sim.server_shared().window.length_ns();
-    let FlowRates { rates, sums } = FlowRates::over(length_ns, &flows);
+    let (rates, sums) = RateSums::over(length_ns, &flows);
     assert_eq!((rates.len(), sums.too_short), (0, 8));
     let server = GoodputReport { received_bytes: 512, rates: sums, ..GoodputReport::default() };
     let summary = GoodputSummary::of(&plan, &GoodputReport::default(), Some(&server));

@@ -28,7 +28,6 @@ impl Facts {
 
     /// What spoils the figures themselves.
     fn disturbance(&self, limit: Limit) -> impl Iterator<Item = String> {
-        let is_of_plan = matches!(limit, Limit::ConfiguredRate);
         let is_of_cpu = matches!(limit, Limit::SenderCpu | Limit::ReceiverCpu);
         let is_of_stop = matches!(limit, Limit::SenderStopped | Limit::ReceiverStopped);
         let rests_on_looks = !is_of_cpu && !is_of_stop;
@@ -44,7 +43,7 @@ impl Facts {
             .is_cost_unseen(limit)
             .then(|| "what came meanwhile may have been taken in all the same".to_owned());
         let all = [waits, stolen, looks, unseen].into_iter().flatten();
-        all.filter(move |_| !is_of_plan)
+        all.filter(move |_| limit != Limit::ConfiguredRate)
     }
 }
 

@@ -16,17 +16,21 @@ impl Facts {
             _ if self.is_kept_waiting() => of_ends(self.sender_kept() >= self.receiver_wait),
             _ if self.reaches(self.stillest(), STOOD_STILL) => self.stopped(),
             _ if self.is_machine_full() => of_ends(self.sender_uses_more),
-            _ if self.reaches(self.paused, MOSTLY) && self.runs_empty() => Limit::ConfiguredPauses,
+            _ if self.reaches(self.paused, MOSTLY) && self.runs_empty(LIMITED) => {
+                Limit::ConfiguredPauses
+            }
             _ if self.is_held_by_window() && self.reaches(self.receiver_cpu, CPU_BUSY) => {
                 Limit::ReceiverCpu
             }
             _ if self.is_held_by_window() => Limit::ReceiveWindow,
-            _ if self.is_held_by_buffer() => Limit::SendBuffer,
+            _ if self.is_held_by_end(|seen| seen.send_buffer, self.send_buffer) => {
+                Limit::SendBuffer
+            }
             _ if self.is_held_by_path() && !self.spins && !self.is_path_in_doubt() => {
                 Limit::Network
             }
-            _ if self.in_turns && self.is_held_by_program() => Limit::Turns,
-            _ if self.seen.is_some() && self.is_held_by_program() && !self.is_disturbed() => {
+            _ if self.in_turns && self.runs_empty(MOSTLY) => Limit::Turns,
+            _ if self.seen.is_some() && self.runs_empty(MOSTLY) && !self.is_disturbed() => {
                 Limit::Sender
             }
             _ => Limit::Undetermined,
@@ -53,7 +57,7 @@ impl Facts {
     /// to send, do not miss it.
     fn sender_kept(&self) -> Option<f64> {
         let is_idle = self.busy.is_none_or(|busy| 1.0 - busy >= self.bound(STOOD_STILL));
-        self.sender_wait.filter(|_| is_idle || self.seen.is_some() && self.runs_empty())
+        self.sender_wait.filter(|_| is_idle || self.seen.is_some() && self.runs_empty(LIMITED))
     }
 
     /// Whether a receiver is named that rested, or waited for its processor, and nothing at the sockets shows what that cost.
@@ -114,28 +118,16 @@ impl Facts {
         if is_sender { Limit::SenderStopped } else { Limit::ReceiverStopped }
     }
 
-    /// Whether the sender gave its kernel nothing more most of the time.
-    fn is_held_by_program(&self) -> bool {
+    /// Whether the sender gave its kernel nothing more, so that its sockets ran empty, for such a share of the time.
+    fn runs_empty(&self, share: Bound) -> bool {
         match self.seen {
-            Some(seen) => seen.program >= self.bound(MOSTLY),
-            None => !self.reaches(self.busy, BUSY),
-        }
-    }
-
-    /// Whether the sender's sockets had nothing to send for a good part of the time.
-    fn runs_empty(&self) -> bool {
-        match self.seen {
-            Some(seen) => seen.program >= self.bound(LIMITED),
+            Some(seen) => seen.program >= self.bound(share),
             None => !self.reaches(self.busy, BUSY),
         }
     }
 
     fn is_held_by_window(&self) -> bool {
         self.is_held_by_end(|seen| seen.receive_window, self.receive_window)
-    }
-
-    fn is_held_by_buffer(&self) -> bool {
-        self.is_held_by_end(|seen| seen.send_buffer, self.send_buffer)
     }
 
     /// Whether a window or a buffer kept the path from being filled: as it was seen, or as the kernel sums it up.

@@ -38,24 +38,12 @@ pub fn verdict(
     (client, server): (GoodputEnd<'_>, GoodputEnd<'_>),
     shared_cpus: Option<u32>,
 ) -> Verdict {
-    let (sender, receiver) = ends(summary, client, server);
-    let facts = Facts::of(plan, summary, (sender, receiver), shared_cpus);
+    // Of two directions, the slower one is explained.
+    let [up, down] = [summary.up, summary.down].map(|way| way?.goodput_bps);
+    let is_down = down.is_some_and(|down| up.is_none_or(|up| down < up));
+    let ends = if is_down { (server, client) } else { (client, server) };
+    let facts = Facts::of(plan, summary, ends, shared_cpus);
     let limit = facts.limit();
     let verdict = Verdict::new(limit, facts.text(limit), facts.evidence());
     verdict.doubted(&facts.doubts(limit)).decided_by(&facts.deciding(limit))
-}
-
-/// The end that sends and the one that receives; of two directions, the slower one is explained.
-fn ends<'end>(
-    summary: &GoodputSummary,
-    client: GoodputEnd<'end>,
-    server: GoodputEnd<'end>,
-) -> (GoodputEnd<'end>, GoodputEnd<'end>) {
-    let up = summary.up.and_then(|up| up.goodput_bps);
-    let down = summary.down.and_then(|down| down.goodput_bps);
-    match (up, down) {
-        (Some(up), Some(down)) if down < up => (server, client),
-        (None, Some(_)) => (server, client),
-        _ => (client, server),
-    }
 }

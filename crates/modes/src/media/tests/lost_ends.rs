@@ -85,7 +85,7 @@ fn long_with_consent(direction: Direction) -> Media {
     let session = SessionKey::from(Token([3; 16]));
     let shared = |role| MediaShared::new(&plan, role);
     let mut sim = Sim::new(link(), shared(Role::Client), shared(Role::Server));
-    let flow = |role| MediaFlow::new(&plan, role, session, FLOW).with_consent();
+    let flow = |role| MediaFlow::new(&plan, role, session, FLOW).with_consent(true);
     sim.connect(flow(Role::Client), flow(Role::Server), Transport::Datagram);
     sim.tell_totals(ONE_WAY_NS);
     sim

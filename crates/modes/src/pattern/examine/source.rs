@@ -120,10 +120,9 @@ fn named_by_marks(key: StreamKey, offset: u64, evidence: &[u8]) -> Vec<(StreamKe
     // The mark that the first wrong byte lies in began before the evidence, as it had to.
     let before = offset.min(MARK_BYTES - 1);
     let start = offset - before;
-    let context: Vec<u8> = (start..offset)
-        .map(|position| key.byte(position))
-        .chain(evidence.iter().copied())
-        .collect();
+    let mut context = vec![0; before as usize];
+    key.copy_to(start, &mut context);
+    context.extend_from_slice(evidence);
     let session = key.session().to_le_bytes();
     let named = context.windows(MARK).enumerate().filter_map(|(index, mark)| {
         if mark[4..8] != session {
