@@ -205,6 +205,11 @@ impl RunError {
     }
 }
 
+/// Whether a connection that does not block has nothing for now, and takes nothing.
+pub(crate) fn is_temporary(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
+}
+
 fn remedy(error: &OsError) -> String {
     error.remedy().map_or_else(String::new, |remedy| format!("; {remedy}"))
 }

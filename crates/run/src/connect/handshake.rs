@@ -13,7 +13,7 @@ use pathscope_peers::native::{
     ACK_BYTES, AttachError, Opening, Seat, decode_ack, decode_checked_ack,
 };
 
-use crate::error::RunError;
+use crate::error::{RunError, is_temporary};
 
 /// A connection that is not there and taken by then will not be.
 pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
@@ -113,11 +113,7 @@ impl Handshake {
                 Err(AttachError::NotAnAck { .. }) if self.is_checked() => Ok(Progress::Damaged),
                 Err(why) => Err(RunError::Refused { flow: self.seat.flow.0, why }),
             },
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-            {
-                Ok(Progress::Waiting)
-            }
+            Err(error) if is_temporary(&error) => Ok(Progress::Waiting),
             Err(error) => Err(self.broken(&error)),
         }
     }

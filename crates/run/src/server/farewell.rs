@@ -3,12 +3,13 @@
 //! A client closes when it has heard why. Who does not is let go after a while, and so is who has waited longest where too
 //! many do: it has been told. None costs a thread, and all together a bounded number of descriptors.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::Tick;
 
+use crate::error::is_temporary;
 use crate::queue::Queue;
 
 /// A client closes within this time. Closed from here, what it still says would have the system reset the connection, and
@@ -71,7 +72,7 @@ impl Farewells {
                 leaving.heard += count;
                 leaving.heard > HEARD_MOST
             }
-            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+            Err(error) => !is_temporary(&error),
         };
         if has_gone {
             self.leaving.leave(key);

@@ -4,12 +4,14 @@
 //! One count holds for all such lines, whoever writes them; of those that are left out their number is told.
 
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Period, count};
 use pathscope_os::wake::Waker;
+
+use crate::threads::lock;
 
 /// Lines in any one period: the connections and the sessions of several tests.
 const MOST_LINES: u32 = 100;
@@ -60,7 +62,7 @@ impl LogLimit {
 
     /// A stranger has caused this line: it is said, or counted.
     pub fn say(&self, now: Tick, line: &str, say: &mut dyn FnMut(&str)) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let rest = state.begin(now);
         let is_told = state.told < self.most;
         if is_told {
@@ -80,7 +82,7 @@ impl LogLimit {
 
     /// Tells how many lines were left out, once their period is over. When to come back, where it is not.
     pub(super) fn tell(&self, now: Tick, say: &mut dyn FnMut(&str)) -> Option<Tick> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let rest = state.begin(now);
         let due = (state.untold > 0).then(|| state.since.plus_nanos(PERIOD.0));
         drop(state);
@@ -90,7 +92,7 @@ impl LogLimit {
 
     /// Nothing follows: tells how many lines were left out since that was told.
     pub fn tell_rest(&self, say: &mut dyn FnMut(&str)) {
-        let rest = std::mem::take(&mut self.state().untold);
+        let rest = std::mem::take(&mut lock(&self.state).untold);
         self.tell_number(rest, say);
     }
 
@@ -102,10 +104,6 @@ impl LogLimit {
                 "{lines} more lines on clients and strangers were left out: at most {most} are written in {PERIOD}"
             ));
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

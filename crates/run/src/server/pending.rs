@@ -1,7 +1,7 @@
 //! Connections that have not said yet what they are for. They cost a file and a little memory each, are
 //! bounded in number and in time, and delay nobody.
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -9,6 +9,7 @@ use pathscope_core::Tick;
 use pathscope_peers::native::{LONG_OPENING_BYTES, Opening, OpeningError};
 use pathscope_peers::registry::{Caller, identify};
 
+use crate::error::is_temporary;
 use crate::queue::Queue;
 
 /// A client says what it is for in its first packet.
@@ -81,11 +82,7 @@ impl PendingConnections {
             match guest.stream.read(&mut guest.said[guest.count..length]) {
                 Ok(0) => break None,
                 Ok(count) => guest.count += count,
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-                {
-                    return None;
-                }
+                Err(error) if is_temporary(&error) => return None,
                 Err(_) => break None,
             }
             if let Some(said) = guest.judge() {

@@ -7,7 +7,7 @@ mod tests;
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::counted;
@@ -30,6 +30,7 @@ use crate::connect::settings;
 use crate::error::RunError;
 use crate::messages::attendance::{Attendance, Attended};
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::threads::lock;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
@@ -119,14 +120,14 @@ pub(super) struct Stay(Arc<Sessions>);
 impl Stay {
     /// One more begins.
     pub fn begin(sessions: &Arc<Sessions>) -> Self {
-        sessions.state().stays += 1;
+        lock(&sessions.state).stays += 1;
         Self(Arc::clone(sessions))
     }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = lock(&self.0.state);
         state.stays -= 1;
         let freed = state.freed + 1;
         // The last one, whom nobody waits for; of a server that is never alone, one of many.
@@ -189,7 +190,7 @@ impl Sessions {
 
     /// Whether a test may begin: the server has not served all that it was to serve.
     pub fn check_served(&self) -> Result<(), Refusal> {
-        match self.settings.exit_after.filter(|&most| self.state().served >= most) {
+        match self.settings.exit_after.filter(|&most| lock(&self.state).served >= most) {
             None => Ok(()),
             Some(most) => Err(Refusal::new(
                 "unable",
@@ -203,23 +204,23 @@ impl Sessions {
 
     /// Whether all is done: as many connections as were to be served, and nobody is left.
     pub fn is_done(&self) -> bool {
-        let state = self.state();
+        let state = lock(&self.state);
         self.settings.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
     }
 
     /// A session begins that is found by this name.
     pub fn live(&self, name: Token, inbox: Inbox) {
-        self.state().living.insert(name, inbox);
+        lock(&self.state).living.insert(name, inbox);
     }
 
     /// It is over.
     pub fn bury(&self, name: Token) {
-        self.state().living.remove(&name);
+        lock(&self.state).living.remove(&name);
     }
 
     /// A client comes back on another connection: its session hears of it, and decides. One that is not known is told so.
     pub fn take_back(&self, Return { session, attempt, received }: Return, mut stream: TcpStream) {
-        let living = self.state().living.get(&session).cloned();
+        let living = lock(&self.state).living.get(&session).cloned();
         match living {
             Some(inbox) => inbox.post(SessionMessage::Returned { stream, attempt, received }),
             // A few bytes on a connection that has sent nothing yet always fit.
@@ -229,13 +230,12 @@ impl Sessions {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.state().present
+        lock(&self.state).present
     }
 
     /// Waits until none is left.
     pub fn await_all(&self) {
-        let waiting = self.left.wait_while(self.state(), |state| state.present > 0);
-        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+        drop(self.left.wait_while(lock(&self.state), |state| state.present > 0));
     }
 
     /// The flows of a test are awaited. Of one that runs at its client already, the session before gives way, but only to
@@ -255,7 +255,7 @@ impl Sessions {
             attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         resumed.map_or(Ok(()), |resumed| state.give_way(resumed))?;
         if state.tests.contains_key(&token) {
             return Err(RunError::StillThere);
@@ -266,7 +266,7 @@ impl Sessions {
 
     /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
     pub fn forget(&self, Credentials { token, session }: Credentials) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.tests.get(&token).is_some_and(|expected| expected.session == session) {
             state.tests.remove(&token);
         }
@@ -305,7 +305,7 @@ impl Sessions {
         &self,
         &SeatRequest { seat, proof, from, .. }: &SeatRequest,
     ) -> Result<Claimed, AttachCode> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let State { tests, served, .. } = &mut *state;
         let expected = tests.get_mut(&seat.token).ok_or(AttachCode::UNKNOWN_SESSION)?;
         if !expected.access.takes_stream(seat, proof, from) {
@@ -336,7 +336,7 @@ impl Sessions {
         remote: SocketAddr,
     ) -> AttachCode {
         let seat = claim.seat;
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let Some(expected) = state.tests.get_mut(&seat.token) else {
             return AttachCode::UNKNOWN_SESSION;
         };
@@ -358,9 +358,5 @@ impl Sessions {
             });
         }
         code
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

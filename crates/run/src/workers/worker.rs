@@ -28,6 +28,7 @@ use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::records::ledger::Ledger;
+use crate::threads;
 use crate::workers::placement::Placement;
 
 /// What all workers of a test have in common.
@@ -150,24 +151,17 @@ impl<M: InDocuments> NewWorker<'_, M> {
         }
         let in_halves = placement.is_in_halves(plan);
         let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
-        let thread = std::thread::Builder::new()
-            .name(format!("flows-{number}"))
-            .spawn(move || {
-                // A bug of ours must not leave the session waiting for a worker that is no more.
-                let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    cpu.map_or(Ok(()), cpus::pin_thread)?;
-                    let finished = F::run(OnEngine { engine, worker }, in_halves)?;
-                    Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
-                }))
-                .unwrap_or(Err(EngineError::Panicked))
-                .map_err(RunError::from);
-                inbox.post(SessionMessage::WorkerOver {
-                    group: group.id,
-                    worker: number,
-                    outcome: Box::new(outcome),
-                });
-            })
-            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        let run = move || {
+            cpu.map_or(Ok(()), cpus::pin_thread)?;
+            let finished = F::run(OnEngine { engine, worker }, in_halves)?;
+            Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
+        };
+        let thread = threads::spawn(&format!("flows-{number}"), move || {
+            // A bug of ours must not leave the session waiting for a worker that is no more.
+            let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(EngineError::Panicked));
+            let (group, outcome) = (group.id, Box::new(outcome.map_err(RunError::from)));
+            inbox.post(SessionMessage::WorkerOver { group, worker: number, outcome });
+        })?;
         let (reports, thread) = (if in_halves { 2 } else { 1 }, Some(thread));
         Ok(RunningWorker { group: group.id, flows, reports, remote, entrance, thread })
     }

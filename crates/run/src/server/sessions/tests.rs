@@ -111,7 +111,7 @@ fn who_is_refused_a_seat_is_not_remembered() {
         for port in 2..1_000 {
             assert_ne!(claim(wrong, port), AttachCode::ATTACHED);
         }
-        let state = sessions.state();
+        let state = lock(&sessions.state);
         let expected = &state.tests[&Token([1; 16])];
         assert_eq!((expected.lanes.len(), reader.receiver.try_iter().count()), (1, 1));
     }
@@ -152,8 +152,8 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     drop(one);
     stranger.take_files(40).expect("they are there");
     drop((other, stranger));
-    assert_eq!(sessions.state().files_free(), FILES);
-    assert!(sessions.state().taken[Resource::Descriptors as usize].is_empty());
+    assert_eq!(lock(&sessions.state).files_free(), FILES);
+    assert!(lock(&sessions.state).taken[Resource::Descriptors as usize].is_empty());
 }
 
 #[test]
@@ -186,10 +186,10 @@ fn no_caller_takes_all_memory_and_everything_comes_back() {
     let mut here = admit("127.0.0.1:9");
     here.take_memory(2 * MIB).expect("callers on this machine have no share of their own");
     assert!(here.take_memory(3 * MIB).is_err(), "but they are counted");
-    assert_eq!(sessions.state().taken[Resource::Memory as usize].taken(), 8 * MIB);
+    assert_eq!(lock(&sessions.state).taken[Resource::Memory as usize].taken(), 8 * MIB);
     drop((one, stranger, here));
-    assert!(sessions.state().taken[Resource::Memory as usize].is_empty());
-    assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
+    assert!(lock(&sessions.state).taken[Resource::Memory as usize].is_empty());
+    assert_eq!((sessions.count(), lock(&sessions.state).census.sessions()), (0, 0));
 }
 
 #[test]
@@ -212,29 +212,29 @@ fn no_caller_takes_every_thread_and_everything_comes_back() {
     // A caller on this machine is not counted, whatever he has.
     let mut here = ask("127.0.0.1:9").expect("it is here");
     here.take_threads(1_000).expect("nothing is withheld from it");
-    assert_eq!(sessions.state().taken[Resource::Threads as usize].taken(), 8);
+    assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 8);
     stranger.take_threads(0).expect("its test is over");
-    assert_eq!(sessions.state().taken[Resource::Threads as usize].taken(), 5);
+    assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 5);
     drop((one, other, stranger, here));
     assert!(
-        sessions.state().taken[Resource::Threads as usize].is_empty()
-            && sessions.state().taken[Resource::Memory as usize].is_empty()
+        lock(&sessions.state).taken[Resource::Threads as usize].is_empty()
+            && lock(&sessions.state).taken[Resource::Memory as usize].is_empty()
     );
-    assert_eq!(sessions.state().files_free(), FILES);
+    assert_eq!(lock(&sessions.state).files_free(), FILES);
 }
 
 #[test]
 fn a_session_without_descriptors_is_refused_by_name() {
     let sessions = Arc::new(sessions_with(Limits::default()));
     let from = SocketAddr::from(([192, 0, 2, 1], 9));
-    sessions.state().files = FILES_OF_SESSION;
+    lock(&sessions.state).files = FILES_OF_SESSION;
     let first = Sessions::admit(&sessions, from).expect("there are as many");
     let refusal = Sessions::admit(&sessions, from).expect_err("there are none");
     assert_eq!(refusal.code, "descriptors");
     assert!(refusal.to_string().contains("ulimit -n"), "{refusal}");
     drop(first);
     assert!(Sessions::admit(&sessions, from).is_ok());
-    assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
+    assert_eq!((sessions.count(), lock(&sessions.state).census.sessions()), (0, 0));
 }
 
 /// One connection after the other, for ever, with so many in the making.
@@ -324,7 +324,7 @@ fn an_absent_client_keeps_its_session_and_no_place() {
     assert!(ask().is_err());
     second.step_in();
     drop((second, fourth));
-    assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
+    assert_eq!((sessions.count(), lock(&sessions.state).absent), (0, 0));
     assert!(ask().is_ok());
 }
 
@@ -451,7 +451,7 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
         }
     }
     assert!(reader.receiver.try_recv().is_err());
-    assert_eq!(sessions.state().served, 0);
+    assert_eq!(lock(&sessions.state).served, 0);
     // Every seat is there, and as many places as there were.
     for flow in 0..3 {
         let proof = Some(seat(flow).proof(name));

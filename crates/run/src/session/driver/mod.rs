@@ -12,7 +12,7 @@ mod messages;
 mod tests;
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -33,6 +33,7 @@ use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest};
+use crate::threads::lock;
 use crate::workers::placement::{GroupWorkers, Means};
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
@@ -515,8 +516,7 @@ impl<D: Talk> Driver<D> {
     fn listen(&mut self) -> bool {
         let is_long = self.dialogue.unread_bytes() > SHORT_MESSAGE_BYTES;
         if is_long && self.role == Role::Server && self.reading.is_none() {
-            // A session that panicked left nothing behind it.
-            self.reading = Some(READING.lock().unwrap_or_else(PoisonError::into_inner));
+            self.reading = Some(lock(&READING));
         }
         match self.control.hear() {
             Heard::Bytes(bytes) => {
