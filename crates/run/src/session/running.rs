@@ -5,7 +5,6 @@
 mod delivery;
 mod looks;
 mod report;
-mod watch;
 
 use std::sync::Arc;
 
@@ -42,7 +41,6 @@ use crate::workers::worker::{ReadyGroup, RunningWorker, Setting};
 use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
 use self::report::Moment;
-use self::watch::Watch;
 
 /// One test at one end.
 pub(crate) struct RunningTest {
@@ -53,10 +51,8 @@ pub(crate) struct RunningTest {
     started: Option<Moment>,
     /// When the last flow was over.
     ended: Option<Moment>,
-    /// Whether this program runs, while flows do.
+    /// Whether this program runs, and what senders wait for, while flows do.
     program: Option<Watched>,
-    /// What looks at the sockets of flows that send bytes, while they run.
-    watch: Option<Watch>,
     /// From the end of the last flow on.
     delivery: Option<Delivery>,
     workers: Vec<RunningWorker>,
@@ -106,7 +102,6 @@ impl RunningTest {
             started: None,
             ended: None,
             program: None,
-            watch: None,
             delivery: None,
             workers: Vec::new(),
             collector: None,
@@ -229,9 +224,9 @@ impl RunningTest {
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());
-        self.watch = Watch::begin(senders.map(|state| state.ledger.clone()).collect());
+        let senders = senders.map(|state| state.ledger.clone()).collect();
         // No figure of any mode tells that it stood still.
-        self.program = Watched::begin(now, &self.test.plan);
+        self.program = Watched::begin(now, &self.test.plan, senders);
         Ok(told)
     }
 
