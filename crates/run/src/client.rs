@@ -248,7 +248,9 @@ impl ClientRun<'_> {
             self.tests.list.remove(0);
             self.tests.list.extend(next);
             if let (Some(reason), None) = (driver.dialogue.stopped_by_server(), stop.reason()) {
-                return Err(RunError::CutShort { reason: reason.to_owned() });
+                return Err(RunError::Peer(format!(
+                    "the server cut the test short: {reason}; what was measured until then is kept"
+                )));
             }
         }
         Ok(())

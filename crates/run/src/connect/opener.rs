@@ -247,10 +247,15 @@ impl Opener {
         // A token that is known where the session is, and not at another address, tells of another server there.
         let is_foreign = refused == Some(AttachCode::UNKNOWN_SESSION) && address != session;
         if number < self.orders.group.flows || is_foreign {
-            let foreign = RunError::OtherServer { address, session };
             self.is_stopped = true;
             self.making.clear();
-            let error = if is_foreign { foreign } else { error };
+            let foreign = || {
+                RunError::Peer(format!(
+                    "{address} leads to another server than {session}, where the session is: the targets of a run are \
+                     addresses of one server; leave it out, or measure it in a run of its own"
+                ))
+            };
+            let error = if is_foreign { foreign() } else { error };
             return self.inbox.post(SessionMessage::AttachFailed(error));
         }
         let is_final = refused == Some(AttachCode::SERVED);

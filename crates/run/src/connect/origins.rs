@@ -74,7 +74,7 @@ impl Origins {
                 return Ok(address);
             }
         }
-        Err(RunError::NoSuchFamily { server })
+        Err(RunError::NoSuchFamily(server))
     }
 }
 

@@ -35,6 +35,10 @@ use crate::threads::lock;
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
 
+/// What a client is told whose test is to be taken up again, and in version 1 cannot be.
+const STILL_THERE: &str = "a session here has this test still, and proposals of protocol version 1 cannot prove that it is \
+                           theirs: it ends by itself where its client is gone";
+
 /// All sessions of a server.
 #[derive(Debug)]
 pub(super) struct Sessions {
@@ -87,9 +91,11 @@ impl State {
     fn give_way(&mut self, Resumed { token, session: named }: Resumed) -> Result<(), RunError> {
         match (self.tests.get(&token).map(|expected| expected.session), named) {
             (Some(Some(session)), _) if named != Some(session) => {
-                return Err(RunError::OtherSession);
+                let text = "another session here has this test, and only the client that knows the name of that may take \
+                            the test up";
+                return Err(RunError::Peer(text.to_owned()));
             }
-            (Some(None), None) => return Err(RunError::StillThere),
+            (Some(None), None) => return Err(RunError::Peer(STILL_THERE.to_owned())),
             // None is here; it is the one that was named; or a session of version 1 has chosen this token, and the client
             // that asks is another, whose test gets a token of its own.
             _ => {}
@@ -258,7 +264,7 @@ impl Sessions {
         let mut state = lock(&self.state);
         resumed.map_or(Ok(()), |resumed| state.give_way(resumed))?;
         if state.tests.contains_key(&token) {
-            return Err(RunError::StillThere);
+            return Err(RunError::Peer(STILL_THERE.to_owned()));
         }
         state.tests.insert(token, expected);
         Ok(())

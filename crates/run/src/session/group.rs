@@ -349,7 +349,10 @@ fn prepare(
             && let Some(longest) = batches::longest_payload(socket).map(u64::from)
             && longest < datagram
         {
-            return Err(RunError::DatagramTooLong { datagram, longest });
+            return Err(RunError::Unsupported(format!(
+                "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most \
+                 --datagram {longest}"
+            )));
         }
         if let Some(wanted) = wanted.room_bytes {
             // What the system does not grant is told.

@@ -121,7 +121,7 @@ pub(crate) fn of(
 fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, RunError> {
     let mut substitutions = Vec::new();
     let engine = match (asks.engine, suits.engine) {
-        (Some(name), _) => name.parse().map_err(RunError::UnknownEngine)?,
+        (Some(name), _) => name.parse().map_err(RunError::Unsupported)?,
         (None, (kind, why)) => {
             let engine = match kind {
                 placement::EngineKind::Blocking => EngineKind::Plain,
@@ -167,7 +167,9 @@ pub(crate) fn claim_spinning(
     };
     if let Some(why) = withheld.filter(|_| means.spinning == 0) {
         if asked == placement.wait {
-            return Err(RunError::SpinsEnough);
+            let text = "as many threads spin for this session as may for one: half of the server's processors, or none \
+                        without --allow-spin; ask for --wait sleep";
+            return Err(RunError::Unsupported(text.to_owned()));
         }
         if placement.wait == Wait::Spin || spun > SPUN_SHARE {
             sleep_instead(placement, why);
@@ -186,7 +188,10 @@ pub(crate) fn claim_spinning(
     let most = means.cpus.max(placement.workers);
     let claimed = Places::claim(&SPINNING, placement.workers, most);
     if claimed.is_none() && asked == Wait::Spin {
-        return Err(RunError::TooManySpin { cpus: means.cpus });
+        return Err(RunError::Unsupported(format!(
+            "{} threads spin here already, and it has no more processors; ask for --wait sleep, or try again later",
+            means.cpus
+        )));
     }
     if claimed.is_none() {
         sleep_instead(placement, "as many threads spin at this end as it has processors");

@@ -428,7 +428,7 @@ impl PathMonitor {
     }
 
     fn no_path(&self, why: String) -> RunError {
-        RunError::NoPath { server: self.orders.server, why }
+        RunError::Unsupported(format!("there is no path to {}: {why}", self.orders.server))
     }
 
     fn log(&self) -> MutexGuard<'_, Log> {

@@ -90,7 +90,10 @@ fn bind(
         let device = socket.interface();
         match verify(hold, device.as_deref(), candidate, &leaves) {
             Ok(verified) => Ok((socket, hold, verified)),
-            Err(why) => Err(RunError::NotHeld { interface: candidate.name.clone(), why }),
+            Err(why) => {
+                let text = format!("it would not keep to {}: {why}", candidate.name);
+                Err(RunError::Unsupported(text))
+            }
         }
     };
     let to_device = Settings { interface: Some(candidate.name.clone()), ..Settings::default() };
