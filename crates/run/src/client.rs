@@ -13,7 +13,6 @@ use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::presentation::{Presentation, Row};
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
-use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::follow_up::{Step, Tests};
@@ -26,7 +25,7 @@ use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native::{self, AttachError};
 
 use crate::connect::destinations::{Destinations, Silent};
-use crate::connect::{attach, destinations};
+use crate::connect::{Orders, attach, destinations};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::inbox::Inbox;
@@ -35,10 +34,10 @@ use crate::records::samples::SampleFile;
 use crate::server::Embedded;
 use crate::session::driver::{Driver, End, Left, stopping_takes};
 use crate::session::intervals::Pairs;
-use crate::session::{renewed, running};
+use crate::session::renewed;
+use crate::session::running::{self, RunningTest};
 use crate::stop::{Stage, Stop};
 use crate::target;
-use crate::workers::placement::GroupWorkers;
 
 /// A connection that is not there by then is not there.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -332,16 +331,7 @@ fn connect(
 /// Between tests nothing comes that matters.
 struct Leaving;
 
-impl End for Leaving {
-    fn provide(
-        &mut self,
-        _: (Credentials, Option<Resumed>),
-        _: (&Test, &[GroupWorkers]),
-        _: &Inbox,
-    ) -> Result<(), RunError> {
-        Err(RunError::LeftEarly)
-    }
-}
+impl End for Leaving {}
 
 /// One test as the client's end sees it.
 struct ClientEnd<'run, 'sink> {
@@ -441,17 +431,17 @@ fn is_splinter(interval: &Interval, test: &Test) -> bool {
 }
 
 impl End for ClientEnd<'_, '_> {
-    fn provide(
-        &mut self,
-        (credentials, _): (Credentials, Option<Resumed>),
-        (test, _): (&Test, &[GroupWorkers]),
-        inbox: &Inbox,
-    ) -> Result<(), RunError> {
+    fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+        let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
         self.findings.test = test.clone();
-        let one = Destinations::one(self.server);
+        let (server, credentials) = (self.server, *credentials);
+        let one = Destinations::one(server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
-        attach::open_flows((self.server, destinations), credentials, test, inbox);
+        for state in groups {
+            let orders = Orders { server, credentials, group: state.group, inbox: inbox.clone() };
+            (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
+        }
         Ok(())
     }
 

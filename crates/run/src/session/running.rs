@@ -13,14 +13,14 @@ use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_engines::{Command, LaneChange};
-use pathscope_flow::{Event, GroupId, Phase};
+use pathscope_flow::{Credentials, Event, GroupId, Phase, Resumed};
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::flows::Begin;
 use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
-use pathscope_os::sockets::{self, Socket};
+use pathscope_os::sockets::{Socket, check_congestion_control};
 
 use crate::connect::settings;
 use crate::error::RunError;
@@ -46,8 +46,11 @@ use self::report::Moment;
 pub(crate) struct RunningTest {
     pub test: Test,
     role: Role,
-    token: Token,
-    groups: Vec<GroupState>,
+    /// What the sockets of its flows present. At the server: what is known of a test that runs at its client already.
+    pub sockets: (Credentials, Option<Resumed>),
+    /// What its data bear.
+    pub token: Token,
+    pub groups: Vec<GroupState>,
     started: Option<Moment>,
     /// When the last flow was over.
     ended: Option<Moment>,
@@ -78,12 +81,18 @@ pub(crate) struct RunningTest {
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     test.told()?;
     let means = Means { cpus: 1, spinning: usize::MAX };
-    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), means).map(drop)
+    let credentials = Credentials { token: Token([0; 16]), session: None };
+    RunningTest::new(test.clone(), Role::Client, (credentials, None), means).map(drop)
 }
 
 impl RunningTest {
     /// A test whose flows have no sockets yet, for workers with such means; or why this end cannot run it.
-    pub fn new(test: Test, role: Role, token: Token, mut means: Means) -> Result<Self, RunError> {
+    pub fn new(
+        test: Test,
+        role: Role,
+        sockets: (Credentials, Option<Resumed>),
+        mut means: Means,
+    ) -> Result<Self, RunError> {
         let mut groups = Vec::new();
         for group in test.groups() {
             let state = GroupState::new(&test, group, (role, means))?;
@@ -92,11 +101,14 @@ impl RunningTest {
         }
         let loads = test.groups().into_iter().map(|group| settings::settings_of(&test, group.id));
         for name in loads.filter_map(|settings| settings.congestion_control) {
-            sockets::check_congestion_control(&name)?;
+            check_congestion_control(&name)?;
         }
+        // Data that are on their way already bear the token under which the test began.
+        let token = sockets.1.map_or(sockets.0.token, |resumed| resumed.token);
         Ok(Self {
             test,
             role,
+            sockets,
             token,
             groups,
             started: None,

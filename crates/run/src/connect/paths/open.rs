@@ -9,8 +9,7 @@ use pathscope_os::routes::{self, Asked, Disturbed};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_peers::native::Seat;
 
-use super::Orders;
-use crate::connect::datagrams;
+use crate::connect::{Orders, datagrams};
 use crate::error::RunError;
 
 /// For how long the server is asked on one socket; then another is tried.

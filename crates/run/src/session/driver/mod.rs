@@ -34,7 +34,7 @@ use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest};
 use crate::threads::lock;
-use crate::workers::placement::{GroupWorkers, Means};
+use crate::workers::placement::Means;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -83,14 +83,11 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word and present these credentials, for so many workers;
-    /// or says why it cannot. At the server: what is known of a test that runs at its client already.
-    fn provide(
-        &mut self,
-        credentials: (Credentials, Option<Resumed>),
-        test: (&Test, &[GroupWorkers]),
-        inbox: &Inbox,
-    ) -> Result<(), RunError>;
+    /// Provides the sockets of the test's flows, which arrive as word and present its credentials; or says why it cannot. Who
+    /// takes leave has none to provide.
+    fn provide(&mut self, _test: &mut RunningTest, _inbox: &Inbox) -> Result<(), RunError> {
+        Err(RunError::LeftEarly)
+    }
     /// The session has so many bytes of messages: some are not whole, some not confirmed, some have not left. Or why it
     /// must not have as many.
     fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
@@ -406,22 +403,19 @@ impl<D: Talk> Driver<D> {
     /// Provides for a test. Returns what was left open and chosen here.
     fn provide(
         &mut self,
-        (credentials, resumed): (Credentials, Option<Resumed>),
+        sockets: (Credentials, Option<Resumed>),
         plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        // Data that are on their way already bear the token under which the test began.
-        let token = resumed.map_or(credentials.token, |resumed| resumed.token);
+        let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         let tells_failures = self.dialogue.peer_tells_failures();
-        self.journal.expect(token, (self.role, tells_failures), &plan);
-        let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.means())?);
+        self.journal.expect(test.token, (self.role, tells_failures), &test.test);
         test.samples.clone_from(&self.samples);
         // The other end may want to hear of each, too.
         test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
         test.consents = self.dialogue.peer_consents();
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
-        let (sockets, workers) = ((credentials, resumed), test.workers());
-        end.provide(sockets, (&test.test, &workers), &self.inbox)?;
+        end.provide(&mut test, &self.inbox)?;
         test.make_room();
         let chosen = test.substitutions();
         self.test = Some(test);

@@ -42,12 +42,7 @@ impl Dialogue for Speaker {
 struct Nothing;
 
 impl End for Nothing {
-    fn provide(
-        &mut self,
-        _: (Credentials, Option<Resumed>),
-        _: (&Test, &[GroupWorkers]),
-        _: &Inbox,
-    ) -> Result<(), RunError> {
+    fn provide(&mut self, _: &mut RunningTest, _: &Inbox) -> Result<(), RunError> {
         Ok(())
     }
 }
