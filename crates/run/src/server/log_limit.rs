@@ -20,9 +20,9 @@ const MOST_LINES_VERBOSE: u32 = 1_000;
 const PERIOD: Period = Period::from_secs(10);
 
 /// Holds back the lines that strangers cause, where there are too many.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LogLimit {
-    most: u32,
+    is_verbose: bool,
     state: Mutex<State>,
     /// Whom to wake when something is left out, so that its number is told.
     teller: OnceLock<Waker>,
@@ -50,8 +50,11 @@ impl State {
 impl LogLimit {
     /// For as much talk as usual, or for more.
     pub fn new(is_verbose: bool) -> Self {
-        let most = if is_verbose { MOST_LINES_VERBOSE } else { MOST_LINES };
-        Self { most, state: Mutex::default(), teller: OnceLock::new() }
+        Self { is_verbose, ..Self::default() }
+    }
+
+    const fn most(&self) -> u32 {
+        if self.is_verbose { MOST_LINES_VERBOSE } else { MOST_LINES }
     }
 
     /// From now on this is woken when something is left out.
@@ -64,7 +67,7 @@ impl LogLimit {
     pub fn say(&self, now: Tick, line: &str, say: &mut dyn FnMut(&str)) {
         let mut state = lock(&self.state);
         let rest = state.begin(now);
-        let is_told = state.told < self.most;
+        let is_told = state.told < self.most();
         if is_told {
             state.told += 1;
         } else {
@@ -98,7 +101,7 @@ impl LogLimit {
 
     fn tell_number(&self, lines: u64, say: &mut dyn FnMut(&str)) {
         if lines > 0 {
-            let most = count(self.most.into());
+            let most = count(self.most().into());
             let lines = count(lines);
             say(&format!(
                 "{lines} more lines on clients and strangers were left out: at most {most} are written in {PERIOD}"

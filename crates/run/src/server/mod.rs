@@ -51,7 +51,7 @@ use shares::{FILES_KEPT, Waiting, files_of_tests};
 const TURN: usize = 64;
 
 /// What a server can be told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Addresses to listen on; none: every address of this machine.
     pub listen: Vec<String>,

@@ -7,7 +7,6 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_core::record::Host;
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::Plan;
@@ -16,8 +15,6 @@ use pathscope_peers::native::{Attaching, Challenger, Heard};
 
 use super::*;
 use crate::messages::inbox::InboxReader;
-use crate::records::journal::Journal;
-use crate::server::{Descriptors, LogLimit, Threads};
 use pathscope_modes::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
@@ -26,18 +23,7 @@ fn sessions() -> Sessions {
 
 /// With a hundred files for their tests, and some for three sessions.
 fn sessions_with(limits: Limits) -> Sessions {
-    let settings = Settings {
-        listen: Vec::new(),
-        port: 0,
-        limits,
-        descriptors: Descriptors::default(),
-        threads: Threads::default(),
-        here: Host::default(),
-        journal: Journal::default(),
-        exit_after: None,
-        log_limit: Arc::new(LogLimit::new(false)),
-    };
-    Sessions::new(settings, FILES, waker())
+    Sessions::new(Settings { limits, ..Settings::default() }, FILES, waker())
 }
 
 const FILES: u64 = 100 + 3 * FILES_OF_SESSION;
