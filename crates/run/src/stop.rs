@@ -16,7 +16,7 @@ use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::threads::{self, lock};
 
 /// A wish to stop that anyone may utter and every session hears. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Stop {
     state: Arc<Mutex<State>>,
 }
@@ -69,36 +69,19 @@ impl Stage {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     reason: Option<&'static str>,
     stage: Stage,
     /// Whether a signal ends the process.
     ends_at_once: bool,
     /// Who is to be told, by the number of its [`Hearing`].
-    hearers: BTreeMap<u64, Hearer>,
+    hearers: BTreeMap<u64, Box<dyn Fn(&'static str) + Send>>,
     next_hearer: u64,
-}
-
-/// Who is told of a wish.
-#[derive(Debug)]
-enum Hearer {
-    Inbox(Inbox),
-    Waker(Waker),
-}
-
-impl Hearer {
-    fn tell(&self, reason: &'static str) {
-        match self {
-            Self::Inbox(inbox) => inbox.post(SessionMessage::Stop(reason)),
-            Self::Waker(waker) => waker.wake(),
-        }
-    }
 }
 
 /// Somebody hears of a wish for as long as this value is there. What an inbox or a waker holds, a descriptor among it,
 /// goes with it: a server that runs for years must not remember every session it had.
-#[derive(Debug)]
 #[must_use = "nobody hears of anything once it is dropped"]
 pub(crate) struct Hearing {
     stop: Stop,
@@ -118,7 +101,7 @@ impl Stop {
     pub fn request(&self, reason: &'static str) {
         let mut state = lock(&self.state);
         state.reason = Some(reason);
-        state.hearers.values().for_each(|hearer| hearer.tell(reason));
+        state.hearers.values().for_each(|tell| tell(reason));
     }
 
     /// What is done from now on.
@@ -148,22 +131,24 @@ impl Stop {
 
     /// Tells `listener` of a wish, uttered already or to come.
     pub(crate) fn tell(&self, listener: &Inbox) -> Hearing {
-        self.hear(Hearer::Inbox(listener.clone()))
+        let inbox = listener.clone();
+        self.hear(move |reason| inbox.post(SessionMessage::Stop(reason)))
     }
 
     /// Wakes a thread that looks at [`reason`](Self::reason) when it is awake.
     pub(crate) fn wake(&self, waker: &Waker) -> Hearing {
-        self.hear(Hearer::Waker(waker.clone()))
+        let waker = waker.clone();
+        self.hear(move |_| waker.wake())
     }
 
-    fn hear(&self, hearer: Hearer) -> Hearing {
+    fn hear(&self, tell: impl Fn(&'static str) + Send + 'static) -> Hearing {
         let mut state = lock(&self.state);
         if let Some(reason) = state.reason {
-            hearer.tell(reason);
+            tell(reason);
         }
         let number = state.next_hearer;
         state.next_hearer += 1;
-        state.hearers.insert(number, hearer);
+        state.hearers.insert(number, Box::new(tell));
         Hearing { stop: self.clone(), number }
     }
 

@@ -12,7 +12,6 @@ use crate::stop::Stop;
 use crate::threads;
 
 /// A server that lives as long as this value.
-#[derive(Debug)]
 pub struct Embedded {
     address: SocketAddr,
     stop: Stop,
