@@ -172,14 +172,8 @@ pub(super) struct SeatRequest {
     pub from: SocketAddr,
 }
 
-/// What a connection gets that has its seat.
-#[derive(Debug)]
-struct Claimed {
-    /// Of its session.
-    inbox: Inbox,
-    settings: sockets::Settings,
-    attended: Option<Attended>,
-}
+/// What a connection gets that has its seat: where its session hears of it, how it is set, and its place.
+type Claimed = (Inbox, sockets::Settings, Option<Attended>);
 
 fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
     let group = test.groups().into_iter().find(Group::replaces)?;
@@ -290,7 +284,7 @@ impl Sessions {
         let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
-        let (Ok(Claimed { inbox, settings, attended }), Ok(())) = (claimed, told) else {
+        let (Ok((inbox, settings, attended)), Ok(())) = (claimed, told) else {
             return None;
         };
         let socket = Socket::from(stream);
@@ -320,18 +314,16 @@ impl Sessions {
         if self.settings.exit_after.is_some_and(|most| *served >= most) {
             return Err(AttachCode::SERVED);
         }
-        let attendance = expected.attendance.as_ref().filter(|(group, _)| *group == seat.group);
-        let attended = match attendance {
-            Some((_, attendance)) => Some(attendance.enter().ok_or(AttachCode::NO_ROOM)?),
-            None => None,
-        };
+        let attendance = expected.attendance.as_mut().filter(|(group, _)| *group == seat.group);
+        let attended =
+            attendance.map(|(_, it)| it.enter().ok_or(AttachCode::NO_ROOM)).transpose()?;
         let code = expected.seats.claim_stream(seat);
         if code != AttachCode::ATTACHED {
             return Err(code);
         }
         *served += 1;
         let settings = settings::settings_at(seat, Role::Server, &expected.test);
-        Ok(Claimed { inbox: expected.inbox.clone(), settings, attended })
+        Ok((expected.inbox.clone(), settings, attended))
     }
 
     /// A proven address asks for a seat. What it is to be told.
