@@ -154,7 +154,7 @@ impl Opener {
         let settings = Settings { local, ..settings::settings_at(seat, Role::Client, &self.test) };
         let known = (seat, self.orders.credentials.session);
         let making = Handshake::begin(known, server, &settings, times_damaged)?;
-        self.poller.add(making.stream(), number.into(), Interest::BOTH)?;
+        self.poller.add(&making.stream, number.into(), Interest::BOTH)?;
         self.making.enter(number.into(), making, clock::now());
         Ok(())
     }
@@ -194,7 +194,7 @@ impl Opener {
         if matches!(progress, Ok(Progress::Waiting)) {
             if making.is_connected() {
                 // Failing to cut an interest down costs wake-ups and nothing else.
-                let _ = self.poller.change(making.stream(), number.into(), Interest::INPUT);
+                let _ = self.poller.change(&making.stream, number.into(), Interest::INPUT);
             }
             return;
         }
@@ -222,7 +222,7 @@ impl Opener {
 
     fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
         let connect_ns = making.connect_ns();
-        let stream = making.into_stream();
+        let stream = making.stream;
         let _ = self.poller.remove(&stream);
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
         self.orders.attached(self.orders.seat(number).flow, stream.into(), connect_ns);

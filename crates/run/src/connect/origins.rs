@@ -40,16 +40,10 @@ impl Origins {
             return Ok(None);
         }
         let address = self.next_address(server)?;
-        let port = match &mut self.free {
-            None => 0,
-            Some(free) => {
-                // There are as many ports as connections at a time.
-                let port = free.pop_front().unwrap_or(0);
-                self.taken.insert(number, port);
-                port
-            }
-        };
-        Ok(Some(from_link_of(server, SocketAddr::new(address, port))))
+        // There are as many ports as connections at a time.
+        let port = self.free.as_mut().and_then(VecDeque::pop_front);
+        self.taken.extend(port.map(|port| (number, port)));
+        Ok(Some(from_link_of(server, SocketAddr::new(address, port.unwrap_or(0)))))
     }
 
     /// A connection is no more: its port is another's.

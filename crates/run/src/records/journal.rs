@@ -209,13 +209,9 @@ impl SessionJournal {
 
     /// These streams are over, now or at the time beside each.
     pub fn streams_over(&self, streams: &[(Option<Tick>, Stream)], now: Tick) {
-        if !matches!(self.told_as, ToldAs::Streams { .. }) {
-            return;
-        }
         for (at, stream) in streams {
-            let connection_id = self.id_of(stream.facts.flow);
-            let facts = FlowFacts { connection_id, ..stream.facts.clone() };
-            let stream = Stream { facts, ..stream.clone() };
+            let mut stream = stream.clone();
+            stream.facts.connection_id = self.id_of(stream.facts.flow);
             self.tell_stream(Entry::StreamClosed, stream, at.unwrap_or(now));
         }
     }
