@@ -152,10 +152,9 @@ impl ClientRun<'_> {
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let host = self.document.hosts.client.clone();
         let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
-        let mut driver = Driver::new(dialogue, Role::Client, control)?;
-        driver.keep(&self.journal);
+        let mut driver = Driver::new(dialogue, Role::Client, control, &self.journal)?;
         driver.samples.clone_from(&self.samples);
-        let _hearing = self.stop.tell(driver.inbox());
+        let _hearing = self.stop.tell(&driver.inbox);
         let result = self.tests(&mut driver, server);
         if result.is_ok() {
             // In good order. What goes wrong now costs nothing.

@@ -29,7 +29,7 @@ use crate::messages::replacements::{OpenerRemote, Told};
 use crate::paths::log::PathsRemote;
 use crate::records::ledger::Ledger;
 use crate::workers::placement::{self, Means, Placement, Places};
-use crate::workers::worker::{RunningWorker, Succession};
+use crate::workers::worker::RunningWorker;
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
 /// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
@@ -184,12 +184,6 @@ impl GroupState {
     pub fn open_lanes(&mut self, asked: &Settings) -> Result<Vec<(Lane, Arc<Socket>)>, RunError> {
         let lanes = std::mem::take(&mut self.lanes).into_iter();
         lanes.map(|(lane, socket)| Ok((lane, self.open_lane(&socket, asked)?))).collect()
-    }
-
-    /// Who hears of the end of its flows, where they are replaced.
-    pub fn succession(&self) -> Option<Succession> {
-        let (ledger, opener) = (self.ledger.clone(), self.opener.clone());
-        self.group.replaces().then_some(Succession { ledger, opener })
     }
 
     /// The socket of a lane that roams, with room for datagrams that wait.

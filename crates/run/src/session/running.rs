@@ -3,7 +3,6 @@
 //! In one file: one test from its start to its report, as messages come.
 
 mod delivery;
-mod looks;
 mod report;
 
 use std::sync::Arc;
@@ -34,7 +33,7 @@ use crate::records::lookout::Watched;
 use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::group::GroupState;
 use crate::session::intervals::Collector;
-use crate::workers::placement::{GroupWorkers, Means};
+use crate::workers::placement::Means;
 use crate::workers::shares::Start;
 use crate::workers::worker::{ReadyGroup, RunningWorker, Setting};
 
@@ -135,16 +134,6 @@ impl RunningTest {
         load.flat_map(|state| state.placement.substitutions.clone()).collect()
     }
 
-    /// How many workers each of its groups will have.
-    pub fn workers(&self) -> Vec<GroupWorkers> {
-        let of = |state: &GroupState| GroupWorkers {
-            group: state.group,
-            workers: state.placement.workers,
-            threads: state.placement.threads(&*state.job),
-        };
-        self.groups.iter().map(of).collect()
-    }
-
     /// Its flows are about to come.
     pub fn make_room(&mut self) {
         self.groups.iter_mut().for_each(GroupState::make_room);
@@ -226,8 +215,9 @@ impl RunningTest {
                 told.extend((state.group.first.0..).map(FlowId).zip(sockets.iter().cloned()));
             }
             let (group, placement) = (state.group, &state.placement);
-            let succession = state.succession();
-            let ready = ReadyGroup { group, placement, sockets, lanes, succession, setting, inbox };
+            let (ledger, opener) = (&state.ledger, state.opener.as_ref());
+            let ready =
+                ReadyGroup { group, placement, sockets, lanes, ledger, opener, setting, inbox };
             let samples = self.samples.clone().filter(|_| !state.is_probe);
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, samples, running, writer });

@@ -10,7 +10,6 @@ use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
-use pathscope_flow::Group;
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::cpus;
@@ -229,15 +228,6 @@ impl Placement {
     pub fn threads(&self, plan: &dyn Mode) -> usize {
         self.workers * if self.is_in_halves(plan) { 3 } else { 1 }
     }
-}
-
-/// The workers of one group.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GroupWorkers {
-    pub group: Group,
-    pub workers: usize,
-    /// All their threads: some have more than one.
-    pub threads: usize,
 }
 
 fn substitution(what: &str, asked: &str, ran: &str, why: &str) -> Substitution {

@@ -50,13 +50,6 @@ struct Entrance {
     present: Arc<AtomicU32>,
 }
 
-/// Who hears of the end of flows.
-pub(crate) struct Succession {
-    pub ledger: Ledger,
-    /// At the client: opens the next.
-    pub opener: Option<OpenerRemote>,
-}
-
 /// A worker thread that runs, as its session sees it.
 pub(crate) struct RunningWorker {
     pub group: GroupId,
@@ -119,8 +112,10 @@ pub(crate) struct ReadyGroup<'a> {
     pub sockets: Vec<Arc<Socket>>,
     /// Those of the lanes of its one flow, where that roams.
     pub lanes: Vec<(Lane, Arc<Socket>)>,
-    /// Where flows are replaced.
-    pub succession: Option<Succession>,
+    /// Where its flows are written down as they end, where they are replaced.
+    pub ledger: &'a Ledger,
+    /// At the client: who opens the next of those.
+    pub opener: Option<&'a OpenerRemote>,
     pub setting: Setting,
     pub inbox: &'a Inbox,
 }
@@ -139,7 +134,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
     /// Starts the thread, on which the flows of the plan run.
     pub fn start<F: Flow<M>>(self, samples: Option<Samples<M>>) -> Result<RunningWorker, RunError> {
         let (remote, commands) = worker_inbox()?;
-        let succession = self.ready.succession.as_ref().map(|it| self.succeed::<F>(it));
+        let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
         let (entrance, succession) = succession.unzip();
         let worker = self.worker::<F>(samples, (commands, succession));
         let Self { ready, plan, flows, number, cpu } = self;
@@ -218,7 +213,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
     }
 
     /// For flows that are replaced: where they come in, and who hears as they go.
-    fn succeed<F: Flow<M>>(&self, told: &Succession) -> (Entrance, EngineSuccession<F>) {
+    fn succeed<F: Flow<M>>(&self) -> (Entrance, EngineSuccession<F>) {
         let (sender, successors) = channel();
         let (setting, for_new) = (self.ready.setting, self.plan.clone());
         let take_in = move |flow, socket| {
@@ -228,7 +223,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let entrance = Entrance { take_in: Box::new(take_in), present: Arc::clone(&present) };
-        let (ledger, opener) = (told.ledger.clone(), told.opener.clone());
+        let (ledger, opener) = (self.ready.ledger.clone(), self.ready.opener.cloned());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
         let plan = self.plan.clone();
         let departed = move |flow: &F, sockets: Vec<Arc<Socket>>, at| {

@@ -58,7 +58,12 @@ const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
 
 /// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
 pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
-    native::STOP_TAKES.duration() + if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+    native::STOP_TAKES.duration() + salvage_within(awaits_answers)
+}
+
+/// How long flows have to end by themselves once the dialogue has.
+fn salvage_within(awaits_answers: bool) -> Duration {
+    if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
 }
 
 /// What was sent has so long to be acknowledged, counted from when anything last was, and once somebody wants to stop in all:
@@ -135,7 +140,8 @@ pub(crate) struct Driver<D> {
     is_away: bool,
     /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
     candidate: Option<TcpStream>,
-    inbox: Inbox,
+    /// Where word for this session is left.
+    pub inbox: Inbox,
     messages: InboxReader,
     /// Apart, since a session's stack holds this driver more than once while it begins.
     test: Option<Box<RunningTest>>,
@@ -169,11 +175,17 @@ pub(crate) enum Left {
 }
 
 impl<D: Talk> Driver<D> {
-    /// A session over a control connection that is established.
-    pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
+    /// A session over a control connection that is established. What happens is written down in `journal`.
+    pub fn new(
+        dialogue: D,
+        role: Role,
+        control: TcpStream,
+        journal: &Journal,
+    ) -> Result<Self, RunError> {
         let waker = Waker::new()?;
         let control = Control::new(control, role, waker.clone())?;
         let (inbox, messages) = Inbox::new(waker);
+        let remote = control.remote.map(|address| address.to_string());
         // One session of a server may have half of the processors spun on, so that none keeps all from the others.
         let spinning = match role {
             Role::Client => usize::MAX,
@@ -192,7 +204,7 @@ impl<D: Talk> Driver<D> {
             inbox,
             messages,
             test: None,
-            journal: SessionJournal::default(),
+            journal: SessionJournal::new(journal.clone(), remote.unwrap_or_default()),
             samples: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
@@ -203,17 +215,6 @@ impl<D: Talk> Driver<D> {
             trouble: None,
             reading: None,
         })
-    }
-
-    /// Writes down from now on what happens.
-    pub fn keep(&mut self, journal: &Journal) {
-        let remote = self.remote.map(|address| address.to_string());
-        self.journal = SessionJournal::new(journal.clone(), remote.unwrap_or_default());
-    }
-
-    /// Where word for this session is left.
-    pub fn inbox(&self) -> &Inbox {
-        &self.inbox
     }
 
     /// Goes on until a test is over or the dialogue has ended.
@@ -274,7 +275,9 @@ impl<D: Talk> Driver<D> {
         let Some(test) = &mut self.test else { return };
         test.tell_all(Event::Stop);
         test.close_entrances(None);
-        let mut give_up = clock::now() + self.salvage_within();
+        // A client's whose paths come and go awaits the answers that may still come, and only then knows what was lost.
+        let awaits_answers = self.role == Role::Client && test.test.roams();
+        let mut give_up = clock::now() + salvage_within(awaits_answers);
         let mut forced = false;
         while self.is_running() {
             let left = give_up.since(clock::now());
@@ -297,14 +300,6 @@ impl<D: Talk> Driver<D> {
         }
         self.journal.alone(self.stopping);
         self.test = None;
-    }
-
-    /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
-    /// answers that may still come, and only then knows what was lost.
-    fn salvage_within(&self) -> Duration {
-        let roams = self.test.as_ref().is_some_and(|running| running.test.roams());
-        let awaits_answers = self.role == Role::Client && roams;
-        if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
     }
 
     /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
