@@ -72,12 +72,12 @@ impl Origins {
     }
 }
 
-/// A link-local address of this end is of the link that the server is on.
-fn from_link_of(server: SocketAddr, mut local: SocketAddr) -> SocketAddr {
-    if let (SocketAddr::V6(local), SocketAddr::V6(server)) = (&mut local, server)
+/// An address of this end. A link-local one means nothing without its link, which is the one that the other end is reached by.
+pub(crate) fn from_link_of(remote: SocketAddr, mut local: SocketAddr) -> SocketAddr {
+    if let (SocketAddr::V6(local), SocketAddr::V6(remote)) = (&mut local, remote)
         && local.ip().is_unicast_link_local()
     {
-        local.set_scope_id(server.scope_id());
+        local.set_scope_id(remote.scope_id());
     }
     local
 }

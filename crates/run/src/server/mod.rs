@@ -14,7 +14,7 @@ mod session;
 mod sessions;
 mod shares;
 
-use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::Scope;
@@ -35,6 +35,7 @@ pub use embedded::Embedded;
 pub use log_limit::LogLimit;
 pub use shares::{Descriptors, Threads};
 
+use crate::connect::origins::from_link_of;
 use crate::error::RunError;
 use crate::queue::Queue;
 use crate::records::journal::Journal;
@@ -397,10 +398,10 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                 Heard::Nothing => continue,
                 Heard::Challenge(answer) => answer,
                 Heard::Confirmed(claim) => {
-                    let local = datagram
-                        .local
-                        .zip(socket.local_addr().ok())
-                        .map(|(ip, address)| called(ip, address.port(), datagram.remote));
+                    let called = datagram.local.zip(socket.local_addr().ok());
+                    let local = called.map(|(ip, own)| {
+                        from_link_of(datagram.remote, SocketAddr::new(ip, own.port()))
+                    });
                     let code = local.map_or(AttachCode::NO_ROOM, |local| {
                         self.sessions.attach_datagrams(&claim, local, datagram.remote)
                     });
@@ -410,16 +411,5 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             // A lost answer is asked for again.
             let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
-    }
-}
-
-/// The address that a datagram was sent to. A link-local one means nothing without its interface, which
-/// is the one that its sender is reached by.
-fn called(ip: IpAddr, port: u16, remote: SocketAddr) -> SocketAddr {
-    match (ip, remote) {
-        (IpAddr::V6(ip), SocketAddr::V6(remote)) if ip.is_unicast_link_local() => {
-            SocketAddr::V6(SocketAddrV6::new(ip, port, 0, remote.scope_id()))
-        }
-        _ => SocketAddr::new(ip, port),
     }
 }

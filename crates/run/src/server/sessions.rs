@@ -11,7 +11,7 @@ use std::sync::{Arc, Condvar, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::counted;
-use pathscope_flow::{Credentials, Group, GroupId, Resumed};
+use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
@@ -175,11 +175,6 @@ pub(super) struct SeatRequest {
 /// What a connection gets that has its seat: where its session hears of it, how it is set, and its place.
 type Claimed = (Inbox, sockets::Settings, Option<Attended>);
 
-fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
-    let group = test.groups().into_iter().find(Group::replaces)?;
-    Some((group.id, Attendance::new(most_attached(test, &group))))
-}
-
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
     pub fn new(settings: Settings, files: u64, listener: Waker) -> Self {
@@ -190,16 +185,15 @@ impl Sessions {
 
     /// Whether a test may begin: the server has not served all that it was to serve.
     pub fn check_served(&self) -> Result<(), Refusal> {
-        match self.settings.exit_after.filter(|&most| lock(&self.state).served >= most) {
-            None => Ok(()),
-            Some(most) => Err(Refusal::new(
-                "unable",
-                format!(
-                    "it was to serve {} (--exit-after), has served as many, and is about to end",
-                    counted(most, "connection")
-                ),
-            )),
-        }
+        let served = lock(&self.state).served;
+        let Some(most) = self.settings.exit_after.filter(|&most| served >= most) else {
+            return Ok(());
+        };
+        let most = counted(most, "connection");
+        let sentence = format!(
+            "it was to serve {most} (--exit-after), has served as many, and is about to end"
+        );
+        Err(Refusal::new("unable", sentence))
     }
 
     /// Whether all is done: as many connections as were to be served, and nobody is left.
@@ -246,13 +240,15 @@ impl Sessions {
         (test, access): (&Test, Access),
         inbox: Inbox,
     ) -> Result<(), RunError> {
+        let groups = test.groups();
+        let follow = groups.iter().find(|group| group.replaces());
         let expected = Expected {
-            seats: Seats::new(test.groups()),
+            attendance: follow.map(|it| (it.id, Attendance::new(most_attached(test, it)))),
+            seats: Seats::new(groups),
             session,
             access,
             test: test.clone(),
             inbox,
-            attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
         let mut state = lock(&self.state);
