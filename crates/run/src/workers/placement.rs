@@ -58,43 +58,34 @@ impl Drop for Places {
     }
 }
 
-/// What a server lets the load of one test have of its processors.
-#[derive(Debug)]
-pub(crate) struct Share {
-    /// As many as there are workers at most.
-    pub cpus: usize,
-    /// Where that is fewer than was asked for, or is usual.
-    pub substitution: Option<Substitution>,
-    /// Held as long as the workers may run.
-    pub places: Option<Places>,
-}
-
-/// The share of a group of so many flows at an end that may use so many processors, where so many were named.
-fn share_of(wanted: Workers, flows: u32, (role, cpus, named): (Role, usize, usize)) -> Share {
+/// The processors of a group of so many flows at an end that may use so many, where so many were named: as many as there are
+/// workers at most. With the places that hold them as long as the workers may run, and what is told where they are fewer than
+/// was asked for, or is usual.
+fn share_of(
+    wanted: Workers,
+    flows: u32,
+    (role, cpus, named): (Role, usize, usize),
+) -> (usize, Option<Places>, Option<Substitution>) {
     let allowed = cpus::allowed().len().max(1);
     let (asked, most) = match wanted {
-        Workers::One => return Share { cpus: 1, substitution: None, places: None },
+        Workers::One => return (1, None, None),
         Workers::EachNamedProcessor if named > 0 => (named, named.min(allowed)),
         Workers::EachNamedProcessor | Workers::EachProcessor => (cpus, cpus),
     };
-    let further = |cpus: usize| cpus.min(flows as usize).max(1) - 1;
-    let mut share = Share { cpus: most, substitution: None, places: None };
-    let mut why = "this end may use so many processors";
-    if role == Role::Server {
-        let room = FURTHER_WORKERS_PER_CPU * allowed;
-        let places = Places::claim_left(&FURTHER_WORKERS, further(most), room);
-        if places.count < further(most) {
-            share.cpus = places.count + 1;
-            why = "other tests have the rest of the threads that the server has for each processor";
-        }
-        share.places = Some(places);
-    }
-    let [asked, granted] = [asked, share.cpus].map(|cpus| further(cpus) + 1);
-    if granted < asked {
-        share.substitution =
-            Some(substitution("workers", &asked.to_string(), &granted.to_string(), why));
-    }
-    share
+    let workers = |cpus: usize| cpus.min(flows as usize).max(1);
+    let (further, room) = (workers(most) - 1, FURTHER_WORKERS_PER_CPU * allowed);
+    let is_server = role == Role::Server;
+    let places = is_server.then(|| Places::claim_left(&FURTHER_WORKERS, further, room));
+    let (cpus, why) = match places.as_ref().filter(|places| places.count < further) {
+        None => (most, "this end may use so many processors"),
+        Some(few) => (
+            few.count + 1,
+            "other tests have the rest of the threads that the server has for each processor",
+        ),
+    };
+    let [asked, granted] = [asked, cpus].map(workers);
+    let fewer = || substitution("workers", &asked.to_string(), &granted.to_string(), why);
+    (cpus, places, (granted < asked).then(fewer))
 }
 
 /// How the flows of a plan are run by an end of such means, and the places that they take of what this process has for
@@ -107,11 +98,11 @@ pub(crate) fn of(
     let asks = plan.asks();
     let workers = plan.placement(means.cpus).workers;
     let named = asks.cpus_of(role).len();
-    let Share { cpus, substitution, places } = share_of(workers, flows, (role, means.cpus, named));
+    let (cpus, places, fewer) = share_of(workers, flows, (role, means.cpus, named));
     // What suits may be another with the processors that it gets.
     let suits = plan.placement(if workers == Workers::One { means.cpus } else { cpus });
     let mut placement = settled(&suits, asks, cpus.min(flows as usize).max(1))?;
-    placement.substitutions.extend(substitution);
+    placement.substitutions.extend(fewer);
     let spinning = claim_spinning(&mut placement, (asks.wait, suits.spun_share), means)?;
     Ok((placement, [places, spinning]))
 }
