@@ -4,7 +4,6 @@
 //! In one file: one run from its first step to its last.
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -20,7 +19,6 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_modes::still::StillRows;
-use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native::{self, AttachError};
 
@@ -380,7 +378,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         let Self { findings: Findings { name, test, .. }, run, pairs, still, .. } = self;
         // A run with a follow-up has a row for each measurement in place of these.
         let has_rows = run.tests.follow_up.is_none();
-        let mut show = |interval: &Interval| {
+        while let Some(interval) = pairs.take_shown(is_over) {
             let row = if has_rows && !is_splinter(interval, test) {
                 presentation::row(name, test, interval)
             } else {
@@ -389,12 +387,6 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             (run.sink)(Event::Interval { measurement: name, row: &row, record: interval });
             let notes = still.note(&test.plan, interval);
             notes.iter().for_each(|note| (run.sink)(Event::Note(note)));
-        };
-        while let Some(interval) = pairs.take_shown() {
-            show(interval);
-        }
-        if is_over {
-            pairs.rest().iter().for_each(show);
         }
     }
 
@@ -470,7 +462,4 @@ impl End for ClientEnd<'_, '_> {
             Role::Server => self.findings.server = Some(*report),
         }
     }
-
-    /// The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
-    fn test_over(&mut self, _: Vec<Arc<Socket>>) {}
 }

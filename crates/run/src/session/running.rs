@@ -66,12 +66,6 @@ pub(crate) struct RunningTest {
     over: [u64; 2],
     told: [u64; 2],
     report: Box<EndReport>,
-    /// Client: where what is measured is written one by one.
-    pub samples: Option<SampleFile>,
-    /// Whether each flow that is replaced is told as it ends; else those that fail.
-    pub tells_departures: bool,
-    /// Whether the other end says of each stream of datagrams that it still wants it.
-    pub consents: bool,
     writer: Option<SampleWriter>,
     is_reported: bool,
 }
@@ -120,9 +114,6 @@ impl RunningTest {
             over: [0; 2],
             told: [0; 2],
             report: Box::default(),
-            samples: None,
-            tells_departures: false,
-            consents: false,
             writer: None,
             is_reported: false,
         })
@@ -183,18 +174,22 @@ impl RunningTest {
         }
     }
 
-    /// Starts every flow. Returns those that are told one by one.
+    /// Starts every flow; what is measured is written to `samples` one by one. `consents`: the other end says of each stream of
+    /// datagrams that it still wants it. `tells_departures`: each flow that is replaced is told as it ends; else those that
+    /// fail. Returns those that are told one by one.
     pub fn start(
         &mut self,
         inbox: &Inbox,
+        samples: Option<&SampleFile>,
+        (consents, tells_departures): (bool, bool),
         now: Tick,
     ) -> Result<Vec<(FlowId, Arc<Socket>)>, RunError> {
         let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
-            begin: Begin { role, key, consents: self.consents, lanes: &[] },
+            begin: Begin { role, key, consents, lanes: &[] },
             start: now,
             report_every: self.test.report_every_ns,
-            tells_departures: self.tells_departures,
+            tells_departures,
         };
         self.started = Some(Moment::now(now));
         let mut collector = Collector::new(now);
@@ -218,7 +213,7 @@ impl RunningTest {
             let (ledger, opener) = (&state.ledger, state.opener.as_ref());
             let ready =
                 ReadyGroup { group, placement, sockets, lanes, ledger, opener, setting, inbox };
-            let samples = self.samples.clone().filter(|_| !state.is_probe);
+            let samples = samples.filter(|_| !state.is_probe).cloned();
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, samples, running, writer });
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));

@@ -84,7 +84,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::WorkerOver { group, worker, outcome } => {
                 let Some(test) = &mut self.test else { return };
                 if let Ok(WorkerOutcome { connections, streams, .. }) = outcome.as_ref() {
-                    self.journal.connections_over(connections.iter().map(|(end, _)| end), now);
+                    self.journal.connections_over(connections, now);
                     self.journal.streams_over(streams, now);
                 }
                 let whole = test.worker_over(group, worker, *outcome, now);
@@ -129,7 +129,7 @@ impl<D: Talk> Driver<D> {
                 report.caveats.extend(self.journal.caveats());
             }
             self.journal.reported(&report);
-            self.journal.step(|| "every flow is over; this end reports".to_owned());
+            self.journal.step(|| "every flow is over; this end reports");
             self.dialogue.input(Input::Over(report.clone()), clock::now());
             end.report(self.role, report);
         }

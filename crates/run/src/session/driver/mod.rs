@@ -108,7 +108,7 @@ pub(crate) trait End {
     fn report(&mut self, _whose: Role, _report: Box<EndReport>) {}
     /// The control connection is lost and may be made anew, or is there again.
     fn away(&mut self, _is_away: bool) {}
-    /// The test is over; these were its sockets.
+    /// The test is over; these were its sockets. The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
     fn test_over(&mut self, _sockets: Vec<Arc<Socket>>) {}
 }
 
@@ -347,7 +347,7 @@ impl<D: Talk> Driver<D> {
                     self.paths().for_each(|paths| paths.rejoin(credentials));
                 }
                 Output::Resumed => {
-                    self.journal.step(|| "the server is back, and its flows run".to_owned());
+                    self.journal.step(|| "the server is back, and its flows run");
                     self.paths().for_each(|paths| paths.note_server(ServerIs::Back));
                 }
                 Output::Tell { group, flow, event } => {
@@ -370,7 +370,7 @@ impl<D: Talk> Driver<D> {
                     end.report(self.role.peer(), report);
                 }
                 Output::TestOver => {
-                    self.journal.step(|| "both ends have reported; the test is over".to_owned());
+                    self.journal.step(|| "both ends have reported; the test is over");
                     let sockets =
                         self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
@@ -405,10 +405,6 @@ impl<D: Talk> Driver<D> {
         let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         let tells_failures = self.dialogue.peer_tells_failures();
         self.journal.expect(test.token, (self.role, tells_failures), &test.test);
-        test.samples.clone_from(&self.samples);
-        // The other end may want to hear of each, too.
-        test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
-        test.consents = self.dialogue.peer_consents();
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         end.provide(&mut test, &self.inbox)?;
         test.make_room();
@@ -431,14 +427,17 @@ impl<D: Talk> Driver<D> {
     fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
         let Some(test) = &mut self.test else { return };
-        match test.start(&self.inbox, now) {
+        // The server may want to hear of each, too.
+        let tells_departures = self.journal.is_kept() || self.role == Role::Client;
+        let talk = (self.dialogue.peer_consents(), tells_departures);
+        match test.start(&self.inbox, self.samples.as_ref(), talk, now) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
                 self.journal.started(&told, test.test.plan.told_as(self.role), now);
-                self.journal.step(|| "all connections are attached; the test begins".to_owned());
+                self.journal.step(|| "all connections are attached; the test begins");
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
                 }
