@@ -129,7 +129,7 @@ impl ClientRun<'_> {
         let here = || Embedded::start(self.document.hosts.client.clone());
         let embedded = hosts.is_empty().then(here).transpose()?;
         let targets = if let Some(embedded) = &embedded {
-            vec![vec![embedded.address()]]
+            vec![vec![embedded.address]]
         } else {
             let resolved = hosts.iter().map(|host| target::resolve(host, port, self.stop));
             resolved.collect::<Result<_, _>>()?

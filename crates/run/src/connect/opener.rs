@@ -24,8 +24,8 @@ use crate::threads;
 /// Key of the waker; connections have their numbers.
 const WORD: u64 = u64::MAX;
 
-/// Starts the thread that opens the connections of a group of `test`, from there to there; each arrives as word, or else why
-/// not.
+/// Starts the thread that opens the connections of a group of `test`, between these addresses; each arrives as word, or else
+/// why not.
 pub(crate) fn start(
     orders: Orders,
     destinations: Destinations,
@@ -93,10 +93,9 @@ impl Opener {
         while self.orders.inbox.is_read() {
             self.begin_all();
             if self.is_finished() {
-                if self.orders.group.replaces() {
-                    self.orders
-                        .inbox
-                        .post(SessionMessage::NoMoreFlows { group: self.orders.group.id });
+                let group = self.orders.group;
+                if group.replaces() {
+                    self.orders.inbox.post(SessionMessage::NoMoreFlows { group: group.id });
                 }
                 return;
             }

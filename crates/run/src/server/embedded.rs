@@ -13,7 +13,8 @@ use crate::threads;
 
 /// A server that lives as long as this value.
 pub struct Embedded {
-    address: SocketAddr,
+    /// Where it listens.
+    pub address: SocketAddr,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
@@ -31,11 +32,6 @@ impl Embedded {
         // Its clients are told what goes wrong by their own ends of it.
         let thread = threads::spawn("server", move || drop(server.serve(&hears, &|_| {})))?;
         Ok(Self { address, stop, thread: Some(thread) })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
     }
 }
 

@@ -1,5 +1,5 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
-//! told, what they came to. The test as a whole is in `test`.
+//! told, what they came to. The test as a whole is in `running`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
