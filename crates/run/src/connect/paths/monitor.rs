@@ -138,8 +138,11 @@ impl PathMonitor {
                 if !self.is_ready {
                     return Err(error);
                 }
-                // Paths that work go on, and the next look may see again.
-                self.cannot_look(&error);
+                // Paths that work go on, and the next look may see again. Why this one does not is told once.
+                let why = error.to_string();
+                if self.blind.replace(why.clone()).as_ref() != Some(&why) {
+                    self.note(None, String::new(), "failed", why);
+                }
             }
             let wait = self.radios.wait().map_or(LOOK_EVERY, |wait| wait.min(LOOK_EVERY));
             self.poller.wait(&mut ready, Some(wait))?;
@@ -205,15 +208,6 @@ impl PathMonitor {
         let now = clock::now();
         read.into_iter()
             .for_each(|(lane, facts)| lock(&self.remote.log).radio_says(lane, facts, now));
-    }
-
-    /// Says once why nothing could be seen.
-    fn cannot_look(&mut self, error: &RunError) {
-        let why = error.to_string();
-        if self.blind.as_ref() != Some(&why) {
-            self.note(None, String::new(), "failed", why.clone());
-            self.blind = Some(why);
-        }
     }
 
     /// The system's own route may move. Paths stay as they are: each is an interface.

@@ -429,8 +429,8 @@ impl<D: Talk> Driver<D> {
         let Some(test) = &mut self.test else { return };
         // The server may want to hear of each, too.
         let tells_departures = self.journal.is_kept() || self.role == Role::Client;
-        let talk = (self.dialogue.peer_consents(), tells_departures);
-        match test.start(&self.inbox, self.samples.as_ref(), talk, now) {
+        let consents = self.dialogue.peer_consents();
+        match test.start(&self.inbox, self.samples.as_ref(), (consents, tells_departures), now) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
