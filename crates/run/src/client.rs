@@ -463,3 +463,44 @@ impl End for ClientEnd<'_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_modes::registry::Plan;
+    use pathscope_modes::survey::{self, SurveyOptions};
+
+    use super::*;
+
+    #[test]
+    fn a_test_whose_sockets_cannot_be_opened_ends_with_the_reason() {
+        let mut tests = survey::tests(&SurveyOptions {
+            connections: 2,
+            duration: Period::from_millis(300),
+            probe_rate: Frequency(100),
+            report_every: Period::from_millis(100),
+            congestion_control: None,
+        });
+        let mut load = tests.swap_remove(1);
+        let Plan::Goodput(plan) = &mut load.1.plan else { panic!("it is a load") };
+        // The server inside this process listens on IPv4 alone.
+        plan.sockets.bind = vec!["::1".parse().expect("an address")];
+        let request = Request {
+            kind: "goodput".to_owned(),
+            command: Vec::new(),
+            here: Host::default(),
+            hosts: Vec::new(),
+            port: 5210,
+            tests: vec![load].into(),
+            afterwards: Box::new(Vec::new),
+            journal: Journal::default(),
+            samples: None,
+            wall_unix_ns: clock::wall_unix_ns,
+        };
+        let (document, failure) = run(request, &Stop::default(), &mut |_| {});
+        let (kind, text) = failure.expect("no address goes with the server's");
+        assert_eq!(kind, Failure::Usage, "{text}");
+        assert!(text.starts_with("none of the --bind addresses is of the family"), "{text}");
+        assert!(document.measurements.is_empty());
+    }
+}
