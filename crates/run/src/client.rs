@@ -4,7 +4,6 @@
 //! In one file: one run from its first step to its last.
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::Arc;
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -13,7 +12,6 @@ use pathscope_core::event::Event;
 use pathscope_core::id::{FlowId, Role};
 use pathscope_core::presentation::{Presentation, Row};
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
-use pathscope_flow::{Credentials, Resumed};
 use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::follow_up::{Step, Tests};
@@ -21,12 +19,11 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_modes::still::StillRows;
-use pathscope_os::sockets::Socket;
 use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::native::{self, AttachError};
 
 use crate::connect::destinations::{Destinations, Silent};
-use crate::connect::{attach, destinations};
+use crate::connect::{Orders, attach, destinations};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
 use crate::messages::inbox::Inbox;
@@ -35,10 +32,10 @@ use crate::records::samples::SampleFile;
 use crate::server::Embedded;
 use crate::session::driver::{Driver, End, Left, stopping_takes};
 use crate::session::intervals::Pairs;
-use crate::session::{renewed, running};
+use crate::session::renewed;
+use crate::session::running::{self, RunningTest};
 use crate::stop::{Stage, Stop};
 use crate::target;
-use crate::workers::placement::GroupWorkers;
 
 /// A connection that is not there by then is not there.
 const CONNECT_WITHIN: Duration = Duration::from_secs(5);
@@ -132,7 +129,7 @@ impl ClientRun<'_> {
         let here = || Embedded::start(self.document.hosts.client.clone());
         let embedded = hosts.is_empty().then(here).transpose()?;
         let targets = if let Some(embedded) = &embedded {
-            vec![vec![embedded.address()]]
+            vec![vec![embedded.address]]
         } else {
             let resolved = hosts.iter().map(|host| target::resolve(host, port, self.stop));
             resolved.collect::<Result<_, _>>()?
@@ -153,10 +150,9 @@ impl ClientRun<'_> {
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let host = self.document.hosts.client.clone();
         let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
-        let mut driver = Driver::new(dialogue, Role::Client, control)?;
-        driver.keep(&self.journal);
+        let mut driver = Driver::new(dialogue, Role::Client, control, &self.journal)?;
         driver.samples.clone_from(&self.samples);
-        let _hearing = self.stop.tell(driver.inbox());
+        let _hearing = self.stop.tell(&driver.inbox);
         let result = self.tests(&mut driver, server);
         if result.is_ok() {
             // In good order. What goes wrong now costs nothing.
@@ -248,7 +244,9 @@ impl ClientRun<'_> {
             self.tests.list.remove(0);
             self.tests.list.extend(next);
             if let (Some(reason), None) = (driver.dialogue.stopped_by_server(), stop.reason()) {
-                return Err(RunError::CutShort { reason: reason.to_owned() });
+                return Err(RunError::Peer(format!(
+                    "the server cut the test short: {reason}; what was measured until then is kept"
+                )));
             }
         }
         Ok(())
@@ -330,16 +328,7 @@ fn connect(
 /// Between tests nothing comes that matters.
 struct Leaving;
 
-impl End for Leaving {
-    fn provide(
-        &mut self,
-        _: (Credentials, Option<Resumed>),
-        _: (&Test, &[GroupWorkers]),
-        _: &Inbox,
-    ) -> Result<(), RunError> {
-        Err(RunError::LeftEarly)
-    }
-}
+impl End for Leaving {}
 
 /// One test as the client's end sees it.
 struct ClientEnd<'run, 'sink> {
@@ -389,7 +378,7 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
         let Self { findings: Findings { name, test, .. }, run, pairs, still, .. } = self;
         // A run with a follow-up has a row for each measurement in place of these.
         let has_rows = run.tests.follow_up.is_none();
-        let mut show = |interval: &Interval| {
+        while let Some(interval) = pairs.take_shown(is_over) {
             let row = if has_rows && !is_splinter(interval, test) {
                 presentation::row(name, test, interval)
             } else {
@@ -398,12 +387,6 @@ impl<'run, 'sink> ClientEnd<'run, 'sink> {
             (run.sink)(Event::Interval { measurement: name, row: &row, record: interval });
             let notes = still.note(&test.plan, interval);
             notes.iter().for_each(|note| (run.sink)(Event::Note(note)));
-        };
-        while let Some(interval) = pairs.take_shown() {
-            show(interval);
-        }
-        if is_over {
-            pairs.rest().iter().for_each(show);
         }
     }
 
@@ -439,17 +422,17 @@ fn is_splinter(interval: &Interval, test: &Test) -> bool {
 }
 
 impl End for ClientEnd<'_, '_> {
-    fn provide(
-        &mut self,
-        (credentials, _): (Credentials, Option<Resumed>),
-        (test, _): (&Test, &[GroupWorkers]),
-        inbox: &Inbox,
-    ) -> Result<(), RunError> {
+    fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+        let RunningTest { test, sockets: (credentials, _), groups, .. } = running;
         // The plan as the server accepted it is the one that runs.
         self.findings.test = test.clone();
-        let one = Destinations::one(self.server);
+        let (server, credentials) = (self.server, *credentials);
+        let one = Destinations::one(server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
-        attach::open_flows((self.server, destinations), credentials, test, inbox);
+        for state in groups {
+            let orders = Orders { server, credentials, group: state.group, inbox: inbox.clone() };
+            (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
+        }
         Ok(())
     }
 
@@ -479,7 +462,47 @@ impl End for ClientEnd<'_, '_> {
             Role::Server => self.findings.server = Some(*report),
         }
     }
+}
 
-    /// The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
-    fn test_over(&mut self, _: Vec<Arc<Socket>>) {}
+#[cfg(test)]
+mod tests {
+    use pathscope_core::quantity::{Frequency, Period};
+    use pathscope_modes::registry::Plan;
+    use pathscope_modes::survey::{self, SurveyOptions};
+
+    use super::*;
+
+    #[test]
+    fn a_test_whose_sockets_cannot_be_opened_ends_with_the_reason() {
+        let mut tests = survey::tests(
+            &SurveyOptions {
+                connections: 2,
+                duration: Period::from_millis(300),
+                probe_rate: Frequency(100),
+                congestion_control: None,
+            },
+            Period::from_millis(100),
+        );
+        let mut load = tests.swap_remove(1);
+        let Plan::Goodput(plan) = &mut load.1.plan else { panic!("it is a load") };
+        // The server inside this process listens on IPv4 alone.
+        plan.sockets.bind = vec!["::1".parse().expect("an address")];
+        let request = Request {
+            kind: "goodput".to_owned(),
+            command: Vec::new(),
+            here: Host::default(),
+            hosts: Vec::new(),
+            port: 5210,
+            tests: vec![load].into(),
+            afterwards: Box::new(Vec::new),
+            journal: Journal::default(),
+            samples: None,
+            wall_unix_ns: clock::wall_unix_ns,
+        };
+        let (document, failure) = run(request, &Stop::default(), &mut |_| {});
+        let (kind, text) = failure.expect("no address goes with the server's");
+        assert_eq!(kind, Failure::Usage, "{text}");
+        assert!(text.starts_with("none of the --bind addresses is of the family"), "{text}");
+        assert!(document.measurements.is_empty());
+    }
 }

@@ -16,12 +16,17 @@ pub(crate) struct Queue<T> {
     /// When each came; may still name those that have left.
     order: VecDeque<(Tick, u64)>,
     patience: Duration,
+    /// The number of the next that has none.
+    next: u64,
+    /// So many may wait of those that are given numbers.
+    pub most: usize,
 }
 
 impl<T> Queue<T> {
-    /// Empty; each may stay for so long.
-    pub fn new(patience: Duration) -> Self {
-        Self { waiting: HashMap::new(), order: VecDeque::new(), patience }
+    /// Empty; each may stay for so long. At most so many wait of those that are given numbers, from `next` on.
+    pub fn new(patience: Duration, next: u64, most: usize) -> Self {
+        let most = most.max(1);
+        Self { waiting: HashMap::new(), order: VecDeque::new(), patience, next, most }
     }
 
     /// How many there are.
@@ -29,7 +34,18 @@ impl<T> Queue<T> {
         self.waiting.len()
     }
 
-    /// One comes. Who comes back, having left, keeps the place that it had.
+    /// One comes, and is given its number. Where too many wait, the one that has waited longest goes.
+    pub fn admit(&mut self, one: T, now: Tick) -> u64 {
+        if self.len() >= self.most {
+            self.leave_first();
+        }
+        let number = self.next;
+        self.next += 1;
+        self.enter(number, one, now);
+        number
+    }
+
+    /// One comes that has a number. Who comes back, having left, keeps the place that it had.
     pub fn enter(&mut self, number: u64, one: T, now: Tick) {
         let places = 2 * self.waiting.len() + PLACES_LEAST;
         self.waiting.insert(number, one);
@@ -112,7 +128,7 @@ mod tests {
 
     #[test]
     fn who_comes_and_goes_is_forgotten_behind_who_stays() {
-        let mut queue = Queue::new(Duration::from_secs(10));
+        let mut queue = Queue::new(Duration::from_secs(10), 0, 500);
         queue.enter(0, "stays", second(1));
         for number in 1..500 {
             queue.enter(number, "goes", second(2));
@@ -124,7 +140,7 @@ mod tests {
 
     #[test]
     fn who_came_first_goes_first_and_nobody_before_its_time() {
-        let mut queue = Queue::new(Duration::from_secs(10));
+        let mut queue = Queue::new(Duration::from_secs(10), 0, 500);
         (0..3).for_each(|number| queue.enter(number, number, second(number)));
         assert_eq!(queue.leave_late(second(9)), None);
         assert_eq!(queue.leave_late(second(10)), Some((0, 0)));
@@ -136,7 +152,7 @@ mod tests {
 
     #[test]
     fn who_comes_back_is_late_when_it_was() {
-        let mut queue = Queue::new(Duration::from_secs(10));
+        let mut queue = Queue::new(Duration::from_secs(10), 0, 500);
         queue.enter(7, "first", second(0));
         queue.leave(7);
         queue.enter(7, "again", second(5));

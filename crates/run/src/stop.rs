@@ -1,7 +1,7 @@
 //! The wish to stop: from a signal, or from whoever runs us. Heard by every session.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pathscope_core::quantity::duration_ns;
@@ -13,10 +13,10 @@ use signal_hook::low_level::emulate_default_handler;
 
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
-use crate::threads;
+use crate::threads::{self, lock};
 
 /// A wish to stop that anyone may utter and every session hears. Cheap to clone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct Stop {
     state: Arc<Mutex<State>>,
 }
@@ -69,36 +69,19 @@ impl Stage {
     }
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct State {
     reason: Option<&'static str>,
     stage: Stage,
     /// Whether a signal ends the process.
     ends_at_once: bool,
     /// Who is to be told, by the number of its [`Hearing`].
-    hearers: BTreeMap<u64, Hearer>,
+    hearers: BTreeMap<u64, Box<dyn Fn(&'static str) + Send>>,
     next_hearer: u64,
-}
-
-/// Who is told of a wish.
-#[derive(Debug)]
-enum Hearer {
-    Inbox(Inbox),
-    Waker(Waker),
-}
-
-impl Hearer {
-    fn tell(&self, reason: &'static str) {
-        match self {
-            Self::Inbox(inbox) => inbox.post(SessionMessage::Stop(reason)),
-            Self::Waker(waker) => waker.wake(),
-        }
-    }
 }
 
 /// Somebody hears of a wish for as long as this value is there. What an inbox or a waker holds, a descriptor among it,
 /// goes with it: a server that runs for years must not remember every session it had.
-#[derive(Debug)]
 #[must_use = "nobody hears of anything once it is dropped"]
 pub(crate) struct Hearing {
     stop: Stop,
@@ -107,7 +90,7 @@ pub(crate) struct Hearing {
 
 impl Drop for Hearing {
     fn drop(&mut self) {
-        let hearer = self.stop.state().hearers.remove(&self.number);
+        let hearer = lock(&self.stop.state).hearers.remove(&self.number);
         // Closed when nobody holds the lock.
         drop(hearer);
     }
@@ -116,14 +99,14 @@ impl Drop for Hearing {
 impl Stop {
     /// Stops everything that listens, now or later.
     pub fn request(&self, reason: &'static str) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.reason = Some(reason);
-        state.hearers.values().for_each(|hearer| hearer.tell(reason));
+        state.hearers.values().for_each(|tell| tell(reason));
     }
 
     /// What is done from now on.
     pub(crate) fn at(&self, stage: Stage) {
-        self.state().stage = stage;
+        lock(&self.state).stage = stage;
     }
 
     /// From now on programs run on a lab's nodes, which are given so long to end.
@@ -134,7 +117,7 @@ impl Stop {
     /// A signal came: what is told of that.
     fn heard(&self, reason: &'static str) -> Option<String> {
         let (stage, is_again) = {
-            let state = self.state();
+            let state = lock(&self.state);
             (state.stage, state.reason.is_some())
         };
         self.request(reason);
@@ -143,38 +126,36 @@ impl Stop {
 
     /// Why to stop, if somebody wishes it.
     pub fn reason(&self) -> Option<&'static str> {
-        self.state().reason
+        lock(&self.state).reason
     }
 
     /// Tells `listener` of a wish, uttered already or to come.
     pub(crate) fn tell(&self, listener: &Inbox) -> Hearing {
-        self.hear(Hearer::Inbox(listener.clone()))
+        let inbox = listener.clone();
+        self.hear(move |reason| inbox.post(SessionMessage::Stop(reason)))
     }
 
     /// Wakes a thread that looks at [`reason`](Self::reason) when it is awake.
     pub(crate) fn wake(&self, waker: &Waker) -> Hearing {
-        self.hear(Hearer::Waker(waker.clone()))
+        let waker = waker.clone();
+        self.hear(move |_| waker.wake())
     }
 
-    fn hear(&self, hearer: Hearer) -> Hearing {
-        let mut state = self.state();
+    fn hear(&self, tell: impl Fn(&'static str) + Send + 'static) -> Hearing {
+        let mut state = lock(&self.state);
         if let Some(reason) = state.reason {
-            hearer.tell(reason);
+            tell(reason);
         }
         let number = state.next_hearer;
         state.next_hearer += 1;
-        state.hearers.insert(number, hearer);
+        state.hearers.insert(number, Box::new(tell));
         Hearing { stop: self.clone(), number }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// All is measured and saved, and perhaps a reader is waited for: from now on a signal does what it does to any
     /// process.
     pub fn end_at_once(&self) {
-        self.state().ends_at_once = true;
+        lock(&self.state).ends_at_once = true;
     }
 
     /// Utters the wish when the user presses Ctrl-C or a supervisor asks for it.
@@ -191,7 +172,7 @@ impl Stop {
         let stop = self.clone();
         let hear = move || {
             for signal in &mut signals {
-                if stop.state().ends_at_once {
+                if lock(&stop.state).ends_at_once {
                     // Of these three signals it does not return.
                     let _ = emulate_default_handler(signal);
                 }
@@ -222,7 +203,7 @@ mod tests {
             stop.at(stage);
             let line = stop.heard("interrupted by the user");
             // The next stage begins with nobody having wished anything.
-            let mut state = stop.state();
+            let mut state = lock(&stop.state);
             if stage == Stage::Before {
                 state.reason = None;
             }
@@ -246,12 +227,12 @@ mod tests {
         let hearings = (stop.tell(&inbox), stop.wake(&waker));
         let (gone, of_gone) = Inbox::new(Waker::new().expect("a waker"));
         drop((stop.tell(&gone), stop.wake(&waker)));
-        assert_eq!(stop.state().hearers.len(), 2);
+        assert_eq!(lock(&stop.state).hearers.len(), 2);
         stop.request("a test");
         assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Stop("a test"))));
         assert!(of_gone.receiver.try_recv().is_err() && waker.is_raised());
         drop(hearings);
-        assert_eq!(stop.state().hearers.len(), 0);
+        assert_eq!(lock(&stop.state).hearers.len(), 0);
         // Who comes later hears of it, too.
         let _late = stop.tell(&inbox);
         assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Stop("a test"))));

@@ -63,7 +63,7 @@ pub fn check(target: &str, port_option: Option<u16>) -> Result<(), RunError> {
 }
 
 fn bad_target(target: &str, why: &str) -> RunError {
-    RunError::BadTarget { target: shown(target), why: why.to_owned() }
+    RunError::Usage(format!("'{}' names no server: {why}", shown(target)))
 }
 
 /// Host and port of what was typed.

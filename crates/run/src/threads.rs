@@ -1,5 +1,7 @@
-//! Threads that a run cannot do without: each has a name, and where the system has none left that is an error.
+//! Threads that a run cannot do without: each has a name, and where the system has none left that is an error. And what
+//! threads share under a lock.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use crate::error::RunError;
@@ -11,4 +13,9 @@ pub(crate) fn spawn<T: Send + 'static>(
 ) -> Result<JoinHandle<T>, RunError> {
     let thread = Builder::new().name(name.to_owned());
     thread.spawn(work).map_err(RunError::system("cannot start a thread"))
+}
+
+/// What threads share. One that panicked under the lock left nothing half done behind it.
+pub(crate) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

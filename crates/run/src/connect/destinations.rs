@@ -39,7 +39,7 @@ impl Destinations {
         if !local.is_empty() {
             self.0.retain(is_reached);
         }
-        if self.0.is_empty() { Err(RunError::NoSuchFamily { server: first }) } else { Ok(self) }
+        if self.0.is_empty() { Err(RunError::NoSuchFamily(first)) } else { Ok(self) }
     }
 }
 

@@ -13,7 +13,7 @@ use pathscope_peers::native::{
     ACK_BYTES, AttachError, Opening, Seat, decode_ack, decode_checked_ack,
 };
 
-use crate::error::RunError;
+use crate::error::{RunError, is_temporary};
 
 /// A connection that is not there and taken by then will not be.
 pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
@@ -21,7 +21,8 @@ pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
 /// One connection in the making.
 #[derive(Debug)]
 pub(crate) struct Handshake {
-    stream: TcpStream,
+    /// What it waits for, and becomes.
+    pub stream: TcpStream,
     seat: Seat,
     /// What its session is called, where it has a name: its opening bears a proof and a checksum then, and its answer one.
     session: Option<Token>,
@@ -58,16 +59,6 @@ impl Handshake {
         let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
         let (connected, ack, came) = (None, [0; ACK_BYTES], 0);
         Ok(Self { stream, seat, session, server, begun, connected, ack, came, times_damaged })
-    }
-
-    /// What it waits for.
-    pub fn stream(&self) -> &TcpStream {
-        &self.stream
-    }
-
-    /// The connection, as it is.
-    pub fn into_stream(self) -> TcpStream {
-        self.stream
     }
 
     /// Whether it is connected, and waits for an answer.
@@ -113,11 +104,7 @@ impl Handshake {
                 Err(AttachError::NotAnAck { .. }) if self.is_checked() => Ok(Progress::Damaged),
                 Err(why) => Err(RunError::Refused { flow: self.seat.flow.0, why }),
             },
-            Err(error)
-                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-            {
-                Ok(Progress::Waiting)
-            }
+            Err(error) if is_temporary(&error) => Ok(Progress::Waiting),
             Err(error) => Err(self.broken(&error)),
         }
     }

@@ -9,3 +9,40 @@ pub(crate) mod opener;
 pub(crate) mod origins;
 pub(crate) mod paths;
 pub(crate) mod settings;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use pathscope_core::id::{FlowId, Lane};
+use pathscope_flow::{Credentials, Group};
+use pathscope_os::sockets::Socket;
+use pathscope_peers::native::Seat;
+
+use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+
+/// Flows of a group that are to get their sockets at the client.
+#[derive(Clone, Debug)]
+pub(crate) struct Orders {
+    /// Where the session's control connection goes.
+    pub server: SocketAddr,
+    /// What each socket presents.
+    pub credentials: Credentials,
+    pub group: Group,
+    /// Where each socket arrives as word, or else why not.
+    pub inbox: Inbox,
+}
+
+impl Orders {
+    /// The seat of the flow of this number in the group.
+    fn seat(&self, number: u32) -> Seat {
+        let flow = FlowId(self.group.first.0 + number);
+        Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY }
+    }
+
+    /// A flow has its socket, which of a TCP connection took so long to be established.
+    fn attached(&self, flow: FlowId, socket: Socket, connect_ns: Option<u64>) {
+        let (group, socket) = (self.group.id, FlowSocket::Open(Arc::new(socket)));
+        let attended = None;
+        self.inbox.post(SessionMessage::Attached { group, flow, socket, connect_ns, attended });
+    }
+}

@@ -1,25 +1,22 @@
 //! The client's TCP connections in the making: one thread opens them all, so many at once, and those that
 //! follow others as these end. Not their data, and not the control connection.
 
-use std::net::SocketAddr;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, TryRecvError};
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Lane, Role};
-use pathscope_flow::{Credentials, Group};
+use pathscope_core::id::Role;
 use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
-use pathscope_os::sockets::{Settings, Socket};
+use pathscope_os::sockets::Settings;
 use pathscope_os::{Waker, clock};
 use pathscope_peers::native::{AttachCode, AttachError, Seat};
 
 use crate::connect::destinations::Destinations;
 use crate::connect::handshake::{ATTACH_WITHIN, Handshake, Progress};
 use crate::connect::origins::Origins;
-use crate::connect::settings;
+use crate::connect::{Orders, settings};
 use crate::error::RunError;
-use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::queue::Queue;
 use crate::threads;
@@ -27,23 +24,14 @@ use crate::threads;
 /// Key of the waker; connections have their numbers.
 const WORD: u64 = u64::MAX;
 
-/// What is to be opened.
-#[derive(Clone, Debug)]
-pub(crate) struct Orders {
-    /// Where the session's control connection goes.
-    pub session: SocketAddr,
-    /// Where connections go.
-    pub destinations: Destinations,
-    pub credentials: Credentials,
-    pub group: Group,
-    /// What says how each is set, how many are in the making at once, and until when they are begun.
-    pub test: Test,
-    /// Where connections come from.
-    pub origins: Origins,
-}
-
-/// Starts the thread that opens the connections of a group; each arrives as word, or else why not.
-pub(crate) fn start(orders: Orders, inbox: &Inbox) -> Result<OpenerRemote, RunError> {
+/// Starts the thread that opens the connections of a group of `test`, between these addresses; each arrives as word, or else
+/// why not.
+pub(crate) fn start(
+    orders: Orders,
+    destinations: Destinations,
+    test: Test,
+    origins: Origins,
+) -> Result<OpenerRemote, RunError> {
     let waker = Waker::new()?;
     let (remote, told) = OpenerRemote::new(waker.clone());
     let poller = Poller::new()?;
@@ -52,11 +40,13 @@ pub(crate) fn start(orders: Orders, inbox: &Inbox) -> Result<OpenerRemote, RunEr
         vacancies: orders.group.flows,
         next: 0,
         orders,
-        inbox: inbox.clone(),
+        destinations,
+        test,
+        origins,
         poller,
         waker,
         told,
-        making: Queue::new(ATTACH_WITHIN),
+        making: Queue::new(ATTACH_WITHIN, 0, usize::MAX),
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
         is_stopped: false,
@@ -75,7 +65,12 @@ const AGAIN_MOST: u32 = 3;
 /// Connections in the making.
 struct Opener {
     orders: Orders,
-    inbox: Inbox,
+    /// Where connections go.
+    destinations: Destinations,
+    /// What says how each is set, how many are in the making at once, and until when they are begun.
+    test: Test,
+    /// Where connections come from.
+    origins: Origins,
     poller: Poller,
     waker: Waker,
     told: Receiver<Told>,
@@ -95,16 +90,17 @@ impl Opener {
     fn run(mut self) {
         let mut ready = Vec::new();
         // A session that is gone wants no sockets.
-        while self.inbox.is_read() {
+        while self.orders.inbox.is_read() {
             self.begin_all();
             if self.is_finished() {
-                if self.orders.group.replaces() {
-                    self.inbox.post(SessionMessage::NoMoreFlows { group: self.orders.group.id });
+                let group = self.orders.group;
+                if group.replaces() {
+                    self.orders.inbox.post(SessionMessage::NoMoreFlows { group: group.id });
                 }
                 return;
             }
             if let Err(error) = self.wait(&mut ready) {
-                return self.inbox.post(SessionMessage::AttachFailed(error));
+                return self.orders.inbox.post(SessionMessage::AttachFailed(error));
             }
             if !self.hear() {
                 return;
@@ -132,7 +128,7 @@ impl Opener {
 
     /// Begins as many connections as there is room for.
     fn begin_all(&mut self) {
-        let limit = u64::from(self.orders.test.plan.connect_limit());
+        let limit = u64::from(self.test.plan.connect_limit());
         while self.vacancies > 0
             && self.next < self.numbers()
             && (self.making.len() as u64) < limit
@@ -152,13 +148,12 @@ impl Opener {
 
     fn begin(&mut self, number: u32, times_damaged: u32) -> Result<(), RunError> {
         let seat = self.orders.seat(number);
-        let Orders { destinations, origins, test, credentials, .. } = &mut self.orders;
-        let server = destinations.of(number);
-        let local = origins.take(number, server)?;
-        let settings = Settings { local, ..settings::settings_at(seat, Role::Client, test) };
-        let known = (seat, credentials.session);
+        let server = self.destinations.of(number);
+        let local = self.origins.take(number, server)?;
+        let settings = Settings { local, ..settings::settings_at(seat, Role::Client, &self.test) };
+        let known = (seat, self.orders.credentials.session);
         let making = Handshake::begin(known, server, &settings, times_damaged)?;
-        self.poller.add(making.stream(), number.into(), Interest::BOTH)?;
+        self.poller.add(&making.stream, number.into(), Interest::BOTH)?;
         self.making.enter(number.into(), making, clock::now());
         Ok(())
     }
@@ -177,11 +172,11 @@ impl Opener {
         loop {
             match self.told.try_recv() {
                 Ok(Told::Vacancy(flow)) => {
-                    self.orders.origins.give_back(flow.0 - self.orders.group.first.0);
+                    self.origins.give_back(flow.0 - self.orders.group.first.0);
                     self.vacancies += 1;
                 }
                 Ok(Told::Started(at)) => {
-                    let limit = self.orders.test.duration_ns();
+                    let limit = self.test.duration_ns();
                     self.begin_until = limit.map_or(Tick::NEVER, |limit| at + limit.duration());
                 }
                 Ok(Told::Stop) => self.is_stopped = true,
@@ -198,7 +193,7 @@ impl Opener {
         if matches!(progress, Ok(Progress::Waiting)) {
             if making.is_connected() {
                 // Failing to cut an interest down costs wake-ups and nothing else.
-                let _ = self.poller.change(making.stream(), number.into(), Interest::INPUT);
+                let _ = self.poller.change(&making.stream, number.into(), Interest::INPUT);
             }
             return;
         }
@@ -220,26 +215,23 @@ impl Opener {
             return Err(making.damaged());
         }
         drop(making);
-        self.orders.origins.give_back(number);
+        self.origins.give_back(number);
         self.begin(number, times_damaged)
     }
 
     fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
         let connect_ns = making.connect_ns();
-        let stream = making.into_stream();
+        let stream = making.stream;
         let _ = self.poller.remove(&stream);
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
-        let Seat { group, flow, .. } = self.orders.seat(number);
-        let socket = FlowSocket::Open(Arc::new(Socket::from(stream)));
-        let attended = None;
-        self.inbox.post(SessionMessage::Attached { group, flow, socket, connect_ns, attended });
+        self.orders.attached(self.orders.seat(number).flow, stream.into(), connect_ns);
         Ok(())
     }
 
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow
     /// another is counted, and followed by the next.
     fn failed(&mut self, number: u32, error: RunError) {
-        let (address, session) = (self.orders.destinations.of(number), self.orders.session);
+        let (address, session) = (self.destinations.of(number), self.orders.server);
         let refused = match &error {
             RunError::Refused { why: AttachError::Refused(code), .. } => Some(*code),
             _ => None,
@@ -247,19 +239,24 @@ impl Opener {
         // A token that is known where the session is, and not at another address, tells of another server there.
         let is_foreign = refused == Some(AttachCode::UNKNOWN_SESSION) && address != session;
         if number < self.orders.group.flows || is_foreign {
-            let foreign = RunError::OtherServer { address, session };
             self.is_stopped = true;
             self.making.clear();
-            let error = if is_foreign { foreign } else { error };
-            return self.inbox.post(SessionMessage::AttachFailed(error));
+            let foreign = || {
+                RunError::Peer(format!(
+                    "{address} leads to another server than {session}, where the session is: the targets of a run are \
+                     addresses of one server; leave it out, or measure it in a run of its own"
+                ))
+            };
+            let error = if is_foreign { foreign() } else { error };
+            return self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
         let is_final = refused == Some(AttachCode::SERVED);
         // There would be no end otherwise.
-        self.is_stopped |= is_final && self.orders.test.plan.is_endless();
+        self.is_stopped |= is_final && self.test.plan.is_endless();
         self.vacancies += 1;
-        self.orders.origins.give_back(number);
+        self.origins.give_back(number);
         let Seat { group, flow, .. } = self.orders.seat(number);
-        self.inbox.post(SessionMessage::ConnectFailed { group, flow, address, error });
+        self.orders.inbox.post(SessionMessage::ConnectFailed { group, flow, address, error });
     }
 
     fn expire(&mut self) {
@@ -267,13 +264,5 @@ impl Opener {
         while let Some((number, making)) = self.making.leave_late(now) {
             self.failed(number as u32, making.late());
         }
-    }
-}
-
-impl Orders {
-    /// The seat of a connection.
-    fn seat(&self, number: u32) -> Seat {
-        let flow = FlowId(self.group.first.0 + number);
-        Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY }
     }
 }

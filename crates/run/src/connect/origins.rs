@@ -40,16 +40,10 @@ impl Origins {
             return Ok(None);
         }
         let address = self.next_address(server)?;
-        let port = match &mut self.free {
-            None => 0,
-            Some(free) => {
-                // There are as many ports as connections at a time.
-                let port = free.pop_front().unwrap_or(0);
-                self.taken.insert(number, port);
-                port
-            }
-        };
-        Ok(Some(from_link_of(server, SocketAddr::new(address, port))))
+        // There are as many ports as connections at a time.
+        let port = self.free.as_mut().and_then(VecDeque::pop_front);
+        self.taken.extend(port.map(|port| (number, port)));
+        Ok(Some(from_link_of(server, SocketAddr::new(address, port.unwrap_or(0)))))
     }
 
     /// A connection is no more: its port is another's.
@@ -74,16 +68,16 @@ impl Origins {
                 return Ok(address);
             }
         }
-        Err(RunError::NoSuchFamily { server })
+        Err(RunError::NoSuchFamily(server))
     }
 }
 
-/// A link-local address of this end is of the link that the server is on.
-fn from_link_of(server: SocketAddr, mut local: SocketAddr) -> SocketAddr {
-    if let (SocketAddr::V6(local), SocketAddr::V6(server)) = (&mut local, server)
+/// An address of this end. A link-local one means nothing without its link, which is the one that the other end is reached by.
+pub(crate) fn from_link_of(remote: SocketAddr, mut local: SocketAddr) -> SocketAddr {
+    if let (SocketAddr::V6(local), SocketAddr::V6(remote)) = (&mut local, remote)
         && local.ip().is_unicast_link_local()
     {
-        local.set_scope_id(server.scope_id());
+        local.set_scope_id(remote.scope_id());
     }
     local
 }

@@ -14,18 +14,10 @@ use pathscope_peers::native::Seat;
 /// What is asked of the sockets of a group, at either end. Probes beside a load go as the system sends them, whatever their plan
 /// states: it may be a stranger's.
 pub(crate) fn settings_of(test: &Test, group: GroupId) -> Settings {
-    if test.is_probe(group) { Settings::default() } else { settings(&test.plan_of(group)) }
-}
-
-/// The same of the socket of one TCP connection, which may be held to a rate of its own.
-pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
-    let pacing_bytes_per_second = pacing(&test.plan_of(seat.group), role, seat.flow);
-    Settings { pacing_bytes_per_second, ..settings_of(test, seat.group) }
-}
-
-fn settings(plan: &Plan) -> Settings {
+    let plan = test.plan_of(group);
     let asks = plan.asks();
-    let Some(sockets) = asks.sockets else { return Settings::default() };
+    let sockets = asks.sockets.filter(|_| !test.is_probe(group));
+    let Some(sockets) = sockets else { return Settings::default() };
     // Plans keep all of these within what the types hold.
     let size = |bytes: Option<Bytes>| bytes.and_then(|bytes| usize::try_from(bytes.0).ok());
     let small = |bytes: Option<Bytes>| bytes.and_then(|bytes| u32::try_from(bytes.0).ok());
@@ -40,9 +32,14 @@ fn settings(plan: &Plan) -> Settings {
         keepalive: sockets.keepalive_ns.map(Period::duration),
         nagle: sockets.nagle,
         interface: sockets.interface.clone(),
-        local: None,
-        pacing_bytes_per_second: None,
+        ..Settings::default()
     }
+}
+
+/// The same of the socket of one TCP connection, which may be held to a rate of its own.
+pub(crate) fn settings_at(seat: Seat, role: Role, test: &Test) -> Settings {
+    let pacing_bytes_per_second = pacing(&test.plan_of(seat.group), role, seat.flow);
+    Settings { pacing_bytes_per_second, ..settings_of(test, seat.group) }
 }
 
 /// Buffers that the kernel made smaller than was asked for. It counts its own overhead in, as much again.

@@ -2,18 +2,20 @@
 //! attachment until it is given up, wherever that is. Which ones they are is `peers`' affair.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The count of one test.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Attendance {
-    present: Arc<AtomicU32>,
+    /// Shared with everyone who is counted.
+    present: Arc<()>,
     most: u32,
 }
 
 /// One that is counted; until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Attended(Arc<AtomicU32>);
+pub(crate) struct Attended {
+    _present: Arc<()>,
+}
 
 impl Attendance {
     /// Nobody yet, and at most so many at once.
@@ -22,16 +24,9 @@ impl Attendance {
     }
 
     /// Counts one more, where there is room.
-    pub fn enter(&self) -> Option<Attended> {
-        let more = |present: u32| (present < self.most).then_some(present + 1);
-        let entered = self.present.fetch_update(Ordering::SeqCst, Ordering::SeqCst, more);
-        entered.ok().map(|_| Attended(Arc::clone(&self.present)))
-    }
-}
-
-impl Drop for Attended {
-    fn drop(&mut self) {
-        self.0.fetch_sub(1, Ordering::SeqCst);
+    pub fn enter(&mut self) -> Option<Attended> {
+        let present = Arc::strong_count(&self.present) - 1;
+        (present < self.most as usize).then(|| Attended { _present: Arc::clone(&self.present) })
     }
 }
 
@@ -41,10 +36,10 @@ mod tests {
 
     #[test]
     fn there_is_room_again_when_one_is_given_up() {
-        let attendance = Attendance::new(2);
+        let mut attendance = Attendance::new(2);
         let first = attendance.enter().expect("there is room");
         let _second = attendance.enter().expect("there is room");
-        assert!(attendance.clone().enter().is_none());
+        assert!(attendance.enter().is_none());
         drop(first);
         assert!(attendance.enter().is_some());
     }

@@ -15,8 +15,6 @@ use pathscope_os::wake::Waker;
 use crate::error::RunError;
 use crate::messages::attendance::Attended;
 use crate::messages::outcome::WorkerOutcome;
-use crate::messages::replacements::OpenerRemote;
-use crate::paths::log::PathsRemote;
 
 /// What a session's thread is told.
 #[derive(Debug)]
@@ -33,10 +31,6 @@ pub(crate) enum SessionMessage {
     },
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
-    /// Connections of this group are opened while it runs, and this tells when.
-    Opens { group: GroupId, opener: OpenerRemote },
-    /// The paths of this group are kept while it runs, by this one.
-    Keeps { group: GroupId, paths: PathsRemote },
     /// A lane of a flow that roams has its socket, or has lost it.
     Lane { group: GroupId, flow: FlowId, lane: Lane, socket: Option<FlowSocket> },
     /// Client: all lanes of such a flow have come that need be waited for.

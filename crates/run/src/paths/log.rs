@@ -1,6 +1,6 @@
 //! What happened to the paths of a test, and the hand that its session holds on their monitor. It keeps nothing itself.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
@@ -10,6 +10,7 @@ use pathscope_modes::paths::{PathFacts, PathsSeen, TRANSITIONS_TOLD, Transition}
 use pathscope_os::{Waker, clock};
 
 use super::radio::Radio;
+use crate::threads::lock;
 
 /// The monitor of the paths, as its session sees it.
 #[derive(Clone, Debug)]
@@ -78,7 +79,7 @@ impl Log {
 impl PathsRemote {
     /// The server expects every lane anew, presenting this.
     pub fn rejoin(&self, credentials: Credentials) {
-        self.log().rejoins = Some(credentials);
+        lock(&self.log).rejoins = Some(credentials);
         self.waker.wake();
     }
 
@@ -88,7 +89,7 @@ impl PathsRemote {
             ServerIs::Gone => ("gone", "the server is gone: it is asked for again"),
             ServerIs::Back => ("back", "the server is back, and counts from here on"),
         };
-        let mut log = self.log();
+        let mut log = lock(&self.log);
         let was_gone = std::mem::replace(&mut log.is_gone, is == ServerIs::Gone);
         // On the way back it may be lost again.
         if was_gone == log.is_gone {
@@ -100,12 +101,12 @@ impl PathsRemote {
 
     /// What the radio of each path says now, by their places.
     pub fn radios(&self) -> Vec<Option<WirelessFacts>> {
-        self.log().radios.iter().map(|radio| radio.now.clone()).collect()
+        lock(&self.log).radios.iter().map(|radio| radio.now.clone()).collect()
     }
 
     /// Nothing more is kept. All that is known of the paths; times are told since `start`.
     pub fn stop(&self, start: Tick) -> PathsSeen {
-        let mut log = self.log();
+        let mut log = lock(&self.log);
         log.is_stopped = true;
         self.waker.wake();
         let since_start = |(at, transition): &(Tick, Transition)| Transition {
@@ -119,10 +120,6 @@ impl PathsRemote {
             transitions_omitted: log.omitted,
             resumptions: log.resumptions,
         }
-    }
-
-    fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -160,10 +160,10 @@ impl SessionJournal {
     }
 
     /// A step of the session.
-    pub fn step(&self, text: impl FnOnce() -> String) {
+    pub fn step<T: Into<String>>(&self, text: impl FnOnce() -> T) {
         if self.journal.wants().steps {
             self.write(clock::now(), |at_ns, session| {
-                Entry::Step(Box::new(Step { at_ns, text: text(), session }))
+                Entry::Step(Box::new(Step { at_ns, text: text().into(), session }))
             });
         }
     }
@@ -209,13 +209,9 @@ impl SessionJournal {
 
     /// These streams are over, now or at the time beside each.
     pub fn streams_over(&self, streams: &[(Option<Tick>, Stream)], now: Tick) {
-        if !matches!(self.told_as, ToldAs::Streams { .. }) {
-            return;
-        }
         for (at, stream) in streams {
-            let connection_id = self.id_of(stream.facts.flow);
-            let facts = FlowFacts { connection_id, ..stream.facts.clone() };
-            let stream = Stream { facts, ..stream.clone() };
+            let mut stream = stream.clone();
+            stream.facts.connection_id = self.id_of(stream.facts.flow);
             self.tell_stream(Entry::StreamClosed, stream, at.unwrap_or(now));
         }
     }
@@ -280,12 +276,8 @@ impl SessionJournal {
     }
 
     /// A worker is over: whatever of these connections was still under way is so no more.
-    pub fn connections_over<'a>(
-        &mut self,
-        connections: impl Iterator<Item = &'a ConnectionEnd>,
-        now: Tick,
-    ) {
-        for end in connections {
+    pub fn connections_over<S>(&mut self, connections: &[(ConnectionEnd, S)], now: Tick) {
+        for (end, _) in connections {
             self.ended(end.flow, end.totals, end.ended_at.unwrap_or(now), end.error.clone());
         }
     }

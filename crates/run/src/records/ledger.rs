@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
@@ -17,6 +17,7 @@ use pathscope_os::tcp_facts::tcp_facts;
 use crate::error::RunError;
 use crate::messages::attendance::Attended;
 use crate::messages::outcome::named;
+use crate::threads::lock;
 
 /// Flows that are looked at while they run.
 const FLOWS_WATCHED: usize = 8;
@@ -44,7 +45,7 @@ impl Ledger {
     /// A flow begins on this connection.
     pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, attended: Option<Attended>) {
         let addresses = [socket.local_addr().ok(), socket.peer_addr().ok()];
-        let mut page = self.page();
+        let mut page = lock(&self.0);
         page.begun.insert(flow, (addresses, attended));
         if page.watched.len() < FLOWS_WATCHED {
             page.watched.push((flow, Arc::downgrade(socket)));
@@ -53,7 +54,7 @@ impl Ledger {
 
     /// Looks at what the first flows that still send wait for. Off the measuring threads: some calls of the system.
     pub fn look(&self) {
-        let mut page = self.page();
+        let mut page = lock(&self.0);
         let Page { watched, seen, progress, .. } = &mut *page;
         let states = watched.iter().filter_map(|(_, socket)| send_state(&*socket.upgrade()?));
         let states: Vec<_> = states.collect();
@@ -63,17 +64,17 @@ impl Ledger {
 
     /// A flow has sent all it will.
     pub fn sent_all(&self, flow: FlowId) {
-        self.page().watched.retain(|&(watched, _)| watched != flow);
+        lock(&self.0).watched.retain(|&(watched, _)| watched != flow);
     }
 
     /// What was seen of flows that send, once.
     pub fn take_seen(&self) -> SendSamples {
-        std::mem::take(&mut self.page().seen)
+        std::mem::take(&mut lock(&self.0).seen)
     }
 
     /// More was sent again after a flow had been written down.
     pub fn note_retransmits(&self, flow: FlowId, retransmits: u64) {
-        self.page().connections.note_retransmits(flow, retransmits);
+        lock(&self.0).connections.note_retransmits(flow, retransmits);
     }
 
     /// A flow has ended. What it came to, where that is wanted.
@@ -100,30 +101,26 @@ impl Ledger {
             },
             errno: error.errno().map(|errno| errno_name(errno).to_owned()),
         };
-        self.page().connections.not_made(flow, address, error);
+        lock(&self.0).connections.not_made(flow, address, error);
     }
 
     /// All that is written down, once.
     pub fn take(&self) -> Connections {
-        std::mem::take(&mut self.page().connections)
+        std::mem::take(&mut lock(&self.0).connections)
     }
 
     /// Connections that have ended so far: those that ended well, and those that failed.
     pub fn ended(&self) -> [u64; 2] {
-        let report = &self.page().connections.report;
+        let report = &lock(&self.0).connections.report;
         [report.completed, report.failed]
     }
 
     /// The page without a flow that is over, and what was held of it.
     fn page_without(&self, flow: FlowId) -> (MutexGuard<'_, Page>, Begun) {
-        let mut page = self.page();
+        let mut page = lock(&self.0);
         page.watched.retain(|&(watched, _)| watched != flow);
         let begun = page.begun.remove(&flow);
         (page, begun.unwrap_or_default())
-    }
-
-    fn page(&self) -> MutexGuard<'_, Page> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

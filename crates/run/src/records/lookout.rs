@@ -1,17 +1,22 @@
-//! Whether this program runs at all: one thread for all tests of the process, and what each test has to know of it.
+//! Whether this program runs at all, and what its senders wait for: one thread for all tests of the process, and what each
+//! test has to know of it.
 //!
-//! It is no measuring thread: it sleeps, wakes some twenty times a second, and notes when it did so too late. A program that is
+//! It is no measuring thread: it sleeps, wakes some twenty times a second, notes when it did so too late, and asks the system
+//! about a few sockets of each test that sends bytes. A program that is
 //! stopped wakes too late, and so does one whose machine stands still. A session's thread could not tell: it may wait for a
 //! disk or a reader. One for each session would cost a server more memory than a light session has.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex};
 use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::record::{StoodStill, Stretch};
 use pathscope_modes::registry::Plan;
 use pathscope_os::{clock, cpus};
+
+use crate::records::ledger::Ledger;
+use crate::threads::lock;
 
 /// From one look to the next.
 const EVERY: Duration = Duration::from_millis(50);
@@ -28,31 +33,28 @@ static PROCESS: Mutex<Lookout> = Mutex::new(Lookout::new());
 /// What the thread hears when there is no test any more.
 static LAST_IS_OVER: Condvar = Condvar::new();
 
-fn process() -> MutexGuard<'static, Lookout> {
-    PROCESS.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A test that is told when this program stood still. It is forgotten with this.
+/// A test that is told when this program stood still, and whose senders are looked at. It is forgotten with this.
 #[derive(Debug)]
 pub(crate) struct Watched(u64);
 
 impl Watched {
-    /// A test of a plan that starts now. None where the system gives no thread: then nobody looks.
-    pub fn begin(start: Tick, plan: &Plan) -> Option<Self> {
+    /// A test of a plan that starts now, whose flows that send bytes are in these ledgers. None where the system gives no
+    /// thread: then nobody looks.
+    pub fn begin(start: Tick, plan: &Plan, senders: Vec<Ledger>) -> Option<Self> {
         // A single late one of those is their longest.
         let seen_from_ns = if plan.is_of_times() {
             StoodStill::SEEN_FROM_BY_PINGS_NS
         } else {
             StoodStill::SEEN_FROM_NS
         };
-        let mut process = process();
+        let mut process = lock(&PROCESS);
         if !process.has_thread {
             let thread = std::thread::Builder::new().name("lookout".to_owned());
             thread.stack_size(STACK_BYTES).spawn(look_out).ok()?;
             process.has_thread = true;
             process.woke(clock::now(), Account::of_process());
         }
-        Some(Self(process.watch(Standstill::new(start, seen_from_ns))))
+        Some(Self(process.watch(Standstill { senders, ..Standstill::new(start, seen_from_ns) })))
     }
 
     /// When this program stood still, where it did.
@@ -67,7 +69,7 @@ impl Watched {
 
     /// What was seen. Of all threads that go on after a stretch, this one may be the first.
     fn seen_now<T>(&self, ask: impl FnOnce(&mut Standstill) -> Option<T>) -> Option<T> {
-        let mut process = process();
+        let mut process = lock(&PROCESS);
         process.catch_up(clock::now(), Account::of_process);
         process.tests.get_mut(&self.0).and_then(ask)
     }
@@ -75,7 +77,7 @@ impl Watched {
 
 impl Drop for Watched {
     fn drop(&mut self) {
-        let mut process = process();
+        let mut process = lock(&PROCESS);
         process.tests.remove(&self.0);
         if process.tests.is_empty() {
             LAST_IS_OVER.notify_one();
@@ -85,11 +87,12 @@ impl Drop for Watched {
 
 /// The thread. It ends with the last test.
 fn look_out() {
-    let mut process = process();
+    let mut process = lock(&PROCESS);
     while !process.tests.is_empty() {
         let waited = LAST_IS_OVER.wait_timeout(process, EVERY);
         process = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(process, _)| process);
         process.woke(clock::now(), Account::read());
+        process.tests.values().flat_map(|test| &test.senders).for_each(Ledger::look);
     }
     process.has_thread = false;
 }
@@ -167,10 +170,12 @@ impl Lookout {
 }
 
 /// When the program stood still during one test.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Standstill {
     start: Tick,
     seen_from_ns: u64,
+    /// Whose sockets are looked at meanwhile.
+    senders: Vec<Ledger>,
     still: StoodStill,
     /// What rows have to tell that are yet to come.
     recent: VecDeque<Recent>,
@@ -185,7 +190,7 @@ struct Recent {
 
 impl Standstill {
     fn new(start: Tick, seen_from_ns: u64) -> Self {
-        Self { start, seen_from_ns, still: StoodStill::default(), recent: VecDeque::new() }
+        Self { start, seen_from_ns, ..Self::default() }
     }
 
     /// Nothing ran from then till then. What is short counts only where it is known that no processor was lacking.
@@ -358,10 +363,11 @@ mod tests {
     #[test]
     fn a_test_that_is_let_go_is_forgotten() {
         let plan = Plan::Latency(LatencyPlan::probe(Frequency(100)));
-        let watched = Watched::begin(clock::now(), &plan).expect("a thread");
+        let senders = vec![Ledger::default()];
+        let watched = Watched::begin(clock::now(), &plan, senders).expect("a thread");
         let number = watched.0;
-        assert!(process().tests.contains_key(&number) && process().has_thread);
+        assert!(lock(&PROCESS).tests.contains_key(&number) && lock(&PROCESS).has_thread);
         drop(watched);
-        assert!(!process().tests.contains_key(&number));
+        assert!(!lock(&PROCESS).tests.contains_key(&number));
     }
 }

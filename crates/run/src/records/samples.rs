@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender, TrySendError};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -18,6 +18,7 @@ use pathscope_os::outlets::{Outlet, explain};
 
 use crate::error::RunError;
 use crate::findings::RunCaveat;
+use crate::threads::{self, lock};
 
 /// Blocks on their way to the file: 262,144 samples in 16 MiB, which are 2.6 s at 100,000 a second.
 const BLOCKS: usize = 64;
@@ -79,14 +80,11 @@ impl SampleFile {
         drop(full);
         let (done, outcome) = mpsc::channel();
         let Self { path, rows: file } = self;
-        std::thread::Builder::new()
-            .name("samples".to_owned())
-            .spawn(move || {
-                let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-                // Where nobody waits for it any more, nobody needs to know.
-                let _ = done.send(write_all(&mut file, own, start, (&blocks, &spent)));
-            })
-            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        threads::spawn("samples", move || {
+            let mut file = lock(&file);
+            // Where nobody waits for it any more, nobody needs to know.
+            let _ = done.send(write_all(&mut file, own, start, (&blocks, &spent)));
+        })?;
         let writer = SampleWriter { path, outcome, dropped };
         Ok((buffers, writer))
     }

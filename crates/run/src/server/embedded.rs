@@ -1,22 +1,20 @@
 //! A server inside the client's own process, on loopback, for a first look without a second machine.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use pathscope_core::record::Host;
 use pathscope_peers::limits::Limits;
 
-use super::{Descriptors, LogLimit, Server, Settings, Threads, listening};
+use super::{Server, Settings, listening};
 use crate::error::RunError;
-use crate::records::journal::Journal;
 use crate::stop::Stop;
 use crate::threads;
 
 /// A server that lives as long as this value.
-#[derive(Debug)]
 pub struct Embedded {
-    address: SocketAddr,
+    /// Where it listens.
+    pub address: SocketAddr,
     stop: Stop,
     thread: Option<JoinHandle<()>>,
 }
@@ -26,17 +24,7 @@ impl Embedded {
     pub fn start(here: Host) -> Result<Self, RunError> {
         let listening = listening::bind(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)))?;
         let address = listening.address;
-        let settings = Settings {
-            listen: Vec::new(),
-            port: address.port(),
-            limits: Limits::NONE,
-            descriptors: Descriptors::default(),
-            threads: Threads::default(),
-            here,
-            journal: Journal::default(),
-            exit_after: None,
-            log_limit: Arc::new(LogLimit::new(false)),
-        };
+        let settings = Settings { limits: Limits::NONE, here, ..Settings::default() };
         let files = 2 * super::shares::FILES_KEPT;
         let server = Server { listening: vec![listening], files, settings };
         let stop = Stop::default();
@@ -44,11 +32,6 @@ impl Embedded {
         // Its clients are told what goes wrong by their own ends of it.
         let thread = threads::spawn("server", move || drop(server.serve(&hears, &|_| {})))?;
         Ok(Self { address, stop, thread: Some(thread) })
-    }
-
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
     }
 }
 

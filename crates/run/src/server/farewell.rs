@@ -3,43 +3,31 @@
 //! A client closes when it has heard why. Who does not is let go after a while, and so is who has waited longest where too
 //! many do: it has been told. None costs a thread, and all together a bounded number of descriptors.
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
 use pathscope_core::Tick;
 
+use crate::error::is_temporary;
 use crate::queue::Queue;
 
 /// A client closes within this time. Closed from here, what it still says would have the system reset the connection, and
 /// the word could be lost.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(super) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What is heard of one at a time, and in all: its greeting, and no more than a client says before it listens.
 const HEARD_BYTES: usize = 4 << 10;
 const HEARD_MOST: usize = 128 << 10;
 
-/// Those that have been told and have not closed.
-#[derive(Debug)]
-pub(super) struct Farewells {
-    pub leaving: Queue<Leaving>,
-    next_key: u64,
-    most: usize,
-}
-
-/// One of them.
+/// One that has been told and has not closed.
 #[derive(Debug)]
 pub(super) struct Leaving {
     pub stream: TcpStream,
     heard: usize,
 }
 
-impl Farewells {
-    /// None; keys begin at `first_key`, and at most `most` stay at a time.
-    pub fn new(first_key: u64, most: usize) -> Self {
-        Self { leaving: Queue::new(PATIENCE), next_key: first_key, most: most.max(1) }
-    }
-
+impl Queue<Leaving> {
     /// A client is told this, on a connection that does not block. Its key and it, where it has not gone already.
     pub fn tell(
         &mut self,
@@ -49,21 +37,16 @@ impl Farewells {
     ) -> Option<(u64, &Leaving)> {
         // A few hundred bytes on a connection on which nothing was said yet always fit.
         stream.write_all(word).ok()?;
-        if self.leaving.len() >= self.most {
-            self.leaving.leave_first();
-        }
-        let key = self.next_key;
-        self.next_key += 1;
-        self.leaving.enter(key, Leaving { stream, heard: 0 }, now);
+        let key = self.admit(Leaving { stream, heard: 0 }, now);
         // Its greeting, and whether it has closed behind it: such a one need not be waited for.
         self.hear(key);
         self.hear(key);
-        self.leaving.get(key).map(|leaving| (key, leaving))
+        self.get(key).map(|leaving| (key, leaving))
     }
 
     /// One says something, which nobody hears, or has closed.
     pub fn hear(&mut self, key: u64) {
-        let Some(leaving) = self.leaving.get_mut(key) else { return };
+        let Some(leaving) = self.get_mut(key) else { return };
         let mut bytes = [0; HEARD_BYTES];
         let has_gone = match leaving.stream.read(&mut bytes) {
             Ok(0) => true,
@@ -71,10 +54,10 @@ impl Farewells {
                 leaving.heard += count;
                 leaving.heard > HEARD_MOST
             }
-            Err(error) => !matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted),
+            Err(error) => !is_temporary(&error),
         };
         if has_gone {
-            self.leaving.leave(key);
+            self.leave(key);
         }
     }
 }
@@ -101,7 +84,7 @@ mod tests {
 
     #[test]
     fn everybody_is_told_and_few_stay() {
-        let mut farewells = Farewells::new(7, 2);
+        let mut farewells = Queue::new(PATIENCE, 7, 2);
         let mut clients = Vec::new();
         for number in 0..5_u64 {
             let (server, mut client) = connection();
@@ -111,22 +94,19 @@ mod tests {
             assert_eq!(key, 7 + number);
             clients.push(client);
         }
-        assert_eq!(
-            (farewells.leaving.len(), farewells.leaving.next_deadline().is_some()),
-            (2, true)
-        );
+        assert_eq!((farewells.len(), farewells.next_deadline().is_some()), (2, true));
         for client in &mut clients {
             assert_eq!(&told(client), b"no");
         }
-        farewells.leaving.dismiss_late(Tick::from_nanos(3) + PATIENCE);
-        assert_eq!(farewells.leaving.len(), 1);
-        assert!(farewells.leaving.leave_first().is_some());
-        assert!(farewells.leaving.leave_first().is_none());
+        farewells.dismiss_late(Tick::from_nanos(3) + PATIENCE);
+        assert_eq!(farewells.len(), 1);
+        assert!(farewells.leave_first().is_some());
+        assert!(farewells.leave_first().is_none());
     }
 
     #[test]
     fn who_closes_leaves_nothing_behind() {
-        let mut farewells = Farewells::new(0, 8);
+        let mut farewells = Queue::new(PATIENCE, 0, 8);
         for _ in 0..100 {
             let (server, mut client) = connection();
             let (key, leaving) =
@@ -136,15 +116,15 @@ mod tests {
             drop(client);
             stream.set_nonblocking(false).expect("a socket");
             farewells.hear(key);
-            assert!(farewells.leaving.get(key).is_none());
-            assert!(farewells.leaving.places() <= 2 * 8 + 64);
+            assert!(farewells.get(key).is_none());
+            assert!(farewells.places() <= 2 * 8 + 64);
         }
-        assert_eq!(farewells.leaving.next_deadline(), None);
+        assert_eq!(farewells.next_deadline(), None);
     }
 
     #[test]
     fn who_talks_on_and_on_is_let_go() {
-        let mut farewells = Farewells::new(0, 8);
+        let mut farewells = Queue::new(PATIENCE, 0, 8);
         let (server, mut client) = connection();
         let (key, leaving) = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
         let stream = leaving.stream.try_clone().expect("a clone");
@@ -153,7 +133,7 @@ mod tests {
         let most = 2 * HEARD_MOST;
         let heard = (0..most).take_while(|_| {
             farewells.hear(key);
-            farewells.leaving.get(key).is_some()
+            farewells.get(key).is_some()
         });
         assert!(heard.count() < most);
     }

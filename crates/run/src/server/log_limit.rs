@@ -4,12 +4,14 @@
 //! One count holds for all such lines, whoever writes them; of those that are left out their number is told.
 
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Period, count};
 use pathscope_os::wake::Waker;
+
+use crate::threads::lock;
 
 /// Lines in any one period: the connections and the sessions of several tests.
 const MOST_LINES: u32 = 100;
@@ -18,9 +20,9 @@ const MOST_LINES_VERBOSE: u32 = 1_000;
 const PERIOD: Period = Period::from_secs(10);
 
 /// Holds back the lines that strangers cause, where there are too many.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct LogLimit {
-    most: u32,
+    is_verbose: bool,
     state: Mutex<State>,
     /// Whom to wake when something is left out, so that its number is told.
     teller: OnceLock<Waker>,
@@ -48,8 +50,11 @@ impl State {
 impl LogLimit {
     /// For as much talk as usual, or for more.
     pub fn new(is_verbose: bool) -> Self {
-        let most = if is_verbose { MOST_LINES_VERBOSE } else { MOST_LINES };
-        Self { most, state: Mutex::default(), teller: OnceLock::new() }
+        Self { is_verbose, ..Self::default() }
+    }
+
+    const fn most(&self) -> u32 {
+        if self.is_verbose { MOST_LINES_VERBOSE } else { MOST_LINES }
     }
 
     /// From now on this is woken when something is left out.
@@ -60,9 +65,9 @@ impl LogLimit {
 
     /// A stranger has caused this line: it is said, or counted.
     pub fn say(&self, now: Tick, line: &str, say: &mut dyn FnMut(&str)) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let rest = state.begin(now);
-        let is_told = state.told < self.most;
+        let is_told = state.told < self.most();
         if is_told {
             state.told += 1;
         } else {
@@ -80,7 +85,7 @@ impl LogLimit {
 
     /// Tells how many lines were left out, once their period is over. When to come back, where it is not.
     pub(super) fn tell(&self, now: Tick, say: &mut dyn FnMut(&str)) -> Option<Tick> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let rest = state.begin(now);
         let due = (state.untold > 0).then(|| state.since.plus_nanos(PERIOD.0));
         drop(state);
@@ -90,22 +95,18 @@ impl LogLimit {
 
     /// Nothing follows: tells how many lines were left out since that was told.
     pub fn tell_rest(&self, say: &mut dyn FnMut(&str)) {
-        let rest = std::mem::take(&mut self.state().untold);
+        let rest = std::mem::take(&mut lock(&self.state).untold);
         self.tell_number(rest, say);
     }
 
     fn tell_number(&self, lines: u64, say: &mut dyn FnMut(&str)) {
         if lines > 0 {
-            let most = count(self.most.into());
+            let most = count(self.most().into());
             let lines = count(lines);
             say(&format!(
                 "{lines} more lines on clients and strangers were left out: at most {most} are written in {PERIOD}"
             ));
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

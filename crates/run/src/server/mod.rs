@@ -14,7 +14,7 @@ mod session;
 mod sessions;
 mod shares;
 
-use std::net::{IpAddr, SocketAddr, SocketAddrV6, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread::Scope;
@@ -35,14 +35,16 @@ pub use embedded::Embedded;
 pub use log_limit::LogLimit;
 pub use shares::{Descriptors, Threads};
 
+use crate::connect::origins::from_link_of;
 use crate::error::RunError;
+use crate::queue::Queue;
 use crate::records::journal::Journal;
 use crate::stop::{Hearing, Stage, Stop};
-use farewell::Farewells;
+use farewell::Leaving;
 use followers::Followers;
 use listening::Listening;
 use log_limit::ServerLog;
-use pending::{Arrival, PendingConnections};
+use pending::{Arrival, Guest};
 use sessions::{Admission, SeatRequest, Sessions, Stay};
 use shares::{FILES_KEPT, Waiting, files_of_tests};
 
@@ -50,7 +52,7 @@ use shares::{FILES_KEPT, Waiting, files_of_tests};
 const TURN: usize = 64;
 
 /// What a server can be told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Settings {
     /// Addresses to listen on; none: every address of this machine.
     pub listen: Vec<String>,
@@ -131,8 +133,8 @@ struct Serving<'scope, 'server> {
     poller: Poller,
     waker: Waker,
     listening: &'scope [Listening],
-    pending: PendingConnections,
-    farewells: Farewells,
+    guests: Queue<Guest>,
+    farewells: Queue<Leaving>,
     followers: Followers,
     sessions: Arc<Sessions>,
     challenger: Challenger,
@@ -166,8 +168,8 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             log,
             poller,
             listening,
-            pending: PendingConnections::new(FIRST_GUEST, waiting.guests),
-            farewells: Farewells::new(FIRST_REFUSED, waiting.refused),
+            guests: Queue::new(pending::PATIENCE, FIRST_GUEST, waiting.guests),
+            farewells: Queue::new(farewell::PATIENCE, FIRST_REFUSED, waiting.refused),
             followers: Followers::new(waiting.followers),
             sessions: Arc::new(Sessions::new(settings.clone(), files_of_tests, waker.clone())),
             challenger: Challenger::new(random::bytes()?),
@@ -190,8 +192,8 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             let left = |until: Tick| until.since(now);
             let waits = [
                 log.keep_up(now),
-                self.pending.guests.next_deadline().map(left),
-                self.farewells.leaving.next_deadline().map(left),
+                self.guests.next_deadline().map(left),
+                self.farewells.next_deadline().map(left),
                 self.full_until.map(left),
                 self.followers.next_look(),
             ];
@@ -206,7 +208,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                     self.hear_guest(key);
                 }
             }
-            if self.is_crowded && self.pending.next_place().is_none() {
+            if self.is_crowded && self.guests.next_place().is_none() {
                 self.full_until = self.full_until.map(|_| Tick::ZERO);
                 self.listen_again(clock::now())?;
             }
@@ -224,8 +226,8 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                     FIRST_GUEST.. => {}
                 }
             }
-            self.pending.guests.dismiss_late(clock::now());
-            self.farewells.leaving.dismiss_late(clock::now());
+            self.guests.dismiss_late(clock::now());
+            self.farewells.dismiss_late(clock::now());
             self.followers.try_again(&self.sessions, clock::now());
             if self.sessions.is_done() {
                 log.own("all connections that were to be served are served (--exit-after): ending");
@@ -252,7 +254,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
     /// very many come, each keeps its place for a moment only.
     fn accept(&mut self, listener: &Socket) -> Result<(), RunError> {
         for _ in 0..TURN {
-            let place = self.pending.next_place();
+            let place = self.guests.next_place();
             if let Some(until) = place.filter(|&place| place > clock::now()) {
                 self.is_crowded = true;
                 return self.stop_listening(until.max(clock::now() + CROWDED));
@@ -263,8 +265,8 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                 // No files left: those who have been told why they have no session make room, and those who have said
                 // nothing for longest.
                 Err(_) => {
-                    let has_room = self.farewells.leaving.leave_first().is_some()
-                        || self.pending.guests.leave_first().is_some();
+                    let has_room = self.farewells.leave_first().is_some()
+                        || self.guests.leave_first().is_some();
                     if !has_room {
                         self.stop_listening(clock::now() + FULL)?;
                     }
@@ -296,20 +298,20 @@ impl<'scope, 'server> Serving<'scope, 'server> {
     }
 
     fn receive_guest(&mut self, stream: TcpStream, from: SocketAddr) {
-        let key = self.pending.enter(stream, from, clock::now());
-        if let Some(arrival) = self.pending.hear(key) {
+        let key = self.guests.admit(Guest::new(stream, from), clock::now());
+        if let Some(arrival) = self.guests.hear(key) {
             return self.serve(arrival);
         }
-        if let Some(guest) = self.pending.guests.get(key)
+        if let Some(guest) = self.guests.get(key)
             && self.poller.add(&guest.stream, key, Interest::INPUT).is_err()
         {
-            self.pending.guests.leave(key);
+            self.guests.leave(key);
         }
     }
 
     /// A connection that was waited for says what it is for.
     fn hear_guest(&mut self, key: u64) {
-        if let Some(arrival) = self.pending.hear(key) {
+        if let Some(arrival) = self.guests.hear(key) {
             // What is handed on is no longer waited for here.
             let _ = self.poller.remove(&arrival.stream);
             self.serve(arrival);
@@ -396,10 +398,10 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                 Heard::Nothing => continue,
                 Heard::Challenge(answer) => answer,
                 Heard::Confirmed(claim) => {
-                    let local = datagram
-                        .local
-                        .zip(socket.local_addr().ok())
-                        .map(|(ip, address)| called(ip, address.port(), datagram.remote));
+                    let called = datagram.local.zip(socket.local_addr().ok());
+                    let local = called.map(|(ip, own)| {
+                        from_link_of(datagram.remote, SocketAddr::new(ip, own.port()))
+                    });
                     let code = local.map_or(AttachCode::NO_ROOM, |local| {
                         self.sessions.attach_datagrams(&claim, local, datagram.remote)
                     });
@@ -409,16 +411,5 @@ impl<'scope, 'server> Serving<'scope, 'server> {
             // A lost answer is asked for again.
             let _ = datagrams::send(socket, &answer, datagram.remote, datagram.local);
         }
-    }
-}
-
-/// The address that a datagram was sent to. A link-local one means nothing without its interface, which
-/// is the one that its sender is reached by.
-fn called(ip: IpAddr, port: u16, remote: SocketAddr) -> SocketAddr {
-    match (ip, remote) {
-        (IpAddr::V6(ip), SocketAddr::V6(remote)) if ip.is_unicast_link_local() => {
-            SocketAddr::V6(SocketAddrV6::new(ip, port, 0, remote.scope_id()))
-        }
-        _ => SocketAddr::new(ip, port),
     }
 }

@@ -4,7 +4,7 @@
 use pathscope_flow::Group;
 use pathscope_modes::groups::Test;
 
-use crate::workers::placement::GroupWorkers;
+use crate::session::group::GroupState;
 use crate::workers::worker::receive_room;
 
 /// What a session takes that runs no test: its thread, its buffers, and what short messages become when they are read.
@@ -62,10 +62,12 @@ pub(super) struct Needs {
 }
 
 impl Needs {
-    /// Those of a test whose groups have these workers.
-    pub fn of(test: &Test, workers: &[GroupWorkers]) -> Self {
+    /// Those of a test of these groups.
+    pub fn of(test: &Test, groups: &[GroupState]) -> Self {
         let mut needs = Self { message_bytes: TEST_MESSAGES, ..Self::default() };
-        for &GroupWorkers { group, workers, threads } in workers {
+        for state in groups {
+            let (group, workers) = (state.group, state.placement.workers);
+            let threads = state.placement.threads(&*state.job);
             let sockets = u64::from(most_attached(test, &group)) * u64::from(group.lanes);
             needs.files += sockets + FILES_OF_WORKER * threads as u64;
             needs.threads += threads as u64;
@@ -104,17 +106,20 @@ pub(super) fn in_steps(bytes: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::id::Role;
     use pathscope_core::quantity::{Frequency, Period};
     use pathscope_modes::latency::LatencyPlan;
 
     use super::*;
+    use crate::workers::placement::Means;
 
     fn pings(connections: u32) -> Needs {
         let plan = LatencyPlan { connections, ..LatencyPlan::probe(Frequency(100)) };
         let report_every_ns = Period::from_secs(1);
         let test = Test::new(plan.into(), None, report_every_ns);
-        let group = test.groups()[0];
-        Needs::of(&test, &[GroupWorkers { group, workers: 1, threads: 1 }])
+        let end = (Role::Server, Means { cpus: 1, spinning: 1 });
+        let group = GroupState::new(&test, test.groups()[0], end).expect("it can be run");
+        Needs::of(&test, &[group])
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Connections that have not said yet what they are for. They cost a file and a little memory each, are
 //! bounded in number and in time, and delay nobody.
 
-use std::io::{ErrorKind, Read};
+use std::io::Read;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -9,24 +9,17 @@ use pathscope_core::Tick;
 use pathscope_peers::native::{LONG_OPENING_BYTES, Opening, OpeningError};
 use pathscope_peers::registry::{Caller, identify};
 
+use crate::error::is_temporary;
 use crate::queue::Queue;
 
 /// A client says what it is for in its first packet.
-const PATIENCE: Duration = Duration::from_secs(10);
+pub(super) const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Where all places are taken, so many are given to others in a second at the most: whoever connects has its word on the way, and
 /// of very many that come at once the first must not go before it is here.
 const TURNS_PER_SECOND: u64 = 8_000;
 
-/// The connections that wait, in the order they came.
-#[derive(Debug)]
-pub(super) struct PendingConnections {
-    pub guests: Queue<Guest>,
-    next_key: u64,
-    most: usize,
-}
-
-/// One of them.
+/// A connection that waits.
 #[derive(Debug)]
 pub(super) struct Guest {
     pub stream: TcpStream,
@@ -44,60 +37,44 @@ pub(super) struct Arrival {
     pub said: Result<Opening, String>,
 }
 
-impl PendingConnections {
-    /// Empty; keys begin at `first_key`, and at most `most` wait.
-    pub fn new(first_key: u64, most: usize) -> Self {
-        Self { guests: Queue::new(PATIENCE), next_key: first_key, most: most.max(1) }
-    }
-
+impl Queue<Guest> {
     /// When there is a place for another: at once, or when the one that has waited longest may be sent away.
     pub fn next_place(&mut self) -> Option<Tick> {
-        if self.guests.len() < self.most {
+        if self.len() < self.most {
             return None;
         }
         let stay = self.most as u64 * 1_000_000_000 / TURNS_PER_SECOND;
-        Some(self.guests.first_came()?.plus_nanos(stay))
-    }
-
-    /// A connection comes in, which does not block. Where too many wait, the one that has waited longest goes.
-    pub fn enter(&mut self, stream: TcpStream, from: SocketAddr, now: Tick) -> u64 {
-        if self.guests.len() >= self.most {
-            self.guests.leave_first();
-        }
-        let key = self.next_key;
-        self.next_key += 1;
-        let guest = Guest { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 };
-        self.guests.enter(key, guest, now);
-        key
+        Some(self.first_came()?.plus_nanos(stay))
     }
 
     /// Reads what a guest says, and no byte beyond its opening. It leaves when it has said everything, and when its connection
     /// is closed or broken.
     pub fn hear(&mut self, key: u64) -> Option<Arrival> {
-        let guest = self.guests.get_mut(key)?;
+        let guest = self.get_mut(key)?;
         let said = loop {
             // The kind tells how long it is, and comes well before the end of the shortest.
             let length = Opening::length(&guest.said[..guest.count]);
             match guest.stream.read(&mut guest.said[guest.count..length]) {
                 Ok(0) => break None,
                 Ok(count) => guest.count += count,
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) =>
-                {
-                    return None;
-                }
+                Err(error) if is_temporary(&error) => return None,
                 Err(_) => break None,
             }
             if let Some(said) = guest.judge() {
                 break Some(said);
             }
         };
-        let Guest { stream, from, .. } = self.guests.leave(key)?;
+        let Guest { stream, from, .. } = self.leave(key)?;
         Some(Arrival { stream, from, said: said? })
     }
 }
 
 impl Guest {
+    /// A connection that has just come in, and does not block.
+    pub fn new(stream: TcpStream, from: SocketAddr) -> Self {
+        Self { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 }
+    }
+
     /// What it is for, or who it seems to be; nothing while it has not said enough.
     fn judge(&self) -> Option<Result<Opening, String>> {
         let said = &self.said[..self.count];
@@ -121,18 +98,17 @@ mod tests {
 
     use super::*;
 
-    fn guest(pending: &mut PendingConnections, now: Tick) -> (u64, TcpStream) {
+    fn guest(pending: &mut Queue<Guest>, now: Tick) -> (u64, TcpStream) {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
         let (server, from) = listener.accept().expect("a connection waits");
         server.set_nonblocking(true).expect("a socket");
-        (pending.enter(server, from, now), client)
+        (pending.admit(Guest::new(server, from), now), client)
     }
 
     /// Hears until something comes of it: what was written arrives soon.
-    fn heard(pending: &mut PendingConnections, key: u64) -> Option<Arrival> {
-        let stream =
-            pending.guests.get(key).expect("still here").stream.try_clone().expect("a clone");
+    fn heard(pending: &mut Queue<Guest>, key: u64) -> Option<Arrival> {
+        let stream = pending.get(key).expect("still here").stream.try_clone().expect("a clone");
         stream.set_nonblocking(false).expect("a socket");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
         pending.hear(key)
@@ -140,13 +116,13 @@ mod tests {
 
     #[test]
     fn an_opening_in_pieces_is_an_opening() {
-        let mut pending = PendingConnections::new(0, 10);
+        let mut pending = Queue::new(PATIENCE, 0, 10);
         let (key, mut client) = guest(&mut pending, Tick::ZERO);
         let versions = VersionRange { least: 1, most: 2 };
         let greeting = Greeting { versions, hello: Some(HelloCheck::of(b"hello")) };
         let opening = Opening::Control(greeting).encode();
         client.write_all(&opening[..5]).expect("connected");
-        assert!(heard(&mut pending, key).is_none() && pending.guests.get(key).is_some());
+        assert!(heard(&mut pending, key).is_none() && pending.get(key).is_some());
         client.write_all(&opening[5..]).expect("connected");
         client.write_all(b"not for a guest").expect("connected");
         let Arrival { mut stream, said, .. } = heard(&mut pending, key).expect("it is whole");
@@ -158,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_longer_opening_is_read_whole_and_no_byte_beyond() {
-        let mut pending = PendingConnections::new(0, 10);
+        let mut pending = Queue::new(PATIENCE, 0, 10);
         let (key, mut client) = guest(&mut pending, Tick::ZERO);
         let back = Return { session: Token([3; 16]), attempt: 1, received: 9 };
         let opening = Opening::Return(back).encode();
@@ -177,20 +153,20 @@ mod tests {
 
     #[test]
     fn who_comes_and_goes_is_forgotten_behind_who_stays() {
-        let mut pending = PendingConnections::new(0, 10);
+        let mut pending = Queue::new(PATIENCE, 0, 10);
         let (first, _client) = guest(&mut pending, Tick::ZERO);
         for _ in 0..500 {
             let (key, _gone) = guest(&mut pending, Tick::ZERO);
-            pending.guests.leave(key);
-            assert!(pending.guests.places() <= 2 + 64, "{}", pending.guests.places());
+            pending.leave(key);
+            assert!(pending.places() <= 2 + 64, "{}", pending.places());
         }
-        assert_eq!(pending.guests.next_deadline(), Some(Tick::ZERO + PATIENCE));
-        assert!(pending.guests.get(first).is_some());
+        assert_eq!(pending.next_deadline(), Some(Tick::ZERO + PATIENCE));
+        assert!(pending.get(first).is_some());
     }
 
     #[test]
     fn strangers_are_known_by_their_first_words() {
-        let mut pending = PendingConnections::new(0, 10);
+        let mut pending = Queue::new(PATIENCE, 0, 10);
         let (key, mut client) = guest(&mut pending, Tick::ZERO);
         client.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("connected");
         let arrival = heard(&mut pending, key).expect("it has said enough");
@@ -200,28 +176,28 @@ mod tests {
 
     #[test]
     fn a_place_is_given_to_another_when_its_guest_had_time_to_say_a_word() {
-        let mut pending = PendingConnections::new(0, 4);
+        let mut pending = Queue::new(PATIENCE, 0, 4);
         let now = Tick::from_nanos(1_000_000_000);
         let guests: Vec<_> = (0..4).map(|_| guest(&mut pending, now)).collect();
         // Four places, 8,000 turns a second: each may stay for half a millisecond.
         assert_eq!(pending.next_place(), Some(now.plus_nanos(500_000)));
-        pending.guests.leave(guests[1].0);
+        pending.leave(guests[1].0);
         assert_eq!(pending.next_place(), None, "there is room");
     }
 
     #[test]
     fn who_says_nothing_goes_and_who_came_first_goes_first() {
-        let mut pending = PendingConnections::new(0, 2);
+        let mut pending = Queue::new(PATIENCE, 0, 2);
         let second = Tick::from_nanos(1_000_000_000);
         let (first, _a) = guest(&mut pending, Tick::ZERO);
         let (other, _b) = guest(&mut pending, second);
         let (third, _c) = guest(&mut pending, second);
-        assert!(pending.guests.get(first).is_none(), "there is room for two");
-        assert_eq!(pending.guests.next_deadline(), Some(second + PATIENCE));
-        pending.guests.leave(other);
-        pending.guests.dismiss_late(second + PATIENCE);
-        assert!(pending.guests.get(third).is_none());
-        assert_eq!(pending.guests.next_deadline(), None);
-        assert!(pending.guests.leave_first().is_none());
+        assert!(pending.get(first).is_none(), "there is room for two");
+        assert_eq!(pending.next_deadline(), Some(second + PATIENCE));
+        pending.leave(other);
+        pending.dismiss_late(second + PATIENCE);
+        assert!(pending.get(third).is_none());
+        assert_eq!(pending.next_deadline(), None);
+        assert!(pending.leave_first().is_none());
     }
 }

@@ -7,8 +7,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Role;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Substitution;
-use pathscope_flow::{Credentials, Resumed};
-use pathscope_modes::groups::Test;
+use pathscope_flow::Credentials;
 use pathscope_modes::registry::EndReport;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
@@ -22,8 +21,8 @@ use crate::connect::attach::interface_of;
 use crate::error::RunError;
 use crate::messages::inbox::Inbox;
 use crate::session::driver::{Driver, End, Left};
+use crate::session::running::RunningTest;
 use crate::stop::Stop;
-use crate::workers::placement::GroupWorkers;
 
 /// Runs a session to its end.
 pub(super) fn run(
@@ -35,20 +34,20 @@ pub(super) fn run(
 ) -> Result<(), RunError> {
     let mut host = admission.sessions.settings.here.clone();
     host.network.interface = interface_of(&control);
-    let wants_ends = admission.sessions.settings.journal.is_kept();
+    let journal = &admission.sessions.settings.journal;
+    let wants_ends = journal.is_kept();
     let limits = admission.limits();
     let congestion_controls = admission.sessions.congestion_controls.clone();
     let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
     let dialogue = Server::new(settings, greeting, Ok(()), random::bytes()?, clock::now());
-    let mut driver = Driver::new(dialogue, Role::Server, control)?;
+    let mut driver = Driver::new(dialogue, Role::Server, control, journal)?;
     if limits.withheld.spinning {
         driver.spinning = 0;
     }
-    driver.keep(&admission.sessions.settings.journal);
-    let _hearing = stop.tell(driver.inbox());
+    let _hearing = stop.tell(&driver.inbox);
     let sessions = Arc::clone(&admission.sessions);
     let name = driver.dialogue.session();
-    name.iter().for_each(|&name| sessions.live(name, driver.inbox().clone()));
+    name.iter().for_each(|&name| sessions.live(name, driver.inbox.clone()));
     let mut end = ServerEnd {
         admission,
         log,
@@ -118,20 +117,17 @@ impl ServerEnd<'_> {
 }
 
 impl End for ServerEnd<'_> {
-    fn provide(
-        &mut self,
-        (credentials, resumed): (Credentials, Option<Resumed>),
-        (test, workers): (&Test, &[GroupWorkers]),
-        inbox: &Inbox,
-    ) -> Result<(), RunError> {
+    fn provide(&mut self, running: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError> {
+        let RunningTest { test, sockets, groups, .. } = &*running;
+        let (credentials, _) = *sockets;
         self.admission.sessions.check_served()?;
         // Whether it is his to ask for is decided before anything is taken for it.
         let access = Access::new(credentials.session, self.admission.from, test);
         let sessions = &self.admission.sessions;
-        sessions.expect((credentials, resumed), (test, access), inbox.clone())?;
+        sessions.expect(*sockets, (test, access), inbox.clone())?;
         // Those of the last test are long closed at the client.
         self.lingering = Vec::new();
-        self.needs = Needs::of(test, workers);
+        self.needs = Needs::of(test, groups);
         if let Err(error) = self.take() {
             self.admission.sessions.forget(credentials);
             self.keep(Needs::default());

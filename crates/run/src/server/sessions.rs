@@ -7,11 +7,11 @@ mod tests;
 use std::collections::HashMap;
 use std::io::Write;
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex};
 
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::counted;
-use pathscope_flow::{Credentials, Group, GroupId, Resumed};
+use pathscope_flow::{Credentials, GroupId, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
@@ -30,9 +30,14 @@ use crate::connect::settings;
 use crate::error::RunError;
 use crate::messages::attendance::{Attendance, Attended};
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
+use crate::threads::lock;
 
 /// So many sessions end before what they left is given back while others run.
 const FREED_AT_ONCE: usize = 64;
+
+/// What a client is told whose test is to be taken up again, and in version 1 cannot be.
+const STILL_THERE: &str = "a session here has this test still, and proposals of protocol version 1 cannot prove that it is \
+                           theirs: it ends by itself where its client is gone";
 
 /// All sessions of a server.
 #[derive(Debug)]
@@ -86,9 +91,11 @@ impl State {
     fn give_way(&mut self, Resumed { token, session: named }: Resumed) -> Result<(), RunError> {
         match (self.tests.get(&token).map(|expected| expected.session), named) {
             (Some(Some(session)), _) if named != Some(session) => {
-                return Err(RunError::OtherSession);
+                let text = "another session here has this test, and only the client that knows the name of that may take \
+                            the test up";
+                return Err(RunError::Peer(text.to_owned()));
             }
-            (Some(None), None) => return Err(RunError::StillThere),
+            (Some(None), None) => return Err(RunError::Peer(STILL_THERE.to_owned())),
             // None is here; it is the one that was named; or a session of version 1 has chosen this token, and the client
             // that asks is another, whose test gets a token of its own.
             _ => {}
@@ -119,14 +126,14 @@ pub(super) struct Stay(Arc<Sessions>);
 impl Stay {
     /// One more begins.
     pub fn begin(sessions: &Arc<Sessions>) -> Self {
-        sessions.state().stays += 1;
+        lock(&sessions.state).stays += 1;
         Self(Arc::clone(sessions))
     }
 }
 
 impl Drop for Stay {
     fn drop(&mut self) {
-        let mut state = self.0.state();
+        let mut state = lock(&self.0.state);
         state.stays -= 1;
         let freed = state.freed + 1;
         // The last one, whom nobody waits for; of a server that is never alone, one of many.
@@ -165,19 +172,8 @@ pub(super) struct SeatRequest {
     pub from: SocketAddr,
 }
 
-/// What a connection gets that has its seat.
-#[derive(Debug)]
-struct Claimed {
-    /// Of its session.
-    inbox: Inbox,
-    settings: sockets::Settings,
-    attended: Option<Attended>,
-}
-
-fn attendance_of(test: &Test) -> Option<(GroupId, Attendance)> {
-    let group = test.groups().into_iter().find(Group::replaces)?;
-    Some((group.id, Attendance::new(most_attached(test, &group))))
-}
+/// What a connection gets that has its seat: where its session hears of it, how it is set, and its place.
+type Claimed = (Inbox, sockets::Settings, Option<Attended>);
 
 impl Sessions {
     /// None yet; their tests may take so many files. `listener` is woken when one leaves.
@@ -189,37 +185,36 @@ impl Sessions {
 
     /// Whether a test may begin: the server has not served all that it was to serve.
     pub fn check_served(&self) -> Result<(), Refusal> {
-        match self.settings.exit_after.filter(|&most| self.state().served >= most) {
-            None => Ok(()),
-            Some(most) => Err(Refusal::new(
-                "unable",
-                format!(
-                    "it was to serve {} (--exit-after), has served as many, and is about to end",
-                    counted(most, "connection")
-                ),
-            )),
-        }
+        let served = lock(&self.state).served;
+        let Some(most) = self.settings.exit_after.filter(|&most| served >= most) else {
+            return Ok(());
+        };
+        let most = counted(most, "connection");
+        let sentence = format!(
+            "it was to serve {most} (--exit-after), has served as many, and is about to end"
+        );
+        Err(Refusal::new("unable", sentence))
     }
 
     /// Whether all is done: as many connections as were to be served, and nobody is left.
     pub fn is_done(&self) -> bool {
-        let state = self.state();
+        let state = lock(&self.state);
         self.settings.exit_after.is_some_and(|most| state.served >= most) && state.present == 0
     }
 
     /// A session begins that is found by this name.
     pub fn live(&self, name: Token, inbox: Inbox) {
-        self.state().living.insert(name, inbox);
+        lock(&self.state).living.insert(name, inbox);
     }
 
     /// It is over.
     pub fn bury(&self, name: Token) {
-        self.state().living.remove(&name);
+        lock(&self.state).living.remove(&name);
     }
 
     /// A client comes back on another connection: its session hears of it, and decides. One that is not known is told so.
     pub fn take_back(&self, Return { session, attempt, received }: Return, mut stream: TcpStream) {
-        let living = self.state().living.get(&session).cloned();
+        let living = lock(&self.state).living.get(&session).cloned();
         match living {
             Some(inbox) => inbox.post(SessionMessage::Returned { stream, attempt, received }),
             // A few bytes on a connection that has sent nothing yet always fit.
@@ -229,13 +224,12 @@ impl Sessions {
 
     /// How many there are.
     pub fn count(&self) -> usize {
-        self.state().present
+        lock(&self.state).present
     }
 
     /// Waits until none is left.
     pub fn await_all(&self) {
-        let waiting = self.left.wait_while(self.state(), |state| state.present > 0);
-        drop(waiting.unwrap_or_else(PoisonError::into_inner));
+        drop(self.left.wait_while(lock(&self.state), |state| state.present > 0));
     }
 
     /// The flows of a test are awaited. Of one that runs at its client already, the session before gives way, but only to
@@ -246,19 +240,21 @@ impl Sessions {
         (test, access): (&Test, Access),
         inbox: Inbox,
     ) -> Result<(), RunError> {
+        let groups = test.groups();
+        let follow = groups.iter().find(|group| group.replaces());
         let expected = Expected {
-            seats: Seats::new(test.groups()),
+            attendance: follow.map(|it| (it.id, Attendance::new(most_attached(test, it)))),
+            seats: Seats::new(groups),
             session,
             access,
             test: test.clone(),
             inbox,
-            attendance: attendance_of(test),
             lanes: HashMap::new(),
         };
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         resumed.map_or(Ok(()), |resumed| state.give_way(resumed))?;
         if state.tests.contains_key(&token) {
-            return Err(RunError::StillThere);
+            return Err(RunError::Peer(STILL_THERE.to_owned()));
         }
         state.tests.insert(token, expected);
         Ok(())
@@ -266,7 +262,7 @@ impl Sessions {
 
     /// A test is over: nobody is awaited any more. One that has given way leaves the place to who has it now.
     pub fn forget(&self, Credentials { token, session }: Credentials) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         if state.tests.get(&token).is_some_and(|expected| expected.session == session) {
             state.tests.remove(&token);
         }
@@ -284,7 +280,7 @@ impl Sessions {
         let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
         // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
         let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
-        let (Ok(Claimed { inbox, settings, attended }), Ok(())) = (claimed, told) else {
+        let (Ok((inbox, settings, attended)), Ok(())) = (claimed, told) else {
             return None;
         };
         let socket = Socket::from(stream);
@@ -305,7 +301,7 @@ impl Sessions {
         &self,
         &SeatRequest { seat, proof, from, .. }: &SeatRequest,
     ) -> Result<Claimed, AttachCode> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let State { tests, served, .. } = &mut *state;
         let expected = tests.get_mut(&seat.token).ok_or(AttachCode::UNKNOWN_SESSION)?;
         if !expected.access.takes_stream(seat, proof, from) {
@@ -314,18 +310,16 @@ impl Sessions {
         if self.settings.exit_after.is_some_and(|most| *served >= most) {
             return Err(AttachCode::SERVED);
         }
-        let attendance = expected.attendance.as_ref().filter(|(group, _)| *group == seat.group);
-        let attended = match attendance {
-            Some((_, attendance)) => Some(attendance.enter().ok_or(AttachCode::NO_ROOM)?),
-            None => None,
-        };
+        let attendance = expected.attendance.as_mut().filter(|(group, _)| *group == seat.group);
+        let attended =
+            attendance.map(|(_, it)| it.enter().ok_or(AttachCode::NO_ROOM)).transpose()?;
         let code = expected.seats.claim_stream(seat);
         if code != AttachCode::ATTACHED {
             return Err(code);
         }
         *served += 1;
         let settings = settings::settings_at(seat, Role::Server, &expected.test);
-        Ok(Claimed { inbox: expected.inbox.clone(), settings, attended })
+        Ok((expected.inbox.clone(), settings, attended))
     }
 
     /// A proven address asks for a seat. What it is to be told.
@@ -336,7 +330,7 @@ impl Sessions {
         remote: SocketAddr,
     ) -> AttachCode {
         let seat = claim.seat;
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let Some(expected) = state.tests.get_mut(&seat.token) else {
             return AttachCode::UNKNOWN_SESSION;
         };
@@ -358,9 +352,5 @@ impl Sessions {
             });
         }
         code
-    }
-
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -63,10 +63,9 @@ impl Threads {
     /// The limits, with these among them, of a server that may use so many processors.
     pub(super) fn among(self, limits: Limits, cpus: usize) -> Limits {
         let usual = SESSION_THREADS + (FURTHER_WORKERS_PER_CPU * cpus) as u64;
-        let all = Some(self.all.unwrap_or(usual)).filter(|&most| most > 0);
-        let share = all.map(|most| most.div_ceil(2));
-        let address = self.address.map_or(share, |asked| (asked > 0).then_some(asked));
-        Limits { threads: all, threads_per_address: address, ..limits }
+        let threads = limit(self.all, Some(usual));
+        let threads_per_address = limit(self.address, threads.map(|most| most.div_ceil(2)));
+        Limits { threads, threads_per_address, ..limits }
     }
 }
 
@@ -82,14 +81,16 @@ pub struct Descriptors {
 impl Descriptors {
     /// The limits, with these among them, of a server that may open so many files.
     pub(super) fn among(self, limits: Limits, files: u64) -> Limits {
-        let half = files_of_tests(files) / 2;
-        let limit = |asked: Option<u64>| Some(asked.unwrap_or(half)).filter(|&most| most > 0);
-        Limits {
-            descriptors: limit(self.session),
-            descriptors_per_address: limit(self.address),
-            ..limits
-        }
+        let half = Some(files_of_tests(files) / 2);
+        let [descriptors, descriptors_per_address] =
+            [self.session, self.address].map(|asked| limit(asked, half));
+        Limits { descriptors, descriptors_per_address, ..limits }
     }
+}
+
+/// The limit that was asked for, or else the usual one; 0: none.
+fn limit(asked: Option<u64>, usual: Option<u64>) -> Option<u64> {
+    asked.or(usual).filter(|&most| most > 0)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! One group of a test's flows at one end, before, while and after it runs: their sockets, what they have to be
-//! told, what they came to. The test as a whole is in `test`.
+//! told, what they came to. The test as a whole is in `running`.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ use crate::messages::replacements::{OpenerRemote, Told};
 use crate::paths::log::PathsRemote;
 use crate::records::ledger::Ledger;
 use crate::workers::placement::{self, Means, Placement, Places};
-use crate::workers::worker::{RunningWorker, Succession};
+use crate::workers::worker::RunningWorker;
 
 /// Room for datagrams that wait while an end stands still, of all flows of a group. The kernel charges some 800
 /// bytes for a small one: 20,000 of them, two seconds at 10,000 a second.
@@ -184,12 +184,6 @@ impl GroupState {
     pub fn open_lanes(&mut self, asked: &Settings) -> Result<Vec<(Lane, Arc<Socket>)>, RunError> {
         let lanes = std::mem::take(&mut self.lanes).into_iter();
         lanes.map(|(lane, socket)| Ok((lane, self.open_lane(&socket, asked)?))).collect()
-    }
-
-    /// Who hears of the end of its flows, where they are replaced.
-    pub fn succession(&self) -> Option<Succession> {
-        let (ledger, opener) = (self.ledger.clone(), self.opener.clone());
-        self.group.replaces().then_some(Succession { ledger, opener })
     }
 
     /// The socket of a lane that roams, with room for datagrams that wait.
@@ -349,7 +343,10 @@ fn prepare(
             && let Some(longest) = batches::longest_payload(socket).map(u64::from)
             && longest < datagram
         {
-            return Err(RunError::DatagramTooLong { datagram, longest });
+            return Err(RunError::Unsupported(format!(
+                "datagrams of {datagram} bytes are longer than the path from here takes whole; ask for at most \
+                 --datagram {longest}"
+            )));
         }
         if let Some(wanted) = wanted.room_bytes {
             // What the system does not grant is told.

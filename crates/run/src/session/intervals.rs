@@ -104,40 +104,32 @@ pub(crate) struct Pairs {
 impl Pairs {
     /// One end of an interval.
     pub fn add(&mut self, whose: Role, interval: EndInterval) {
-        let Some(slot) = self.slot(interval.index) else { return };
+        // They come nearly in order: a number far ahead is not believed.
+        const AHEAD: usize = 1_000;
+        let place = usize::try_from(interval.index).unwrap_or(usize::MAX);
+        if place >= self.intervals.len() + AHEAD {
+            return;
+        }
+        for index in self.intervals.len()..=place {
+            self.intervals.push(Interval { index: index as u64, ..Interval::default() });
+        }
+        let slot = &mut self.intervals[place];
         match whose {
             Role::Client => slot.client = Some(interval),
             Role::Server => slot.server = Some(interval),
         }
     }
 
-    /// The next interval to show: both ends have reported it, or this end has gone on by two.
-    pub fn take_shown(&mut self) -> Option<&Interval> {
-        let newest = self.intervals.iter().rposition(|interval| interval.client.is_some())?;
+    /// The next interval to show: both ends have reported it, this end has gone on by two, or the test is over.
+    pub fn take_shown(&mut self, is_over: bool) -> Option<&Interval> {
+        let newest = self.intervals.iter().rposition(|interval| interval.client.is_some());
+        let is_late = newest.is_some_and(|newest| self.shown + 2 <= newest);
         let next = self.intervals.get(self.shown)?;
-        let is_due = next.client.is_some() && next.server.is_some() || self.shown + 2 <= newest;
-        if !is_due {
+        if !is_over && !is_late && (next.client.is_none() || next.server.is_none()) {
             return None;
         }
         self.shown += 1;
         self.intervals.get(self.shown - 1)
-    }
-
-    /// Those that were not shown.
-    pub fn rest(&self) -> &[Interval] {
-        self.intervals.get(self.shown..).unwrap_or_default()
-    }
-
-    /// Intervals come nearly in order: a number far ahead is not believed.
-    fn slot(&mut self, index: u64) -> Option<&mut Interval> {
-        const AHEAD: usize = 1_000;
-        let place =
-            usize::try_from(index).ok().filter(|&place| place < self.intervals.len() + AHEAD)?;
-        while self.intervals.len() <= place {
-            self.intervals
-                .push(Interval { index: self.intervals.len() as u64, ..Interval::default() });
-        }
-        self.intervals.get_mut(place)
     }
 }
 
@@ -232,14 +224,15 @@ mod tests {
         let of = |index| EndInterval { index, ..EndInterval::default() };
         let mut pairs = Pairs::default();
         pairs.add(Role::Client, of(0));
-        assert!(pairs.take_shown().is_none());
+        assert!(pairs.take_shown(false).is_none());
         pairs.add(Role::Client, of(1));
         pairs.add(Role::Client, of(2));
-        assert_eq!(pairs.take_shown().map(|interval| interval.index), Some(0));
-        assert!(pairs.take_shown().is_none());
+        assert_eq!(pairs.take_shown(false).map(|interval| interval.index), Some(0));
+        assert!(pairs.take_shown(false).is_none());
         pairs.add(Role::Server, of(1));
-        assert_eq!(pairs.take_shown().map(|interval| interval.index), Some(1));
-        assert_eq!(pairs.rest().len(), 1);
+        assert_eq!(pairs.take_shown(false).map(|interval| interval.index), Some(1));
+        assert_eq!(pairs.take_shown(true).map(|interval| interval.index), Some(2));
+        assert!(pairs.take_shown(true).is_none());
     }
 
     #[test]

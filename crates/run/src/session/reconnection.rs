@@ -11,6 +11,7 @@ use pathscope_os::{OsError, Waker};
 use crate::connect::attach;
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, SessionMessage};
+use crate::threads;
 
 /// Before each time that it is asked for again: a server that is started anew takes as long, and one that refuses is not
 /// flooded.
@@ -34,11 +35,7 @@ pub(crate) fn start(server: SocketAddr, pause: Duration, inbox: Inbox) -> Result
             }
         }
     };
-    std::thread::Builder::new()
-        .name("reconnection".to_owned())
-        .spawn(ask)
-        .map(drop)
-        .map_err(|source| RunError::System { what: "cannot start a thread", source })
+    threads::spawn("reconnection", ask).map(drop)
 }
 
 /// Whether a machine says that nobody listens there: what listened is gone, and its sessions with it.

@@ -3,9 +3,7 @@
 //! In one file: one test from its start to its report, as messages come.
 
 mod delivery;
-mod looks;
 mod report;
-mod watch;
 
 use std::sync::Arc;
 
@@ -14,14 +12,14 @@ use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::record::{Caveat, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_engines::{Command, LaneChange};
-use pathscope_flow::{Event, GroupId, Phase};
+use pathscope_flow::{Credentials, Event, GroupId, Phase, Resumed};
 use pathscope_modes::end::EndedConnections;
 use pathscope_modes::flows::Begin;
 use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
-use pathscope_os::sockets::{self, Socket};
+use pathscope_os::sockets::{Socket, check_congestion_control};
 
 use crate::connect::settings;
 use crate::error::RunError;
@@ -35,28 +33,28 @@ use crate::records::lookout::Watched;
 use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::group::GroupState;
 use crate::session::intervals::Collector;
-use crate::workers::placement::{GroupWorkers, Means};
+use crate::workers::placement::Means;
 use crate::workers::shares::Start;
 use crate::workers::worker::{ReadyGroup, RunningWorker, Setting};
 
 use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
 use self::report::Moment;
-use self::watch::Watch;
 
 /// One test at one end.
 pub(crate) struct RunningTest {
     pub test: Test,
     role: Role,
-    token: Token,
-    groups: Vec<GroupState>,
+    /// What the sockets of its flows present. At the server: what is known of a test that runs at its client already.
+    pub sockets: (Credentials, Option<Resumed>),
+    /// What its data bear.
+    pub token: Token,
+    pub groups: Vec<GroupState>,
     started: Option<Moment>,
     /// When the last flow was over.
     ended: Option<Moment>,
-    /// Whether this program runs, while flows do.
+    /// Whether this program runs, and what senders wait for, while flows do.
     program: Option<Watched>,
-    /// What looks at the sockets of flows that send bytes, while they run.
-    watch: Option<Watch>,
     /// From the end of the last flow on.
     delivery: Option<Delivery>,
     workers: Vec<RunningWorker>,
@@ -68,12 +66,6 @@ pub(crate) struct RunningTest {
     over: [u64; 2],
     told: [u64; 2],
     report: Box<EndReport>,
-    /// Client: where what is measured is written one by one.
-    pub samples: Option<SampleFile>,
-    /// Whether each flow that is replaced is told as it ends; else those that fail.
-    pub tells_departures: bool,
-    /// Whether the other end says of each stream of datagrams that it still wants it.
-    pub consents: bool,
     writer: Option<SampleWriter>,
     is_reported: bool,
 }
@@ -82,12 +74,18 @@ pub(crate) struct RunningTest {
 pub(crate) fn check(test: &Test) -> Result<(), RunError> {
     test.told()?;
     let means = Means { cpus: 1, spinning: usize::MAX };
-    RunningTest::new(test.clone(), Role::Client, Token([0; 16]), means).map(drop)
+    let credentials = Credentials { token: Token([0; 16]), session: None };
+    RunningTest::new(test.clone(), Role::Client, (credentials, None), means).map(drop)
 }
 
 impl RunningTest {
     /// A test whose flows have no sockets yet, for workers with such means; or why this end cannot run it.
-    pub fn new(test: Test, role: Role, token: Token, mut means: Means) -> Result<Self, RunError> {
+    pub fn new(
+        test: Test,
+        role: Role,
+        sockets: (Credentials, Option<Resumed>),
+        mut means: Means,
+    ) -> Result<Self, RunError> {
         let mut groups = Vec::new();
         for group in test.groups() {
             let state = GroupState::new(&test, group, (role, means))?;
@@ -96,17 +94,19 @@ impl RunningTest {
         }
         let loads = test.groups().into_iter().map(|group| settings::settings_of(&test, group.id));
         for name in loads.filter_map(|settings| settings.congestion_control) {
-            sockets::check_congestion_control(&name)?;
+            check_congestion_control(&name)?;
         }
+        // Data that are on their way already bear the token under which the test began.
+        let token = sockets.1.map_or(sockets.0.token, |resumed| resumed.token);
         Ok(Self {
             test,
             role,
+            sockets,
             token,
             groups,
             started: None,
             ended: None,
             program: None,
-            watch: None,
             delivery: None,
             workers: Vec::new(),
             collector: None,
@@ -114,9 +114,6 @@ impl RunningTest {
             over: [0; 2],
             told: [0; 2],
             report: Box::default(),
-            samples: None,
-            tells_departures: false,
-            consents: false,
             writer: None,
             is_reported: false,
         })
@@ -126,16 +123,6 @@ impl RunningTest {
     pub fn substitutions(&self) -> Vec<Substitution> {
         let load = self.groups.iter().filter(|state| !state.is_probe);
         load.flat_map(|state| state.placement.substitutions.clone()).collect()
-    }
-
-    /// How many workers each of its groups will have.
-    pub fn workers(&self) -> Vec<GroupWorkers> {
-        let of = |state: &GroupState| GroupWorkers {
-            group: state.group,
-            workers: state.placement.workers,
-            threads: state.placement.threads(&*state.job),
-        };
-        self.groups.iter().map(of).collect()
     }
 
     /// Its flows are about to come.
@@ -187,18 +174,22 @@ impl RunningTest {
         }
     }
 
-    /// Starts every flow. Returns those that are told one by one.
+    /// Starts every flow; what is measured is written to `samples` one by one. `consents`: the other end says of each stream of
+    /// datagrams that it still wants it. `tells_departures`: each flow that is replaced is told as it ends; else those that
+    /// fail. Returns those that are told one by one.
     pub fn start(
         &mut self,
         inbox: &Inbox,
+        samples: Option<&SampleFile>,
+        (consents, tells_departures): (bool, bool),
         now: Tick,
     ) -> Result<Vec<(FlowId, Arc<Socket>)>, RunError> {
         let (role, key) = (self.role, SessionKey::from(self.token));
         let setting = Setting {
-            begin: Begin { role, key, consents: self.consents, lanes: &[] },
+            begin: Begin { role, key, consents, lanes: &[] },
             start: now,
             report_every: self.test.report_every_ns,
-            tells_departures: self.tells_departures,
+            tells_departures,
         };
         self.started = Some(Moment::now(now));
         let mut collector = Collector::new(now);
@@ -219,9 +210,10 @@ impl RunningTest {
                 told.extend((state.group.first.0..).map(FlowId).zip(sockets.iter().cloned()));
             }
             let (group, placement) = (state.group, &state.placement);
-            let succession = state.succession();
-            let ready = ReadyGroup { group, placement, sockets, lanes, succession, setting, inbox };
-            let samples = self.samples.clone().filter(|_| !state.is_probe);
+            let (ledger, opener) = (&state.ledger, state.opener.as_ref());
+            let ready =
+                ReadyGroup { group, placement, sockets, lanes, ledger, opener, setting, inbox };
+            let samples = samples.filter(|_| !state.is_probe).cloned();
             let (running, writer) = (&mut self.workers, &mut self.writer);
             let result = state.job.run(role, Start { ready, samples, running, writer });
             collector.expect(self.workers[before..].iter().map(|worker| worker.reports));
@@ -229,9 +221,9 @@ impl RunningTest {
         }
         self.collector = Some(collector);
         let senders = self.groups.iter().filter(|state| state.sends_bytes());
-        self.watch = Watch::begin(senders.map(|state| state.ledger.clone()).collect());
+        let senders = senders.map(|state| state.ledger.clone()).collect();
         // No figure of any mode tells that it stood still.
-        self.program = Watched::begin(now, &self.test.plan);
+        self.program = Watched::begin(now, &self.test.plan, senders);
         Ok(told)
     }
 

@@ -10,7 +10,6 @@ use pathscope_core::Wait;
 use pathscope_core::id::Role;
 use pathscope_core::record::Substitution;
 use pathscope_engines::EngineKind;
-use pathscope_flow::Group;
 use pathscope_modes::mode::{Asks, Mode};
 use pathscope_modes::placement::{self, Placement as Suits, SPUN_SHARE, Workers};
 use pathscope_os::cpus;
@@ -59,43 +58,34 @@ impl Drop for Places {
     }
 }
 
-/// What a server lets the load of one test have of its processors.
-#[derive(Debug)]
-pub(crate) struct Share {
-    /// As many as there are workers at most.
-    pub cpus: usize,
-    /// Where that is fewer than was asked for, or is usual.
-    pub substitution: Option<Substitution>,
-    /// Held as long as the workers may run.
-    pub places: Option<Places>,
-}
-
-/// The share of a group of so many flows at an end that may use so many processors, where so many were named.
-fn share_of(wanted: Workers, flows: u32, (role, cpus, named): (Role, usize, usize)) -> Share {
+/// The processors of a group of so many flows at an end that may use so many, where so many were named: as many as there are
+/// workers at most. With the places that hold them as long as the workers may run, and what is told where they are fewer than
+/// was asked for, or is usual.
+fn share_of(
+    wanted: Workers,
+    flows: u32,
+    (role, cpus, named): (Role, usize, usize),
+) -> (usize, Option<Places>, Option<Substitution>) {
     let allowed = cpus::allowed().len().max(1);
     let (asked, most) = match wanted {
-        Workers::One => return Share { cpus: 1, substitution: None, places: None },
+        Workers::One => return (1, None, None),
         Workers::EachNamedProcessor if named > 0 => (named, named.min(allowed)),
         Workers::EachNamedProcessor | Workers::EachProcessor => (cpus, cpus),
     };
-    let further = |cpus: usize| cpus.min(flows as usize).max(1) - 1;
-    let mut share = Share { cpus: most, substitution: None, places: None };
-    let mut why = "this end may use so many processors";
-    if role == Role::Server {
-        let room = FURTHER_WORKERS_PER_CPU * allowed;
-        let places = Places::claim_left(&FURTHER_WORKERS, further(most), room);
-        if places.count < further(most) {
-            share.cpus = places.count + 1;
-            why = "other tests have the rest of the threads that the server has for each processor";
-        }
-        share.places = Some(places);
-    }
-    let [asked, granted] = [asked, share.cpus].map(|cpus| further(cpus) + 1);
-    if granted < asked {
-        share.substitution =
-            Some(substitution("workers", &asked.to_string(), &granted.to_string(), why));
-    }
-    share
+    let workers = |cpus: usize| cpus.min(flows as usize).max(1);
+    let (further, room) = (workers(most) - 1, FURTHER_WORKERS_PER_CPU * allowed);
+    let is_server = role == Role::Server;
+    let places = is_server.then(|| Places::claim_left(&FURTHER_WORKERS, further, room));
+    let (cpus, why) = match places.as_ref().filter(|places| places.count < further) {
+        None => (most, "this end may use so many processors"),
+        Some(few) => (
+            few.count + 1,
+            "other tests have the rest of the threads that the server has for each processor",
+        ),
+    };
+    let [asked, granted] = [asked, cpus].map(workers);
+    let fewer = || substitution("workers", &asked.to_string(), &granted.to_string(), why);
+    (cpus, places, (granted < asked).then(fewer))
 }
 
 /// How the flows of a plan are run by an end of such means, and the places that they take of what this process has for
@@ -108,11 +98,11 @@ pub(crate) fn of(
     let asks = plan.asks();
     let workers = plan.placement(means.cpus).workers;
     let named = asks.cpus_of(role).len();
-    let Share { cpus, substitution, places } = share_of(workers, flows, (role, means.cpus, named));
+    let (cpus, places, fewer) = share_of(workers, flows, (role, means.cpus, named));
     // What suits may be another with the processors that it gets.
     let suits = plan.placement(if workers == Workers::One { means.cpus } else { cpus });
     let mut placement = settled(&suits, asks, cpus.min(flows as usize).max(1))?;
-    placement.substitutions.extend(substitution);
+    placement.substitutions.extend(fewer);
     let spinning = claim_spinning(&mut placement, (asks.wait, suits.spun_share), means)?;
     Ok((placement, [places, spinning]))
 }
@@ -121,7 +111,7 @@ pub(crate) fn of(
 fn settled(suits: &Suits, asks: Asks<'_>, workers: usize) -> Result<Placement, RunError> {
     let mut substitutions = Vec::new();
     let engine = match (asks.engine, suits.engine) {
-        (Some(name), _) => name.parse().map_err(RunError::UnknownEngine)?,
+        (Some(name), _) => name.parse().map_err(RunError::Unsupported)?,
         (None, (kind, why)) => {
             let engine = match kind {
                 placement::EngineKind::Blocking => EngineKind::Plain,
@@ -167,7 +157,9 @@ pub(crate) fn claim_spinning(
     };
     if let Some(why) = withheld.filter(|_| means.spinning == 0) {
         if asked == placement.wait {
-            return Err(RunError::SpinsEnough);
+            let text = "as many threads spin for this session as may for one: half of the server's processors, or none \
+                        without --allow-spin; ask for --wait sleep";
+            return Err(RunError::Unsupported(text.to_owned()));
         }
         if placement.wait == Wait::Spin || spun > SPUN_SHARE {
             sleep_instead(placement, why);
@@ -186,7 +178,10 @@ pub(crate) fn claim_spinning(
     let most = means.cpus.max(placement.workers);
     let claimed = Places::claim(&SPINNING, placement.workers, most);
     if claimed.is_none() && asked == Wait::Spin {
-        return Err(RunError::TooManySpin { cpus: means.cpus });
+        return Err(RunError::Unsupported(format!(
+            "{} threads spin here already, and it has no more processors; ask for --wait sleep, or try again later",
+            means.cpus
+        )));
     }
     if claimed.is_none() {
         sleep_instead(placement, "as many threads spin at this end as it has processors");
@@ -224,15 +219,6 @@ impl Placement {
     pub fn threads(&self, plan: &dyn Mode) -> usize {
         self.workers * if self.is_in_halves(plan) { 3 } else { 1 }
     }
-}
-
-/// The workers of one group.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct GroupWorkers {
-    pub group: Group,
-    pub workers: usize,
-    /// All their threads: some have more than one.
-    pub threads: usize,
 }
 
 fn substitution(what: &str, asked: &str, ran: &str, why: &str) -> Substitution {

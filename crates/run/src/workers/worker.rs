@@ -28,6 +28,7 @@ use crate::messages::inbox::{Inbox, SessionMessage};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::records::ledger::Ledger;
+use crate::threads;
 use crate::workers::placement::Placement;
 
 /// What all workers of a test have in common.
@@ -47,13 +48,6 @@ struct Entrance {
     take_in: Box<dyn Fn(FlowId, Arc<Socket>) + Send>,
     /// Flows that came and have not gone.
     present: Arc<AtomicU32>,
-}
-
-/// Who hears of the end of flows.
-pub(crate) struct Succession {
-    pub ledger: Ledger,
-    /// At the client: opens the next.
-    pub opener: Option<OpenerRemote>,
 }
 
 /// A worker thread that runs, as its session sees it.
@@ -118,8 +112,10 @@ pub(crate) struct ReadyGroup<'a> {
     pub sockets: Vec<Arc<Socket>>,
     /// Those of the lanes of its one flow, where that roams.
     pub lanes: Vec<(Lane, Arc<Socket>)>,
-    /// Where flows are replaced.
-    pub succession: Option<Succession>,
+    /// Where its flows are written down as they end, where they are replaced.
+    pub ledger: &'a Ledger,
+    /// At the client: who opens the next of those.
+    pub opener: Option<&'a OpenerRemote>,
     pub setting: Setting,
     pub inbox: &'a Inbox,
 }
@@ -138,7 +134,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
     /// Starts the thread, on which the flows of the plan run.
     pub fn start<F: Flow<M>>(self, samples: Option<Samples<M>>) -> Result<RunningWorker, RunError> {
         let (remote, commands) = worker_inbox()?;
-        let succession = self.ready.succession.as_ref().map(|it| self.succeed::<F>(it));
+        let succession = self.ready.group.replaces().then(|| self.succeed::<F>());
         let (entrance, succession) = succession.unzip();
         let worker = self.worker::<F>(samples, (commands, succession));
         let Self { ready, plan, flows, number, cpu } = self;
@@ -150,24 +146,17 @@ impl<M: InDocuments> NewWorker<'_, M> {
         }
         let in_halves = placement.is_in_halves(plan);
         let (engine, plan, inbox) = (placement.engine, plan.clone(), ready.inbox.clone());
-        let thread = std::thread::Builder::new()
-            .name(format!("flows-{number}"))
-            .spawn(move || {
-                // A bug of ours must not leave the session waiting for a worker that is no more.
-                let outcome = catch_unwind(AssertUnwindSafe(|| {
-                    cpu.map_or(Ok(()), cpus::pin_thread)?;
-                    let finished = F::run(OnEngine { engine, worker }, in_halves)?;
-                    Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
-                }))
-                .unwrap_or(Err(EngineError::Panicked))
-                .map_err(RunError::from);
-                inbox.post(SessionMessage::WorkerOver {
-                    group: group.id,
-                    worker: number,
-                    outcome: Box::new(outcome),
-                });
-            })
-            .map_err(|source| RunError::System { what: "cannot start a thread", source })?;
+        let run = move || {
+            cpu.map_or(Ok(()), cpus::pin_thread)?;
+            let finished = F::run(OnEngine { engine, worker }, in_halves)?;
+            Ok(WorkerOutcome::of(&plan, (setting.begin.role, group.transport), finished))
+        };
+        let thread = threads::spawn(&format!("flows-{number}"), move || {
+            // A bug of ours must not leave the session waiting for a worker that is no more.
+            let outcome = catch_unwind(AssertUnwindSafe(run)).unwrap_or(Err(EngineError::Panicked));
+            let (group, outcome) = (group.id, Box::new(outcome.map_err(RunError::from)));
+            inbox.post(SessionMessage::WorkerOver { group, worker: number, outcome });
+        })?;
         let (reports, thread) = (if in_halves { 2 } else { 1 }, Some(thread));
         Ok(RunningWorker { group: group.id, flows, reports, remote, entrance, thread })
     }
@@ -224,7 +213,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
     }
 
     /// For flows that are replaced: where they come in, and who hears as they go.
-    fn succeed<F: Flow<M>>(&self, told: &Succession) -> (Entrance, EngineSuccession<F>) {
+    fn succeed<F: Flow<M>>(&self) -> (Entrance, EngineSuccession<F>) {
         let (sender, successors) = channel();
         let (setting, for_new) = (self.ready.setting, self.plan.clone());
         let take_in = move |flow, socket| {
@@ -234,7 +223,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         };
         let present = Arc::new(AtomicU32::new(self.flows.len() as u32));
         let entrance = Entrance { take_in: Box::new(take_in), present: Arc::clone(&present) };
-        let (ledger, opener) = (told.ledger.clone(), told.opener.clone());
+        let (ledger, opener) = (self.ready.ledger.clone(), self.ready.opener.cloned());
         let (inbox, group) = (self.ready.inbox.clone(), self.ready.group.id);
         let plan = self.plan.clone();
         let departed = move |flow: &F, sockets: Vec<Arc<Socket>>, at| {

@@ -7,21 +7,4 @@
 mod monitor;
 mod open;
 
-use std::net::SocketAddr;
-
-use pathscope_flow::{Credentials, Group};
-
-use crate::messages::inbox::Inbox;
-
 pub(crate) use monitor::start;
-
-/// What is to be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct Orders {
-    pub server: SocketAddr,
-    pub credentials: Credentials,
-    pub group: Group,
-    /// Interfaces as they were named, the primary first; none: those that there are.
-    pub names: Vec<String>,
-    pub inbox: Inbox,
-}

@@ -4,8 +4,8 @@
 
 use std::io::{Error, ErrorKind};
 use std::net::IpAddr;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -17,13 +17,13 @@ use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
 use pathscope_peers::native::Seat;
 
-use super::Orders;
 use super::open::{self, Candidate, Hold, Opened};
+use crate::connect::Orders;
 use crate::error::RunError;
 use crate::messages::inbox::{FlowSocket, SessionMessage};
-use crate::paths::log::{Log, PathsRemote};
+use crate::paths::log::PathsRemote;
 use crate::paths::radio::Radios;
-use crate::threads;
+use crate::threads::{self, lock};
 
 /// A path that takes longer to come up is not waited for by the start of the test.
 const START_WITHIN: Duration = Duration::from_secs(4);
@@ -35,21 +35,20 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 const CHANGES: u64 = 0;
 const WORD: u64 = 1;
 
-/// Starts to keep paths.
-pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
+/// Starts to keep the paths of a flow over the interfaces that were named, the primary first; none: over those that there are.
+pub(crate) fn start(orders: Orders, names: Vec<String>) -> Result<PathsRemote, RunError> {
     let (poller, waker, monitor) = (Poller::new()?, Waker::new()?, Monitor::open()?);
     poller.add(&monitor, CHANGES, Interest::INPUT)?;
     poller.add(&waker, WORD, Interest::INPUT)?;
-    let log = Arc::new(Mutex::new(Log::default()));
-    let remote = PathsRemote { log: Arc::clone(&log), waker: waker.clone() };
+    let remote = PathsRemote { log: Arc::default(), waker };
     let (sender, arrivals) = channel();
     let monitor = PathMonitor {
         orders,
+        names,
         monitor,
         poller,
-        waker,
+        remote: remote.clone(),
         radios: Radios::open(),
-        log,
         paths: Vec::new(),
         sender,
         arrivals,
@@ -67,11 +66,13 @@ pub(crate) fn start(orders: Orders) -> Result<PathsRemote, RunError> {
 
 struct PathMonitor {
     orders: Orders,
+    /// Interfaces as they were named.
+    names: Vec<String>,
     monitor: Monitor,
     poller: Poller,
-    waker: Waker,
+    /// What its session has of it, too.
+    remote: PathsRemote,
     radios: Radios,
-    log: Arc<Mutex<Log>>,
     /// By lane.
     paths: Vec<Path>,
     sender: Sender<Arrival>,
@@ -128,8 +129,8 @@ impl PathMonitor {
         self.begin()?;
         let mut ready = Vec::new();
         let mut disturbed = Disturbed::default();
-        while self.orders.inbox.is_read() && !self.log().is_stopped {
-            let rejoins = self.log().rejoins.take();
+        while self.orders.inbox.is_read() && !lock(&self.remote.log).is_stopped {
+            let rejoins = lock(&self.remote.log).rejoins.take();
             if let Some(credentials) = rejoins {
                 self.rejoin(credentials);
             }
@@ -137,12 +138,15 @@ impl PathMonitor {
                 if !self.is_ready {
                     return Err(error);
                 }
-                // Paths that work go on, and the next look may see again.
-                self.cannot_look(&error);
+                // Paths that work go on, and the next look may see again. Why this one does not is told once.
+                let why = error.to_string();
+                if self.blind.replace(why.clone()).as_ref() != Some(&why) {
+                    self.note(None, String::new(), "failed", why);
+                }
             }
             let wait = self.radios.wait().map_or(LOOK_EVERY, |wait| wait.min(LOOK_EVERY));
             self.poller.wait(&mut ready, Some(wait))?;
-            self.waker.drain();
+            self.remote.waker.drain();
             disturbed = self.monitor.drain();
             while let Ok(arrival) = self.arrivals.try_recv() {
                 self.arrived(arrival);
@@ -155,16 +159,16 @@ impl PathMonitor {
     fn begin(&mut self) -> Result<(), RunError> {
         let interfaces = routes::interfaces()?;
         let is_missing = |name: &&String| !interfaces.iter().any(|it| it.name == **name);
-        if let Some(name) = self.orders.names.iter().find(is_missing) {
+        if let Some(name) = self.names.iter().find(is_missing) {
             let source = Error::new(ErrorKind::NotFound, "there is no interface of this name");
             return Err(OsError::Interface { name: name.clone(), source }.into());
         }
         self.primary = self.primary_now()?;
-        let names = self.orders.names.clone();
+        let names = self.names.clone();
         names.into_iter().for_each(|name| self.add(name));
         if self.paths.is_empty() {
             let primary = interfaces.into_iter().find(|it| Some(it.index) == self.primary);
-            let none = || self.no_path("no route leads there".to_owned());
+            let none = || self.no_path("no route leads there");
             self.add(primary.ok_or_else(none)?.name);
         }
         Ok(())
@@ -172,7 +176,7 @@ impl PathMonitor {
 
     fn add(&mut self, name: String) {
         let lane = Lane(self.paths.len() as u8);
-        self.log().facts_of(lane).interface.clone_from(&name);
+        lock(&self.remote.log).facts_of(lane).interface.clone_from(&name);
         self.paths.push(Path { name, state: State::Down, retry_at: Tick::ZERO, trouble: None });
     }
 
@@ -202,16 +206,8 @@ impl PathMonitor {
         let of_paths = (0..).map(Lane).zip(self.paths.iter().map(index));
         let read = self.radios.read(of_paths);
         let now = clock::now();
-        read.into_iter().for_each(|(lane, facts)| self.log().radio_says(lane, facts, now));
-    }
-
-    /// Says once why nothing could be seen.
-    fn cannot_look(&mut self, error: &RunError) {
-        let why = error.to_string();
-        if self.blind.as_ref() != Some(&why) {
-            self.note(None, String::new(), "failed", why.clone());
-            self.blind = Some(why);
-        }
+        read.into_iter()
+            .for_each(|(lane, facts)| lock(&self.remote.log).radio_says(lane, facts, now));
     }
 
     /// The system's own route may move. Paths stay as they are: each is an interface.
@@ -234,7 +230,7 @@ impl PathMonitor {
 
     /// Where none was named, each interface that reaches the server is a path.
     fn find_more(&mut self, interfaces: &[Interface]) {
-        if !self.orders.names.is_empty() {
+        if !self.names.is_empty() {
             return;
         }
         let lanes = self.orders.group.lanes;
@@ -304,11 +300,10 @@ impl PathMonitor {
 
     fn attach(&mut self, lane: Lane, candidate: Candidate) {
         let (orders, sender, waker) =
-            (self.orders.clone(), self.sender.clone(), self.waker.clone());
+            (self.orders.clone(), self.sender.clone(), self.remote.waker.clone());
         let server = self.servers;
         let asking = move || {
-            let (group, flow) = (orders.group.id, orders.group.first);
-            let seat = Seat { token: orders.credentials.token, group, flow, lane };
+            let seat = Seat { lane, ..orders.seat(0) };
             let outcome = open::open(&orders, &candidate, seat);
             // A monitor that has ended needs no path.
             let _ = sender.send(Arrival { lane, server, outcome });
@@ -331,12 +326,12 @@ impl PathMonitor {
         if server != self.servers {
             // The server that answered is not the one that is there now, or cannot tell.
             path.retry_at = Tick::ZERO;
-            return self.waker.wake();
+            return self.remote.waker.wake();
         }
         match outcome {
             Ok(Opened { socket, hold, facts }) => {
                 (path.state, path.trouble) = (State::Up(hold), None);
-                let mut log = self.log();
+                let mut log = lock(&self.remote.log);
                 let known = log.facts_of(lane);
                 *known = PathFacts { ups: known.ups + 1, ..facts };
                 drop(log);
@@ -354,14 +349,14 @@ impl PathMonitor {
         self.post(lane, None);
         self.note_of(lane, "down", why);
         // What replaces it may be there already.
-        self.waker.wake();
+        self.remote.waker.wake();
     }
 
     fn note_trouble(&mut self, lane: Lane, why: String) {
         let path = &mut self.paths[lane.index()];
         if path.trouble.as_ref() != Some(&why) {
             path.trouble = Some(why.clone());
-            self.log().facts_of(lane).trouble = Some(why.clone());
+            lock(&self.remote.log).facts_of(lane).trouble = Some(why.clone());
             self.note_of(lane, "failed", why);
         }
     }
@@ -371,7 +366,7 @@ impl PathMonitor {
     }
 
     fn note(&self, lane: Option<Lane>, interface: String, what: &'static str, why: String) {
-        self.log().add(clock::now(), lane, interface, (what, why));
+        lock(&self.remote.log).add(clock::now(), lane, interface, (what, why));
     }
 
     fn post(&self, lane: Lane, socket: Option<FlowSocket>) {
@@ -421,17 +416,13 @@ impl PathMonitor {
         } else if !is_one_tried {
             let why = |path: &Path| path.trouble.clone().unwrap_or_else(|| "not tried".to_owned());
             let reasons = self.paths.iter().map(|path| format!("{}: {}", path.name, why(path)));
-            let error = self.no_path(reasons.collect::<Vec<_>>().join("; "));
+            let error = self.no_path(&reasons.collect::<Vec<_>>().join("; "));
             self.is_ready = true;
             self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
     }
 
-    fn no_path(&self, why: String) -> RunError {
-        RunError::NoPath { server: self.orders.server, why }
-    }
-
-    fn log(&self) -> MutexGuard<'_, Log> {
-        self.log.lock().unwrap_or_else(PoisonError::into_inner)
+    fn no_path(&self, why: &str) -> RunError {
+        RunError::Unsupported(format!("there is no path to {}: {why}", self.orders.server))
     }
 }

@@ -9,8 +9,7 @@ use pathscope_os::routes::{self, Asked, Disturbed};
 use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_peers::native::Seat;
 
-use super::Orders;
-use crate::connect::datagrams;
+use crate::connect::{Orders, datagrams};
 use crate::error::RunError;
 
 /// For how long the server is asked on one socket; then another is tried.
@@ -90,7 +89,10 @@ fn bind(
         let device = socket.interface();
         match verify(hold, device.as_deref(), candidate, &leaves) {
             Ok(verified) => Ok((socket, hold, verified)),
-            Err(why) => Err(RunError::NotHeld { interface: candidate.name.clone(), why }),
+            Err(why) => {
+                let text = format!("it would not keep to {}: {why}", candidate.name);
+                Err(RunError::Unsupported(text))
+            }
         }
     };
     let to_device = Settings { interface: Some(candidate.name.clone()), ..Settings::default() };

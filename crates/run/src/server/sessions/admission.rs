@@ -9,6 +9,7 @@ use pathscope_peers::limits::{Bounds, Excess, Limits, Origin};
 
 use super::{Resource, Sessions};
 use crate::server::needs::{FILES_OF_SESSION, SESSION_BYTES, in_steps};
+use crate::threads::lock;
 
 /// A client's place at the server, left when it is dropped.
 #[derive(Debug)]
@@ -25,7 +26,7 @@ pub(in crate::server) struct Admission {
 impl Sessions {
     /// A client asks for a session: it gets one, or is told why not.
     pub fn admit(sessions: &Arc<Self>, from: SocketAddr) -> Result<Admission, Refusal> {
-        let mut state = sessions.state();
+        let mut state = lock(&sessions.state);
         state.census.enter(from.ip(), &sessions.settings.limits)?;
         if state.files_free() < FILES_OF_SESSION {
             state.census.leave(from.ip());
@@ -54,7 +55,7 @@ impl Admission {
     /// The client is away, and may come back: its session goes on, and its place is for others meanwhile. Of so many at a
     /// time as there are places, so that clients that come and go leave no more than that behind.
     pub fn step_out(&mut self) {
-        let mut state = self.sessions.state();
+        let mut state = lock(&self.sessions.state);
         let most = self.sessions.settings.limits.sessions.unwrap_or(u32::MAX);
         if self.is_absent || state.absent >= most {
             return;
@@ -66,7 +67,7 @@ impl Admission {
 
     /// The client is back.
     pub fn step_in(&mut self) {
-        let mut state = self.sessions.state();
+        let mut state = lock(&self.sessions.state);
         if std::mem::take(&mut self.is_absent) {
             state.absent -= 1;
             state.census.come_back(self.from.ip());
@@ -122,7 +123,7 @@ impl Admission {
             return Ok(());
         }
         let limits = self.limits();
-        let mut state = self.sessions.state();
+        let mut state = lock(&self.sessions.state);
         let bounds = match of {
             Resource::Descriptors => Bounds {
                 all: Some(state.files_for_tests()),
@@ -148,7 +149,7 @@ impl Drop for Admission {
             // Nothing is always given.
             let _ = self.exchange(resource, 0);
         }
-        let mut state = self.sessions.state();
+        let mut state = lock(&self.sessions.state);
         if self.is_absent {
             state.absent -= 1;
         } else {

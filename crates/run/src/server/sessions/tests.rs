@@ -7,7 +7,6 @@ use std::net::{IpAddr, Ipv4Addr, TcpListener};
 
 use pathscope_core::Tick;
 use pathscope_core::quantity::{Bytes, Frequency, Period};
-use pathscope_core::record::Host;
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::Plan;
@@ -16,8 +15,6 @@ use pathscope_peers::native::{Attaching, Challenger, Heard};
 
 use super::*;
 use crate::messages::inbox::InboxReader;
-use crate::records::journal::Journal;
-use crate::server::{Descriptors, LogLimit, Threads};
 use pathscope_modes::survey::{self, SurveyOptions};
 
 fn sessions() -> Sessions {
@@ -26,18 +23,7 @@ fn sessions() -> Sessions {
 
 /// With a hundred files for their tests, and some for three sessions.
 fn sessions_with(limits: Limits) -> Sessions {
-    let settings = Settings {
-        listen: Vec::new(),
-        port: 0,
-        limits,
-        descriptors: Descriptors::default(),
-        threads: Threads::default(),
-        here: Host::default(),
-        journal: Journal::default(),
-        exit_after: None,
-        log_limit: Arc::new(LogLimit::new(false)),
-    };
-    Sessions::new(settings, FILES, waker())
+    Sessions::new(Settings { limits, ..Settings::default() }, FILES, waker())
 }
 
 const FILES: u64 = 100 + 3 * FILES_OF_SESSION;
@@ -111,7 +97,7 @@ fn who_is_refused_a_seat_is_not_remembered() {
         for port in 2..1_000 {
             assert_ne!(claim(wrong, port), AttachCode::ATTACHED);
         }
-        let state = sessions.state();
+        let state = lock(&sessions.state);
         let expected = &state.tests[&Token([1; 16])];
         assert_eq!((expected.lanes.len(), reader.receiver.try_iter().count()), (1, 1));
     }
@@ -152,8 +138,8 @@ fn neither_a_session_nor_an_address_takes_every_descriptor() {
     drop(one);
     stranger.take_files(40).expect("they are there");
     drop((other, stranger));
-    assert_eq!(sessions.state().files_free(), FILES);
-    assert!(sessions.state().taken[Resource::Descriptors as usize].is_empty());
+    assert_eq!(lock(&sessions.state).files_free(), FILES);
+    assert!(lock(&sessions.state).taken[Resource::Descriptors as usize].is_empty());
 }
 
 #[test]
@@ -186,10 +172,10 @@ fn no_caller_takes_all_memory_and_everything_comes_back() {
     let mut here = admit("127.0.0.1:9");
     here.take_memory(2 * MIB).expect("callers on this machine have no share of their own");
     assert!(here.take_memory(3 * MIB).is_err(), "but they are counted");
-    assert_eq!(sessions.state().taken[Resource::Memory as usize].taken(), 8 * MIB);
+    assert_eq!(lock(&sessions.state).taken[Resource::Memory as usize].taken(), 8 * MIB);
     drop((one, stranger, here));
-    assert!(sessions.state().taken[Resource::Memory as usize].is_empty());
-    assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
+    assert!(lock(&sessions.state).taken[Resource::Memory as usize].is_empty());
+    assert_eq!((sessions.count(), lock(&sessions.state).census.sessions()), (0, 0));
 }
 
 #[test]
@@ -212,29 +198,29 @@ fn no_caller_takes_every_thread_and_everything_comes_back() {
     // A caller on this machine is not counted, whatever he has.
     let mut here = ask("127.0.0.1:9").expect("it is here");
     here.take_threads(1_000).expect("nothing is withheld from it");
-    assert_eq!(sessions.state().taken[Resource::Threads as usize].taken(), 8);
+    assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 8);
     stranger.take_threads(0).expect("its test is over");
-    assert_eq!(sessions.state().taken[Resource::Threads as usize].taken(), 5);
+    assert_eq!(lock(&sessions.state).taken[Resource::Threads as usize].taken(), 5);
     drop((one, other, stranger, here));
     assert!(
-        sessions.state().taken[Resource::Threads as usize].is_empty()
-            && sessions.state().taken[Resource::Memory as usize].is_empty()
+        lock(&sessions.state).taken[Resource::Threads as usize].is_empty()
+            && lock(&sessions.state).taken[Resource::Memory as usize].is_empty()
     );
-    assert_eq!(sessions.state().files_free(), FILES);
+    assert_eq!(lock(&sessions.state).files_free(), FILES);
 }
 
 #[test]
 fn a_session_without_descriptors_is_refused_by_name() {
     let sessions = Arc::new(sessions_with(Limits::default()));
     let from = SocketAddr::from(([192, 0, 2, 1], 9));
-    sessions.state().files = FILES_OF_SESSION;
+    lock(&sessions.state).files = FILES_OF_SESSION;
     let first = Sessions::admit(&sessions, from).expect("there are as many");
     let refusal = Sessions::admit(&sessions, from).expect_err("there are none");
     assert_eq!(refusal.code, "descriptors");
     assert!(refusal.to_string().contains("ulimit -n"), "{refusal}");
     drop(first);
     assert!(Sessions::admit(&sessions, from).is_ok());
-    assert_eq!((sessions.count(), sessions.state().census.sessions()), (0, 0));
+    assert_eq!((sessions.count(), lock(&sessions.state).census.sessions()), (0, 0));
 }
 
 /// One connection after the other, for ever, with so many in the making.
@@ -323,7 +309,7 @@ fn an_absent_client_keeps_its_session_and_no_place() {
     assert!(ask().is_err());
     second.step_in();
     drop((second, fourth));
-    assert_eq!((sessions.count(), sessions.state().absent), (0, 0));
+    assert_eq!((sessions.count(), lock(&sessions.state).absent), (0, 0));
     assert!(ask().is_ok());
 }
 
@@ -365,7 +351,8 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
     let cases = [(thief, None), (thief, Some(drawn)), (thief, own), (of_version_1, None)];
     for (credentials, named) in cases {
         let refused = ask(credentials, named);
-        assert!(matches!(refused, Err(RunError::OtherSession)), "{named:?}: {refused:?}");
+        let refused = refused.expect_err("it is not his").to_string();
+        assert!(refused.starts_with("another session here has this test"), "{named:?}: {refused}");
         // Nothing was stopped, no lane moved, and the test goes on taking its own.
         assert!(reader.receiver.try_recv().is_err(), "{named:?}");
         assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION, "{named:?}");
@@ -401,7 +388,7 @@ fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
     expect(&sessions, (OF_VERSION_1, resumed), &test, inbox).expect("it is the only one");
     let other = || Inbox::new(waker()).0;
     let again = expect(&sessions, (OF_VERSION_1, resumed), &test, other());
-    assert!(matches!(again, Err(RunError::StillThere)), "{again:?}");
+    assert_eq!(again.expect_err("it is there").to_string(), STILL_THERE);
     assert!(reader.receiver.try_recv().is_err());
     assert_eq!(claims(&sessions, OF_VERSION_1, 0), AttachCode::ATTACHED);
     // Who has chosen a token keeps nobody of version 2 from it: that test gets one of its own.
@@ -450,7 +437,7 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
         }
     }
     assert!(reader.receiver.try_recv().is_err());
-    assert_eq!(sessions.state().served, 0);
+    assert_eq!(lock(&sessions.state).served, 0);
     // Every seat is there, and as many places as there were.
     for flow in 0..3 {
         let proof = Some(seat(flow).proof(name));

@@ -17,7 +17,7 @@ impl<D: Talk> Driver<D> {
     /// The control connection is of no use, and another is to take its place.
     pub(super) fn reconnect(&mut self) {
         self.control.hang_up();
-        self.journal.step(|| "the control connection is lost, and is to be made anew".to_owned());
+        self.journal.step(|| "the control connection is lost, and is to be made anew");
         // A server waits for its client.
         if self.role == Role::Client {
             self.ask_for_server();
@@ -30,7 +30,7 @@ impl<D: Talk> Driver<D> {
         if std::mem::replace(&mut self.is_away, is_away) != is_away {
             end.away(is_away);
             if is_away && self.role == Role::Server {
-                self.journal.step(|| "the client is away, and its place is for others".to_owned());
+                self.journal.step(|| "the client is away, and its place is for others");
             }
             let event = if is_away { Event::PeerAway } else { Event::PeerBack };
             self.test.iter().for_each(|test| test.tell_all_alike(event));
@@ -39,8 +39,7 @@ impl<D: Talk> Driver<D> {
 
     /// Nobody knows the session any more.
     pub(super) fn session_lost(&mut self) {
-        self.journal
-            .step(|| "the server is gone; the test goes on, and it is asked for".to_owned());
+        self.journal.step(|| "the server is gone; the test goes on, and it is asked for");
         self.paths().for_each(|paths| paths.note_server(ServerIs::Gone));
     }
 
@@ -63,17 +62,25 @@ impl<D: Talk> Driver<D> {
     pub(super) fn take_over(&mut self) {
         let Some(stream) = self.candidate.take() else { return };
         self.control.hang_up();
+        if self.replace_control(stream) {
+            self.journal.step(|| "the client is back on another connection");
+        } else {
+            // The client comes again.
+            self.dialogue.input(Input::ControlClosed, clock::now());
+        }
+    }
+
+    /// This connection takes the place of the control connection. Whether it does: it may have broken at once, or this machine
+    /// lacks something for now.
+    fn replace_control(&mut self, stream: TcpStream) -> bool {
         match Control::new(stream, self.role, self.inbox.waker.clone()) {
-            Ok(control) => {
-                self.control = control;
-                self.journal.step(|| "the client is back on another connection".to_owned());
-            }
-            // It broke at once, or this machine lacks something for now: the client comes again.
+            Ok(control) => self.control = control,
             Err(error) => {
                 self.journal.step(|| error.to_string());
-                self.dialogue.input(Input::ControlClosed, clock::now());
+                return false;
             }
         }
+        true
     }
 
     /// The connection that has come is none of this session's.
@@ -89,16 +96,10 @@ impl<D: Talk> Driver<D> {
         if !std::mem::take(&mut self.reconnects) {
             return;
         }
-        match Control::new(stream, self.role, self.inbox.waker.clone()) {
-            Ok(control) => {
-                self.control = control;
-                self.dialogue.input(Input::Reconnected, clock::now());
-            }
-            // It broke at once, or this machine lacks something for now.
-            Err(error) => {
-                self.journal.step(|| error.to_string());
-                self.ask_for_server();
-            }
+        if self.replace_control(stream) {
+            self.dialogue.input(Input::Reconnected, clock::now());
+        } else {
+            self.ask_for_server();
         }
     }
 }

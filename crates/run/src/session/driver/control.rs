@@ -10,7 +10,7 @@ use pathscope_core::id::Role;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::wake::Waker;
 
-use crate::error::RunError;
+use crate::error::{RunError, is_temporary};
 
 /// What is read at once: more than any message but a long report, and little beside the rest of a session.
 const INCOMING_BYTES: usize = 16 << 10;
@@ -61,11 +61,9 @@ pub(crate) enum Heard<'bytes> {
 impl Control {
     /// A connection that is established, at the end that has this role; `waker` ends a wait.
     pub fn new(stream: TcpStream, role: Role, waker: Waker) -> Result<Self, RunError> {
-        let system =
-            |source| RunError::System { what: "cannot set up the control connection", source };
-        stream.set_nonblocking(true).map_err(system)?;
         // Messages are small and each is awaited.
-        stream.set_nodelay(true).map_err(system)?;
+        let set = stream.set_nonblocking(true).and_then(|()| stream.set_nodelay(true));
+        set.map_err(RunError::system("cannot set up the control connection"))?;
         let remote = stream.peer_addr().ok();
         let poller = Poller::new()?;
         poller.add(&stream, CONTROL, Interest::INPUT)?;
@@ -174,10 +172,6 @@ impl Control {
         let is_ready = self.ready.iter().any(|ready| ready.key == CONTROL && ready.input);
         Ok(is_ready && !is_held_back)
     }
-}
-
-fn is_temporary(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 #[cfg(test)]

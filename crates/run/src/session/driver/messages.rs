@@ -2,14 +2,13 @@
 //! of who wants it to stop.
 
 use pathscope_core::id::Role;
-use pathscope_flow::{GroupId, Input, Phase, Totals, Transport};
+use pathscope_flow::{Input, Phase, Totals, Transport};
 use pathscope_modes::registry::EndInterval;
 use pathscope_os::clock;
 
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::messages::outcome::{WorkerOutcome, named};
-use crate::session::group::GroupState;
 
 impl<D: Talk> Driver<D> {
     /// Takes word that has been left.
@@ -28,17 +27,6 @@ impl<D: Talk> Driver<D> {
                 }
             }
             SessionMessage::AttachFailed(error) => self.give_up(error),
-            SessionMessage::Opens { group, opener } => {
-                let state = self.group_mut(group).filter(|state| state.group.replaces());
-                if let Some(state) = state {
-                    state.opener = Some(opener);
-                }
-            }
-            SessionMessage::Keeps { group, paths } => {
-                if let Some(state) = self.group_mut(group) {
-                    state.paths = Some(paths);
-                }
-            }
             SessionMessage::Lane { group, flow, lane, socket } => {
                 let Some(test) = &mut self.test else { return };
                 let is_first = test.change_lane(group, flow, lane, socket);
@@ -50,7 +38,7 @@ impl<D: Talk> Driver<D> {
                 self.dialogue.input(Input::Attached { group, flow }, now);
             }
             SessionMessage::ConnectFailed { group, flow, address, error } => {
-                if let Some(state) = self.group_mut(group) {
+                if let Some(state) = self.test.as_mut().and_then(|test| test.group_mut(group)) {
                     state.ledger.not_made(flow, address, &error);
                 }
                 self.journal.not_made(flow, &error.to_string());
@@ -96,7 +84,7 @@ impl<D: Talk> Driver<D> {
             SessionMessage::WorkerOver { group, worker, outcome } => {
                 let Some(test) = &mut self.test else { return };
                 if let Ok(WorkerOutcome { connections, streams, .. }) = outcome.as_ref() {
-                    self.journal.connections_over(connections.iter().map(|(end, _)| end), now);
+                    self.journal.connections_over(connections, now);
                     self.journal.streams_over(streams, now);
                 }
                 let whole = test.worker_over(group, worker, *outcome, now);
@@ -117,10 +105,6 @@ impl<D: Talk> Driver<D> {
                 self.dialogue.input(Input::Stop(reason), now);
             }
         }
-    }
-
-    fn group_mut(&mut self, group: GroupId) -> Option<&mut GroupState> {
-        self.test.as_mut()?.group_mut(group)
     }
 
     fn intervals(&mut self, whole: Vec<EndInterval>, end: &mut impl End) {
@@ -145,7 +129,7 @@ impl<D: Talk> Driver<D> {
                 report.caveats.extend(self.journal.caveats());
             }
             self.journal.reported(&report);
-            self.journal.step(|| "every flow is over; this end reports".to_owned());
+            self.journal.step(|| "every flow is over; this end reports");
             self.dialogue.input(Input::Over(report.clone()), clock::now());
             end.report(self.role, report);
         }

@@ -12,7 +12,7 @@ mod messages;
 mod tests;
 
 use std::net::{SocketAddr, TcpStream};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -33,7 +33,8 @@ use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest};
-use crate::workers::placement::{GroupWorkers, Means};
+use crate::threads::lock;
+use crate::workers::placement::Means;
 
 /// A test whose time is up, or over at the other end, and whose flows have moved nothing for so long is ended by force:
 /// a path can swallow a connection without a word while the control connection lives. Flows that still move drain
@@ -57,7 +58,12 @@ const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
 
 /// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
 pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
-    native::STOP_TAKES.duration() + if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
+    native::STOP_TAKES.duration() + salvage_within(awaits_answers)
+}
+
+/// How long flows have to end by themselves once the dialogue has.
+fn salvage_within(awaits_answers: bool) -> Duration {
+    if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
 }
 
 /// What was sent has so long to be acknowledged, counted from when anything last was, and once somebody wants to stop in all:
@@ -82,14 +88,11 @@ const LAST_READS: u32 = 1_024;
 
 /// What each end does in its own way.
 pub(crate) trait End {
-    /// Provides the sockets of the test's flows, which arrive as word and present these credentials, for so many workers;
-    /// or says why it cannot. At the server: what is known of a test that runs at its client already.
-    fn provide(
-        &mut self,
-        credentials: (Credentials, Option<Resumed>),
-        test: (&Test, &[GroupWorkers]),
-        inbox: &Inbox,
-    ) -> Result<(), RunError>;
+    /// Provides the sockets of the test's flows, which arrive as word and present its credentials; or says why it cannot. Who
+    /// takes leave has none to provide.
+    fn provide(&mut self, _test: &mut RunningTest, _inbox: &Inbox) -> Result<(), RunError> {
+        Err(RunError::LeftEarly)
+    }
     /// The session has so many bytes of messages: some are not whole, some not confirmed, some have not left. Or why it
     /// must not have as many.
     fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
@@ -105,7 +108,7 @@ pub(crate) trait End {
     fn report(&mut self, _whose: Role, _report: Box<EndReport>) {}
     /// The control connection is lost and may be made anew, or is there again.
     fn away(&mut self, _is_away: bool) {}
-    /// The test is over; these were its sockets.
+    /// The test is over; these were its sockets. The client closes first, so that nothing gathers in `TIME_WAIT` at the server.
     fn test_over(&mut self, _sockets: Vec<Arc<Socket>>) {}
 }
 
@@ -137,7 +140,8 @@ pub(crate) struct Driver<D> {
     is_away: bool,
     /// Server: a connection of which the dialogue has not said yet whether it takes the place of this one.
     candidate: Option<TcpStream>,
-    inbox: Inbox,
+    /// Where word for this session is left.
+    pub inbox: Inbox,
     messages: InboxReader,
     /// Apart, since a session's stack holds this driver more than once while it begins.
     test: Option<Box<RunningTest>>,
@@ -171,11 +175,17 @@ pub(crate) enum Left {
 }
 
 impl<D: Talk> Driver<D> {
-    /// A session over a control connection that is established.
-    pub fn new(dialogue: D, role: Role, control: TcpStream) -> Result<Self, RunError> {
+    /// A session over a control connection that is established. What happens is written down in `journal`.
+    pub fn new(
+        dialogue: D,
+        role: Role,
+        control: TcpStream,
+        journal: &Journal,
+    ) -> Result<Self, RunError> {
         let waker = Waker::new()?;
         let control = Control::new(control, role, waker.clone())?;
         let (inbox, messages) = Inbox::new(waker);
+        let remote = control.remote.map(|address| address.to_string());
         // One session of a server may have half of the processors spun on, so that none keeps all from the others.
         let spinning = match role {
             Role::Client => usize::MAX,
@@ -194,7 +204,7 @@ impl<D: Talk> Driver<D> {
             inbox,
             messages,
             test: None,
-            journal: SessionJournal::default(),
+            journal: SessionJournal::new(journal.clone(), remote.unwrap_or_default()),
             samples: None,
             there: Vec::new(),
             abandon_at: Tick::NEVER,
@@ -205,17 +215,6 @@ impl<D: Talk> Driver<D> {
             trouble: None,
             reading: None,
         })
-    }
-
-    /// Writes down from now on what happens.
-    pub fn keep(&mut self, journal: &Journal) {
-        let remote = self.remote.map(|address| address.to_string());
-        self.journal = SessionJournal::new(journal.clone(), remote.unwrap_or_default());
-    }
-
-    /// Where word for this session is left.
-    pub fn inbox(&self) -> &Inbox {
-        &self.inbox
     }
 
     /// Goes on until a test is over or the dialogue has ended.
@@ -276,7 +275,9 @@ impl<D: Talk> Driver<D> {
         let Some(test) = &mut self.test else { return };
         test.tell_all(Event::Stop);
         test.close_entrances(None);
-        let mut give_up = clock::now() + self.salvage_within();
+        // A client's whose paths come and go awaits the answers that may still come, and only then knows what was lost.
+        let awaits_answers = self.role == Role::Client && test.test.roams();
+        let mut give_up = clock::now() + salvage_within(awaits_answers);
         let mut forced = false;
         while self.is_running() {
             let left = give_up.since(clock::now());
@@ -299,14 +300,6 @@ impl<D: Talk> Driver<D> {
         }
         self.journal.alone(self.stopping);
         self.test = None;
-    }
-
-    /// How long flows have to end by themselves once the dialogue has. A client's whose paths come and go awaits the
-    /// answers that may still come, and only then knows what was lost.
-    fn salvage_within(&self) -> Duration {
-        let roams = self.test.as_ref().is_some_and(|running| running.test.roams());
-        let awaits_answers = self.role == Role::Client && roams;
-        if awaits_answers { SALVAGE_ANSWERS } else { SALVAGE }
     }
 
     /// Carries out everything that the dialogue asks for, what it asks for because its words cannot leave included.
@@ -354,7 +347,7 @@ impl<D: Talk> Driver<D> {
                     self.paths().for_each(|paths| paths.rejoin(credentials));
                 }
                 Output::Resumed => {
-                    self.journal.step(|| "the server is back, and its flows run".to_owned());
+                    self.journal.step(|| "the server is back, and its flows run");
                     self.paths().for_each(|paths| paths.note_server(ServerIs::Back));
                 }
                 Output::Tell { group, flow, event } => {
@@ -377,7 +370,7 @@ impl<D: Talk> Driver<D> {
                     end.report(self.role.peer(), report);
                 }
                 Output::TestOver => {
-                    self.journal.step(|| "both ends have reported; the test is over".to_owned());
+                    self.journal.step(|| "both ends have reported; the test is over");
                     let sockets =
                         self.test.take().map(|test| test.into_sockets()).unwrap_or_default();
                     self.abandon_at = Tick::NEVER;
@@ -405,22 +398,15 @@ impl<D: Talk> Driver<D> {
     /// Provides for a test. Returns what was left open and chosen here.
     fn provide(
         &mut self,
-        (credentials, resumed): (Credentials, Option<Resumed>),
+        sockets: (Credentials, Option<Resumed>),
         plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        // Data that are on their way already bear the token under which the test began.
-        let token = resumed.map_or(credentials.token, |resumed| resumed.token);
+        let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         let tells_failures = self.dialogue.peer_tells_failures();
-        self.journal.expect(token, (self.role, tells_failures), &plan);
-        let mut test = Box::new(RunningTest::new(*plan, self.role, token, self.means())?);
-        test.samples.clone_from(&self.samples);
-        // The other end may want to hear of each, too.
-        test.tells_departures = self.journal.is_kept() || self.role == Role::Client;
-        test.consents = self.dialogue.peer_consents();
+        self.journal.expect(test.token, (self.role, tells_failures), &test.test);
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
-        let (sockets, workers) = ((credentials, resumed), test.workers());
-        end.provide(sockets, (&test.test, &workers), &self.inbox)?;
+        end.provide(&mut test, &self.inbox)?;
         test.make_room();
         let chosen = test.substitutions();
         self.test = Some(test);
@@ -441,14 +427,17 @@ impl<D: Talk> Driver<D> {
     fn start(&mut self, end: &mut impl End) {
         let now = clock::now();
         let Some(test) = &mut self.test else { return };
-        match test.start(&self.inbox, now) {
+        // The server may want to hear of each, too.
+        let tells_departures = self.journal.is_kept() || self.role == Role::Client;
+        let consents = self.dialogue.peer_consents();
+        match test.start(&self.inbox, self.samples.as_ref(), (consents, tells_departures), now) {
             Ok(told) => {
                 let chosen = both_ends(self.role, &test.substitutions(), &self.there);
                 if let Some(duration) = test.test.duration_ns() {
                     self.abandon_at = now + duration.duration() + STALLED;
                 }
                 self.journal.started(&told, test.test.plan.told_as(self.role), now);
-                self.journal.step(|| "all connections are attached; the test begins".to_owned());
+                self.journal.step(|| "all connections are attached; the test begins");
                 for Substitution { what, asked, ran, why } in &chosen {
                     self.journal.step(|| format!("{what}: {asked} asked for, {ran} runs: {why}"));
                 }
@@ -515,8 +504,7 @@ impl<D: Talk> Driver<D> {
     fn listen(&mut self) -> bool {
         let is_long = self.dialogue.unread_bytes() > SHORT_MESSAGE_BYTES;
         if is_long && self.role == Role::Server && self.reading.is_none() {
-            // A session that panicked left nothing behind it.
-            self.reading = Some(READING.lock().unwrap_or_else(PoisonError::into_inner));
+            self.reading = Some(lock(&READING));
         }
         match self.control.hear() {
             Heard::Bytes(bytes) => {

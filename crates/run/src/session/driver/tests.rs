@@ -42,12 +42,7 @@ impl Dialogue for Speaker {
 struct Nothing;
 
 impl End for Nothing {
-    fn provide(
-        &mut self,
-        _: (Credentials, Option<Resumed>),
-        _: (&Test, &[GroupWorkers]),
-        _: &Inbox,
-    ) -> Result<(), RunError> {
+    fn provide(&mut self, _: &mut RunningTest, _: &Inbox) -> Result<(), RunError> {
         Ok(())
     }
 }
@@ -70,7 +65,8 @@ fn a_connection_that_is_found_broken_by_speaking_is_closed_and_its_last_words_ar
         heard: Vec::new(),
         deadline: clock::now() + Duration::from_secs(20),
     };
-    let mut driver = Driver::new(speaker, Role::Client, control).expect("a driver");
+    let mut driver =
+        Driver::new(speaker, Role::Client, control, &Journal::default()).expect("a driver");
     let left = driver.drive(&mut Nothing);
     assert!(matches!(left, Left::Ended(Ok(()))), "{left:?}");
     assert_eq!(driver.dialogue.heard, b"farewell");

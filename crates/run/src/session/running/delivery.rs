@@ -1,9 +1,13 @@
 //! After the last flow of a test is over: until what was sent is acknowledged. Only then has the kernel counted all that it
-//! sent again. No word of the other end is awaited for it, and every wait has an end.
+//! sent again. The session's thread asks for it; no word of the other end is awaited, and every wait has an end.
 
 use std::time::Duration;
 
 use pathscope_core::Tick;
+use pathscope_core::sending::SendState;
+
+use super::RunningTest;
+use crate::session::group::GroupState;
 
 /// The first pause between two looks, and the longest: an acknowledgement may be on its way for microseconds or seconds.
 const FIRST_PAUSE_NS: u64 = 1_000_000;
@@ -28,13 +32,23 @@ pub(super) struct Delivery {
     moved_at: Tick,
 }
 
-/// What there is to see of it.
-#[derive(Clone, Copy, Debug, Eq, PartialEq)]
-pub(super) struct Progress {
-    /// Whether nothing is left.
-    pub is_whole: bool,
-    /// What is acknowledged so far.
-    pub acknowledged_bytes: u64,
+impl RunningTest {
+    /// When to ask again whether it is delivered; never where that need not be.
+    pub fn next_look(&self) -> Tick {
+        let delivery = self.delivery.as_ref().filter(|_| !self.is_reported);
+        delivery.map_or(Tick::NEVER, |delivery| delivery.next)
+    }
+
+    /// Whether all flows are over, and what they sent has been acknowledged or is waited for no longer.
+    pub fn is_delivered(&mut self, patience: Patience, now: Tick) -> bool {
+        if self.is_reported || !self.is_over() {
+            return self.is_over();
+        }
+        let Self { delivery, groups, .. } = self;
+        let delivery = delivery.get_or_insert_with(|| Delivery::new(now));
+        let senders = groups.iter().filter(|state| state.sends_bytes());
+        delivery.is_over(patience, now, || senders.flat_map(GroupState::send_states).collect())
+    }
 }
 
 impl Delivery {
@@ -43,17 +57,20 @@ impl Delivery {
         Self { next: now, pause_ns: FIRST_PAUSE_NS, acknowledged_bytes: 0, moved_at: now }
     }
 
-    /// Whether it is waited for no longer. `look` is asked where it is time.
+    /// Whether it is waited for no longer. `look` is asked where it is time, for how all sockets stand.
     pub fn is_over(
         &mut self,
         patience: Patience,
         now: Tick,
-        look: impl FnOnce() -> Progress,
+        look: impl FnOnce() -> Vec<SendState>,
     ) -> bool {
         if now < self.next {
             return false;
         }
-        let Progress { is_whole, acknowledged_bytes } = look();
+        let states = look();
+        let is_whole = states.iter().all(SendState::is_delivered);
+        let acknowledged_bytes =
+            states.iter().fold(0, |sum: u64, it| sum.saturating_add(it.acknowledged_bytes));
         if acknowledged_bytes > self.acknowledged_bytes {
             self.acknowledged_bytes = acknowledged_bytes;
             self.moved_at = now;
@@ -73,8 +90,9 @@ mod tests {
         until: Tick::from_nanos(60_000_000_000),
     };
 
-    fn seen(is_whole: bool, acknowledged_bytes: u64) -> Progress {
-        Progress { is_whole, acknowledged_bytes }
+    fn seen(is_whole: bool, acknowledged_bytes: u64) -> Vec<SendState> {
+        let unsent_bytes = u64::from(!is_whole);
+        vec![SendState { unsent_bytes, acknowledged_bytes, ..SendState::default() }]
     }
 
     fn at(milliseconds: u64) -> Tick {

@@ -47,7 +47,6 @@ impl RunningTest {
         report.host = host.map(|(host, HostCounters { cpus, .. })| HostCounters { cpus, ..host });
         report.host_cpu_share =
             end.cpu.zip(start.cpu).and_then(|(end, start)| end.busy_share_since(&start));
-        self.watch = None;
         report.stood_still = self.program.take().as_ref().and_then(Watched::stood_still);
         Some(report)
     }
