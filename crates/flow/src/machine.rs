@@ -33,8 +33,13 @@ pub trait Machine: Send + Sized {
 
     /// Of a stream: its next bytes on this lane, as many as fit. What of them the kernel took is told
     /// by [`sent`](Self::sent); the rest is gathered again.
-    fn gather<'data>(&'data self, _: &'data Self::Shared, _: Lane, _: &mut Gather<'data>) {
-        debug_assert!(false, "a flow of datagrams wants nothing else");
+    fn gather<'data>(
+        &'data self,
+        _shared: &'data Self::Shared,
+        _lane: Lane,
+        _gather: &mut Gather<'data>,
+    ) {
+        debug_assert!(false, "a flow of datagrams was asked for bytes of a stream");
     }
 
     /// Of datagrams: the next on this lane, written to the batch or lent to it. `now` is the last clock reading before the
@@ -46,7 +51,7 @@ pub trait Machine: Send + Sized {
         _batch: &mut Batch<'data>,
         _now: Tick,
     ) {
-        debug_assert!(false, "a flow of streams wants nothing else");
+        debug_assert!(false, "a flow of a stream was asked for datagrams");
     }
 
     /// The kernel took `amount` bytes of a stream, or as many datagrams, of those asked for last.

@@ -155,13 +155,14 @@ fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section 
     let Measurement { test, client, server, summary, .. } = measurement;
     let reports = Reports { client, server: server.as_ref(), hosts };
     let mut figures = test.plan.figures_of(summary);
+    let mut distributions =
+        if figures.is_empty() { Vec::new() } else { test.plan.distributions_of(reports) };
     figures.extend(summary.probe.iter().flat_map(probes::figures));
     figures.extend(client.connect.as_ref().map(connect_time));
     figures.extend(of_ends(reports, "engine, wait", machinery));
     figures.extend(of_ends(reports, "spinning, off CPU", off_cpu));
     figures.extend(of_ends(reports, "busiest CPU", busiest_cpu));
     figures.extend(of_ends(reports, "dropped here", dropped));
-    let mut distributions = test.plan.distributions_of(reports);
     if distributions.is_empty() {
         distributions.extend(probes::distribution(client));
     }

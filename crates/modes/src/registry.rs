@@ -1,5 +1,4 @@
 //! The modes, listed once: what a test can be, and where documents have what each end says of it.
-//!
 
 mod any;
 

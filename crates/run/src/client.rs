@@ -328,7 +328,11 @@ fn connect(
 /// Between tests nothing comes that matters.
 struct Leaving;
 
-impl End for Leaving {}
+impl End for Leaving {
+    fn provide(&mut self, _: &mut RunningTest, _: &Inbox) -> Result<(), RunError> {
+        Err(RunError::LeftEarly)
+    }
+}
 
 /// One test as the client's end sees it.
 struct ClientEnd<'run, 'sink> {

@@ -16,17 +16,22 @@ pub(crate) struct Queue<T> {
     /// When each came; may still name those that have left.
     order: VecDeque<(Tick, u64)>,
     patience: Duration,
-    /// The number of the next that has none.
+    /// The number that the next one is given.
     next: u64,
     /// So many may wait of those that are given numbers.
     pub most: usize,
 }
 
 impl<T> Queue<T> {
-    /// Empty; each may stay for so long. At most so many wait of those that are given numbers, from `next` on.
-    pub fn new(patience: Duration, next: u64, most: usize) -> Self {
-        let most = most.max(1);
-        Self { waiting: HashMap::new(), order: VecDeque::new(), patience, next, most }
+    /// Empty; each may stay for so long, however many there are.
+    pub fn new(patience: Duration) -> Self {
+        let (waiting, order) = (HashMap::new(), VecDeque::new());
+        Self { waiting, order, patience, next: 0, most: usize::MAX }
+    }
+
+    /// Of those that are given numbers here, from this one on, at most so many wait.
+    pub fn numbered(self, next: u64, most: usize) -> Self {
+        Self { next, most: most.max(1), ..self }
     }
 
     /// How many there are.
@@ -128,7 +133,7 @@ mod tests {
 
     #[test]
     fn who_comes_and_goes_is_forgotten_behind_who_stays() {
-        let mut queue = Queue::new(Duration::from_secs(10), 0, 500);
+        let mut queue = Queue::new(Duration::from_secs(10));
         queue.enter(0, "stays", second(1));
         for number in 1..500 {
             queue.enter(number, "goes", second(2));
@@ -140,7 +145,7 @@ mod tests {
 
     #[test]
     fn who_came_first_goes_first_and_nobody_before_its_time() {
-        let mut queue = Queue::new(Duration::from_secs(10), 0, 500);
+        let mut queue = Queue::new(Duration::from_secs(10));
         (0..3).for_each(|number| queue.enter(number, number, second(number)));
         assert_eq!(queue.leave_late(second(9)), None);
         assert_eq!(queue.leave_late(second(10)), Some((0, 0)));
@@ -152,7 +157,7 @@ mod tests {
 
     #[test]
     fn who_comes_back_is_late_when_it_was() {
-        let mut queue = Queue::new(Duration::from_secs(10), 0, 500);
+        let mut queue = Queue::new(Duration::from_secs(10));
         queue.enter(7, "first", second(0));
         queue.leave(7);
         queue.enter(7, "again", second(5));

@@ -15,7 +15,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     thread.spawn(work).map_err(RunError::system("cannot start a thread"))
 }
 
-/// What threads share. One that panicked under the lock left nothing half done behind it.
+/// What threads share. Who holds it must leave nothing half done behind where it may panic: the others go on with it.
 pub(crate) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

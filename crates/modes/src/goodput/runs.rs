@@ -81,6 +81,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             error,
             is_cut: self.is_cut(),
             is_reset: self.is_reset(),
+            is_replaced: plan.replaces(),
             own_rate_bps: self.receiver.own_rate_bps().filter(|_| plan.replaces()),
             ended_at: self.ended_at(),
         })

@@ -123,7 +123,7 @@ impl LatencyPlan {
 
     /// The percentiles that were asked for beside the standard ones, from 0 to 100.
     pub fn percentiles(&self) -> Vec<f64> {
-        // Through the shortest decimal, so that 999900000 is 99.99 and not its neighbour.
+        // One division, rounded once: 999900000 is 99.99 and not its neighbour.
         self.percentiles_ppb.iter().map(|&ppb| f64::from(ppb) / 1e7).collect()
     }
 

@@ -27,8 +27,9 @@ pub struct ConnectionEnd {
     pub is_cut: bool,
     /// Whether it was reset: the system has forgotten what it knew of it.
     pub is_reset: bool,
-    /// Of one that is replaced, what it received a second in its own time, in bits, where it was long enough for that. The rates
-    /// of those that end together follow when all are known.
+    /// Whether another follows it. The rates of those that end together are known when all have ended.
+    pub is_replaced: bool,
+    /// Of one that is replaced, what it received a second in its own time, in bits, where it was long enough for that.
     pub own_rate_bps: Option<f64>,
     /// When it ended, where that was found out later.
     pub ended_at: Option<Tick>,
@@ -66,7 +67,7 @@ impl Connections {
         is_wanted: bool,
         tcp: impl FnOnce() -> Option<TcpFacts>,
     ) -> Option<FlowFacts> {
-        let ConnectionEnd { flow, totals, error, is_cut, own_rate_bps, .. } = end;
+        let ConnectionEnd { flow, totals, error, is_cut, is_replaced, own_rate_bps, .. } = end;
         let failure = error.as_ref().map(|error| error.kind);
         let report = &mut self.report;
         report.sent_bytes += totals.sent;
@@ -74,7 +75,7 @@ impl Connections {
         failure.into_iter().for_each(|kind| report.failures.count(kind));
         match own_rate_bps {
             Some(rate) => report.rates.record(rate),
-            None => report.rates.too_short += u64::from(totals.received > 0),
+            None => report.rates.too_short += u64::from(is_replaced && totals.received > 0),
         }
         let count = |failed: &mut u64, cut: &mut u64, completed: &mut u64| {
             *match (failure, is_cut) {
@@ -115,5 +116,26 @@ impl Connections {
         let wanted = is_wanted.then(|| facts.clone());
         report.flows.extend(is_told.then_some(facts));
         wanted
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_those_that_are_replaced_have_rates_of_their_own_or_are_too_short_for_one() {
+        let mut connections = Connections::default();
+        let totals = Totals { sent: 0, received: 9 };
+        for (flow, is_replaced, own_rate_bps) in
+            [(0, false, None), (1, true, None), (2, true, Some(8e6))]
+        {
+            let flow = FlowId(flow);
+            let end =
+                ConnectionEnd { flow, totals, is_replaced, own_rate_bps, ..Default::default() };
+            connections.depart(end, [None, None], false, || None);
+        }
+        let report = connections.report;
+        assert_eq!((report.rates.too_short, report.rates.flows, report.completed), (1, 1, 3));
     }
 }

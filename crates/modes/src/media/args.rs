@@ -80,15 +80,15 @@ impl MediaArgs {
             Some(typed) => limits::choice("--direction", typed, &Direction::ALL)?,
             None => profile.map_or(Direction::Down, |profile| profile.direction),
         };
-        let rate = self.rate.or(profile.map(|profile| profile.rate));
         let no_stream =
             || PlanError::NoStream { profiles: PROFILES.map(|(name, _)| name).join(", ") };
+        let rate = self.rate.or(profile.map(|profile| profile.rate)).ok_or_else(no_stream)?;
         let frame_rate = self.frame_rate.or(profile.map(|profile| profile.frame_rate));
         let buffer_depth = self.buffer_depth.or(profile.map(|profile| profile.buffer_depth));
         let (bind, interface) = own_place(self.bind, self.interface)?;
         let plan = MediaPlan {
             direction,
-            rate_bps: rate.ok_or_else(no_stream)?,
+            rate_bps: rate,
             frame_rate: frame_rate.unwrap_or(DEFAULT_FRAME_RATE),
             buffer_depth_ns: buffer_depth.unwrap_or(DEFAULT_BUFFER_DEPTH),
             duration_ns: self.duration,

@@ -87,7 +87,6 @@ impl Machine for MultipathEcho {
         }
     }
 
-    /// Never asked: there is no stream.
     fn fill(&mut self, _: &mut MultipathEchoShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
         let Some(held) = self.held.filter(|held| held.lane == lane) else { return };
         let Some(datagram) = batch.datagram(self.content.size) else { return };

@@ -356,7 +356,6 @@ impl Machine for MultipathFlow {
         Want { recv: RecvWant::Any, wake, ..Want::NOTHING }
     }
 
-    /// Never asked: there is no stream.
     fn fill(&mut self, shared: &mut MultipathShared, lane: Lane, batch: &mut Batch<'_>, now: Tick) {
         let Some(offer) = self.offer.as_mut().filter(|offer| offer.lane == lane) else { return };
         let Some(datagram) = batch.datagram(shared.plan.datagram_bytes.0 as usize) else { return };

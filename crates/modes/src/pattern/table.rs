@@ -147,21 +147,26 @@ impl StreamKey {
     /// Gathers the stream from `position` on, up to `limit` bytes or as much as fits.
     #[inline]
     pub fn gather(self, position: u64, limit: usize, gather: &mut Gather<'_>) {
-        let mut done = 0;
-        while done < limit {
-            let (at, left) = (position + done as u64, limit - done);
-            let offset = (at % LAP_BYTES) as usize;
+        let mut lap = position / LAP_BYTES;
+        let mut offset = (position % LAP_BYTES) as usize;
+        let mut left = limit;
+        while left > 0 {
             let taken = if offset < MARK {
-                let mark = &self.mark(at / LAP_BYTES)[offset..];
+                let mark = &self.mark(lap)[offset..];
                 gather.copy(&mark[..mark.len().min(left)])
             } else {
+                let at = position + (limit - left) as u64;
                 let run = self.run(TABLE.nearest(at, self.index(offset)), offset);
                 gather.borrow(&run[..run.len().min(left)])
             };
             if taken == 0 {
                 return;
             }
-            done += taken;
+            left -= taken;
+            offset += taken;
+            if offset == LAP {
+                (lap, offset) = (lap + 1, 0);
+            }
         }
     }
 
@@ -181,9 +186,17 @@ impl StreamKey {
     /// one, or `None`.
     #[inline]
     pub fn first_wrong(self, position: u64, bytes: &[u8]) -> Option<usize> {
-        let (mut done, mut mark) = (0, [0; MARK]);
+        let mut lap = position / LAP_BYTES;
+        let mut offset = (position % LAP_BYTES) as usize;
+        let mut done = 0;
         while done < bytes.len() {
-            let expected = self.piece(position.wrapping_add(done as u64), &mut mark);
+            let mark;
+            let expected = if offset < MARK {
+                mark = self.mark(lap);
+                &mark[offset..]
+            } else {
+                self.run(TABLE.twice(0), offset)
+            };
             let len = expected.len().min(bytes.len() - done);
             let (expected, came) = (&expected[..len], &bytes[done..done + len]);
             if expected != came {
@@ -191,6 +204,10 @@ impl StreamKey {
                 return wrong.map(|index| done + index);
             }
             done += len;
+            offset += len;
+            if offset == LAP {
+                (lap, offset) = (lap + 1, 0);
+            }
         }
         None
     }

@@ -61,7 +61,8 @@ pub(crate) fn open_group(
             Some(sockets) if plan.spreads() => destinations.clone().within(&sockets.bind)?,
             _ => Destinations::one(server),
         };
-        return Ok((Some(opener::start(orders, destinations, test.clone(), origins)?), None));
+        let remote = opener::start(orders, destinations, test.clone(), origins)?;
+        return Ok((Some(remote).filter(|_| group.replaces()), None));
     }
     let settings = settings_of(test, group.id);
     let local = (0..group.flows).map(|number| Ok((number, origins.take(number, server)?)));

@@ -46,7 +46,7 @@ pub(crate) fn start(
         poller,
         waker,
         told,
-        making: Queue::new(ATTACH_WITHIN, 0, usize::MAX),
+        making: Queue::new(ATTACH_WITHIN),
         begin_until: Tick::NEVER,
         pause_until: Tick::ZERO,
         is_stopped: false,

@@ -2,12 +2,12 @@
 //! test has to know of it.
 //!
 //! It is no measuring thread: it sleeps, wakes some twenty times a second, notes when it did so too late, and asks the system
-//! about a few sockets of each test that sends bytes. A program that is
-//! stopped wakes too late, and so does one whose machine stands still. A session's thread could not tell: it may wait for a
-//! disk or a reader. One for each session would cost a server more memory than a light session has.
+//! about a few sockets of each test that sends bytes, for some microseconds in which sessions that ask it wait. A program
+//! that is stopped wakes too late, and so does one whose machine stands still. A session's thread could not tell: it may wait
+//! for a disk or a reader. One for each session would cost a server more memory than a light session has.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
 use pathscope_core::Tick;
@@ -90,9 +90,15 @@ fn look_out() {
     let mut process = lock(&PROCESS);
     while !process.tests.is_empty() {
         let waited = LAST_IS_OVER.wait_timeout(process, EVERY);
-        process = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(process, _)| process);
-        process.woke(clock::now(), Account::read());
-        process.tests.values().flat_map(|test| &test.senders).for_each(Ledger::look);
+        let (awake, result) = waited.unwrap_or_else(PoisonError::into_inner);
+        process = awake;
+        let now = clock::now();
+        process.woke(now, Account::read());
+        // Looks are so far apart that what came between two of them can be told.
+        if result.timed_out() {
+            process.senders(now).for_each(Ledger::look);
+            process.due = clock::now() + EVERY;
+        }
     }
     process.has_thread = false;
 }
@@ -146,6 +152,12 @@ impl Lookout {
         self.next += 1;
         self.tests.insert(self.next, test);
         self.next
+    }
+
+    /// Whose senders are looked at by then: of tests that began long enough ago.
+    fn senders(&self, now: Tick) -> impl Iterator<Item = &Ledger> {
+        let begun = self.tests.values().filter(move |test| now >= test.start + EVERY);
+        begun.flat_map(|test| &test.senders)
     }
 
     /// It woke. Where this process ran meanwhile, or was ready to and had no processor, only this thread was late, or a
@@ -361,10 +373,21 @@ mod tests {
     }
 
     #[test]
+    fn senders_of_a_test_are_looked_at_once_it_has_run_for_a_while() {
+        let mut seen = Lookout::new();
+        let senders = vec![Ledger::default(), Ledger::default()];
+        seen.watch(Standstill { senders, ..Standstill::new(at(1_000), 0) });
+        seen.watch(Standstill::new(at(900), 0));
+        assert_eq!(
+            [999, 1_049, 1_050, 2_000].map(|now| seen.senders(at(now)).count()),
+            [0, 0, 2, 2]
+        );
+    }
+
+    #[test]
     fn a_test_that_is_let_go_is_forgotten() {
         let plan = Plan::Latency(LatencyPlan::probe(Frequency(100)));
-        let senders = vec![Ledger::default()];
-        let watched = Watched::begin(clock::now(), &plan, senders).expect("a thread");
+        let watched = Watched::begin(clock::now(), &plan, Vec::new()).expect("a thread");
         let number = watched.0;
         assert!(lock(&PROCESS).tests.contains_key(&number) && lock(&PROCESS).has_thread);
         drop(watched);

@@ -84,7 +84,7 @@ mod tests {
 
     #[test]
     fn everybody_is_told_and_few_stay() {
-        let mut farewells = Queue::new(PATIENCE, 7, 2);
+        let mut farewells = Queue::new(PATIENCE).numbered(7, 2);
         let mut clients = Vec::new();
         for number in 0..5_u64 {
             let (server, mut client) = connection();
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn who_closes_leaves_nothing_behind() {
-        let mut farewells = Queue::new(PATIENCE, 0, 8);
+        let mut farewells = Queue::new(PATIENCE).numbered(0, 8);
         for _ in 0..100 {
             let (server, mut client) = connection();
             let (key, leaving) =
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn who_talks_on_and_on_is_let_go() {
-        let mut farewells = Queue::new(PATIENCE, 0, 8);
+        let mut farewells = Queue::new(PATIENCE).numbered(0, 8);
         let (server, mut client) = connection();
         let (key, leaving) = farewells.tell(server, b"no", Tick::ZERO).expect("it has not closed");
         let stream = leaving.stream.try_clone().expect("a clone");

@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn an_opening_in_pieces_is_an_opening() {
-        let mut pending = Queue::new(PATIENCE, 0, 10);
+        let mut pending = Queue::new(PATIENCE).numbered(0, 10);
         let (key, mut client) = guest(&mut pending, Tick::ZERO);
         let versions = VersionRange { least: 1, most: 2 };
         let greeting = Greeting { versions, hello: Some(HelloCheck::of(b"hello")) };
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_longer_opening_is_read_whole_and_no_byte_beyond() {
-        let mut pending = Queue::new(PATIENCE, 0, 10);
+        let mut pending = Queue::new(PATIENCE).numbered(0, 10);
         let (key, mut client) = guest(&mut pending, Tick::ZERO);
         let back = Return { session: Token([3; 16]), attempt: 1, received: 9 };
         let opening = Opening::Return(back).encode();
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn who_comes_and_goes_is_forgotten_behind_who_stays() {
-        let mut pending = Queue::new(PATIENCE, 0, 10);
+        let mut pending = Queue::new(PATIENCE).numbered(0, 10);
         let (first, _client) = guest(&mut pending, Tick::ZERO);
         for _ in 0..500 {
             let (key, _gone) = guest(&mut pending, Tick::ZERO);
@@ -166,7 +166,7 @@ mod tests {
 
     #[test]
     fn strangers_are_known_by_their_first_words() {
-        let mut pending = Queue::new(PATIENCE, 0, 10);
+        let mut pending = Queue::new(PATIENCE).numbered(0, 10);
         let (key, mut client) = guest(&mut pending, Tick::ZERO);
         client.write_all(b"GET / HTTP/1.1\r\n\r\n").expect("connected");
         let arrival = heard(&mut pending, key).expect("it has said enough");
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_place_is_given_to_another_when_its_guest_had_time_to_say_a_word() {
-        let mut pending = Queue::new(PATIENCE, 0, 4);
+        let mut pending = Queue::new(PATIENCE).numbered(0, 4);
         let now = Tick::from_nanos(1_000_000_000);
         let guests: Vec<_> = (0..4).map(|_| guest(&mut pending, now)).collect();
         // Four places, 8,000 turns a second: each may stay for half a millisecond.
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn who_says_nothing_goes_and_who_came_first_goes_first() {
-        let mut pending = Queue::new(PATIENCE, 0, 2);
+        let mut pending = Queue::new(PATIENCE).numbered(0, 2);
         let second = Tick::from_nanos(1_000_000_000);
         let (first, _a) = guest(&mut pending, Tick::ZERO);
         let (other, _b) = guest(&mut pending, second);

@@ -41,6 +41,11 @@ use self::delivery::Delivery;
 pub(crate) use self::delivery::Patience;
 use self::report::Moment;
 
+/// The token under which a test began, which data that are on their way already bear.
+pub(crate) fn begun_as(sockets: &(Credentials, Option<Resumed>)) -> Token {
+    sockets.1.map_or(sockets.0.token, |resumed| resumed.token)
+}
+
 /// One test at one end.
 pub(crate) struct RunningTest {
     pub test: Test,
@@ -96,13 +101,11 @@ impl RunningTest {
         for name in loads.filter_map(|settings| settings.congestion_control) {
             check_congestion_control(&name)?;
         }
-        // Data that are on their way already bear the token under which the test began.
-        let token = sockets.1.map_or(sockets.0.token, |resumed| resumed.token);
         Ok(Self {
             test,
             role,
             sockets,
-            token,
+            token: begun_as(&sockets),
             groups,
             started: None,
             ended: None,

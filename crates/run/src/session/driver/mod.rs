@@ -32,7 +32,7 @@ use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
 use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
 use crate::records::samples::SampleFile;
-use crate::session::running::{Patience, RunningTest};
+use crate::session::running::{Patience, RunningTest, begun_as};
 use crate::threads::lock;
 use crate::workers::placement::Means;
 
@@ -90,9 +90,7 @@ const LAST_READS: u32 = 1_024;
 pub(crate) trait End {
     /// Provides the sockets of the test's flows, which arrive as word and present its credentials; or says why it cannot. Who
     /// takes leave has none to provide.
-    fn provide(&mut self, _test: &mut RunningTest, _inbox: &Inbox) -> Result<(), RunError> {
-        Err(RunError::LeftEarly)
-    }
+    fn provide(&mut self, test: &mut RunningTest, inbox: &Inbox) -> Result<(), RunError>;
     /// The session has so many bytes of messages: some are not whole, some not confirmed, some have not left. Or why it
     /// must not have as many.
     fn holds(&mut self, _bytes: usize) -> Result<(), RunError> {
@@ -402,9 +400,9 @@ impl<D: Talk> Driver<D> {
         plan: Box<Test>,
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
-        let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         let tells_failures = self.dialogue.peer_tells_failures();
-        self.journal.expect(test.token, (self.role, tells_failures), &test.test);
+        self.journal.expect(begun_as(&sockets), (self.role, tells_failures), &plan);
+        let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         end.provide(&mut test, &self.inbox)?;
         test.make_room();
