@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Bytes, Period};
+use pathscope_modes::assertion::Assertion;
 use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
 use pathscope_peers::native::DEFAULT_PORT;
@@ -115,6 +116,10 @@ pub struct RunArgs {
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,
+    /// Fails (exit code 5) unless this figure of the result is so, by its id in docs/figures.md; may be given
+    /// several times: --assert 'goodput.rate.up>900Mbit' --assert 'latency.rtt.p99<20ms'
+    #[arg(long = "assert", value_name = "FIGURE>VALUE")]
+    pub assertions: Vec<Assertion>,
     /// Show the plan and stop
     #[arg(long)]
     pub dry_run: bool,

@@ -109,6 +109,7 @@ fn run(
         hosts,
         port: args.port.unwrap_or(DEFAULT_PORT),
         tests,
+        assertions: args.assertions.clone(),
         afterwards,
         journal: kept.journal(),
         samples,

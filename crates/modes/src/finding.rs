@@ -19,6 +19,14 @@ pub struct ModeFindings {
 }
 
 findings! {
+    /// What has to hold of any test.
+    pub(crate) enum TestCheck {
+        Asserted: "asserted", "a figure is what `--assert` says that it has to be; one that the result does not have is not",
+            "look at the figure and at the caveats beside it; docs/figures.md has the ids";
+    }
+}
+
+findings! {
     /// What to mind of any test.
     pub(crate) enum TestCaveat {
         ServerReportMissing: "server_report_missing", "the server's report never came: what it received is unknown, and nothing is concluded from it",

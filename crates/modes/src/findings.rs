@@ -4,14 +4,14 @@
 use pathscope_core::finding::Finding as _;
 
 pub use crate::finding::ModeFindings;
-use crate::finding::TestCaveat;
+use crate::finding::{TestCaveat, TestCheck};
 use crate::search::findings::SearchCaveat;
 use crate::{registry, search};
 
 /// What can be found of any test, of each mode, and of a search for a rate.
 pub fn all() -> impl Iterator<Item = ModeFindings> {
-    let of = |mode, caveats, limits| ModeFindings { mode, checks: &[], caveats, limits };
-    let any = of("any test", TestCaveat::ALL, &[]);
-    let search = of("a search for a rate", SearchCaveat::ALL, search::findings::LIMITS);
+    let of = |mode, checks, caveats, limits| ModeFindings { mode, checks, caveats, limits };
+    let any = of("any test", TestCheck::ALL, TestCaveat::ALL, &[]);
+    let search = of("a search for a rate", &[], SearchCaveat::ALL, search::findings::LIMITS);
     [any].into_iter().chain(registry::FINDINGS.iter().copied()).chain([search])
 }

@@ -15,6 +15,7 @@
 
 pub mod arrivals;
 pub mod assemble;
+pub mod assertion;
 mod checks;
 mod codec;
 pub mod command;

@@ -36,7 +36,7 @@ pub fn presentation(document: &Document) -> Presentation {
 
 /// The measurements that are told in full, by their numbers from 1: of a search, the trial that shows what was found, and those in which
 /// something was wrong.
-fn shown(document: &Document) -> impl Iterator<Item = (u64, &Measurement)> {
+pub(crate) fn shown(document: &Document) -> impl Iterator<Item = (u64, &Measurement)> {
     let found = document.rate_search.as_ref().map(|search| search.found.map(|found| found.trial));
     let is_shown = move |(number, measurement): &(u64, &Measurement)| {
         let has_failed = || measurement.checks.iter().any(|check| !check.passed);

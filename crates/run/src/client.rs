@@ -13,6 +13,7 @@ use pathscope_core::id::{FlowId, Role};
 use pathscope_core::presentation::{Presentation, Row};
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_modes::assemble::{self, Findings};
+use pathscope_modes::assertion::{self, Assertion};
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::follow_up::{Step, Tests};
 use pathscope_modes::groups::Test;
@@ -60,6 +61,8 @@ pub struct Request {
     pub port: u16,
     /// What is measured.
     pub tests: Tests,
+    /// What has to hold of its figures.
+    pub assertions: Vec<Assertion>,
     /// Asked once everything was measured: what else there is to mind.
     pub afterwards: Box<dyn FnOnce() -> Vec<Caveat>>,
     /// What is written down while it runs.
@@ -98,6 +101,7 @@ pub fn run(
     let result = run.everything(&request.hosts, request.port);
     stop.at(Stage::Saving);
     run.document.caveats.extend((request.afterwards)());
+    assertion::judge(&request.assertions, &mut run.document);
     run.finish(result)
 }
 
@@ -498,6 +502,7 @@ mod tests {
             hosts: Vec::new(),
             port: 5210,
             tests: vec![load].into(),
+            assertions: Vec::new(),
             afterwards: Box::new(Vec::new),
             journal: Journal::default(),
             samples: None,

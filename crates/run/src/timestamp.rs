@@ -57,6 +57,7 @@ mod tests {
             hosts: Vec::new(),
             port: 5210,
             tests: Tests { are_compared: true, ..tests.into() },
+            assertions: Vec::new(),
             afterwards: Box::new(Vec::new),
             journal: Journal::default(),
             samples: None,

@@ -1,0 +1,228 @@
+//! What a user asserts of a result before it is measured: `goodput.rate.up>900Mbit`. It is judged once all is measured, and told as a
+//! check of the measurement that has the figure.
+//!
+//! Not here: what has to hold of each mode whoever asks (each mode's checks), and what experiments expect, which follows from
+//! links.
+
+use std::str::FromStr;
+
+use pathscope_core::figure::Unit;
+use pathscope_core::quantity::{
+    BitRate, Bytes, Period, bit_rate, bytes, count, duration_ns, ratio, shown,
+};
+use pathscope_core::record::Check;
+use thiserror::Error;
+
+use crate::document::Document;
+use crate::figures::{FigureId, FigureIdError};
+use crate::finding::TestCheck;
+use crate::presentation;
+
+/// A figure, and what it has to be.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assertion {
+    /// As it was typed.
+    typed: String,
+    figure: FigureId,
+    relation: Relation,
+    bound: f64,
+}
+
+/// What the figure has to be, beside the bound.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Relation {
+    Above,
+    AtLeast,
+    Below,
+    AtMost,
+    Equal,
+}
+
+impl Relation {
+    /// As each is typed; what begins like another one stands first.
+    const ALL: [(&'static str, Self); 5] = [
+        (">=", Self::AtLeast),
+        ("<=", Self::AtMost),
+        (">", Self::Above),
+        ("<", Self::Below),
+        ("=", Self::Equal),
+    ];
+
+    fn holds(self, figure: f64, bound: f64) -> bool {
+        match self {
+            Self::Above => figure > bound,
+            Self::AtLeast => figure >= bound,
+            Self::Below => figure < bound,
+            Self::AtMost => figure <= bound,
+            Self::Equal => figure.total_cmp(&bound).is_eq(),
+        }
+    }
+}
+
+/// Why a text is no assertion.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum AssertionError {
+    /// Nothing is compared in it.
+    #[error(
+        "'{}' compares nothing: write a figure, >, >=, <, <= or =, and a value, as in goodput.rate.up>900Mbit",
+        shown(.0)
+    )]
+    NoRelation(String),
+    /// It begins with no figure.
+    #[error(transparent)]
+    Figure(#[from] FigureIdError),
+    /// It ends with nothing that the figure could be.
+    #[error("'{}' is no value of {figure}: {why}", shown(value))]
+    Value {
+        /// As it was typed.
+        value: String,
+        /// The figure's id.
+        figure: String,
+        /// What one is.
+        why: String,
+    },
+}
+
+impl FromStr for Assertion {
+    type Err = AssertionError;
+
+    fn from_str(typed: &str) -> Result<Self, AssertionError> {
+        let at = typed.find(['<', '>', '=']);
+        let at = at.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
+        let (figure, rest) = typed.split_at(at);
+        let figure = FigureId::find(figure.trim())?;
+        let relation = Relation::ALL.into_iter().find_map(|(sign, relation)| {
+            rest.strip_prefix(sign).map(|value| (relation, value.trim()))
+        });
+        let (relation, value) =
+            relation.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
+        let bound = read(figure.unit(), value).map_err(|why| AssertionError::Value {
+            value: value.to_owned(),
+            figure: figure.text().to_owned(),
+            why,
+        })?;
+        Ok(Self { typed: typed.trim().to_owned(), figure, relation, bound })
+    }
+}
+
+/// A value of this unit as people type it, in the unit of documents.
+fn read(unit: Unit, typed: &str) -> Result<f64, String> {
+    fn of<T: FromStr<Err: ToString>>(typed: &str, number: fn(T) -> u64) -> Result<f64, String> {
+        typed.parse().map(|value| number(value) as f64).map_err(|error: T::Err| error.to_string())
+    }
+    let number = |typed: &str, what: &str| {
+        let number = typed.parse::<f64>().ok().filter(|number| number.is_finite());
+        number.ok_or_else(|| format!("write {what}"))
+    };
+    match unit {
+        Unit::Duration => of(typed, |Period(nanoseconds)| nanoseconds),
+        Unit::BitRate => of(typed, |BitRate(bits)| bits),
+        Unit::Bytes => of(typed, |Bytes(bytes)| bytes),
+        Unit::Share => match typed.strip_suffix('%') {
+            Some(percent) => {
+                number(percent.trim_end(), "a share, as 1% or 0.01").map(|it| it / 100.0)
+            }
+            None => number(typed, "a share, as 1% or 0.01"),
+        },
+        _ => number(typed, "a number"),
+    }
+}
+
+/// A number of this unit in words.
+fn told(unit: Unit, number: f64) -> String {
+    let is_whole = number >= 0.0 && number.fract() == 0.0;
+    match unit {
+        Unit::Duration if number >= 0.0 => duration_ns(number.round() as u64),
+        Unit::BitRate => bit_rate(number),
+        Unit::Bytes if is_whole => bytes(number as u64),
+        Unit::Count if is_whole => count(number as u64),
+        Unit::Share => ratio(number),
+        _ => number.to_string(),
+    }
+}
+
+impl Assertion {
+    /// What it comes to for this number; none: there is no such figure.
+    fn check(&self, number: Option<f64>) -> Check {
+        let Self { typed, figure, relation, bound } = self;
+        let passed = number.is_some_and(|number| relation.holds(number, *bound));
+        let text = match number {
+            Some(number) => format!("{typed}: it is {}", told(figure.unit(), number)),
+            None => format!("{typed}: this result has no such figure"),
+        };
+        Check::new(TestCheck::Asserted, passed, text)
+    }
+}
+
+/// Judges what was asserted of each measurement that is shown and has the figure. What none has does not hold, and is told of the last.
+pub fn judge(assertions: &[Assertion], document: &mut Document) {
+    if assertions.is_empty() {
+        return;
+    }
+    let shown = presentation::shown(document);
+    let shown: Vec<_> = shown
+        .map(|(number, it)| (number as usize - 1, serde_json::to_value(it).unwrap_or_default()))
+        .collect();
+    for assertion in assertions {
+        let number = |(place, told): &(usize, _)| Some((*place, assertion.figure.number(told)?));
+        let found: Vec<_> = shown.iter().filter_map(number).collect();
+        for &(place, number) in &found {
+            document.measurements[place].checks.push(assertion.check(Some(number)));
+        }
+        if let (true, Some(last)) = (found.is_empty(), document.measurements.last_mut()) {
+            last.checks.push(assertion.check(None));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn error(typed: &str) -> String {
+        typed.parse::<Assertion>().expect_err(typed).to_string()
+    }
+
+    #[test]
+    fn a_figure_is_compared_in_its_own_unit() {
+        for (typed, number, passed, text) in [
+            ("goodput.rate.up>900Mbit", 900e6, false, "it is 900.0 Mbit/s"),
+            ("goodput.rate.up>=900Mbit", 900e6, true, "it is 900.0 Mbit/s"),
+            ("latency.rtt.p99<20ms", 19_999_999.0, true, "it is 20 ms"),
+            ("latency.rtt.p99 <= 20ms", 20_000_001.0, false, "it is 20 ms"),
+            ("latency.lost=0", 0.0, true, "it is 0"),
+            ("latency.lost = 0", 3.0, false, "it is 3"),
+            ("latency.reordered_share<1%", 0.005, true, "it is 0.5 %"),
+            ("latency.reordered_share<0.01", 0.5, false, "it is 50.0 %"),
+            ("goodput.fairness.up>0.99", 0.5, false, "it is 0.5"),
+        ] {
+            let assertion: Assertion = typed.parse().expect(typed);
+            let check = assertion.check(Some(number));
+            assert_eq!((check.passed, check.text), (passed, format!("{typed}: {text}")));
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_does_not_hold() {
+        let assertion: Assertion = "latency.rtt.p99<20ms".parse().expect("one");
+        let check = assertion.check(None);
+        assert!(!check.passed);
+        assert_eq!(check.text, "latency.rtt.p99<20ms: this result has no such figure");
+    }
+
+    #[test]
+    fn what_is_no_assertion_says_what_one_is() {
+        assert!(error("latency.rtt.p99").contains("compares nothing"));
+        assert!(error("").contains("compares nothing"));
+        assert!(error("speed>3").contains("figures begin with goodput"));
+        assert!(error("latency.rtt>3ms").contains("write latency.rtt.mean"));
+        assert!(
+            error("latency.lost<many")
+                .contains("'many' is no value of latency.lost: write a number")
+        );
+        assert!(error("latency.lost<NaN").contains("write a number"));
+        assert!(error("latency.rtt.p99<20").contains("of latency.rtt.p99"));
+        assert!(error("latency.reordered_share<x%").contains("as 1% or 0.01"));
+        assert!(error("goodput.rate.up>\u{1b}[2J").contains("no value"));
+    }
+}
