@@ -15,6 +15,7 @@ mod measure;
 mod output;
 mod server;
 mod show;
+mod stored;
 mod terminal;
 mod verbosity;
 mod words;

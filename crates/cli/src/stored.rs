@@ -1,0 +1,164 @@
+//! A result that was stored: which kind of document a file holds, and how each becomes a presentation. What shows, reports or
+//! compares results reads them here.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use pathscope_calibration::document::CalibrationDocument;
+use pathscope_calibration::presentation as of_calibration;
+use pathscope_core::error::Failure;
+use pathscope_core::event::Record;
+use pathscope_core::presentation::Presentation;
+use pathscope_core::quantity::{self, named};
+use pathscope_experiments::document::ExperimentsDocument;
+use pathscope_experiments::presentation as of_experiments;
+use pathscope_modes::document::{Document, OutcomeState};
+use pathscope_modes::presentation as of_measurements;
+
+use crate::{Trouble, lab};
+
+/// The longest result that is read: that of some days at an interval of a second.
+const MOST_BYTES: u64 = 1 << 30;
+/// What is read of it before the rest.
+const BEGINNING: u64 = 4_096;
+
+/// What a file holds.
+pub enum Stored {
+    /// What a command measured.
+    Measured(Box<Document>),
+    /// What experiments came to.
+    Experiments(ExperimentsDocument),
+    /// What a calibration came to.
+    Calibration(CalibrationDocument),
+}
+
+impl Stored {
+    /// Reads a file; `-`: standard input. Errors name it.
+    pub fn open(path: &Path) -> Result<Self, Trouble> {
+        let is_standard_input = path == Path::new("-");
+        let text = if is_standard_input {
+            read(io::stdin().lock())
+        } else {
+            File::open(path).map_err(|error| error.to_string()).and_then(read)
+        };
+        text.and_then(|text| Self::from_json(&text)).map_err(|error| {
+            let name = if is_standard_input { "standard input".to_owned() } else { named(path) };
+            Trouble::usage(format!("{name}: {error}"))
+        })
+    }
+
+    fn from_json(text: &str) -> Result<Self, String> {
+        if ExperimentsDocument::is_one(text) {
+            let document = ExperimentsDocument::from_json(text);
+            return document.map(Self::Experiments).map_err(|error| error.to_string());
+        }
+        if CalibrationDocument::is_one(text) {
+            let document = CalibrationDocument::from_json(text);
+            return document.map(Self::Calibration).map_err(|error| error.to_string());
+        }
+        let document = Document::from_json(text).map_err(|error| error.to_string())?;
+        Ok(Self::Measured(Box::new(document)))
+    }
+
+    /// What views lay out of it.
+    pub fn presentation(&self) -> Presentation {
+        match self {
+            Self::Measured(document) => of_measurements::presentation(document),
+            Self::Experiments(document) => of_experiments::presentation(document),
+            Self::Calibration(document) => of_calibration::presentation(document),
+        }
+    }
+
+    /// What it is as JSON.
+    pub fn record(&self) -> &dyn Record {
+        match self {
+            Self::Measured(document) => document.as_ref(),
+            Self::Experiments(document) => document,
+            Self::Calibration(document) => document,
+        }
+    }
+
+    /// Why it did not end as it should, as far as it tells. `presentation`: its own.
+    pub fn trouble(&self, presentation: &Presentation) -> Option<Trouble> {
+        match self {
+            Self::Measured(document) => {
+                let reason = document.outcome.reason.as_deref()?;
+                Some(Trouble::new(failure(document, presentation), reason))
+            }
+            Self::Experiments(document) => lab::verdict(document),
+            Self::Calibration(document) => lab::calibration_verdict(document),
+        }
+    }
+}
+
+/// All of a result, or why it is none: of something that never ends no more than its beginning is read.
+fn read(mut input: impl Read) -> Result<String, String> {
+    let mut bytes = Vec::new();
+    let mut read = |most: u64, bytes: &mut Vec<u8>| {
+        input.by_ref().take(most).read_to_end(bytes).map_err(|error| error.to_string())
+    };
+    read(BEGINNING, &mut bytes)?;
+    judge(&bytes)?;
+    read(MOST_BYTES + 1 - bytes.len() as u64, &mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err(format!(
+            "not shown: it is longer than {}, which is the most that is read",
+            quantity::bytes(MOST_BYTES)
+        ));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| format!("not a pathscope result: {}", error.utf8_error()))
+}
+
+/// Whether it may be a result that begins so.
+fn judge(beginning: &[u8]) -> Result<(), String> {
+    let compressed = [(&b"\x1f\x8b"[..], "gunzip -c"), (&b"\x28\xb5\x2f\xfd"[..], "zstd -dc")];
+    if let Some((_, program)) = compressed.iter().find(|(magic, _)| beginning.starts_with(magic)) {
+        return Err(format!("it is compressed: {program} FILE | pathscope show -"));
+    }
+    // Some editors put a mark in front of every text.
+    let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
+    match text.trim_ascii_start().first() {
+        Some(b'{') => Ok(()),
+        None if (beginning.len() as u64) < BEGINNING => {
+            Err("not a pathscope result: it is empty".to_owned())
+        }
+        _ => Err("not a pathscope result: it does not begin with '{'".to_owned()),
+    }
+}
+
+/// Why a run did not end as it should, as far as its result tells.
+fn failure(document: &Document, presentation: &Presentation) -> Failure {
+    let mut checks = presentation.sections.iter().flat_map(|section| &section.checks);
+    match document.outcome.state {
+        OutcomeState::Interrupted | OutcomeState::CutOff | OutcomeState::Unknown => {
+            Failure::Interrupted
+        }
+        _ if checks.any(|check| !check.passed) => Failure::Check,
+        _ => Failure::Peer,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_result_is_told_from_its_beginning() {
+        let refused = |bytes: &[u8]| read(bytes.chain(io::repeat(0))).expect_err("no result");
+        assert!(refused(b"").contains("does not begin with '{'"));
+        assert!(refused(b"\n\x01").contains("does not begin with '{'"));
+        assert!(refused(b"\x1f\x8b\x08").contains("gunzip -c"));
+        let blank = read(io::repeat(b' ')).expect_err("no result");
+        assert!(blank.contains("does not begin with '{'"), "{blank}");
+        assert!(read(io::empty()).expect_err("no result").contains("it is empty"));
+        assert_eq!(read(&b"\n {}"[..]), Ok("\n {}".to_owned()));
+    }
+
+    #[test]
+    fn what_is_as_long_as_a_result_may_be_is_read_whole() {
+        let text = format!("{{{}}}", " ".repeat(3 * BEGINNING as usize));
+        assert_eq!(read(text.as_bytes()), Ok(text.clone()));
+    }
+}
