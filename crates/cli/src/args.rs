@@ -9,6 +9,7 @@ use pathscope_modes::assertion::Assertion;
 use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
 use pathscope_peers::native::DEFAULT_PORT;
+use pathscope_views::Format;
 
 use crate::daemon::DaemonArgs;
 use crate::form::FormArgs;
@@ -34,6 +35,8 @@ pub enum Command {
     Measure(Box<Commands<RunArgs>>),
     /// Show a result again
     Show(ShowArgs),
+    /// Make a page of results, with charts, for a browser
+    Report(ReportArgs),
     /// Networks of known rate, delay, queue and loss, on this machine
     Lab(crate::lab::LabArgs),
 }
@@ -153,6 +156,20 @@ pub struct ShowArgs {
     pub color: ColorArgs,
 }
 
+/// `pathscope report`.
+#[derive(Args, Debug)]
+pub struct ReportArgs {
+    /// Files that pathscope wrote with --output; several are shown side by side; -: standard input
+    #[arg(required = true, value_name = "RESULT")]
+    pub results: Vec<PathBuf>,
+    /// The file to write [default: standard output]
+    #[arg(short = 'o', long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// html: one file that opens without a network; md: Markdown, for a ticket or a wiki; or text
+    #[arg(long, value_name = "FORM", default_value_t = Format::REPORT, value_parser = report_form)]
+    pub format: Format,
+}
+
 /// Where results go.
 #[derive(Args, Debug)]
 pub struct OutputArgs {
@@ -162,6 +179,12 @@ pub struct OutputArgs {
     /// Also write the result, as JSON, to this file
     #[arg(short = 'o', long, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// A form that several results have: JSON is of one, and a run's events are over.
+fn report_form(typed: &str) -> Result<Format, String> {
+    let form = typed.parse::<Format>().ok().filter(|form| form.holds_several());
+    form.ok_or_else(|| format!("'{typed}' is no form of a report; choose html, md or text"))
 }
 
 #[cfg(test)]

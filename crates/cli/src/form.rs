@@ -12,7 +12,7 @@ pub struct FormArgs {
     /// Each event as a line of JSON, as it happens: --format json-stream
     #[arg(long, conflicts_with = "format")]
     pub json_stream: bool,
-    /// text, json, json-stream, or md: tables in Markdown
+    /// text, json, json-stream, md: tables in Markdown, or html: a page with charts
     #[arg(long, value_name = "FORM", default_value_t, hide_default_value = true)]
     pub format: Format,
 }

@@ -13,6 +13,7 @@ mod journal;
 mod lab;
 mod measure;
 mod output;
+mod report;
 mod server;
 mod show;
 mod stored;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         Command::Server(args) => server::serve(&args),
         Command::Measure(command) => measure::measure(*command),
         Command::Show(args) => show::show(&args),
+        Command::Report(args) => report::report(&args),
         Command::Lab(args) => lab::lab(args),
     };
     match done {

@@ -5,6 +5,7 @@
 
 #![forbid(unsafe_code)]
 
+mod html;
 pub mod journal;
 mod json;
 mod markdown;

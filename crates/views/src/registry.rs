@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
+use crate::html::Html;
 use crate::json::{Document, Stream};
 use crate::markdown::Markdown;
 use crate::text::Text;
@@ -55,6 +56,18 @@ views! {
     JsonStream = "json-stream" by |_, out| Box::new(Stream::new(out));
     /// For documents: tables in Markdown, when the run has ended.
     Markdown = "md" by |_, out| Box::new(Markdown::new(out));
+    /// For a browser: one file with charts that opens without a network, when the run has ended.
+    Html = "html" by |_, out| Box::new(Html::new(out));
+}
+
+impl Format {
+    /// What a report is unless something else is asked for.
+    pub const REPORT: Self = Self::Html;
+
+    /// Whether several results can be laid out together. JSON is of one.
+    pub const fn holds_several(self) -> bool {
+        matches!(self, Self::Text | Self::Markdown | Self::Html)
+    }
 }
 
 impl fmt::Display for Format {
@@ -106,6 +119,6 @@ mod tests {
         for (name, _) in Format::ALL {
             assert!(error.contains(name), "{error}");
         }
-        assert!(error.ends_with("choose text, json, json-stream or md"), "{error}");
+        assert!(error.ends_with("choose text, json, json-stream, md or html"), "{error}");
     }
 }

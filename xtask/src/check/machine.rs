@@ -10,6 +10,7 @@ use crate::cargo;
 
 /// Programs that tests call, and the packages that hold them.
 const NEEDED: &[(&str, &str)] = &[
+    ("chromium", "chromium"),
     ("ip", "iproute2"),
     ("iperf3", "iperf3"),
     ("kill", "procps"),

@@ -37,6 +37,7 @@ mod options;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;
+mod report;
 mod set_up;
 mod shape;
 mod show;

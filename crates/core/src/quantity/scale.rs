@@ -137,6 +137,11 @@ impl Scale {
         self.unit
     }
 
+    /// How many of the base unit one of this is.
+    pub const fn multiple(&self) -> f64 {
+        self.multiple
+    }
+
     /// Whether a `value` that comes later can be read in this unit.
     pub fn suits(&self, value: f64) -> bool {
         let size = (value / self.multiple).abs();

@@ -1,0 +1,236 @@
+//! A report: what a browser makes of it, and what is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::common::{Ran, Running, run};
+
+fn fixture(name: &str) -> String {
+    format!("{}/tests/fixtures/2/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn report(folder: &TempDir, words: &[&str]) -> (Ran, PathBuf) {
+    let page = folder.path().join("report.html");
+    let name = page.to_str().expect("plain").to_owned();
+    (run(&[&["report", "--output", &name], words].concat()), page)
+}
+
+/// What is put at the page's end: it does what a reader would, and leaves what it saw. `__` stands before what this test adds.
+const PROBE: &str = r#"
+const seen = { state: document.documentElement.dataset.state, errors: window.__errors, charts: [] };
+document.querySelectorAll(".canvas").forEach((at, number) => {
+  const chart = echarts.getInstanceByDom(at);
+  const flush = () => chart.getZr().flush();
+  const one = { title: at.getAttribute("aria-label"), series: chart.getOption().series.map((it) => ({ name: it.name, data: it.data })) };
+  flush();
+  one.paths = at.querySelectorAll("svg path").length;
+  at.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+  flush();
+  one.tip = [...at.children].map((child) => child.innerText).join(" ");
+  const selected = document.getElementById(`selected-${number}`);
+  one.before = selected.textContent;
+  at.dispatchEvent(new KeyboardEvent("keydown", { key: "+" }));
+  flush();
+  one.zoom = chart.getOption().dataZoom.map((it) => [it.startValue, it.endValue]);
+  one.after = selected.textContent;
+  at.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  one.whole = selected.textContent;
+  const buttons = [...document.querySelectorAll(`#controls-${number} button`)];
+  one.buttons = buttons.map((it) => it.textContent);
+  const toggle = buttons.find((it) => it.getAttribute("aria-pressed") === "true" && it.className !== "choice");
+  if (toggle) {
+    toggle.click();
+    one.pressed = toggle.getAttribute("aria-pressed");
+    one.shown = chart.getOption().legend[0].selected[toggle.textContent];
+  }
+  const choice = buttons.find((it) => it.textContent === "histogram");
+  if (choice) {
+    choice.click();
+    flush();
+    one.bars = chart.getOption().series.map((it) => it.data);
+  }
+  seen.charts.push(one);
+});
+seen.asked = performance.getEntriesByType("resource").map((it) => it.name);
+const left = document.createElement("script");
+left.type = "application/json";
+left.id = "__seen";
+left.textContent = JSON.stringify(seen).replaceAll("<", "\\u003c");
+document.body.append(left);
+"#;
+
+/// What a browser sees of the page, or none where there is no browser.
+fn seen(page: &Path, folder: &TempDir) -> Option<Value> {
+    let browser = ["/usr/bin/chromium", "/usr/local/bin/chromium"]
+        .into_iter()
+        .find(|it| Path::new(it).is_file())?;
+    let text = fs::read_to_string(page).expect("it was written");
+    let errors = "<head><script>window.__errors = []; \
+        addEventListener('error', (event) => __errors.push(event.message)); \
+        for (const kind of ['error', 'warn']) console[kind] = (...words) => __errors.push(words.join(' '));</script>";
+    let text = text.replacen("<head>", errors, 1);
+    // The library has such an end in a string of its own.
+    let (page, end) = text.rsplit_once("</body>").expect("a body");
+    let text = format!("{page}<script>{PROBE}</script></body>{end}");
+    let probed = folder.path().join("probed.html");
+    fs::write(&probed, text).expect("a folder of ours");
+    let mut command = Command::new(browser);
+    let profile = folder.path().join("profile");
+    command.args([
+        "--headless",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1200,900",
+    ]);
+    command.arg(format!("--user-data-dir={}", profile.display())).arg("--dump-dom");
+    command.arg(format!("file://{}", probed.display())).env("HOME", folder.path()).env("TZ", "UTC");
+    let ran = Running::start(command).finish();
+    let (_, rest) =
+        ran.stdout.split_once("id=\"__seen\">").unwrap_or_else(|| panic!("{}", ran.said()));
+    let (json, _) = rest.split_once("</script>").expect("it ends");
+    Some(serde_json::from_str(json).expect("JSON"))
+}
+
+#[test]
+fn a_browser_draws_the_numbers_of_the_result_and_lets_a_reader_look_into_them() {
+    let folder = TempDir::new().expect("a folder");
+    let (ran, page) = report(&folder, &[&fixture("goodput-duplex")]);
+    ran.exits(0).complains(&["report written"]);
+    let Some(seen) = seen(&page, &folder) else {
+        return println!("skipped, because there is no chromium to open the page in");
+    };
+    assert_eq!(seen["state"], "drawn");
+    assert_eq!(seen["errors"], serde_json::json!([]));
+    assert_eq!(seen["asked"], serde_json::json!([]), "a page that needs nobody");
+    let charts = seen["charts"].as_array().expect("charts");
+    let document: Value =
+        serde_json::from_str(&fs::read_to_string(fixture("goodput-duplex")).expect("it is there"))
+            .expect("JSON");
+    let measurement = &document["measurements"][0];
+
+    let time = &charts[0];
+    assert_eq!(time["title"], "goodput: over time");
+    assert_eq!(time["series"][0]["name"], "goodput up");
+    assert_eq!(time["series"][1]["name"], "goodput down");
+    let drawn: Vec<f64> = numbers(&time["series"][0]["data"]);
+    let interval = |it: &Value| {
+        let end = &it["server"];
+        let length_ns = end["end_ns"].as_f64()? - end["start_ns"].as_f64()?;
+        Some(end["goodput"]["received_bytes"].as_f64()? * 8e9 / length_ns)
+    };
+    let intervals = measurement["intervals"].as_array().expect("intervals");
+    let measured: Vec<f64> = intervals.iter().filter_map(interval).collect();
+    assert!(!drawn.is_empty());
+    assert_eq!(drawn, measured[..drawn.len()]);
+    assert!(time["tip"].as_str().is_some_and(|tip| tip.contains("goodput up: ")), "{time}");
+    assert!(time["before"].as_str().is_some_and(|text| text.starts_with("Drag")));
+    assert!(time["after"].as_str().is_some_and(|text| text.contains("goodput up: ")), "{time}");
+    assert_eq!(time["whole"], time["before"]);
+    assert_eq!((&time["pressed"], &time["shown"]), (&Value::from("false"), &Value::from(false)));
+
+    let distribution = charts.last().expect("one");
+    assert!(distribution["title"].as_str().is_some_and(|title| title.ends_with("distribution")));
+    let bars = numbers_of(&distribution["bars"][0]);
+    let samples = measurement["client"]["probe"]["rtt"]["count"].as_f64();
+    assert_eq!(Some(bars.iter().sum::<f64>()), samples, "{distribution}");
+    for chart in charts {
+        assert!(chart["paths"].as_u64().is_some_and(|paths| paths > 5), "{chart}");
+    }
+}
+
+/// The second of each pair.
+fn numbers(points: &Value) -> Vec<f64> {
+    points.as_array().into_iter().flatten().filter_map(|point| point[1].as_f64()).collect()
+}
+
+fn numbers_of(list: &Value) -> Vec<f64> {
+    list.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
+}
+
+#[test]
+fn what_a_file_says_is_shown_and_not_obeyed() {
+    let folder = TempDir::new().expect("a folder");
+    let hostile = "</script><script>window.__errors.push('obeyed')</script><img src=x onerror=\"__errors.push('obeyed')\">";
+    let text = fs::read_to_string(fixture("goodput-push")).expect("it is there");
+    let mut document: Value = serde_json::from_str(&text).expect("JSON");
+    document["measurements"][0]["name"] = hostile.into();
+    document["target"] = hostile.into();
+    document["hosts"]["client"]["name"] = hostile.into();
+    document["measurements"][0]["caveats"] = serde_json::json!([{ "name": "x", "text": hostile }]);
+    let file = folder.path().join("hostile.json");
+    fs::write(&file, document.to_string()).expect("a folder of ours");
+    let (ran, page) = report(&folder, &[file.to_str().expect("plain")]);
+    ran.exits(0);
+    let Some(seen) = seen(&page, &folder) else {
+        return println!("skipped, because there is no chromium to open the page in");
+    };
+    assert_eq!(seen["errors"], serde_json::json!([]));
+    assert!(
+        seen["charts"][0]["title"].as_str().is_some_and(|title| title.starts_with(hostile)),
+        "{seen}"
+    );
+}
+
+#[test]
+fn several_results_stand_side_by_side() {
+    let folder = TempDir::new().expect("a folder");
+    let (push, pull) = (fixture("goodput-push"), fixture("goodput-pull"));
+    let (ran, page) = report(&folder, &[&push, &pull]);
+    ran.exits(0);
+    let page = fs::read_to_string(page).expect("it was written");
+    let Some(seen) = seen(&folder.path().join("report.html"), &folder) else {
+        return println!("skipped, because there is no chromium to open the page in");
+    };
+    assert_eq!(seen["errors"], serde_json::json!([]));
+    let distribution = &seen["charts"][1];
+    let names = ["goodput-push: RTT", "goodput-pull: RTT"];
+    for (line, name) in names.into_iter().enumerate() {
+        assert_eq!(distribution["series"][line]["name"], name);
+        assert!(distribution["buttons"].as_array().is_some_and(|all| all.contains(&name.into())));
+    }
+    assert_eq!(
+        (&distribution["pressed"], &distribution["shown"]),
+        (&"false".into(), &false.into())
+    );
+    for part in [
+        "2 results side by side",
+        ">goodput-push<",
+        ">goodput-pull<",
+        "<h2>goodput, side by side</h2>",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    let told = run(&["report", &push, &pull, "--format", "md"]).exits(0);
+    assert!(told.stdout.starts_with("# 2 results side by side\n"), "{}", told.said());
+    assert!(told.stdout.contains("## goodput, side by side"), "{}", told.said());
+}
+
+#[test]
+fn what_is_no_result_and_what_cannot_be_written_is_refused_in_a_sentence() {
+    let folder = TempDir::new().expect("a folder");
+    let push = fixture("goodput-push");
+    let garbage = folder.path().join("garbage");
+    let text = fs::read_to_string(&push).expect("it is there");
+    fs::write(&garbage, &text[..text.len() / 2]).expect("a folder of ours");
+    let (ran, page) = report(&folder, &[&push, garbage.to_str().expect("plain")]);
+    ran.exits(2).complains(&["garbage", "not a pathscope result"]);
+    assert!(!page.exists(), "nothing is written of half of what was asked for");
+    run(&["report"]).exits(2).complains(&["RESULT"]);
+    run(&["report", "-", "-"]).exits(2).complains(&["standard input holds one result"]);
+    run(&["report", &push, "--format", "json"]).exits(2).complains(&["choose html, md or text"]);
+    run(&["report", &push, "-o", "/no/such/folder/x.html"])
+        .exits(2)
+        .complains(&["/no/such/folder/x.html"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_by_the_exit_code() {
+    let ran = run(&["report", &fixture("goodput-push"), "-o", "/dev/full"]);
+    ran.exits(6).complains(&["cannot write /dev/full"]);
+}

@@ -1,0 +1,167 @@
+//! Several results as one presentation: first what they have in common, figure by figure and in one chart, then each in full.
+//!
+//! Not here: whether a difference means anything. Nothing is computed.
+
+use crate::figure::Part;
+use crate::presentation::{Column, Figure, Presentation, Section, Series, Shape, Table, Value};
+
+/// Results side by side, each by its name. One alone stays as it is.
+pub fn side_by_side(mut results: Vec<(String, Presentation)>) -> Presentation {
+    if results.len() == 1 {
+        return results.swap_remove(0).1;
+    }
+    let mut together = Presentation {
+        title: format!("{} results side by side", results.len()),
+        ..Presentation::default()
+    };
+    let mut titles: Vec<&str> = Vec::new();
+    for (_, result) in &results {
+        let new = result.sections.iter().map(|section| section.title.as_str());
+        let new: Vec<&str> = new.filter(|title| !titles.contains(title)).collect();
+        titles.extend(new);
+    }
+    let common = titles.into_iter().filter_map(|title| in_common(title, &results));
+    together.sections = common.collect();
+    for (name, result) in results {
+        let what = Figure::new(&*name, Value::Text(result.title.clone()));
+        let facts = result.context.iter().map(|it| match &it.value {
+            Value::Text(text) => format!("{} {text}", it.label),
+            _ => String::new(),
+        });
+        together.context.push(what.with_note(facts.collect::<Vec<_>>().join("; ")));
+        let named =
+            |section: Section| Section { title: format!("{name}: {}", section.title), ..section };
+        together.sections.extend(result.sections.into_iter().map(named));
+        together.caveats.extend(result.caveats.into_iter().map(|mut caveat| {
+            caveat.text = format!("{name}: {}", caveat.text);
+            caveat
+        }));
+    }
+    together
+}
+
+/// What the measurements of this title have in common; none where there is one alone.
+fn in_common(title: &str, results: &[(String, Presentation)]) -> Option<Section> {
+    let of = |(name, result): &'_ (String, Presentation)| {
+        let section = result.sections.iter().find(|section| section.title == title)?;
+        Some((name.clone(), section.clone()))
+    };
+    let sections: Vec<(String, Section)> = results.iter().filter_map(of).collect();
+    (sections.len() > 1).then(|| Section {
+        title: format!("{title}, side by side"),
+        tables: figures(&sections).into_iter().collect(),
+        series: sections.iter().flat_map(|(name, section)| series(name, section)).collect(),
+        distributions: sections.iter().flat_map(|(name, section)| shapes(name, section)).collect(),
+        ..Section::default()
+    })
+}
+
+/// A row for each figure that any has, a column for each result. A figure is found by its id and its part.
+fn figures(sections: &[(String, Section)]) -> Option<Table> {
+    let mut rows: Vec<&Figure> = Vec::new();
+    for (_, section) in sections {
+        for figure in section.figures.iter().filter(|figure| !figure.id.is_empty()) {
+            if !rows.iter().any(|row| is_same(row, figure)) {
+                rows.push(figure);
+            }
+        }
+    }
+    let row = |figure: &&Figure| {
+        let value = |(_, section): &(String, Section)| {
+            let found = section.figures.iter().find(|it| is_same(it, figure));
+            found.map_or(Value::Absent, |found| found.value.clone())
+        };
+        [Value::Text(label(figure))]
+            .into_iter()
+            .chain(sections.iter().map(value))
+            .collect::<Vec<_>>()
+    };
+    let heads = sections.iter().map(|(name, _)| Column::from(&**name));
+    let columns = [Column::from("figure")].into_iter().chain(heads);
+    (!rows.is_empty()).then(|| Table::new("figures", columns, rows.iter().map(row)))
+}
+
+/// Its label, with its side where one result has the one side alone, and another the other.
+fn label(figure: &Figure) -> String {
+    match figure.part {
+        Part::Side(side) if !figure.label.contains(side) => format!("{} {side}", figure.label),
+        _ => figure.label.clone(),
+    }
+}
+
+fn is_same(one: &Figure, other: &Figure) -> bool {
+    one.id == other.id && one.part == other.part
+}
+
+/// Each on a time that begins with its measurement, so that they lie above each other.
+fn series(name: &str, section: &Section) -> Vec<Series> {
+    let begins = section.series.iter().filter_map(|series| series.points.first());
+    let begin_ns = begins.map(|&(at_ns, _)| at_ns).min().unwrap_or(0);
+    let moved = section.series.iter().cloned().map(|mut series| {
+        series.source.label = format!("{name}: {}", series.source.label);
+        series.points.iter_mut().for_each(|point| point.0 -= begin_ns.min(point.0));
+        series
+    });
+    moved.collect()
+}
+
+fn shapes(name: &str, section: &Section) -> Vec<Shape> {
+    let named = section.distributions.iter().cloned().map(|mut shape| {
+        shape.source.label = format!("{name}: {}", shape.source.label);
+        shape
+    });
+    named.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::presentation::Source;
+
+    fn result(titles: &[&str], rate: f64, start_ns: u64) -> Presentation {
+        let section = |title: &&str| Section {
+            title: (*title).to_owned(),
+            figures: vec![Figure {
+                id: "goodput.rate.up".to_owned(),
+                ..Figure::new("goodput up", Value::BitRate(rate))
+            }],
+            series: vec![Series {
+                source: Source { label: "goodput up".to_owned(), ..Source::default() },
+                points: vec![(start_ns, Some(rate)), (start_ns + 1, None)],
+            }],
+            ..Section::default()
+        };
+        Presentation {
+            title: "goodput".to_owned(),
+            sections: titles.iter().map(section).collect(),
+            ..Presentation::default()
+        }
+    }
+
+    #[test]
+    fn one_result_stays_as_it_is() {
+        let alone = result(&["goodput up"], 1.0, 5);
+        assert_eq!(side_by_side(vec![("a".to_owned(), alone.clone())]), alone);
+    }
+
+    #[test]
+    fn what_results_have_in_common_stands_before_each_of_them() {
+        let results = vec![
+            ("a".to_owned(), result(&["goodput up", "goodput down"], 1.0, 5)),
+            ("b".to_owned(), result(&["goodput up"], 2.0, 7)),
+        ];
+        let together = side_by_side(results);
+        let titles: Vec<_> = together.sections.iter().map(|it| it.title.as_str()).collect();
+        assert_eq!(
+            titles,
+            ["goodput up, side by side", "a: goodput up", "a: goodput down", "b: goodput up"]
+        );
+        let common = &together.sections[0];
+        let cells =
+            [Value::Text("goodput up".to_owned()), Value::BitRate(1.0), Value::BitRate(2.0)];
+        assert_eq!(common.tables[0].rows[0].cells, cells);
+        let begins: Vec<_> = common.series.iter().map(|it| it.points[0].0).collect();
+        assert_eq!(begins, [0, 0]);
+        assert_eq!(common.series[1].source.label, "b: goodput up");
+    }
+}

@@ -1,0 +1,144 @@
+//! The charts of a section as data for the page's script: what is drawn, in which unit. Numbers are in base units.
+
+use pathscope_core::figure::Unit;
+use pathscope_core::presentation::{Chart, Section, Series, Shape};
+use pathscope_core::quantity::{Dimension, Scale};
+use serde::Serialize;
+
+/// A chart of a section.
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum ChartData {
+    /// Figures over one axis of time, those of each unit in a panel of their own.
+    Time { title: String, panels: Vec<Panel> },
+    /// Distributions of durations.
+    Distribution { title: String, unit: UnitData, shapes: Vec<ShapeData> },
+}
+
+impl ChartData {
+    /// What it shows.
+    pub fn title(&self) -> &str {
+        match self {
+            Self::Time { title, .. } | Self::Distribution { title, .. } => title,
+        }
+    }
+}
+
+/// Figures of one unit.
+#[derive(Debug, Serialize)]
+pub struct Panel {
+    unit: UnitData,
+    lines: Vec<LineData>,
+}
+
+/// A unit: numbers in base units are divided by its multiple.
+#[derive(Clone, Debug, Serialize)]
+pub struct UnitData {
+    name: &'static str,
+    multiple: f64,
+}
+
+/// One figure over time: seconds and values, none in a gap.
+#[derive(Debug, Serialize)]
+pub struct LineData {
+    id: String,
+    label: String,
+    is_area: bool,
+    points: Vec<(f64, Option<f64>)>,
+}
+
+/// One distribution: the upper edge of each bucket that holds something, and how many it holds.
+#[derive(Debug, Serialize)]
+pub struct ShapeData {
+    id: String,
+    label: String,
+    min_ns: Option<u64>,
+    max_ns: Option<u64>,
+    buckets: Vec<(u64, u64)>,
+}
+
+/// The charts of a section; those of nothing are left out.
+pub fn charts(section: &Section) -> Vec<ChartData> {
+    let name = |what: &str| {
+        if section.title.is_empty() {
+            what.to_owned()
+        } else {
+            format!("{}: {what}", section.title)
+        }
+    };
+    let mut charts = Vec::new();
+    let panels = panels(&section.series);
+    if !panels.is_empty() {
+        charts.push(ChartData::Time { title: name("over time"), panels });
+    }
+    let shapes: Vec<ShapeData> = section.distributions.iter().filter_map(shape).collect();
+    if !shapes.is_empty() {
+        let ends = shapes.iter().flat_map(|shape| [shape.min_ns, shape.max_ns]).flatten();
+        let unit = unit(Unit::Duration, ends.map(|end| end as f64));
+        charts.push(ChartData::Distribution { title: name("distribution"), unit, shapes });
+    }
+    charts
+}
+
+fn panels(series: &[Series]) -> Vec<Panel> {
+    let mut panels: Vec<(Unit, Vec<&Series>)> = Vec::new();
+    for one in series.iter().filter(|series| values(series).count() > 0) {
+        match panels.iter_mut().find(|(unit, _)| *unit == one.source.unit) {
+            Some((_, same)) => same.push(one),
+            None => panels.push((one.source.unit, vec![one])),
+        }
+    }
+    let panel = |(kind, series): (Unit, Vec<&Series>)| Panel {
+        unit: unit(kind, series.iter().flat_map(|series| values(series))),
+        lines: series.into_iter().map(line).collect(),
+    };
+    panels.into_iter().map(panel).collect()
+}
+
+fn line(series: &Series) -> LineData {
+    let point = |&(at_ns, value): &(u64, Option<f64>)| {
+        (at_ns as f64 / 1e9, value.filter(|value| value.is_finite()))
+    };
+    LineData {
+        id: series.source.id.clone(),
+        label: crate::words::clean(&series.source.label),
+        is_area: series.source.chart == Chart::Area,
+        points: series.points.iter().map(point).collect(),
+    }
+}
+
+fn shape(shape: &Shape) -> Option<ShapeData> {
+    let distribution = &shape.distribution;
+    let filled = distribution.buckets.iter().filter(|bucket| bucket.count > 0);
+    let buckets: Vec<_> = filled.map(|bucket| (bucket.upper_ns, bucket.count)).collect();
+    (!buckets.is_empty()).then(|| ShapeData {
+        id: shape.source.id.clone(),
+        label: crate::words::clean(&shape.source.label),
+        min_ns: distribution.min_ns,
+        max_ns: distribution.max_ns,
+        buckets,
+    })
+}
+
+fn values(series: &Series) -> impl Iterator<Item = f64> {
+    series.points.iter().filter_map(|&(_, value)| value.filter(|value| value.is_finite()))
+}
+
+/// The unit in which the largest of these is best read: an axis begins at zero, or has its small numbers at their place.
+fn unit(unit: Unit, values: impl Iterator<Item = f64>) -> UnitData {
+    let dimension = match unit {
+        Unit::BitRate => Dimension::BitRate,
+        Unit::Bytes => Dimension::Bytes,
+        Unit::Duration | Unit::Distribution | Unit::Percentiles => Dimension::Duration,
+        Unit::Share => Dimension::Ratio,
+        Unit::PerSecond => Dimension::Frequency,
+        Unit::Dbm => return UnitData { name: "dBm", multiple: 1.0 },
+        Unit::Megahertz => return UnitData { name: "MHz", multiple: 1.0 },
+        Unit::Count | Unit::Number => return UnitData { name: "", multiple: 1.0 },
+    };
+    let most = values.map(f64::abs).fold(0.0, f64::max);
+    match Scale::of(dimension, [most]) {
+        Some(scale) => UnitData { name: scale.unit(), multiple: scale.multiple() },
+        None => UnitData { name: "", multiple: 1.0 },
+    }
+}

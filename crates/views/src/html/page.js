@@ -1,0 +1,204 @@
+// Lays the page's charts out by ECharts. The numbers come from the page and are shown as they are; computed is nothing but the
+// statistics of a range that the reader selects, and the ranges of a histogram.
+"use strict";
+(() => {
+  const BORDERS = ["solid", "dashed", "dotted", "double"];
+  const DASHES = ["solid", [8, 3], [2, 3], [10, 3, 2, 3]];
+  const COLORS = { light: ["#1763a6", "#b3470b", "#3d7a22", "#8a3a94"], dark: ["#6cb4f5", "#ff9d5c", "#8fd06f", "#dc97e5"] };
+  const RANGES = 48;
+  const charts = JSON.parse(document.getElementById("charts").textContent);
+  const darkness = matchMedia("(prefers-color-scheme: dark)");
+  let printing = false;
+
+  const ink = () => {
+    const dark = darkness.matches && !printing;
+    return { text: dark ? "#e4e8ec" : "#1c2126", line: dark ? "#3a434c" : "#d5dbe1", paper: dark ? "#1e242a" : "#ffffff", colors: COLORS[dark ? "dark" : "light"] };
+  };
+  const digits = (number) => {
+    const size = Math.abs(number);
+    const fraction = size === 0 || size >= 1000 ? 0 : Math.min(6, Math.max(0, 3 - Math.floor(Math.log10(size))));
+    return number.toLocaleString("en-US", { minimumFractionDigits: 0, maximumFractionDigits: fraction });
+  };
+  const told = (value, unit) => (value == null ? "–" : `${digits(value / unit.multiple)} ${unit.name}`.trim());
+  const escaped = (text) => echarts.format.encodeHTML(text);
+  const axis = (more) => ({ axisLabel: { color: ink().text }, nameTextStyle: { color: ink().text, align: "left" }, splitLine: { lineStyle: { color: ink().line } }, ...more });
+  const tooltip = (formatter) => ({
+    trigger: "axis", confine: true, backgroundColor: ink().paper, borderColor: ink().line, textStyle: { color: ink().text }, formatter,
+  });
+  const button = (parent, text, pressed, kind) => {
+    const made = parent.appendChild(document.createElement("button"));
+    made.type = "button";
+    made.append(text);
+    if (pressed != null) made.setAttribute("aria-pressed", String(pressed));
+    if (kind) made.className = kind;
+    return made;
+  };
+
+  // Figures over time: a panel for each unit, one axis of time for all.
+  const time = (data) => {
+    const HEIGHT = 200, GAP = 60, TOP = 40;
+    const lines = data.panels.flatMap((panel, at) => panel.lines.map((line) => ({ ...line, at, unit: panel.unit })));
+    const last = Math.max(...lines.flatMap((line) => line.points.map((point) => point[0])));
+    const first = Math.min(...lines.flatMap((line) => line.points.map((point) => point[0])));
+    // An axis of seconds begins with a whole one.
+    const begin = Math.floor(first);
+    const option = (hidden) => ({
+      animation: false, aria: { enabled: false }, color: ink().colors,
+      grid: data.panels.map((_, at) => ({ left: 64, right: 16, top: TOP + at * (HEIGHT + GAP), height: HEIGHT })),
+      xAxis: data.panels.map((_, at) => axis({ type: "value", gridIndex: at, min: begin, max: Math.max(last, begin + 0.001), axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } })),
+      yAxis: data.panels.map((panel, at) => axis({ type: "value", gridIndex: at, min: 0, name: panel.unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / panel.unit.multiple) } })),
+      axisPointer: { link: [{ xAxisIndex: "all" }], label: { show: false } },
+      dataZoom: [{ type: "inside", xAxisIndex: data.panels.map((_, at) => at), filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
+      toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
+      tooltip: tooltip((points) => [`${digits(points[0].value[0])} s`, ...points.map((point) => `${escaped(point.seriesName)}: <b>${escaped(told(point.value[1], lines[point.seriesIndex].unit))}</b>`)].join("<br>")),
+      legend: { show: false, selected: Object.fromEntries(lines.map((line) => [line.label, !hidden.has(line.label)])) },
+      series: lines.map((line, place) => ({
+        type: "line", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, data: line.points, connectNulls: false, sampling: "minmax",
+        showSymbol: line.points.length < 40, symbol: ["circle", "rect", "triangle", "diamond"][place % 4], symbolSize: 6,
+        lineStyle: { type: DASHES[place % DASHES.length], width: 2 }, areaStyle: line.is_area ? { opacity: 0.12 } : undefined,
+      })),
+    });
+    const statistics = (from, to) => {
+      const parts = lines.map((line) => {
+        const inside = line.points.filter(([at, value]) => at >= from && at <= to && value != null).map((point) => point[1]);
+        if (inside.length === 0) return `${line.label}: nothing`;
+        const mean = inside.reduce((sum, value) => sum + value, 0) / inside.length;
+        return `${line.label}: ${inside.length} intervals, mean ${told(mean, line.unit)}, ${told(Math.min(...inside), line.unit)} to ${told(Math.max(...inside), line.unit)}`;
+      });
+      return `${digits(from)} s to ${digits(to)} s: ${parts.join("; ")}`;
+    };
+    return { height: TOP + data.panels.length * (HEIGHT + GAP), option, names: lines.map((line) => line.label), points: lines[0].points.length, statistics, range: [begin, last] };
+  };
+
+  // A distribution: percentiles, each nine as far from the next; or how many took how long.
+  const distribution = (data) => {
+    const total = (shape) => shape.buckets.reduce((sum, bucket) => sum + bucket[1], 0);
+    const curve = (shape) => {
+      const all = total(shape);
+      let below = 0;
+      const points = shape.buckets.map(([upper, count]) => {
+        const point = [-Math.log10(1 - below / all), Math.min(upper, shape.max_ns ?? upper)];
+        below += count;
+        return point;
+      });
+      return points.concat([[Math.log10(all), points[points.length - 1][1]]]);
+    };
+    const percent = (nines) => `${(100 * (1 - 10 ** -nines)).toFixed(Math.max(0, Math.ceil(nines) - 2)).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "")} %`;
+    const ranges = (linear) => {
+      const least = Math.min(...data.shapes.map((shape) => Math.max(1, shape.min_ns ?? shape.buckets[0][0])));
+      const most = Math.max(...data.shapes.map((shape) => shape.buckets[shape.buckets.length - 1][0]));
+      const edge = (at) => (linear ? least + ((most - least) * at) / RANGES : least * (most / least) ** (at / RANGES));
+      return Array.from({ length: RANGES + 1 }, (_, at) => edge(at));
+    };
+    const counted = (shape, edges) => {
+      const counts = edges.slice(1).map(() => 0);
+      let at = 0;
+      for (const [upper, count] of shape.buckets) {
+        while (at < counts.length - 1 && upper > edges[at + 1]) at += 1;
+        counts[at] += count;
+      }
+      return counts;
+    };
+    const legend = (hidden) => ({ show: false, selected: Object.fromEntries(data.shapes.map((shape) => [shape.label, !hidden.has(shape.label)])) });
+    const common = { animation: false, aria: { enabled: data.shapes.length > 1, label: { enabled: false }, decal: { show: true } }, grid: { left: 64, right: 24, top: 40, bottom: 48 } };
+    const series = (shape, place) => ({ name: shape.label, lineStyle: { type: DASHES[place % DASHES.length], width: 2 } });
+    const percentiles = (log, hidden) => ({
+      ...common, color: ink().colors, legend: legend(hidden),
+      xAxis: axis({ type: "value", min: 0, axisLabel: { color: ink().text, formatter: percent } , interval: 1, minorTick: { show: false } }),
+      yAxis: axis({ type: log ? "log" : "value", name: data.unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / data.unit.multiple) } }),
+      tooltip: tooltip((points) => [`${percent(points[0].value[0])} took less`, ...points.map((point) => `${escaped(point.seriesName)}: <b>${escaped(told(point.value[1], data.unit))}</b>`)].join("<br>")),
+      series: data.shapes.map((shape, place) => ({ ...series(shape, place), type: "line", step: "end", showSymbol: false, data: curve(shape) })),
+    });
+    const histogram = (linear, hidden) => {
+      const edges = ranges(linear);
+      return {
+        ...common, color: ink().colors, legend: legend(hidden),
+        xAxis: axis({ type: "category", data: edges.slice(1).map((edge) => told(edge, data.unit)), axisLabel: { color: ink().text, hideOverlap: true } }),
+        yAxis: axis({ type: "value", name: "samples" }),
+        tooltip: tooltip((points) => [`${told(edges[points[0].dataIndex], data.unit)} to ${told(edges[points[0].dataIndex + 1], data.unit)}`, ...points.map((point) => `${escaped(point.seriesName)}: <b>${digits(point.value)}</b>`)].join("<br>")),
+        series: data.shapes.map((shape, place) => ({ ...series(shape, place), type: "bar", data: counted(shape, edges) })),
+      };
+    };
+    const choices = {
+      percentiles: (hidden) => percentiles(false, hidden), "percentiles, logarithmic": (hidden) => percentiles(true, hidden),
+      histogram: (hidden) => histogram(false, hidden), "histogram, linear": (hidden) => histogram(true, hidden),
+    };
+    return { height: 320, choices, option: choices.percentiles, names: data.shapes.map((shape) => shape.label), points: curve(data.shapes[0]).length };
+  };
+
+  const shown = charts.map((data, number) => {
+    const laid = { time, distribution }[data.kind](data);
+    const at = document.getElementById(`chart-${number}`);
+    const controls = document.getElementById(`controls-${number}`);
+    const selected = document.getElementById(`selected-${number}`);
+    const hidden = new Set();
+    let option = laid.option;
+    at.style.height = `${laid.height}px`;
+    const chart = echarts.init(at, null, { renderer: "svg" });
+    const draw = () => chart.setOption(option(hidden), { replaceMerge: ["series", "xAxis", "yAxis"] });
+    draw();
+
+    const choices = Object.entries(laid.choices ?? {}).map(([name, made], place) => {
+      const choice = button(controls, name, place === 0, "choice");
+      choice.addEventListener("click", () => {
+        choices.forEach((other) => other.setAttribute("aria-pressed", String(other === choice)));
+        option = made;
+        chart.clear();
+        draw();
+      });
+      return choice;
+    });
+    if (laid.names.length > 1) {
+      laid.names.forEach((name, line) => {
+        const toggle = button(controls, name, true);
+        const swatch = toggle.insertBefore(document.createElement("span"), toggle.firstChild);
+        swatch.className = "swatch";
+        swatch.style.borderTop = `3px ${BORDERS[line % BORDERS.length]} ${ink().colors[line % 4]}`;
+        toggle.addEventListener("click", () => {
+          if (!hidden.delete(name)) hidden.add(name);
+          toggle.setAttribute("aria-pressed", String(!hidden.has(name)));
+          chart.dispatchAction({ type: "legendToggleSelect", name });
+        });
+      });
+    }
+    if (laid.statistics) {
+      const [first, last] = laid.range;
+      const reset = button(controls, "whole time");
+      const zoom = (from, to) => chart.dispatchAction({ type: "dataZoom", startValue: from, endValue: to });
+      const tell = () => {
+        const { startValue, endValue } = chart.getOption().dataZoom[0];
+        const isWhole = startValue <= first && endValue >= last;
+        selected.textContent = isWhole ? "Drag over a part of the chart to see it alone, with its statistics." : laid.statistics(startValue, endValue);
+      };
+      reset.addEventListener("click", () => zoom(first, last));
+      chart.on("datazoom", tell);
+      chart.dispatchAction({ type: "takeGlobalCursor", key: "dataZoomSelect", dataZoomSelectActive: true });
+      tell();
+      at.addEventListener("keydown", (event) => {
+        const { startValue, endValue } = chart.getOption().dataZoom[0];
+        const width = endValue - startValue, middle = (startValue + endValue) / 2;
+        const closer = { "+": 0.5, "=": 0.5, "-": 2 }[event.key];
+        if (closer) zoom(Math.max(first, middle - (width * closer) / 2), Math.min(last, middle + (width * closer) / 2));
+        else if (event.key === "Escape") zoom(first, last);
+      });
+    }
+    // A point at a time by keys.
+    let place = -1;
+    at.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+      if (!step) return;
+      place = Math.min(laid.points - 1, Math.max(0, place + step));
+      chart.dispatchAction({ type: "showTip", seriesIndex: 0, dataIndex: place });
+      event.preventDefault();
+    });
+    return { chart, draw };
+  });
+
+  const resize = () => shown.forEach(({ chart }) => chart.resize());
+  const redraw = () => shown.forEach(({ draw }) => draw());
+  addEventListener("resize", resize);
+  darkness.addEventListener("change", redraw);
+  addEventListener("beforeprint", () => { printing = true; redraw(); shown.forEach(({ chart }) => chart.resize({ width: 660 })); });
+  addEventListener("afterprint", () => { printing = false; redraw(); shown.forEach(({ chart }) => chart.resize({ width: "auto" })); });
+  document.documentElement.dataset.state = "drawn";
+})();

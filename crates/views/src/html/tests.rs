@@ -1,0 +1,108 @@
+//! The page: whole without scripts, and nothing that a peer says is obeyed.
+
+use pathscope_core::figure::Unit;
+use pathscope_core::presentation::{
+    Chart, Figure, Presentation, Section, Series, Shape, Source, Table, Value,
+};
+use pathscope_core::record::Caveat;
+use pathscope_core::stats::{Bucket, Distribution};
+
+use super::page::page;
+
+const HOSTILE: &str = "</script><script>alert(1)</script><img src=x onerror=alert(2)>\u{202e}";
+
+fn source(id: &str, label: &str, unit: Unit, chart: Chart) -> Source {
+    Source { id: id.to_owned(), label: label.to_owned(), unit, chart, ..Source::default() }
+}
+
+fn presentation(label: &str) -> Presentation {
+    let rate = Series {
+        source: source("goodput.rate.up", label, Unit::BitRate, Chart::Area),
+        points: vec![(0, Some(8e8)), (1_000_000_000, None), (2_000_000_000, Some(9.5e8))],
+    };
+    let buckets = vec![
+        Bucket { upper_ns: 20_000, count: 90 },
+        Bucket { upper_ns: 30_000, count: 0 },
+        Bucket { upper_ns: 2_000_000, count: 10 },
+    ];
+    let distribution =
+        Distribution { count: 100, max_ns: Some(1_999_000), buckets, ..Distribution::default() };
+    let shape = Shape {
+        source: source("latency.rtt", label, Unit::Duration, Chart::Histogram),
+        distribution,
+    };
+    let section = Section {
+        title: label.to_owned(),
+        subtitle: label.to_owned(),
+        settings: vec![Figure::setting("verify", label)],
+        figures: vec![Figure::new(label, Value::BitRate(9e8)).with_note(label)],
+        tables: vec![Table::new(
+            label,
+            [label, "sent"],
+            [vec![Value::Text(label.to_owned()), Value::Bytes(2_048)]],
+        )],
+        series: vec![rate],
+        distributions: vec![shape],
+        caveats: vec![Caveat { name: "loopback".to_owned(), text: label.to_owned() }],
+        ..Section::default()
+    };
+    Presentation { title: label.to_owned(), sections: vec![section], ..Presentation::default() }
+}
+
+/// What a page shows, without what draws it.
+fn shown(label: &str) -> (String, serde_json::Value) {
+    let page = page(&presentation(label), None).into_string();
+    let (shown, rest) =
+        page.split_once("<script id=\"charts\" type=\"application/json\">").expect("it has charts");
+    let (data, _) = rest.split_once("</script>").expect("they end");
+    (shown.to_owned(), serde_json::from_str(data).expect("JSON"))
+}
+
+#[test]
+fn charts_hold_the_numbers_in_base_units_and_gaps_stay_gaps() {
+    let (_, charts) = shown("goodput up");
+    assert_eq!(charts[0]["kind"], "time");
+    let panel = &charts[0]["panels"][0];
+    assert_eq!(panel["unit"]["name"], "Mbit/s");
+    assert_eq!(panel["unit"]["multiple"], 1e6);
+    assert_eq!(
+        panel["lines"][0]["points"],
+        serde_json::json!([[0.0, 8e8], [1.0, null], [2.0, 9.5e8]])
+    );
+    assert_eq!(charts[1]["kind"], "distribution");
+    assert_eq!(
+        charts[1]["shapes"][0]["buckets"],
+        serde_json::json!([[20_000, 90], [2_000_000, 10]])
+    );
+}
+
+#[test]
+fn all_that_is_drawn_stands_in_tables_too() {
+    let (shown, _) = shown("goodput up");
+    for part in
+        ["<h2>goodput up</h2>", "900.0 Mbit/s", "<td>800.0</td>", "<td>–</td>", "<td>950.0</td>"]
+    {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+}
+
+#[test]
+fn nothing_that_a_peer_says_is_obeyed() {
+    let (shown, charts) = shown(HOSTILE);
+    assert!(!shown.contains("<img") && !shown.contains("alert(1)</script>"), "{shown}");
+    assert!(!shown.contains('\u{202e}'));
+    let label = charts[0]["panels"][0]["lines"][0]["label"].as_str().expect("a label");
+    assert!(label.starts_with("</script><script>alert(1)"), "{label}");
+    let page = page(&presentation(HOSTILE), None).into_string();
+    assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
+    assert_eq!(page.matches("<script").count(), 3);
+}
+
+#[test]
+fn the_page_asks_nobody_for_anything() {
+    let page = page(&presentation("goodput up"), None).into_string();
+    for asks in [" src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest"] {
+        let own = page.matches(asks).count() - super::page::ECHARTS.matches(asks).count();
+        assert_eq!(own, 0, "{asks}");
+    }
+}
