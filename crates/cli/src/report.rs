@@ -2,18 +2,21 @@
 //! the views' business.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::quantity::named;
 use pathscope_core::side_by_side::side_by_side;
 use pathscope_os::outlets::explain;
+use pathscope_views::Format;
 
 use crate::args::ReportArgs;
 use crate::files::Destination;
+use crate::output::Outputs;
 use crate::stored::Stored;
-use crate::{Trouble, output, terminal, words};
+use crate::verbosity::Color;
+use crate::{Trouble, terminal, words};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<(), Trouble> {
@@ -22,59 +25,58 @@ pub fn report(args: &ReportArgs) -> Result<(), Trouble> {
     }
     let stored: Vec<Stored> =
         args.results.iter().map(|path| Stored::open(path)).collect::<Result<_, _>>()?;
-    let presentations: Vec<_> = stored.iter().map(Stored::presentation).collect();
-    let troubles: Vec<String> = stored
-        .iter()
-        .zip(&presentations)
-        .zip(&args.results)
-        .filter_map(|((stored, presentation), path)| {
-            let trouble = stored.trouble(presentation)?;
-            let is_one = args.results.len() == 1;
-            Some(if is_one { trouble.text } else { format!("{}: {}", named(path), trouble.text) })
-        })
-        .collect();
-    let results = names(&args.results).into_iter().zip(presentations).collect();
-    let presentation = side_by_side(results);
-    let sentence = troubles.join("; ");
-    // A report of a run that failed is no failure of its own; the page says what was.
-    let failure = (!sentence.is_empty()).then_some((Failure::Check, sentence.as_str()));
-    let mut text = Vec::new();
-    let options = terminal::options(crate::verbosity::Color::Never, true, 0);
+    let names = names(&args.results);
+    let mut troubles = Vec::new();
+    let mut results = Vec::new();
+    for (stored, name) in stored.iter().zip(names) {
+        let presentation = stored.presentation();
+        troubles.extend(stored.trouble(&presentation).map(|trouble| (name.clone(), trouble)));
+        results.push((name, presentation));
+    }
+    let sentences = troubles.iter().map(|(name, trouble)| match stored.len() {
+        1 => trouble.text.clone(),
+        _ => format!("{name}: {}", trouble.text),
+    });
+    let sentence = sentences.collect::<Vec<_>>().join("; ");
+    // A report of a run that failed is no failure of its own; it says what was.
+    let gravest = Failure::gravest(troubles.iter().map(|(_, trouble)| trouble.failure));
+    let failure = gravest.map(|gravest| (gravest, sentence.as_str()));
+    // None of the forms that hold several results shows a document.
     let record = stored[0].record();
-    let mut view = args.format.view(options, &mut text);
-    let written = view.event(Event::Finished { presentation: &presentation, record, failure });
-    drop(view);
-    written.map_err(|error| Trouble::new(Failure::Output, error.to_string()))?;
-    write(args.output.as_deref(), &text)
+    let event = Event::Finished { presentation: &side_by_side(results), record, failure };
+    let Some(path) = &args.output else {
+        return lay_out(args.format, event, &mut io::stdout().lock());
+    };
+    let mut text = Vec::new();
+    lay_out(args.format, event, &mut text)?;
+    write(path, &text)
 }
 
-fn write(output: Option<&Path>, text: &[u8]) -> Result<(), Trouble> {
-    let Some(path) = output else {
-        let mut stdout = io::stdout().lock();
-        let written = stdout.write_all(text).and_then(|()| stdout.flush());
-        return written
-            .map_err(|error| output::trouble(&error))
-            .or_else(|trouble| trouble.map_or(Ok(()), Err));
-    };
-    let failed = |error: &io::Error| {
-        Trouble::new(Failure::Output, format!("cannot write {}: {}", named(path), explain(error)))
-    };
-    let text = String::from_utf8_lossy(text);
+fn lay_out(format: Format, event: Event<'_>, out: &mut dyn Write) -> Result<(), Trouble> {
+    let mut outputs = Outputs::new(format, terminal::options(Color::Never, true, 0), out, None);
+    outputs.event(event);
+    outputs.into_trouble().map_or(Ok(()), Err)
+}
+
+fn write(path: &Path, text: &[u8]) -> Result<(), Trouble> {
+    let failed =
+        |why: &str| Trouble::new(Failure::Output, format!("cannot write {}: {why}", named(path)));
     let mut destination = Destination::prepare("--output", path)?;
-    destination.write(text.trim_end()).map_err(|error| failed(&error))?;
+    let written = destination.write(String::from_utf8_lossy(text).trim_end());
+    written.map_err(|error| failed(&explain(&error)))?;
     terminal::say(&format!("report written: {}", words::quoted(path)));
     Ok(())
 }
 
 /// What each result is called: its file's name without the folder, or the whole path where two are called alike.
-fn names(paths: &[std::path::PathBuf]) -> Vec<String> {
+fn names(paths: &[PathBuf]) -> Vec<String> {
     let short = |path: &Path| {
         let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
         stem.unwrap_or_else(|| named(path))
     };
     let all: Vec<String> = paths.iter().map(|path| short(path)).collect();
     let is_alone = |name: &String| all.iter().filter(|other| *other == name).count() == 1;
-    let name = |(path, name): (&std::path::PathBuf, &String)| {
+    let name = |(path, name): (&PathBuf, &String)| {
         if is_alone(name) { name.clone() } else { named(path) }
     };
     paths.iter().zip(&all).map(name).collect()

@@ -131,6 +131,20 @@ pub enum Value {
 }
 
 impl Value {
+    /// A number of this unit.
+    pub fn of(unit: Unit, number: f64) -> Self {
+        let is_whole = number >= 0.0 && number.fract() == 0.0;
+        match unit {
+            Unit::BitRate => Self::BitRate(number),
+            Unit::PerSecond => Self::Frequency(number),
+            Unit::Share => Self::Ratio(number),
+            Unit::Duration => Self::Duration(number.round() as u64),
+            Unit::Bytes if is_whole => Self::Bytes(number as u64),
+            Unit::Count if is_whole => Self::Count(number as u64),
+            _ => Self::Worded(number, format!("{number:.3}")),
+        }
+    }
+
     /// The interval that holds the true value with 95 % probability, where one is known.
     pub fn interval_ns(&self) -> Option<(u64, u64)> {
         match self {

@@ -87,15 +87,14 @@ impl FromStr for Assertion {
     type Err = AssertionError;
 
     fn from_str(typed: &str) -> Result<Self, AssertionError> {
-        let at = typed.find(['<', '>', '=']);
-        let at = at.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
-        let (figure, rest) = typed.split_at(at);
-        let figure = FigureId::find(figure.trim())?;
-        let relation = Relation::ALL.into_iter().find_map(|(sign, relation)| {
-            rest.strip_prefix(sign).map(|value| (relation, value.trim()))
+        let parts = typed.find(['<', '>', '=']).and_then(|at| {
+            let (figure, rest) = typed.split_at(at);
+            let mut relations = Relation::ALL.into_iter();
+            relations.find_map(|(sign, it)| Some((figure, it, rest.strip_prefix(sign)?)))
         });
-        let (relation, value) =
-            relation.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
+        let (figure, relation, value) =
+            parts.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
+        let (figure, value) = (FigureId::find(figure.trim())?, value.trim());
         let bound = read(figure.unit(), value).map_err(|why| AssertionError::Value {
             value: value.to_owned(),
             figure: figure.text().to_owned(),

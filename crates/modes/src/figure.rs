@@ -268,13 +268,7 @@ impl Amount for u64 {
 
 impl Amount for f64 {
     fn value(self, unit: Unit) -> Value {
-        match unit {
-            Unit::BitRate => Value::BitRate(self),
-            Unit::PerSecond => Value::Frequency(self),
-            Unit::Share => Value::Ratio(self),
-            Unit::Duration => Value::Duration(self.round() as u64),
-            _ => Value::Worded(self, format!("{self:.3}")),
-        }
+        Value::of(unit, self)
     }
 }
 

@@ -5,6 +5,9 @@
 
 #![forbid(unsafe_code)]
 
+mod at_end;
+mod findings;
+mod grid;
 mod html;
 pub mod journal;
 mod json;

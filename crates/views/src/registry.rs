@@ -6,9 +6,10 @@ use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::html::Html;
+use crate::at_end::AtEnd;
+use crate::html;
 use crate::json::{Document, Stream};
-use crate::markdown::Markdown;
+use crate::markdown;
 use crate::text::Text;
 use crate::view::{Options, View};
 
@@ -55,9 +56,9 @@ views! {
     /// One JSON object a line, as things happen.
     JsonStream = "json-stream" by |_, out| Box::new(Stream::new(out));
     /// For documents: tables in Markdown, when the run has ended.
-    Markdown = "md" by |_, out| Box::new(Markdown::new(out));
+    Markdown = "md" by |_, out| Box::new(AtEnd::new(out, markdown::page));
     /// For a browser: one file with charts that opens without a network, when the run has ended.
-    Html = "html" by |_, out| Box::new(Html::new(out));
+    Html = "html" by |_, out| Box::new(AtEnd::new(out, html::page));
 }
 
 impl Format {

@@ -1,9 +1,11 @@
 //! The charts of a section as data for the page's script: what is drawn, in which unit. Numbers are in base units.
 
 use pathscope_core::figure::Unit;
-use pathscope_core::presentation::{Chart, Section, Series, Shape};
-use pathscope_core::quantity::{Dimension, Scale};
+use pathscope_core::presentation::{Chart, Section, Series, Shape, Value};
 use serde::Serialize;
+
+use crate::value::common_scale;
+use crate::words::clean;
 
 /// A chart of a section.
 #[derive(Debug, Serialize)]
@@ -32,7 +34,7 @@ pub struct Panel {
 }
 
 /// A unit: numbers in base units are divided by its multiple.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Debug, Serialize)]
 pub struct UnitData {
     name: &'static str,
     multiple: f64,
@@ -41,7 +43,6 @@ pub struct UnitData {
 /// One figure over time: seconds and values, none in a gap.
 #[derive(Debug, Serialize)]
 pub struct LineData {
-    id: String,
     label: String,
     is_area: bool,
     points: Vec<(f64, Option<f64>)>,
@@ -50,7 +51,6 @@ pub struct LineData {
 /// One distribution: the upper edge of each bucket that holds something, and how many it holds.
 #[derive(Debug, Serialize)]
 pub struct ShapeData {
-    id: String,
     label: String,
     min_ns: Option<u64>,
     max_ns: Option<u64>,
@@ -100,8 +100,7 @@ fn line(series: &Series) -> LineData {
         (at_ns as f64 / 1e9, value.filter(|value| value.is_finite()))
     };
     LineData {
-        id: series.source.id.clone(),
-        label: crate::words::clean(&series.source.label),
+        label: clean(&series.source.label),
         is_area: series.source.chart == Chart::Area,
         points: series.points.iter().map(point).collect(),
     }
@@ -112,8 +111,7 @@ fn shape(shape: &Shape) -> Option<ShapeData> {
     let filled = distribution.buckets.iter().filter(|bucket| bucket.count > 0);
     let buckets: Vec<_> = filled.map(|bucket| (bucket.upper_ns, bucket.count)).collect();
     (!buckets.is_empty()).then(|| ShapeData {
-        id: shape.source.id.clone(),
-        label: crate::words::clean(&shape.source.label),
+        label: clean(&shape.source.label),
         min_ns: distribution.min_ns,
         max_ns: distribution.max_ns,
         buckets,
@@ -126,19 +124,12 @@ fn values(series: &Series) -> impl Iterator<Item = f64> {
 
 /// The unit in which the largest of these is best read: an axis begins at zero, or has its small numbers at their place.
 fn unit(unit: Unit, values: impl Iterator<Item = f64>) -> UnitData {
-    let dimension = match unit {
-        Unit::BitRate => Dimension::BitRate,
-        Unit::Bytes => Dimension::Bytes,
-        Unit::Duration | Unit::Distribution | Unit::Percentiles => Dimension::Duration,
-        Unit::Share => Dimension::Ratio,
-        Unit::PerSecond => Dimension::Frequency,
-        Unit::Dbm => return UnitData { name: "dBm", multiple: 1.0 },
-        Unit::Megahertz => return UnitData { name: "MHz", multiple: 1.0 },
-        Unit::Count | Unit::Number => return UnitData { name: "", multiple: 1.0 },
+    let most = Value::of(unit, values.map(f64::abs).fold(0.0, f64::max));
+    let (name, multiple) = match (unit, common_scale([&most])) {
+        (_, Some(scale)) => (scale.unit(), scale.multiple()),
+        (Unit::Dbm, None) => ("dBm", 1.0),
+        (Unit::Megahertz, None) => ("MHz", 1.0),
+        (_, None) => ("", 1.0),
     };
-    let most = values.map(f64::abs).fold(0.0, f64::max);
-    match Scale::of(dimension, [most]) {
-        Some(scale) => UnitData { name: scale.unit(), multiple: scale.multiple() },
-        None => UnitData { name: "", multiple: 1.0 },
-    }
+    UnitData { name, multiple }
 }

@@ -2,10 +2,14 @@
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pathscope_core::error::Failure;
-use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
+use pathscope_core::presentation::{Figure, Presentation, Section, Series, Table, Value};
+use pathscope_core::record::Caveat;
 
 use super::charts::{self, ChartData};
-use crate::value::{scales, shown_alone, shown_beside};
+use crate::findings::{ending, evidence, or_name, words_of};
+use crate::grid::Grid;
+use crate::value::shown_alone;
+use crate::view::Detail;
 use crate::words::clean;
 
 /// Figures that are told large, at the head of a section.
@@ -16,12 +20,11 @@ const SCRIPT: &str = include_str!("page.js");
 pub(super) const ECHARTS: &str = include_str!("echarts/echarts.min.js");
 
 /// The whole page.
-pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Markup {
-    let sections: Vec<_> =
-        presentation.sections.iter().map(|section| (section, charts::charts(section))).collect();
-    let charts: Vec<&ChartData> = sections.iter().flat_map(|(_, charts)| charts).collect();
-    let mut number = 0;
-    html! {
+pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> String {
+    let charts: Vec<Vec<ChartData>> = presentation.sections.iter().map(charts::charts).collect();
+    let mut numbers = 0..;
+    let has_result = !presentation.sections.is_empty();
+    let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
@@ -34,24 +37,25 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Ma
             body {
                 header {
                     h1 { (clean(&presentation.title)) }
-                    @if let Some((_, sentence)) = failure {
-                        p.failed role="alert" { strong { "Failed: " } (clean(sentence)) }
+                    @if let Some((failure, sentence)) = failure {
+                        p.failed role="alert" { strong { (ending(failure, has_result)) ": " } (clean(sentence)) }
                     }
                     (pairs(&presentation.context))
                 }
                 main {
-                    @for (section, charts) in &sections {
-                        (self::section(section, charts, &mut number))
+                    @for (section, charts) in presentation.sections.iter().zip(&charts) {
+                        (self::section(section, charts.iter().zip(numbers.by_ref())))
                     }
-                    (caveats(presentation.caveats.iter().map(|caveat| caveat.text.as_str())))
+                    (caveats(&presentation.caveats))
                 }
                 footer { p { "pathscope. The charts are drawn by Apache ECharts, under the Apache License 2.0." } }
-                script id="charts" type="application/json" { (PreEscaped(in_script(&charts))) }
+                script id="charts" type="application/json" { (PreEscaped(in_script(&charts.iter().flatten().collect::<Vec<_>>()))) }
                 script { (PreEscaped(ECHARTS)) }
                 script { (PreEscaped(SCRIPT)) }
             }
         }
-    }
+    };
+    page.into_string()
 }
 
 /// JSON that no part of a page can end: the only character that begins a tag is written as JSON may write it.
@@ -59,27 +63,30 @@ fn in_script(charts: &[&ChartData]) -> String {
     serde_json::to_string(charts).unwrap_or_else(|_| "[]".to_owned()).replace('<', "\\u003c")
 }
 
-fn section(section: &Section, charts: &[ChartData], number: &mut usize) -> Markup {
+fn section<'charts>(
+    section: &Section,
+    charts: impl Iterator<Item = (&'charts ChartData, usize)>,
+) -> Markup {
     let failed = section.checks.iter().filter(|check| !check.passed);
-    let held = section.checks.iter().filter(|check| check.passed && !check.text.is_empty());
+    let held = section.checks.iter().filter(|check| check.passed);
     let (first, rest) = section.figures.split_at(section.figures.len().min(HEADLINES));
     html! {
         section {
             @if !section.title.is_empty() { h2 { (clean(&section.title)) } }
             @if !section.subtitle.is_empty() { p.subtitle { (clean(&section.subtitle)) } }
             @for check in failed {
-                p.failed { strong { "✗ " (clean(&check.name.replace('_', " "))) ": " } (clean(&check.text)) }
+                p.failed { strong { "✗ " (clean(&words_of(&check.name))) ": " } (clean(&check.text)) }
             }
             @if !first.is_empty() { (headlines(first)) }
-            @if let Some(verdict) = &section.verdict { p.verdict { "→ " (clean(&verdict.text)) } }
-            @for chart in charts {
-                (self::chart(chart, *number))
-                ({ *number += 1; PreEscaped("") })
+            @if let Some(verdict) = &section.verdict {
+                p.verdict { "→ " (clean(&verdict.text)) }
+                p.note { (clean(&evidence(verdict, Detail::Usual))) }
             }
+            @for (chart, number) in charts { (self::chart(chart, number)) }
             @if !rest.is_empty() { (table(&figures(rest))) }
             @for it in &section.tables { (table(it)) }
-            @for check in held { p.held { "✓ " (clean(&check.text)) } }
-            (caveats(section.caveats.iter().map(|caveat| caveat.text.as_str())))
+            @for check in held { p.held { "✓ " (clean(&or_name(&check.text, &check.name))) } }
+            (caveats(&section.caveats))
             @for series in &section.series { (points(series)) }
             @if !section.settings.is_empty() {
                 details { summary { "Settings" } (pairs(&section.settings)) }
@@ -128,8 +135,8 @@ fn pairs(figures: &[Figure]) -> Markup {
     }
 }
 
-fn caveats<'text>(texts: impl Iterator<Item = &'text str>) -> Markup {
-    html! { @for text in texts { p.caveat { strong { "! " } (clean(text)) } } }
+fn caveats(caveats: &[Caveat]) -> Markup {
+    html! { @for caveat in caveats { p.caveat { strong { "! " } (clean(&or_name(&caveat.text, &caveat.name))) } } }
 }
 
 /// Figures below each other.
@@ -144,34 +151,16 @@ fn figures(figures: &[Figure]) -> Table {
 
 /// A table whose columns have one unit each, in their heads, as in the text.
 fn table(table: &Table) -> Markup {
-    let count = table.columns.len();
-    let values: Vec<Vec<Option<&Value>>> =
-        (0..count).map(|at| table.rows.iter().map(|row| row.cells.get(at)).collect()).collect();
-    let scales = scales(&values);
-    let head = |at: usize| {
-        let name = clean(&table.columns[at].head);
-        match &scales[at] {
-            Some(scale) if name.is_empty() => scale.unit().to_owned(),
-            Some(scale) => format!("{name}, {}", scale.unit()),
-            None => name,
-        }
-    };
-    let is_words = |value: &Value| matches!(value, Value::Text(_));
-    let is_worded = |at: usize| values[at].iter().flatten().all(|value| is_words(value));
+    let Some(Grid { heads, is_words, rows }) = Grid::of(table) else { return html! {} };
+    let class = |at: usize| is_words[at].then_some("words");
     html! {
-        @if !table.rows.is_empty() {
-            div.table {
-                table {
-                    @if !table.title.is_empty() { caption { (clean(&table.title)) } }
-                    thead { tr { @for at in 0..count { th scope="col" class=[is_worded(at).then_some("words")] { (head(at)) } } } }
-                    tbody {
-                        @for row in &table.rows {
-                            tr {
-                                @for (value, scale) in row.cells.iter().zip(&scales) {
-                                    td class=[is_words(value).then_some("words")] { (clean(&shown_beside(value, scale.as_ref()))) }
-                                }
-                            }
-                        }
+        div.table {
+            table {
+                @if !table.title.is_empty() { caption { (clean(&table.title)) } }
+                thead { tr { @for (at, head) in heads.iter().enumerate() { th scope="col" class=[class(at)] { (clean(head)) } } } }
+                tbody {
+                    @for row in &rows {
+                        tr { @for (at, cell) in row.iter().enumerate() { td class=[class(at)] { (clean(cell)) } } }
                     }
                 }
             }
@@ -180,18 +169,10 @@ fn table(table: &Table) -> Markup {
 }
 
 /// What a line of a chart is drawn from.
-fn points(series: &pathscope_core::presentation::Series) -> Markup {
-    use pathscope_core::figure::Unit;
-    let value = |number: f64| match series.source.unit {
-        Unit::BitRate => Value::BitRate(number),
-        Unit::Duration => Value::Duration(number.max(0.0) as u64),
-        Unit::Bytes => Value::Bytes(number.max(0.0) as u64),
-        Unit::Share => Value::Ratio(number),
-        Unit::PerSecond => Value::Frequency(number),
-        _ => Value::Worded(number, number.to_string()),
-    };
+fn points(series: &Series) -> Markup {
     let row = |&(at_ns, number): &(u64, Option<f64>)| {
-        vec![Value::Duration(at_ns), number.map_or(Value::Absent, value)]
+        let value = number.map_or(Value::Absent, |number| Value::of(series.source.unit, number));
+        vec![Value::Duration(at_ns), value]
     };
     let label = series.source.label.as_str();
     let rows = Table::new("", ["time", label], series.points.iter().map(row));

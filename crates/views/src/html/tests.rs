@@ -51,7 +51,7 @@ fn presentation(label: &str) -> Presentation {
 
 /// What a page shows, without what draws it.
 fn shown(label: &str) -> (String, serde_json::Value) {
-    let page = page(&presentation(label), None).into_string();
+    let page = page(&presentation(label), None);
     let (shown, rest) =
         page.split_once("<script id=\"charts\" type=\"application/json\">").expect("it has charts");
     let (data, _) = rest.split_once("</script>").expect("they end");
@@ -93,14 +93,14 @@ fn nothing_that_a_peer_says_is_obeyed() {
     assert!(!shown.contains('\u{202e}'));
     let label = charts[0]["panels"][0]["lines"][0]["label"].as_str().expect("a label");
     assert!(label.starts_with("</script><script>alert(1)"), "{label}");
-    let page = page(&presentation(HOSTILE), None).into_string();
+    let page = page(&presentation(HOSTILE), None);
     assert_eq!(page.matches("<script").count(), page.matches("</script>").count());
     assert_eq!(page.matches("<script").count(), 3);
 }
 
 #[test]
 fn the_page_asks_nobody_for_anything() {
-    let page = page(&presentation("goodput up"), None).into_string();
+    let page = page(&presentation("goodput up"), None);
     for asks in [" src=", "<link", "@import", "url(", "fetch(", "XMLHttpRequest"] {
         let own = page.matches(asks).count() - super::page::ECHARTS.matches(asks).count();
         assert_eq!(own, 0, "{asks}");

@@ -5,36 +5,14 @@
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
-
 use pathscope_core::error::Failure;
-use pathscope_core::event::Event;
-use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
+use pathscope_core::presentation::{Figure, Presentation, Section, Table};
 
-use crate::value::{scales, shown_alone, shown_beside};
-use crate::view::View;
+use crate::grid::Grid;
+use crate::value::shown_alone;
 
-/// Writes the result as Markdown when the run has ended.
-pub struct Markdown<'out> {
-    out: &'out mut dyn Write,
-}
-
-impl<'out> Markdown<'out> {
-    /// A view that writes to `out`.
-    pub fn new(out: &'out mut dyn Write) -> Self {
-        Self { out }
-    }
-}
-
-impl View for Markdown<'_> {
-    fn event(&mut self, event: Event<'_>) -> io::Result<()> {
-        let Event::Finished { presentation, failure, .. } = event else { return Ok(()) };
-        self.out.write_all(page(presentation, failure).as_bytes())?;
-        self.out.flush()
-    }
-}
-
-fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> String {
+/// The whole result.
+pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> String {
     let mut blocks = vec![format!("# {}", words(&presentation.title))];
     if let Some((_, sentence)) = failure {
         blocks.push(format!("**{}**", words(sentence)));
@@ -95,36 +73,12 @@ fn figures(figures: &[Figure]) -> String {
 
 /// A table whose columns have one unit each, in their heads, as in the text.
 fn table(table: &Table) -> String {
-    let count =
-        table.rows.iter().map(|row| row.cells.len()).max().unwrap_or(0).max(table.columns.len());
-    if table.rows.is_empty() || count == 0 {
-        return String::new();
-    }
-    let values: Vec<Vec<Option<&Value>>> =
-        (0..count).map(|at| table.rows.iter().map(|row| row.cells.get(at)).collect()).collect();
-    let scales = scales(&values);
-    let head = (0..count).map(|at| {
-        let name = table.columns.get(at).map_or("", |column| column.head.as_str());
-        match &scales[at] {
-            Some(scale) if name.is_empty() => words(scale.unit()),
-            Some(scale) => words(&format!("{name}, {}", scale.unit())),
-            None => words(name),
-        }
-    });
-    let is_words = |column: &[Option<&Value>]| {
-        column.iter().flatten().all(|value| matches!(value, Value::Text(_) | Value::Worded(..)))
-    };
-    let rule = values.iter().map(|column| if is_words(column) { "---" } else { "--:" });
-    let mut lines =
-        vec![row(&head.collect::<Vec<_>>()), format!("|{}|", rule.collect::<Vec<_>>().join("|"))];
-    lines.extend(table.rows.iter().map(|its| {
-        let cell = |at: usize| {
-            its.cells.get(at).map_or_else(String::new, |value| {
-                words(&shown_beside(value, scales.get(at).and_then(Option::as_ref)))
-            })
-        };
-        row(&(0..count).map(cell).collect::<Vec<_>>())
-    }));
+    let Some(Grid { heads, is_words, rows }) = Grid::of(table) else { return String::new() };
+    let escaped =
+        |cells: &Vec<String>| row(&cells.iter().map(|cell| words(cell)).collect::<Vec<_>>());
+    let rule = is_words.iter().map(|&is_words| if is_words { "---" } else { "--:" });
+    let mut lines = vec![escaped(&heads), format!("|{}|", rule.collect::<Vec<_>>().join("|"))];
+    lines.extend(rows.iter().map(escaped));
     lines.join("\n")
 }
 

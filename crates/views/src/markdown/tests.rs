@@ -1,8 +1,12 @@
 //! Markdown as it is written.
 
+use pathscope_core::event::Event;
+use pathscope_core::presentation::Value;
 use pathscope_core::record::Check;
 
 use super::*;
+use crate::at_end::AtEnd;
+use crate::view::View;
 
 fn presentation() -> Presentation {
     let value = |rate: f64| Value::BitRate(rate);
@@ -61,9 +65,9 @@ fn nothing_is_written_before_the_end() {
     let mut out = Vec::new();
     let presentation = presentation();
     let started = Event::Started { presentation: &presentation, record: &1 };
-    Markdown::new(&mut out).event(started).expect("a vector takes every byte");
+    AtEnd::new(&mut out, page).event(started).expect("a vector takes every byte");
     assert!(out.is_empty());
     let ended = Event::Finished { presentation: &presentation, record: &1, failure: None };
-    Markdown::new(&mut out).event(ended).expect("a vector takes every byte");
+    AtEnd::new(&mut out, page).event(ended).expect("a vector takes every byte");
     assert!(out.starts_with(b"# experiments"));
 }
