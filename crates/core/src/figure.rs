@@ -39,7 +39,8 @@ pub enum Unit {
 }
 
 /// Which direction of a figure is the better one for whoever uses the path.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Better {
     /// More is.
     Higher,

@@ -5,6 +5,7 @@
 //! section's measurement and server, its [`Part`] and its id.
 
 use crate::figure::{Better, Part, Unit};
+use crate::quantity::average;
 use crate::record::{Caveat, Check, Verdict};
 use crate::stats::{Distribution, Percentile};
 
@@ -139,8 +140,9 @@ impl Value {
             Unit::PerSecond => Self::Frequency(number),
             Unit::Share => Self::Ratio(number),
             Unit::Duration => Self::Duration(number.round() as u64),
-            Unit::Bytes if is_whole => Self::Bytes(number as u64),
+            Unit::Bytes if number >= 0.0 => Self::Bytes(number.round() as u64),
             Unit::Count if is_whole => Self::Count(number as u64),
+            Unit::Count => Self::Worded(number, average(number)),
             _ => Self::Worded(number, format!("{number:.3}")),
         }
     }

@@ -5,8 +5,10 @@ mod buckets;
 mod histogram;
 mod linear;
 mod percentile;
+mod rank_sum;
 mod summary;
 mod trend;
+mod two_samples;
 
 pub use binomial::{bound_of_none, quantile_ranks};
 pub use histogram::{Bucket, Distribution, LatencyHistogram};
@@ -14,3 +16,4 @@ pub use linear::{LinearHistogram, LinearRanges};
 pub use percentile::{Percentile, STANDARD_PERCENTILES, samples_needed};
 pub use summary::LatencyFigures;
 pub use trend::Trend;
+pub use two_samples::{Difference, Order, Telling, false_discovery, holm, least_p, median};
