@@ -8,6 +8,7 @@ use pathscope_calibration::findings::CalibrationCaveat;
 use pathscope_core::finding::{Finding as _, FindingDefinition};
 use pathscope_core::record::Limit;
 use pathscope_lab::findings::LabCaveat;
+use pathscope_modes::comparison::findings::{ComparisonCaveat, ComparisonCheck};
 use pathscope_modes::findings;
 use pathscope_peers::native::findings::NativeCaveat;
 use pathscope_run::findings::RunCaveat;
@@ -52,11 +53,12 @@ What a verdict can name (`measurements[].verdict.limit`): a line with `→`. By 
 ";
 
 /// What can be found outside of modes.
-const ROOMS: [(&str, &[FindingDefinition]); 4] = [
+const ROOMS: [(&str, &[FindingDefinition]); 5] = [
     ("a run", RunCaveat::ALL),
     ("a session", NativeCaveat::ALL),
     ("a lab", LabCaveat::ALL),
     ("a calibration", CalibrationCaveat::ALL),
+    ("a comparison", ComparisonCaveat::ALL),
 ];
 
 /// Writes the page, or answers whether the committed one is current.
@@ -67,6 +69,7 @@ pub fn run(root: &Path, arguments: Arguments) -> Result<bool> {
 fn text() -> String {
     let mut text = HEAD.to_owned();
     let checks = findings::all().map(|of| (of.mode, of.checks));
+    let checks = checks.chain([("a comparison", ComparisonCheck::ALL)]);
     table(&mut text, CHECKS, checks);
     table(&mut text, CAVEATS, findings::all().map(|of| (of.mode, of.caveats)).chain(ROOMS));
     limits(&mut text);
@@ -128,8 +131,8 @@ mod tests {
         }
         let told = findings::all()
             .map(|of| usize::from(!of.checks.is_empty()) + usize::from(!of.caveats.is_empty()));
-        // That of limits is one for all modes.
-        assert_eq!(lists, told.sum::<usize>() + ROOMS.len() + 1);
+        // That of limits is one for all modes; a comparison has checks besides.
+        assert_eq!(lists, told.sum::<usize>() + ROOMS.len() + 2);
     }
 
     #[test]

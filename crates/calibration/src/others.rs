@@ -28,6 +28,7 @@ pub static GROUPS: [Group; 3] = [
             figure("lost", Unit::Count, "of those, never came"),
             figure("lost_share", Unit::Share, "the same of those that were sent"),
         ],
+        primary: &[],
     },
     Group {
         name: "irtt",
@@ -41,6 +42,7 @@ pub static GROUPS: [Group; 3] = [
             figure("duplicates", Unit::Count, "answers beyond the first of a ping"),
             figure("rtt.min", Unit::Duration, "the shortest round trip"),
         ],
+        primary: &[],
     },
     Group {
         name: "sockperf",
@@ -48,6 +50,7 @@ pub static GROUPS: [Group; 3] = [
         order: 0,
         place: PLACE,
         figures: &[figure("rtt.min", Unit::Duration, "the shortest round trip")],
+        primary: &[],
     },
 ];
 
@@ -73,7 +76,7 @@ pub fn found(measurement: &Value) -> Vec<Found> {
     let of = |group: &'static Group| group.figures.iter().map(move |figure| (group, figure));
     let one = |(group, figure): (&'static Group, &'static FigureDefinition)| {
         let number = numbers.get(&group.id(figure))?.as_f64()?;
-        Some(Found { group, figure, side: None, entry: None, statistic: None, number })
+        Some(Found { group, figure, side: None, entry: None, name: None, statistic: None, number })
     };
     GROUPS.iter().flat_map(of).filter_map(one).collect()
 }

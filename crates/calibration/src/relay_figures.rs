@@ -11,8 +11,14 @@ use crate::rule::Against;
 const PAGE: &str = "method/relay.md#held-to-what-is-not-ours";
 
 /// Figures of the relay. They are in no document of a run, and have no place there.
-pub const GROUP: Group =
-    Group { name: "relay", title: "The relay", order: 0, place: "", figures: &FIGURES };
+pub const GROUP: Group = Group {
+    name: "relay",
+    title: "The relay",
+    order: 0,
+    place: "",
+    figures: &FIGURES,
+    primary: &[],
+};
 
 const FIGURES: [FigureDefinition; 12] = [
     figure("offered", Unit::Count, "frames that came to a link's entrance, one way"),
@@ -65,6 +71,7 @@ pub fn found(evidence: &Evidence<'_>) -> Vec<Found> {
                     figure,
                     side: Some(side),
                     entry: Some(index),
+                    name: None,
                     statistic: statistic.map(str::to_owned),
                     number,
                 }));

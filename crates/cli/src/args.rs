@@ -2,12 +2,14 @@
 //! here.
 
 use std::path::PathBuf;
+use std::slice;
 
 use clap::{ArgAction, Args, Parser, Subcommand};
 use pathscope_core::quantity::{Bytes, Period};
 use pathscope_modes::assertion::Assertion;
 use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
+use pathscope_modes::comparison::Condition;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
@@ -37,6 +39,8 @@ pub enum Command {
     Show(ShowArgs),
     /// Make a page of results, with charts, for a browser
     Report(ReportArgs),
+    /// Tell whether results after a change differ from those before it
+    Compare(CompareArgs),
     /// Networks of known rate, delay, queue and loss, on this machine
     Lab(crate::lab::LabArgs),
 }
@@ -168,6 +172,49 @@ pub struct ReportArgs {
     /// html: one file that opens without a network; md: Markdown, for a ticket or a wiki; or text
     #[arg(long, value_name = "FORM", default_value_t = Format::REPORT, value_parser = report_form)]
     pub format: Format,
+}
+
+/// `pathscope compare`.
+#[derive(Args, Debug)]
+#[command(
+    override_usage = "pathscope compare A B [OPTIONS]\n       pathscope compare --before A… --after B… [OPTIONS]"
+)]
+pub struct CompareArgs {
+    /// A result before the change, and one after it; of single runs no difference can be told
+    #[arg(
+        value_names = ["A", "B"], num_args = 2, required_unless_present_all = ["before", "after"],
+        conflicts_with_all = ["before", "after"]
+    )]
+    pair: Vec<PathBuf>,
+    /// Results before the change: five, or better fifteen
+    #[arg(long, value_name = "RESULT", num_args = 1.., requires = "after")]
+    before: Vec<PathBuf>,
+    /// Results after it
+    #[arg(long, value_name = "RESULT", num_args = 1.., requires = "before")]
+    after: Vec<PathBuf>,
+    /// Fails (exit code 5) where this figure moved further than that, and the runs show it; - down, + up, ± either way; may
+    /// be given several times: --fail-on 'goodput.rate.up -5%' --fail-on 'latency.rtt.p99 +2ms'
+    #[arg(long, value_name = "FIGURE -SHARE")]
+    pub fail_on: Vec<Condition>,
+    /// Where it goes
+    #[command(flatten)]
+    pub output: OutputArgs,
+    /// Show more
+    #[arg(short = 'v', long, action = ArgAction::Count)]
+    pub verbose: u8,
+    /// With which colors
+    #[command(flatten)]
+    pub color: ColorArgs,
+}
+
+impl CompareArgs {
+    /// The results before, and those after.
+    pub fn sides(&self) -> [&[PathBuf]; 2] {
+        match &self.pair[..] {
+            [before, after] => [slice::from_ref(before), slice::from_ref(after)],
+            _ => [&self.before, &self.after],
+        }
+    }
 }
 
 /// Where results go.

@@ -5,6 +5,7 @@
 
 mod args;
 mod background;
+mod compare;
 mod daemon;
 mod files;
 mod form;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         Command::Measure(command) => measure::measure(*command),
         Command::Show(args) => show::show(&args),
         Command::Report(args) => report::report(&args),
+        Command::Compare(args) => compare::compare(&args),
         Command::Lab(args) => lab::lab(args),
     };
     match done {

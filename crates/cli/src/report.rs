@@ -2,7 +2,7 @@
 //! the views' business.
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
@@ -14,18 +14,16 @@ use pathscope_views::Format;
 use crate::args::ReportArgs;
 use crate::files::Destination;
 use crate::output::Outputs;
-use crate::stored::Stored;
+use crate::stored::{self, Stored};
 use crate::verbosity::Color;
 use crate::{Trouble, terminal, words};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<(), Trouble> {
-    if args.results.iter().filter(|path| *path == Path::new("-")).count() > 1 {
-        return Err(Trouble::usage("-: standard input holds one result, and is named twice"));
-    }
+    stored::only_one_standard_input(&args.results)?;
     let stored: Vec<Stored> =
         args.results.iter().map(|path| Stored::open(path)).collect::<Result<_, _>>()?;
-    let names = names(&args.results);
+    let names = stored::names(&args.results);
     let mut troubles = Vec::new();
     let mut results = Vec::new();
     for (stored, name) in stored.iter().zip(names) {
@@ -66,18 +64,4 @@ fn write(path: &Path, text: &[u8]) -> Result<(), Trouble> {
     written.map_err(|error| failed(&explain(&error)))?;
     terminal::say(&format!("report written: {}", words::quoted(path)));
     Ok(())
-}
-
-/// What each result is called: its file's name without the folder, or the whole path where two are called alike.
-fn names(paths: &[PathBuf]) -> Vec<String> {
-    let short = |path: &Path| {
-        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
-        stem.unwrap_or_else(|| named(path))
-    };
-    let all: Vec<String> = paths.iter().map(|path| short(path)).collect();
-    let is_alone = |name: &String| all.iter().filter(|other| *other == name).count() == 1;
-    let name = |(path, name): (&PathBuf, &String)| {
-        if is_alone(name) { name.clone() } else { named(path) }
-    };
-    paths.iter().zip(&all).map(name).collect()
 }

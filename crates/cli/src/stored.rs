@@ -3,7 +3,7 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pathscope_calibration::document::CalibrationDocument;
 use pathscope_calibration::presentation as of_calibration;
@@ -13,6 +13,8 @@ use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::{self, named};
 use pathscope_experiments::document::ExperimentsDocument;
 use pathscope_experiments::presentation as of_experiments;
+use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::comparison::presentation as of_comparison;
 use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::presentation as of_measurements;
 
@@ -31,6 +33,8 @@ pub enum Stored {
     Experiments(ExperimentsDocument),
     /// What a calibration came to.
     Calibration(CalibrationDocument),
+    /// What a comparison came to.
+    Compared(ComparisonDocument),
 }
 
 impl Stored {
@@ -57,8 +61,22 @@ impl Stored {
             let document = CalibrationDocument::from_json(text);
             return document.map(Self::Calibration).map_err(|error| error.to_string());
         }
+        if ComparisonDocument::is_one(text) {
+            let document = ComparisonDocument::from_json(text);
+            return document.map(Self::Compared).map_err(|error| error.to_string());
+        }
         let document = Document::from_json(text).map_err(|error| error.to_string())?;
         Ok(Self::Measured(Box::new(document)))
+    }
+
+    /// What it holds, in words.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Measured(_) => "measurements",
+            Self::Experiments(_) => "experiments",
+            Self::Calibration(_) => "a calibration",
+            Self::Compared(_) => "a comparison",
+        }
     }
 
     /// What views lay out of it.
@@ -67,6 +85,7 @@ impl Stored {
             Self::Measured(document) => of_measurements::presentation(document),
             Self::Experiments(document) => of_experiments::presentation(document),
             Self::Calibration(document) => of_calibration::presentation(document),
+            Self::Compared(document) => of_comparison::presentation(document),
         }
     }
 
@@ -76,6 +95,7 @@ impl Stored {
             Self::Measured(document) => document.as_ref(),
             Self::Experiments(document) => document,
             Self::Calibration(document) => document,
+            Self::Compared(document) => document,
         }
     }
 
@@ -88,8 +108,38 @@ impl Stored {
             }
             Self::Experiments(document) => lab::verdict(document),
             Self::Calibration(document) => lab::calibration_verdict(document),
+            Self::Compared(document) => moved(document),
         }
     }
+}
+
+/// What moved further than a comparison says that it may, as a sentence.
+pub fn moved(document: &ComparisonDocument) -> Option<Trouble> {
+    let failed = document.checks.iter().filter(|check| !check.passed);
+    let failed: Vec<&str> = failed.map(|check| check.text.as_str()).collect();
+    (!failed.is_empty()).then(|| Trouble::new(Failure::Check, failed.join("; ")))
+}
+
+/// Standard input is named once at the most.
+pub fn only_one_standard_input(paths: &[PathBuf]) -> Result<(), Trouble> {
+    match paths.iter().filter(|path| *path == Path::new("-")).count() {
+        0 | 1 => Ok(()),
+        _ => Err(Trouble::usage("-: standard input holds one result, and is named twice")),
+    }
+}
+
+/// What each result is called: its file's name without the folder, or the whole path where two are called alike.
+pub fn names(paths: &[PathBuf]) -> Vec<String> {
+    let short = |path: &Path| {
+        let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned());
+        stem.unwrap_or_else(|| named(path))
+    };
+    let all: Vec<String> = paths.iter().map(|path| short(path)).collect();
+    let is_alone = |name: &String| all.iter().filter(|other| *other == name).count() == 1;
+    let name = |(path, name): (&PathBuf, &String)| {
+        if is_alone(name) { name.clone() } else { named(path) }
+    };
+    paths.iter().zip(&all).map(name).collect()
 }
 
 /// All of a result, or why it is none: of something that never ends no more than its beginning is read.

@@ -32,6 +32,8 @@ pub struct Group {
     pub place: &'static str,
     /// The figures.
     pub figures: &'static [FigureDefinition],
+    /// Those that it is measured for, by their names without a side: what a comparison judges first.
+    pub primary: &'static [&'static str],
 }
 
 /// One figure, or one kind of it: in a document there may be one for each way or path.
@@ -72,7 +74,7 @@ pub(crate) use list;
 
 /// A group of figures, and the list of them.
 macro_rules! group {
-    ($group:literal, $title:literal, told $order:literal, at $where:literal; $($figures:tt)*) => {
+    ($group:literal, $title:literal, told $order:literal, at $where:literal, for $primary:expr; $($figures:tt)*) => {
         /// All of them.
         pub const GROUP: $crate::figure::Group = $crate::figure::Group {
             name: $group,
@@ -80,6 +82,7 @@ macro_rules! group {
             order: $order,
             place: $where,
             figures: $crate::figure::list! { $($figures)* },
+            primary: &$primary,
         };
     };
 }

@@ -20,6 +20,7 @@ mod checks;
 mod codec;
 pub mod command;
 pub mod commands;
+pub mod comparison;
 pub mod datagrams;
 pub mod document;
 pub mod draw;

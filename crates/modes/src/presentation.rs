@@ -151,7 +151,8 @@ fn mixed(measurements: &[Measurement]) -> Table {
     plain_table("", &columns, rows)
 }
 
-fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
+/// One measurement by itself.
+pub(crate) fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
     let Measurement { test, client, server, summary, .. } = measurement;
     let reports = Reports { client, server: server.as_ref(), hosts };
     let mut figures = test.plan.figures_of(summary);

@@ -193,6 +193,9 @@ pub trait Results: Mode + Sized {
         Vec::new()
     }
 
+    /// Puts figures that an earlier version wrote under another meaning where they are told now.
+    fn renew(_summary: &mut Self::Summary) {}
+
     /// What it has of what different tests are told of side by side.
     fn beside_others(_summary: &Self::Summary) -> BesideOthers<'_> {
         BesideOthers::default()

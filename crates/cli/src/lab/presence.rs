@@ -74,6 +74,10 @@ impl Presence {
 
 /// This end, as results describe it.
 pub fn here(presence: Option<&Presence>) -> Host {
-    let tool = Tool { name: "pathscope".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() };
-    Host { tool, lab: presence.map(Presence::node), ..host::facts() }
+    Host { tool: tool(), lab: presence.map(Presence::node), ..host::facts() }
+}
+
+/// This program.
+pub fn tool() -> Tool {
+    Tool { name: "pathscope".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }

@@ -8,6 +8,7 @@ mod buffers;
 mod caller;
 mod closing;
 mod common;
+mod compare;
 mod consent;
 mod control;
 mod cut_off;

@@ -9,7 +9,7 @@ const LOSS: &str = "method/datagrams.md#lost-on-the-path-or-in-the-receiver";
 const MANY: &str = "method/goodput.md#fairness";
 
 group! {
-    "datagrams", "Goodput over UDP", told 2, at "summary.datagrams";
+    "datagrams", "Goodput over UDP", told 2, at "summary.datagrams", for ["rate", "lost_share"];
     "rate" as "goodput": BitRate Higher at "{way}.goodput_bps", RATE, "payload received after the warm-up, each datagram once, a second";
     "per_second": PerSecond Higher at "{way}.datagrams_per_second", RATE, "datagrams received in the same time";
     "window": Duration Neither at "{way}.window_ns", RATE, "length of that time";

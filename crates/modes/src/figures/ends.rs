@@ -9,7 +9,7 @@ const WAITING: &str = "method/latency.md#waiting";
 const SOURCES: &str = "method/verdict.md#where-figures-come-from";
 
 group! {
-    "end", "The ends themselves", told 255, at "{end}";
+    "end", "The ends themselves", told 255, at "{end}", for [];
     "connect" as "connect time": Distribution Lower at "connect", CONNECT, "how long TCP connections took to be established";
     "elapsed": Duration Neither at "elapsed_ns", SOURCES, "from the start of the test to the end of its last flow";
     "stood_still": Duration Lower at "stood_still.total_ns", STILL, "how long its program stood still";

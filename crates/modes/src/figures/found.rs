@@ -19,6 +19,8 @@ pub struct Found {
     pub side: Option<&'static str>,
     /// Which entry of a list, from 0, where there is one for each.
     pub entry: Option<usize>,
+    /// What that entry is called, where it has a name that stays from run to run: an interface, an address, a policy.
+    pub name: Option<String>,
     /// Which number of a distribution: `min`, `p99`.
     pub statistic: Option<String>,
     /// How much, in the figure's base unit.
@@ -36,6 +38,18 @@ impl Found {
         kind
     }
 
+    /// Whether it is one of those that its group is measured for.
+    pub fn is_primary(&self) -> bool {
+        let name = self.kind();
+        let name = name.strip_prefix(self.group.name).and_then(|name| name.strip_prefix('.'));
+        name.is_some_and(|name| self.group.primary.contains(&name))
+    }
+
+    /// The id, complete but for its entry: `goodput.rate.up`, `latency.rtt.p99`.
+    pub fn id(&self) -> String {
+        whole(self.group, self.figure, self.side, self.statistic.as_deref())
+    }
+
     /// What it is a number of.
     pub fn unit(&self) -> Unit {
         unit(self.figure, self.statistic.as_deref())
@@ -49,14 +63,27 @@ pub fn found(measurement: &Value) -> Vec<Found> {
         for figure in group.figures {
             for (side, place) in sides(&group.place_of(figure)) {
                 for (entry, value) in entries(measurement, &place) {
+                    let name = entry.and_then(|entry| name_of(measurement, &place, entry));
                     for (statistic, number) in numbers(figure.unit, value) {
-                        found.push(Found { group, figure, side, entry, statistic, number });
+                        let name = name.clone();
+                        found.push(Found { group, figure, side, entry, name, statistic, number });
                     }
                 }
             }
         }
     }
     found
+}
+
+/// The id of a number, with its side and its statistic.
+pub(super) fn whole(
+    group: &Group,
+    figure: &FigureDefinition,
+    side: Option<&str>,
+    statistic: Option<&str>,
+) -> String {
+    let id = group.id(figure);
+    [Some(id.as_str()), side, statistic].into_iter().flatten().collect::<Vec<_>>().join(".")
 }
 
 /// What a figure is a number of, or which number of a distribution.
@@ -76,20 +103,33 @@ pub(super) fn sides(place: &str) -> Vec<(Option<&'static str>, String)> {
     }
 }
 
+/// What the entries of lists are called by, the first that one has.
+const NAMES: [&str; 5] = ["interface", "name", "policy", "address", "cpu"];
+
+/// What an entry of the first list on the way to a place is called.
+fn name_of(measurement: &Value, place: &str, entry: usize) -> Option<String> {
+    let (list, _) = place.split_once("[]")?;
+    let entry = at(measurement, list)?.get(entry)?;
+    let name = NAMES.iter().find_map(|name| entry.get(name))?;
+    name.as_str().map(str::to_owned).or_else(|| name.as_u64().map(|number| number.to_string()))
+}
+
+/// What is at a place without lists, if it is anything.
+fn at<'value>(value: &'value Value, place: &str) -> Option<&'value Value> {
+    let mut steps = place.split('.').filter(|step| !step.is_empty());
+    // A number is a place in a list.
+    let get = |at: &'value Value, step: &str| match at {
+        Value::Array(_) => at.get(step.parse::<usize>().ok()?),
+        _ => at.get(step),
+    };
+    steps.try_fold(value, get).filter(|it| !it.is_null())
+}
+
 /// What is at a place; of a list each entry, of one that holds others their first ones alone.
 pub(super) fn entries<'value>(
     measurement: &'value Value,
     place: &str,
 ) -> Vec<(Option<usize>, &'value Value)> {
-    fn at<'value>(value: &'value Value, place: &str) -> Option<&'value Value> {
-        let steps = place.split('.').filter(|step| !step.is_empty());
-        // A number is a place in a list.
-        let get = |at: &'value Value, step: &str| match at {
-            Value::Array(_) => at.get(step.parse::<usize>().ok()?),
-            _ => at.get(step),
-        };
-        steps.into_iter().try_fold(value, get).filter(|it| !it.is_null())
-    }
     let Some((list, rest)) = place.split_once("[]") else {
         return at(measurement, place).map(|value| (None, value)).into_iter().collect();
     };
@@ -121,6 +161,28 @@ mod tests {
     use serde_json::json;
 
     use super::found;
+
+    #[test]
+    fn entries_are_called_by_what_stays() {
+        let measurement = json!({
+            "summary": {
+                "goodput": { "up": { "goodput_bps": 5.5 }, "remotes": [ { "address": "::1", "failed": 2 } ] },
+                "multipath": { "paths": [ { "sent": 3, "interface": "eth0", "latency": { "max_ns": 4 } } ] },
+            },
+            "client": { "host": { "cpus": [ { "cpu": 7, "busy": 0.5 } ] }, "workers": [ { "user_ns": 1 } ] },
+        });
+        let all: Vec<_> = found(&measurement).into_iter().map(|it| (it.id(), it.name)).collect();
+        let expected = [
+            ("goodput.rate.up", None),
+            ("goodput.address.failed", Some("::1")),
+            ("multipath.path.latency.max", Some("eth0")),
+            ("multipath.path.sent", Some("eth0")),
+            ("end.cpu.busy.client", Some("7")),
+            ("end.worker.user.client", None),
+        ];
+        let expected = expected.map(|(id, name)| (id.to_owned(), name.map(str::to_owned)));
+        assert_eq!(all, expected);
+    }
 
     #[test]
     fn each_number_has_its_id_its_side_and_its_entry() {

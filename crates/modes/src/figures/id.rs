@@ -3,7 +3,7 @@
 use serde_json::Value;
 use thiserror::Error;
 
-use super::found::{entries, numbers, sides, unit};
+use super::found::{entries, numbers, sides, unit, whole};
 use super::{FigureDefinition, Group, STATISTICS, Unit, groups};
 
 /// One number of a document, by its id: `goodput.rate.up`, `latency.rtt.p99`.
@@ -12,6 +12,8 @@ pub struct FigureId {
     text: String,
     group: &'static Group,
     figure: &'static FigureDefinition,
+    /// Its direction or end, where there is one for each.
+    side: Option<&'static str>,
     /// Where it is, without `{way}` and `{end}`.
     place: String,
     /// Which number of a distribution.
@@ -75,11 +77,11 @@ impl FigureId {
         let rest = rest.strip_prefix('.').unwrap_or(rest);
         let (first, behind) = rest.split_once('.').unwrap_or((rest, ""));
         let meant = |(side, place)| match side {
-            None => Some((place, rest)),
-            Some(side) => (side == first).then_some((place, behind)),
+            None => Some((side, place, rest)),
+            Some(name) => (name == first).then_some((side, place, behind)),
         };
         let mut sides = sides(&group.place_of(figure)).into_iter();
-        let (place, last) = sides.find_map(meant).ok_or_else(not_one)?;
+        let (side, place, last) = sides.find_map(meant).ok_or_else(not_one)?;
         if place.contains("[]") || place.contains('*') || figure.unit == Unit::Percentiles {
             return Err(FigureIdError::Many { typed: typed.to_owned() });
         }
@@ -88,12 +90,17 @@ impl FigureId {
             _ if last.is_empty() => None,
             _ => return Err(not_one()),
         };
-        Ok(Self { text: typed.to_owned(), group, figure, place, statistic })
+        Ok(Self { text: typed.to_owned(), group, figure, side, place, statistic })
     }
 
     /// As it is written.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// As [`Found::id`](super::Found::id) writes it, however it was typed.
+    pub fn id(&self) -> String {
+        whole(self.group, self.figure, self.side, self.statistic())
     }
 
     /// What it is one of.
@@ -108,7 +115,7 @@ impl FigureId {
 
     /// Whether it is of this way: `up` or `down`.
     pub fn is_of(&self, way: &str) -> bool {
-        self.text.split('.').any(|part| part == way)
+        self.side == Some(way)
     }
 
     /// Which number of a distribution it is: `p99`, `mean`.
@@ -206,6 +213,8 @@ mod tests {
     fn an_id_knows_its_parts() {
         let id = FigureId::find("latency.rtt.p99.9").expect("a figure");
         assert_eq!((id.statistic(), id.unit()), (Some("p99.9"), Unit::Duration));
+        let typed = FigureId::find("latency.rtt.p99.90").expect("a figure");
+        assert_eq!((typed.text(), typed.id()), ("latency.rtt.p99.90", id.id()));
         let id = FigureId::find("latency.rtt.mean").expect("a figure");
         assert_eq!((id.group().name, id.figure().name), ("latency", "rtt"));
         assert_eq!(id.statistic(), Some("mean"));
@@ -213,6 +222,7 @@ mod tests {
         assert!(id.is_of("down") && !id.is_of("up") && id.statistic().is_none());
         let id = FigureId::find("end.connect.server.count").expect("a figure");
         assert_eq!(id.unit(), Unit::Count);
+        assert_eq!(id.id(), "end.connect.server.count");
     }
 
     #[test]

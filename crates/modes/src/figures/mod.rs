@@ -3,12 +3,14 @@
 //!
 //! Not here: what a figure is (`figure`), the lists themselves (each mode has its own), and what views show of them.
 
+mod amount;
 mod ends;
 mod found;
 mod id;
 #[cfg(test)]
 mod tests;
 
+pub use amount::{read, told};
 pub use found::{Found, found};
 pub use id::{FigureId, FigureIdError};
 

@@ -9,7 +9,7 @@ const FAILURES: &str = "method/goodput.md#failures";
 const RETRANSMITS: &str = "method/verdict.md#retransmissions";
 
 group! {
-    "goodput", "Goodput over TCP", told 1, at "summary.goodput";
+    "goodput", "Goodput over TCP", told 1, at "summary.goodput", for ["rate"];
     "rate" as "goodput": BitRate Higher at "{way}.goodput_bps", RATE, "payload that the receiver took and checked after the warm-up, a second";
     "window": Duration Neither at "{way}.window_ns", WINDOW, "length of the time in which that was";
     "sent": Bytes Neither at "{way}.sent_bytes", RATE, "payload that the sender handed to its kernel";

@@ -12,7 +12,7 @@ const FATE: &str = "method/latency.md#lost-late-duplicate-reordered-corrupt";
 const WARM_UP: &str = "method/latency.md#warm-up";
 
 group! {
-    "latency", "Latency", told 4, at "summary.latency";
+    "latency", "Latency", told 4, at "summary.latency", for ["rtt.p50", "rtt.p99", "lost"];
     "rtt" as "RTT": Distribution Lower at "rtt", LAG, "round trips, from the first attempt to send a ping to the receipt of its answer";
     "rtt_since_scheduled": Distribution Lower at "rtt_since_scheduled", LAG, "open loop: from the time that a ping was due to the receipt";
     "service" as "service time": Distribution Lower at "service", LAG, "open loop: from the send that the system accepted to the receipt";

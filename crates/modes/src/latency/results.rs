@@ -81,6 +81,13 @@ impl Results for LatencyPlan {
         caveats
     }
 
+    /// Round trips of an open loop counted from the schedule once, and are told apart now.
+    fn renew(summary: &mut LatencySummary) {
+        if summary.counts_from_the_schedule() {
+            summary.rtt_since_scheduled = Some(std::mem::take(&mut summary.rtt));
+        }
+    }
+
     fn beside_others(summary: &LatencySummary) -> BesideOthers<'_> {
         let round_trips = Some((&summary.rtt, summary.lost));
         BesideOthers { round_trips, ..BesideOthers::default() }

@@ -9,7 +9,7 @@ const LATE: &str = "method/media.md#how-late-our-sender-is";
 const LAYOUT: &str = "method/media.md#frames-and-datagrams";
 
 group! {
-    "media", "Media streams", told 6, at "summary.media";
+    "media", "Media streams", told 6, at "summary.media", for ["played_share", "needed_depth"];
     "received_rate" as "received": BitRate Higher at "{way}.received_bps", DEFINED, "payload that came whole and right, over the time that its frames took to send by the plan";
     "played_share": Share Higher at "{way}.played_ratio", DEFINED, "of the frames that were to be played, those that were there in time";
     "frames.planned": Count Neither at "{way}.frames_planned", FRAMES, "frames that the plan has, of all streams";

@@ -8,7 +8,7 @@ const RADIOS: &str = "method/multipath.md#radios";
 const SENT: &str = "method/multipath.md#what-is-sent";
 
 group! {
-    "multipath", "Several paths at once", told 7, at "summary.multipath";
+    "multipath", "Several paths at once", told 7, at "summary.multipath", for ["effective.p50", "effective.p99", "lost"];
     "effective": Distribution Lower at "effective", DEFINED, "effective latency: from the first sending of a number to its first answer on any path";
     "paired": Distribution Lower at "paired", DEFINED, "the same of numbers that the primary answered";
     "mean_improvement" as "mean improvement": Share Higher at "mean_improvement", DEFINED, "of those numbers, by how much less the mean was with all paths";

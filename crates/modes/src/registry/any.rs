@@ -53,6 +53,9 @@ pub trait AnyMode: Mode {
     /// The payload that a load brought over, each way.
     fn carried_of(&self, summary: &Summary) -> Vec<u64>;
 
+    /// Puts figures that an earlier version wrote under another meaning where they are told now, its own and those of probes.
+    fn renew_in(&self, summary: &mut Summary);
+
     /// What it has of what different tests are told of side by side.
     fn beside_others_of<'summary>(&self, summary: &'summary Summary) -> BesideOthers<'summary>;
 
@@ -134,6 +137,11 @@ impl<M: InDocuments> AnyMode for M {
 
     fn carried_of(&self, summary: &Summary) -> Vec<u64> {
         M::summary_of(summary).map(M::carried).unwrap_or_default()
+    }
+
+    fn renew_in(&self, summary: &mut Summary) {
+        M::summary_mut(summary).iter_mut().for_each(M::renew);
+        summary.probe.iter_mut().for_each(ProbePlan::renew);
     }
 
     fn beside_others_of<'summary>(&self, summary: &'summary Summary) -> BesideOthers<'summary> {

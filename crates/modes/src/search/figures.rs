@@ -5,7 +5,7 @@ use crate::figure::group;
 const SEARCH: &str = "method/datagrams.md#the-highest-rate-without-loss";
 
 group! {
-    "search", "The highest rate without loss", told 3, at "rate_search";
+    "search", "The highest rate without loss", told 3, at "rate_search", for ["rate"];
     "rate" as "rate found": BitRate Higher at "found.rate_bps", SEARCH, "the highest rate at which nothing was lost: payload sent";
     "per_second": PerSecond Higher at "found.datagrams_per_second", SEARCH, "datagrams a second at that rate";
     "confirmations" as "confirmed by": Count Higher at "found.confirmations", SEARCH, "trials of the whole duration that lost nothing there";

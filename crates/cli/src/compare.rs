@@ -1,0 +1,77 @@
+//! `pathscope compare`: stored results before a change beside those after it. Reads, and writes what comes of it; whether a difference
+//! means anything is `modes/comparison`'s to say.
+
+use std::io;
+use std::path::Path;
+
+use pathscope_core::error::Failure;
+use pathscope_core::event::{Event, Layout, Record as _};
+use pathscope_core::quantity::named;
+use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::comparison::{self, Named, presentation};
+use pathscope_modes::document::Document;
+use pathscope_os::outlets::explain;
+
+use crate::args::CompareArgs;
+use crate::files::Destination;
+use crate::output::Outputs;
+use crate::stored::{self, Stored};
+use crate::{Trouble, lab, terminal, words};
+
+/// Compares two results, or all results before with all results after.
+pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
+    let [before, after] = args.sides();
+    let paths = [before, after].concat();
+    stored::only_one_standard_input(&paths)?;
+    let documents: Vec<Document> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let destination = args.output.output.as_deref();
+    let destination = destination.map(|path| Destination::prepare("--output", path)).transpose()?;
+    let named: Vec<Named<'_>> = stored::names(&paths).into_iter().zip(&documents).collect();
+    let (before, after) = named.split_at(before.len());
+    let compared = comparison::compare(before, after, &args.fail_on).map_err(Trouble::usage)?;
+    let document = ComparisonDocument {
+        tool: lab::presence::tool(),
+        command: words::as_typed(std::env::args_os()),
+        ..compared
+    };
+    let shown = show(args, &document);
+    let saved = destination.map_or(Ok(()), |file| save(args, file, &document));
+    Trouble::conclude(stored::moved(&document), shown.and(saved).err())
+}
+
+/// A result of a command that measures; others hold many, of which none is the one.
+fn open(path: &Path) -> Result<Document, Trouble> {
+    match Stored::open(path)? {
+        Stored::Measured(document) => Ok(*document),
+        other => {
+            let text = format!(
+                "{}: it holds {}; compare takes results of commands that measure",
+                named(path),
+                other.kind()
+            );
+            Err(Trouble::usage(text))
+        }
+    }
+}
+
+fn show(args: &CompareArgs, document: &ComparisonDocument) -> Result<(), Trouble> {
+    let mut stdout = io::stdout().lock();
+    let options = terminal::options(args.color.color, true, args.verbose);
+    let mut outputs = Outputs::new(args.output.form.format(), options, &mut stdout, None);
+    let trouble = stored::moved(document);
+    let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
+    let presentation = presentation::presentation(document);
+    outputs.event(Event::Finished { presentation: &presentation, record: document, failure });
+    outputs.into_trouble().map_or(Ok(()), Err)
+}
+
+fn save(
+    args: &CompareArgs,
+    mut file: Destination,
+    document: &ComparisonDocument,
+) -> Result<(), Trouble> {
+    let name = args.output.output.as_deref().map_or_else(String::new, named);
+    let failed = |why: &str| Trouble::new(Failure::Output, format!("cannot write {name}: {why}"));
+    let text = document.to_json(Layout::Indented).map_err(|error| failed(&error.to_string()))?;
+    file.write(&text).map_err(|error| failed(&explain(&error)))
+}

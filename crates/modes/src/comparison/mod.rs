@@ -1,0 +1,336 @@
+//! Runs before a change beside runs after it: what differs, how sure that is, and what was to stay as it was. The run is the unit: of each
+//! one number of each figure enters. docs/method/compare.md has the method.
+//!
+//! Not here: the statistics themselves (`core/stats`), and reading results.
+
+mod condition;
+pub mod document;
+pub mod findings;
+pub mod presentation;
+mod runs;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use pathscope_core::figure::{Better, Unit};
+use pathscope_core::quantity::counted;
+use pathscope_core::record::Caveat;
+use pathscope_core::stats::{Difference, Order, Telling, false_discovery, median};
+use thiserror::Error;
+
+pub use self::condition::{Condition, ConditionError};
+use self::document::{
+    ComparedFigure, ComparedMeasurement, ComparisonDocument, Differing, Outcome, Side, Tier,
+};
+use self::findings::ComparisonCaveat;
+use self::runs::{Key, Number, Run};
+use crate::document::Document;
+
+/// A result, and where it was read.
+pub type Named<'document> = (String, &'document Document);
+
+/// Why nothing is compared.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum ComparisonError {
+    /// The sides have no measurement in common.
+    #[error(
+        "nothing is compared: {before} before, and {after} after; compare runs of the same command"
+    )]
+    NothingInCommon {
+        /// What the one side measured.
+        before: String,
+        /// What the other did.
+        after: String,
+    },
+}
+
+/// Compares all runs before with all runs after. What wrote the document is the caller's to say.
+pub fn compare(
+    before: &[Named<'_>],
+    after: &[Named<'_>],
+    conditions: &[Condition],
+) -> Result<ComparisonDocument, ComparisonError> {
+    let sides = [before, after].map(runs_of);
+    let names = sides.each_ref().map(|runs| names(runs));
+    let common: Vec<&str> =
+        names[0].iter().copied().filter(|name| names[1].contains(name)).collect();
+    if common.is_empty() {
+        let [before, after] = names.map(|names| match &names[..] {
+            [] => "there is no measurement".to_owned(),
+            names => format!("there is {}", names.join(", ")),
+        });
+        return Err(ComparisonError::NothingInCommon { before, after });
+    }
+    let mut measurements: Vec<ComparedMeasurement> =
+        common.iter().map(|name| measurement(name, &sides)).collect();
+    judge_together(&mut measurements);
+    let differing = differing(&sides, &common);
+    let mut document = ComparisonDocument {
+        before: side(before),
+        after: side(after),
+        checks: condition::judge(conditions, &measurements),
+        measurements,
+        differing,
+        ..ComparisonDocument::default()
+    };
+    document.caveats = caveats(&document, &sides, &names);
+    Ok(document)
+}
+
+fn side(results: &[Named<'_>]) -> Side {
+    let mut began: Vec<&String> =
+        results.iter().map(|(_, document)| &document.started_at).collect();
+    began.retain(|began| !began.is_empty());
+    began.sort();
+    let began =
+        began.first().zip(began.last()).map(|(first, last)| [(*first).clone(), (*last).clone()]);
+    Side { results: results.iter().map(|(name, _)| name.clone()).collect(), began }
+}
+
+/// All runs of a side, in the order of time.
+fn runs_of(results: &[Named<'_>]) -> Vec<Run> {
+    let mut runs: Vec<Run> =
+        results.iter().flat_map(|(_, document)| runs::runs(document)).collect();
+    runs.sort_by(|one, other| one.began.cmp(&other.began));
+    runs
+}
+
+/// The names of its measurements, each once.
+fn names(runs: &[Run]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for run in runs {
+        if !names.contains(&run.name.as_str()) {
+            names.push(&run.name);
+        }
+    }
+    names
+}
+
+fn measurement(name: &str, sides: &[Vec<Run>; 2]) -> ComparedMeasurement {
+    let own =
+        sides.each_ref().map(|runs| runs.iter().filter(|run| run.name == name).collect::<Vec<_>>());
+    let order = order(&own);
+    let all = || own.iter().flatten();
+    let resolution_ns = all().map(|run| run.resolution_ns).fold(0.0, f64::max);
+    let mut leading: Vec<(&Key, &str)> = Vec::new();
+    for (key, label) in all().flat_map(|run| &run.leading) {
+        if !leading.iter().any(|(it, _)| *it == key) {
+            leading.push((key, label));
+        }
+    }
+    let mut figures: BTreeMap<&Key, (&Number, [Vec<f64>; 2])> = BTreeMap::new();
+    let mut sequence: Vec<&Key> = Vec::new();
+    for (side, runs) in own.iter().enumerate() {
+        for number in runs.iter().flat_map(|run| &run.numbers) {
+            let (_, numbers) = figures.entry(&number.key).or_insert_with(|| {
+                sequence.push(&number.key);
+                (number, Default::default())
+            });
+            numbers[side].push(number.number);
+        }
+    }
+    let place = |key: &Key| leading.iter().position(|(it, _)| *it == key);
+    // The sort is stable: what the result does not begin with stays in its order.
+    sequence.sort_by_key(|key| place(key).unwrap_or(usize::MAX));
+    let begins: Vec<&str> = leading.iter().map(|(key, _)| key.id.as_str()).collect();
+    let compared = sequence.into_iter().filter_map(|key| {
+        let (number, [before, after]) = figures.remove(key)?;
+        let resolution = if number.unit == Unit::Duration { resolution_ns } else { 0.0 };
+        let difference = Difference::between(&before, &after, resolution, order)?;
+        let at = place(key);
+        Some(ComparedFigure {
+            figure: key.id.clone(),
+            entry: key.entry.clone(),
+            label: at.map_or_else(|| number.label.clone(), |at| leading[at].1.to_owned()),
+            unit: number.unit,
+            better: number.better,
+            percentile_of: number.percentile_of.as_ref().map(|(of, _)| of.clone()),
+            percent: number.percentile_of.as_ref().map(|(_, percent)| *percent),
+            tier: tier(number, at.is_some(), &begins),
+            before_median: median(&before)?,
+            after_median: median(&after)?,
+            before,
+            after,
+            difference,
+            p_among_all: None,
+            outcome: outcome(&difference, difference.p, number.better),
+        })
+    });
+    let figures = compared.collect();
+    let runs = own.each_ref().map(|runs| u32::try_from(runs.len()).unwrap_or(u32::MAX));
+    ComparedMeasurement { name: name.to_owned(), order, runs, figures }
+}
+
+/// With which others a figure is judged. `begins`: the ids of those that the result begins with.
+fn tier(number: &Number, is_leading: bool, begins: &[&str]) -> Tier {
+    let is_in = |id: &str| {
+        let rest = number.percentile_of.as_ref().and_then(|(of, _)| id.strip_prefix(of.as_str()));
+        rest.is_some_and(|rest| rest.starts_with('.'))
+    };
+    match number.better {
+        Better::Higher | Better::Lower if number.is_primary => Tier::Primary,
+        Better::Higher | Better::Lower if is_leading || begins.iter().any(|id| is_in(id)) => {
+            Tier::Leading
+        }
+        _ => Tier::Other,
+    }
+}
+
+/// Whether two sides took turns: never three runs of one in a row, and of both about as many.
+fn order(sides: &[Vec<&Run>; 2]) -> Order {
+    let [before, after] = sides.each_ref().map(|runs| runs.iter().map(|run| (&run.began, false)));
+    let mut all: Vec<_> = before.chain(after.map(|(began, _)| (began, true))).collect();
+    all.sort();
+    let is_known = all.iter().all(|((began, _), _)| !began.is_empty());
+    let in_a_row = all.chunk_by(|one, other| one.1 == other.1).map(<[_]>::len).max();
+    let is_even = sides[0].len().abs_diff(sides[1].len()) <= 1;
+    if is_known && is_even && in_a_row.is_some_and(|longest| longest <= 2) {
+        Order::Turns
+    } else {
+        Order::Blocks
+    }
+}
+
+fn outcome(difference: &Difference, p: f64, better: Better) -> Outcome {
+    match (difference.telling(p), better, difference.shift > 0.0) {
+        (Telling::TooFewRuns, _, _) => Outcome::TooFewRuns,
+        (Telling::NotShown, _, _) => Outcome::NotShown,
+        (Telling::Shown, Better::Higher, true) | (Telling::Shown, Better::Lower, false) => {
+            Outcome::Better
+        }
+        (Telling::Shown, Better::Higher, false) | (Telling::Shown, Better::Lower, true) => {
+            Outcome::Worse
+        }
+        (Telling::Shown, Better::Neither, true) => Outcome::More,
+        (Telling::Shown, Better::Neither, false) => Outcome::Less,
+    }
+}
+
+/// What each figure comes to where all of its tier are looked at, of which one seems to have moved by chance.
+fn judge_together(measurements: &mut [ComparedMeasurement]) {
+    for tier in [Tier::Primary, Tier::Leading, Tier::Other] {
+        let figures = measurements.iter_mut().flat_map(|measurement| &mut measurement.figures);
+        let is_judged =
+            |it: &&mut ComparedFigure| it.tier == tier && it.outcome != Outcome::TooFewRuns;
+        let mut own: Vec<&mut ComparedFigure> = figures.filter(is_judged).collect();
+        let p: Vec<f64> = own.iter().map(|figure| figure.difference.p).collect();
+        for (figure, p) in own.iter_mut().zip(false_discovery(&p)) {
+            figure.p_among_all = Some(p);
+            figure.outcome = outcome(&figure.difference, p, figure.better);
+        }
+    }
+}
+
+/// What is not the same on both sides, apart from figures.
+fn differing(sides: &[Vec<Run>; 2], common: &[&str]) -> Vec<Differing> {
+    let [before, after] = sides.each_ref().map(|runs| values(runs));
+    let mut places: Vec<&(String, String)> = before.keys().chain(after.keys()).collect();
+    places.sort();
+    places.dedup();
+    let is_compared = |of: &str| ["run", "client", "server"].contains(&of) || common.contains(&of);
+    let of = |side: &BTreeMap<(String, String), BTreeSet<String>>, place| {
+        side.get(place).into_iter().flatten().cloned().collect::<Vec<_>>()
+    };
+    let differing = places.into_iter().filter(|(name, _)| is_compared(name)).map(|place| {
+        let (before, after) = (of(&before, place), of(&after, place));
+        Differing { of: place.0.clone(), id: place.1.clone(), before, after }
+    });
+    differing.filter(|it| it.before != it.after).collect()
+}
+
+/// Every value that the runs of a side have of each setting and each fact.
+fn values(runs: &[Run]) -> BTreeMap<(String, String), BTreeSet<String>> {
+    let mut values: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
+    for (of, id, value) in runs.iter().flat_map(|run| &run.facts) {
+        values.entry((of.clone(), id.clone())).or_default().insert(value.clone());
+    }
+    values
+}
+
+fn caveats(
+    document: &ComparisonDocument,
+    sides: &[Vec<Run>; 2],
+    names: &[Vec<&str>; 2],
+) -> Vec<Caveat> {
+    let mut found: Vec<(ComparisonCaveat, String)> = Vec::new();
+    let measurements = &document.measurements;
+    let has_few = |it: &&ComparedMeasurement| {
+        it.figures.iter().all(|figure| figure.outcome == Outcome::TooFewRuns)
+    };
+    let few: Vec<&ComparedMeasurement> = measurements.iter().filter(has_few).collect();
+    if let Some([before, after]) = few.first().map(|it| it.runs) {
+        let text = format!(
+            "{} before and {after} after tell no difference, however large it is: what moved may be chance; \
+             five of each are the least that is of use, and fifteen are better",
+            counted(u64::from(before), "run")
+        );
+        found.push((ComparisonCaveat::TooFewRuns, text));
+    }
+    let in_blocks = |it: &&ComparedMeasurement| it.order == Order::Blocks;
+    if measurements.iter().any(|it| in_blocks(&it)) && few.len() < measurements.len() {
+        let text = "the two sides did not take turns, as far as their times tell: whatever else changed on the machines or the path \
+                    meanwhile is part of each difference";
+        found.push((ComparisonCaveat::DidNotTakeTurns, text.to_owned()));
+    }
+    for (of_hosts, caveat, what) in [
+        (false, ComparisonCaveat::SettingsDiffer, "settings"),
+        (true, ComparisonCaveat::HostsDiffer, "facts about the machines and their programs"),
+    ] {
+        let is_host = |it: &&Differing| ["client", "server"].contains(&it.of.as_str());
+        let differing = document.differing.iter().filter(|it| is_host(it) == of_hosts);
+        let ids: Vec<String> = differing.map(Differing::sentence).collect();
+        if !ids.is_empty() {
+            found.push((
+                caveat,
+                format!("{what} are not the same on both sides: {}", some(&ids, ", ")),
+            ));
+        }
+    }
+    for (side, runs) in ["before", "after"].iter().zip(sides) {
+        let several = values(runs);
+        let several = several.iter().filter(|(_, values)| values.len() > 1);
+        let ids: Vec<String> = several.map(|((of, id), _)| document::called(of, id)).collect();
+        if !ids.is_empty() {
+            let text =
+                format!("the runs {side} are not alike: {} vary among them", some(&ids, ", "));
+            found.push((ComparisonCaveat::RunsDiffer, text));
+        }
+        let faults: Vec<String> = runs.iter().filter_map(|run| run.fault.clone()).collect();
+        if let Some(first) = faults.first() {
+            let text = format!(
+                "{} of {} {side} did not end as they should, first: {first}",
+                faults.len(),
+                counted(runs.len() as u64, "run")
+            );
+            found.push((ComparisonCaveat::RunsFailed, text));
+        }
+    }
+    for (side, own, others) in [("before", &names[0], &names[1]), ("after", &names[1], &names[0])] {
+        let alone: Vec<String> = own
+            .iter()
+            .filter(|name| !others.contains(name))
+            .map(|name| (*name).to_owned())
+            .collect();
+        if !alone.is_empty() {
+            let text = format!("measured {side} alone, and not compared: {}", some(&alone, ", "));
+            found.push((ComparisonCaveat::OnOneSide, text));
+        }
+    }
+    if sides.iter().flatten().any(|run| run.is_renewed) {
+        let text = "of results of an earlier version, round trips of an open loop are compared as what they are called now, \
+                    latency.rtt_since_scheduled";
+        found.push((ComparisonCaveat::MeaningChanged, text.to_owned()));
+    }
+    found.into_iter().map(|(caveat, text)| Caveat::new(caveat, text)).collect()
+}
+
+/// The first few, and how many more.
+fn some(all: &[String], between: &str) -> String {
+    const TOLD: usize = 4;
+    let told = all[..all.len().min(TOLD)].join(between);
+    match all.len().saturating_sub(TOLD) {
+        0 => told,
+        more => format!("{told} and {more} more"),
+    }
+}

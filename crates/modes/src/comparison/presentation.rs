@@ -1,0 +1,288 @@
+//! A comparison as tables: first what all leading figures come to together, then each measurement figure by figure, and where its
+//! distributions differ.
+
+use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
+use pathscope_core::quantity::{count, counted};
+use pathscope_core::stats::{Order, least_p};
+
+use super::condition::{amount, between, change};
+use super::document::{
+    ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
+};
+use super::some;
+
+/// All that a view needs.
+pub fn presentation(document: &ComparisonDocument) -> Presentation {
+    let mut sections = vec![together(document)];
+    sections.extend(document.measurements.iter().map(section));
+    let sides = [("before", &document.before), ("after", &document.after)];
+    Presentation {
+        title: "comparison".to_owned(),
+        context: sides.map(|(name, side)| Figure::setting(name, results(side))).to_vec(),
+        sections,
+        caveats: document.caveats.clone(),
+    }
+}
+
+/// Whose results these are.
+fn results(side: &Side) -> String {
+    let told = some(&side.results, ", ");
+    let began = match &side.began {
+        Some([first, last]) if first == last => format!("; {first}"),
+        Some([first, last]) => format!("; {first} to {last}"),
+        None => String::new(),
+    };
+    format!("{told}{began}")
+}
+
+/// What can be said of all at once.
+fn together(document: &ComparisonDocument) -> Section {
+    let tiers = [("", Tier::Primary), ("others, ", Tier::Leading)];
+    let mut figures: Vec<Figure> = Vec::new();
+    for (begin, tier) in tiers {
+        for (name, outcome) in [("better", Outcome::Better), ("worse", Outcome::Worse)] {
+            let moved = moved(document, tier, outcome);
+            let text = Value::Text(some(&moved, "; "));
+            figures
+                .extend((!moved.is_empty()).then(|| Figure::new(format!("{begin}{name}"), text)));
+        }
+    }
+    let primary = |outcomes: &[Outcome]| {
+        document.of_tier(Tier::Primary).filter(|(_, it)| outcomes.contains(&it.outcome)).count()
+    };
+    if primary(&[Outcome::Better, Outcome::Worse]) == 0 {
+        figures.insert(0, Figure::new("verdict", Value::Text(nothing_shown(document))));
+    }
+    if is_doubtful(document) {
+        let text =
+            "the runs did not take turns: what else changed meanwhile is part of every difference";
+        figures.insert(0, Figure::new("with caution", Value::Text(text.to_owned())));
+    }
+    let differing = document.differing.iter().map(|it| {
+        let values = |values: &[String]| match values {
+            [] => Value::Absent,
+            values => Value::Text(values.join(", ")),
+        };
+        vec![Value::Text(it.name()), values(&it.before), values(&it.after)]
+    });
+    let columns = ["", "before", "after"];
+    let mut tables = vec![Table::new("not the same on both sides", columns, differing)];
+    tables.retain(|table| !table.rows.is_empty());
+    Section {
+        title: "all together".to_owned(),
+        figures,
+        tables,
+        checks: document.checks.clone(),
+        ..Section::default()
+    }
+}
+
+/// The figures of a tier that came to this, and how far each moved.
+fn moved(document: &ComparisonDocument, tier: Tier, outcome: Outcome) -> Vec<String> {
+    let is_one = document.measurements.len() == 1;
+    let shown = document.of_tier(tier).filter(|(_, figure)| figure.outcome == outcome);
+    let words = shown.map(|(measurement, figure)| {
+        let place = if is_one { String::new() } else { format!(" of {measurement}") };
+        format!("{}{place} {}", label(figure), change(figure))
+    });
+    words.collect()
+}
+
+/// That nothing is shown, of how many figures, and whether anything could have been.
+fn nothing_shown(document: &ComparisonDocument) -> String {
+    let judged: Vec<&ComparedFigure> = document
+        .of_tier(Tier::Primary)
+        .filter(|(_, it)| it.outcome != Outcome::TooFewRuns)
+        .map(|(_, figure)| figure)
+        .collect();
+    if judged.is_empty() {
+        return "nothing can be told of so few runs".to_owned();
+    }
+    let all = judged.len();
+    let names = if all == 1 { "the one figure" } else { "the figures" };
+    let said = format!("no difference is shown of {names} that the test is for");
+    let could = |figure: &ComparedFigure| {
+        least_p(figure.before.len(), figure.after.len()) * all as f64 <= 0.05
+    };
+    if judged.iter().any(|figure| could(figure)) {
+        return said;
+    }
+    let needed = (4_usize..40).find(|runs| least_p(*runs, *runs) * all as f64 <= 0.05);
+    let needed =
+        needed.map_or_else(String::new, |runs| format!("; from {runs} runs of each on it is"));
+    format!("{said}, and of {all} one alone could not be shown by so few runs{needed}")
+}
+
+/// Whether anything is judged of runs that did not take turns.
+fn is_doubtful(document: &ComparisonDocument) -> bool {
+    let is_doubtful = |it: &ComparedMeasurement| {
+        it.order == Order::Blocks && it.figures.iter().any(|it| it.outcome != Outcome::TooFewRuns)
+    };
+    document.measurements.iter().any(is_doubtful)
+}
+
+fn section(measurement: &ComparedMeasurement) -> Section {
+    let figures = || measurement.figures.iter();
+    let told = figures().filter(|it| it.tier != Tier::Other && !is_in_percentiles(measurement, it));
+    let named = told.clone().map(|figure| (label(figure), figure));
+    let mut tables = vec![table("", measurement, named)];
+    tables.extend(distributions(measurement).into_iter().map(|of| percentiles(measurement, of)));
+    tables.push(others(measurement));
+    tables.push(certainty(told.filter(|it| it.outcome != Outcome::TooFewRuns)));
+    tables.retain(|table| !table.rows.is_empty());
+    Section {
+        title: measurement.name.clone(),
+        subtitle: runs(measurement),
+        tables,
+        ..Section::default()
+    }
+}
+
+/// Of everything else what differs, those that are surest and furthest apart first, as many as are read.
+fn others(measurement: &ComparedMeasurement) -> Table {
+    const TOLD: usize = 12;
+    let of_all = measurement.figures.iter().filter(|it| it.tier == Tier::Other);
+    let all = of_all.clone().count();
+    let is_shown =
+        |it: &&ComparedFigure| !matches!(it.outcome, Outcome::NotShown | Outcome::TooFewRuns);
+    let mut shown: Vec<&ComparedFigure> = of_all.filter(is_shown).collect();
+    let moved = |it: &ComparedFigure| it.relative().map_or(f64::INFINITY, f64::abs);
+    shown.sort_by(|one, other| {
+        let by_p = one.difference.p.total_cmp(&other.difference.p);
+        by_p.then(moved(other).total_cmp(&moved(one)))
+    });
+    let told = shown.len().min(TOLD);
+    let more = if told < shown.len() { "; the document has all" } else { "" };
+    let (number, all) = (count(shown.len() as u64), count(all as u64));
+    let title = format!("{number} of {all} other figures differ{more}");
+    table(&title, measurement, shown.into_iter().take(TOLD).map(|it| (it.full_id(), it)))
+}
+
+/// How many runs there are, and in which order.
+fn runs(measurement: &ComparedMeasurement) -> String {
+    let [before, after] = measurement.runs;
+    let order = match measurement.order {
+        _ if before < 2 || after < 2 => "",
+        Order::Turns => ", which took turns",
+        Order::Blocks => ", which did not take turns",
+    };
+    format!("{before} and {}{order}", counted(u64::from(after), "run"))
+}
+
+/// The distributions of which a figure is among the first.
+fn distributions(measurement: &ComparedMeasurement) -> Vec<&str> {
+    let mut distributions: Vec<&str> = Vec::new();
+    let told = measurement.figures.iter().filter(|figure| figure.tier != Tier::Other);
+    for of in told.filter_map(|figure| figure.percentile_of.as_deref()) {
+        if !distributions.contains(&of) {
+            distributions.push(of);
+        }
+    }
+    distributions
+}
+
+/// Whether it stands in a table of percentiles anyway, and is no primary one.
+fn is_in_percentiles(measurement: &ComparedMeasurement, figure: &ComparedFigure) -> bool {
+    let of = figure.percentile_of.as_deref();
+    figure.tier != Tier::Primary && of.is_some_and(|of| distributions(measurement).contains(&of))
+}
+
+/// Where two distributions differ: at which percentiles, and how far.
+fn percentiles(measurement: &ComparedMeasurement, distribution: &str) -> Table {
+    let is_of = |figure: &&ComparedFigure| figure.percentile_of.as_deref() == Some(distribution);
+    let mut all: Vec<&ComparedFigure> = measurement.figures.iter().filter(is_of).collect();
+    all.sort_by(|one, other| {
+        one.percent.partial_cmp(&other.percent).unwrap_or(std::cmp::Ordering::Equal)
+    });
+    let name = |figure: &ComparedFigure| {
+        let percent = figure.percent.map_or_else(String::new, |percent| format!("p{percent}"));
+        match &figure.entry {
+            Some(entry) => format!("{entry} {percent}"),
+            None => percent,
+        }
+    };
+    table(
+        &format!("{distribution}, percentile by percentile"),
+        measurement,
+        all.into_iter().map(|it| (name(it), it)),
+    )
+}
+
+fn table<'figure>(
+    title: &str,
+    measurement: &ComparedMeasurement,
+    figures: impl IntoIterator<Item = (String, &'figure ComparedFigure)>,
+) -> Table {
+    let row = |(name, figure): (String, &ComparedFigure)| {
+        let difference = &figure.difference;
+        let interval = difference.low.zip(difference.high);
+        let interval =
+            interval.map_or(Value::Absent, |(low, high)| Value::Text(between(figure, low, high)));
+        // What some runs do not have, as a percentile of few samples, is compared among those that have it.
+        let has = [figure.before.len(), figure.after.len()];
+        let is_whole = has.iter().zip(measurement.runs).all(|(has, runs)| *has == runs as usize);
+        let name =
+            if is_whole { name } else { format!("{name} (of {} and {} runs)", has[0], has[1]) };
+        vec![
+            Value::Text(name),
+            Value::Text(word(figure.outcome).to_owned()),
+            Value::of(figure.unit, figure.before_median),
+            Value::of(figure.unit, figure.after_median),
+            Value::Worded(difference.shift, change(figure)),
+            interval,
+        ]
+    };
+    let columns = ["", "", "before", "after", "change", "95 % interval"];
+    Table::new(title, columns, figures.into_iter().map(row))
+}
+
+/// What the words rest on.
+fn certainty<'figure>(figures: impl IntoIterator<Item = &'figure ComparedFigure>) -> Table {
+    let row = |figure: &ComparedFigure| {
+        let difference = &figure.difference;
+        let number = |number: f64| Value::Worded(number, probability(number));
+        vec![
+            Value::Text(label(figure)),
+            Value::Worded(difference.delta, format!("{:+.2}", difference.delta)),
+            number(difference.p),
+            figure.p_among_all.map_or(Value::Absent, number),
+            Value::Worded(difference.floor, amount(figure, difference.floor).replace('+', "")),
+        ]
+    };
+    let columns = ["", "effect", "p", "p among all", "told above"];
+    Table::new("how sure that is", columns, figures.into_iter().map(row))
+}
+
+fn probability(p: f64) -> String {
+    if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
+}
+
+/// What a figure comes to, in a word; nothing where no difference is shown.
+fn word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Better => "better",
+        Outcome::Worse => "worse",
+        Outcome::More => "more",
+        Outcome::Less => "less",
+        // What stands out is what differs; the headline says why the rest does not.
+        Outcome::NotShown | Outcome::TooFewRuns => "",
+        Outcome::Unknown => "unknown",
+    }
+}
+
+fn label(figure: &ComparedFigure) -> String {
+    match &figure.entry {
+        Some(entry) => format!("{} {entry}", figure.label),
+        None => figure.label.clone(),
+    }
+}
+
+impl ComparedFigure {
+    /// Its id with its entry.
+    fn full_id(&self) -> String {
+        match &self.entry {
+            Some(entry) => format!("{} {entry}", self.figure),
+            None => self.figure.clone(),
+        }
+    }
+}

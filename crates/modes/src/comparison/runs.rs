@@ -1,0 +1,195 @@
+//! The runs of a side: what each measurement of each result says, figure by figure, in the order of time. Also what else is known of
+//! them: settings, machines, how they ended.
+
+use std::collections::BTreeSet;
+
+use pathscope_core::figure::{Better, Part, Unit};
+use serde_json::Value;
+
+use crate::document::{Document, Measurement, OutcomeState};
+use crate::figures::{self, Found};
+use crate::presentation;
+use crate::results::Detail;
+use crate::settings::setting_at;
+
+/// What names one figure of a measurement.
+#[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd)]
+pub(super) struct Key {
+    /// Its id.
+    pub(super) id: String,
+    /// Which one of several that share it.
+    pub(super) entry: Option<String>,
+}
+
+/// A number of one run.
+#[derive(Clone, Debug)]
+pub(super) struct Number {
+    pub(super) key: Key,
+    pub(super) label: String,
+    pub(super) unit: Unit,
+    pub(super) better: Better,
+    pub(super) is_primary: bool,
+    /// Of a percentile: the distribution's id, and which one it is.
+    pub(super) percentile_of: Option<(String, f64)>,
+    pub(super) number: f64,
+}
+
+/// One run of one measurement.
+#[derive(Clone, Debug)]
+pub(super) struct Run {
+    /// The measurement's name.
+    pub(super) name: String,
+    /// When it began: that of its result and the time since, which together are in the order of time.
+    pub(super) began: (String, u64),
+    /// Its figures.
+    pub(super) numbers: Vec<Number>,
+    /// Those that its result begins with, and what they are called there.
+    pub(super) leading: Vec<(Key, String)>,
+    /// The least time that its clocks tell apart, in nanoseconds.
+    pub(super) resolution_ns: f64,
+    /// What is known of it besides, by what it is of and its id.
+    pub(super) facts: BTreeSet<(String, String, String)>,
+    /// Why it is not as it should be, if it is not.
+    pub(super) fault: Option<String>,
+    /// Whether its document tells figures by the names of an earlier version.
+    pub(super) is_renewed: bool,
+}
+
+/// What differs from run to run by itself: what names a boot, a namespace or a draw, and what was measured of clocks.
+const VOLATILE: [&str; 5] = ["boot_id", "time_namespace", "read_ns", "smallest_step_ns", "seed"];
+/// A difference of times is more than this many readings of the clock.
+const READINGS: f64 = 3.0;
+
+/// All runs of a result.
+pub(super) fn runs(document: &Document) -> Vec<Run> {
+    let shared = facts_of_all(document);
+    if document.rate_search.is_some() {
+        return search(document, &shared).into_iter().collect();
+    }
+    document.measurements.iter().map(|it| run(document, it, &shared)).collect()
+}
+
+fn run(
+    document: &Document,
+    measurement: &Measurement,
+    shared: &BTreeSet<(String, String, String)>,
+) -> Run {
+    let mut renewed = measurement.clone();
+    renewed.test.plan.renew_in(&mut renewed.summary);
+    let is_renewed = renewed.summary != measurement.summary;
+    let json = serde_json::to_value(&renewed).unwrap_or_default();
+    let mut facts = shared.clone();
+    collect("", json.get("test").unwrap_or(&Value::Null), &mut |place, value| {
+        facts.insert((measurement.name.clone(), setting_at(place).0, value));
+    });
+    let failed = measurement.checks.iter().find(|check| !check.passed);
+    let fault = failed.map(|check| format!("{}: {}", check.name, check.text));
+    Run {
+        name: measurement.name.clone(),
+        began: (document.started_at.clone(), measurement.start_ns),
+        numbers: figures::found(&json).iter().filter_map(number).collect(),
+        leading: leading(&renewed, document),
+        resolution_ns: resolution_ns(document),
+        facts,
+        fault: fault.or_else(|| fault_of(document)),
+        is_renewed,
+    }
+}
+
+/// Of a search for a rate what it found: its trials are at rates of their own.
+fn search(document: &Document, shared: &BTreeSet<(String, String, String)>) -> Option<Run> {
+    let first = document.measurements.first()?;
+    let json = serde_json::to_value(document).unwrap_or_default();
+    let numbers: Vec<Number> = figures::found(&json).iter().filter_map(number).collect();
+    Some(Run {
+        name: format!("{}, highest rate without loss", document.kind),
+        began: (document.started_at.clone(), first.start_ns),
+        leading: numbers.iter().map(|it| (it.key.clone(), it.label.clone())).collect(),
+        numbers,
+        resolution_ns: resolution_ns(document),
+        facts: shared.clone(),
+        fault: fault_of(document),
+        is_renewed: false,
+    })
+}
+
+/// A number that can be found again in other runs: of a list whose entries have no names there is none.
+fn number(found: &Found) -> Option<Number> {
+    if found.entry.is_some() && found.name.is_none() {
+        return None;
+    }
+    let statistic = found.statistic.as_deref();
+    let better = if statistic == Some("count") { Better::Neither } else { found.figure.better };
+    let words = [Some(found.figure.label), statistic, found.side];
+    let percent = statistic.and_then(|it| it.strip_prefix('p')?.parse().ok());
+    let whole = Found { statistic: None, ..found.clone() };
+    Some(Number {
+        key: Key { id: found.id(), entry: found.name.clone() },
+        label: words.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        unit: found.unit(),
+        better,
+        is_primary: found.is_primary(),
+        percentile_of: percent.map(|percent| (whole.id(), percent)),
+        number: found.number,
+    })
+}
+
+/// What a view of the measurement begins with.
+fn leading(measurement: &Measurement, document: &Document) -> Vec<(Key, String)> {
+    let section = presentation::section(measurement, &document.hosts, Detail::Failures);
+    let figures = section.figures.into_iter().filter(|figure| !figure.id.is_empty());
+    let key = |part: Part, id: String| Key {
+        entry: match part {
+            Part::Entry(name) => Some(name),
+            Part::Whole | Part::Side(_) => None,
+        },
+        id,
+    };
+    figures.map(|figure| (key(figure.part, figure.id), figure.label)).collect()
+}
+
+fn fault_of(document: &Document) -> Option<String> {
+    let outcome = &document.outcome;
+    let reason =
+        || outcome.reason.clone().unwrap_or_else(|| "it did not come to its end".to_owned());
+    (outcome.state != OutcomeState::Complete).then(reason)
+}
+
+fn resolution_ns(document: &Document) -> f64 {
+    let readings = document.hosts.both().filter_map(|host| host.clock.read_ns);
+    READINGS * readings.filter(|read| read.is_finite()).fold(0.0, f64::max)
+}
+
+/// What is known of all measurements of a result: what was asked for, and the machines.
+fn facts_of_all(document: &Document) -> BTreeSet<(String, String, String)> {
+    let mut facts = BTreeSet::new();
+    let mut add = |of: &str, id: &str, value: String| {
+        facts.insert((of.to_owned(), id.to_owned(), value));
+    };
+    add("run", "kind", document.kind.clone());
+    add("run", "target", document.target.clone().unwrap_or_else(|| "embedded".to_owned()));
+    let hosts =
+        [("client", Some(&document.hosts.client)), ("server", document.hosts.server.as_ref())];
+    for (end, host) in hosts {
+        let host = host.and_then(|host| serde_json::to_value(host).ok()).unwrap_or_default();
+        collect("", &host, &mut |place, value| add(end, place, value));
+    }
+    facts
+}
+
+/// Every value of this, but for what differs by itself: its place, and what it is in words. A list is one value.
+fn collect(place: &str, value: &Value, into: &mut dyn FnMut(&str, String)) {
+    match value {
+        Value::Null => {}
+        Value::Object(fields) => {
+            for (name, field) in fields {
+                if !VOLATILE.contains(&name.as_str()) {
+                    let dot = if place.is_empty() { "" } else { "." };
+                    collect(&format!("{place}{dot}{name}"), field, into);
+                }
+            }
+        }
+        Value::String(text) => into(place, text.clone()),
+        other => into(place, other.to_string()),
+    }
+}
