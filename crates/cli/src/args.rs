@@ -9,7 +9,8 @@ use pathscope_core::quantity::{Bytes, Period};
 use pathscope_modes::assertion::Assertion;
 use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
-use pathscope_modes::comparison::Condition;
+use pathscope_modes::condition::Condition;
+use pathscope_modes::repeats::RepeatArgs;
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_views::Format;
 
@@ -127,6 +128,9 @@ pub struct RunArgs {
     /// several times: --assert 'goodput.rate.up>900Mbit' --assert 'latency.rtt.p99<20ms'
     #[arg(long = "assert", value_name = "FIGURE>VALUE")]
     pub assertions: Vec<Assertion>,
+    /// How often
+    #[command(flatten)]
+    pub repeat: RepeatArgs,
     /// Show the plan and stop
     #[arg(long)]
     pub dry_run: bool,
@@ -177,12 +181,13 @@ pub struct ReportArgs {
 /// `pathscope compare`.
 #[derive(Args, Debug)]
 #[command(
-    override_usage = "pathscope compare A B [OPTIONS]\n       pathscope compare --before A… --after B… [OPTIONS]"
+    override_usage = "pathscope compare A B [OPTIONS]\n       pathscope compare --before A… --after B… [OPTIONS]\n       pathscope compare INTERLEAVED [OPTIONS]"
 )]
 pub struct CompareArgs {
-    /// A result before the change, and one after it; of single runs no difference can be told
+    /// A result before the change, and one after it: of single runs no difference can be told; or one of
+    /// --interleave-with, which holds both sides
     #[arg(
-        value_names = ["A", "B"], num_args = 2, required_unless_present_all = ["before", "after"],
+        value_name = "RESULT", num_args = 1..=2, required_unless_present_all = ["before", "after"],
         conflicts_with_all = ["before", "after"]
     )]
     pair: Vec<PathBuf>,
@@ -208,6 +213,11 @@ pub struct CompareArgs {
 }
 
 impl CompareArgs {
+    /// The result that holds both sides, where one alone is named.
+    pub fn interleaved(&self) -> Option<&PathBuf> {
+        self.pair.first().filter(|_| self.pair.len() == 1)
+    }
+
     /// The results before, and those after.
     pub fn sides(&self) -> [&[PathBuf]; 2] {
         match &self.pair[..] {

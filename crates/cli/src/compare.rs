@@ -20,15 +20,12 @@ use crate::{Trouble, lab, terminal, words};
 
 /// Compares two results, or all results before with all results after.
 pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
-    let [before, after] = args.sides();
-    let paths = [before, after].concat();
-    stored::only_one_standard_input(&paths)?;
-    let documents: Vec<Document> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let compared = match args.interleaved() {
+        Some(path) => of_one(args, path)?,
+        None => of_several(args)?,
+    };
     let destination = args.output.output.as_deref();
     let destination = destination.map(|path| Destination::prepare("--output", path)).transpose()?;
-    let named: Vec<Named<'_>> = stored::names(&paths).into_iter().zip(&documents).collect();
-    let (before, after) = named.split_at(before.len());
-    let compared = comparison::compare(before, after, &args.fail_on).map_err(Trouble::usage)?;
     let document = ComparisonDocument {
         tool: lab::presence::tool(),
         command: words::as_typed(std::env::args_os()),
@@ -37,6 +34,32 @@ pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
     let shown = show(args, &document);
     let saved = destination.map_or(Ok(()), |file| save(args, file, &document));
     Trouble::conclude(stored::moved(&document), shown.and(saved).err())
+}
+
+/// What all results before and all after come to.
+fn of_several(args: &CompareArgs) -> Result<ComparisonDocument, Trouble> {
+    let [before, after] = args.sides();
+    let paths = [before, after].concat();
+    stored::only_one_standard_input(&paths)?;
+    let documents: Vec<Document> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let named: Vec<Named<'_>> = stored::names(&paths).into_iter().zip(&documents).collect();
+    let (before, after) = named.split_at(before.len());
+    comparison::compare(before, after, &args.fail_on).map_err(Trouble::usage)
+}
+
+/// What both sides of one result come to.
+fn of_one(args: &CompareArgs, path: &Path) -> Result<ComparisonDocument, Trouble> {
+    let sides = comparison::sides(&open(path)?).ok_or_else(|| {
+        let text = format!(
+            "{}: it has one side; name two results, or one of a run with --interleave-with",
+            named(path)
+        );
+        Trouble::usage(text)
+    })?;
+    let name = stored::names(&[path.to_owned()]).concat();
+    let [before, after] = [("A", &sides[0]), ("B", &sides[1])]
+        .map(|(side, document)| [(format!("{name}, {side}"), document)]);
+    comparison::compare(&before, &after, &args.fail_on).map_err(Trouble::usage)
 }
 
 /// A result of a command that measures; others hold many, of which none is the one.

@@ -19,6 +19,7 @@ mod server;
 mod show;
 mod stored;
 mod terminal;
+mod variants;
 mod verbosity;
 mod words;
 

@@ -27,14 +27,15 @@ use crate::frequencies::FrequencyFile;
 use crate::journal;
 use crate::lab::presence::{self, Presence};
 use crate::output::{self, Outputs};
-use crate::{Trouble, terminal, words};
+use crate::{Trouble, terminal, variants, words};
 
 /// A subcommand that measures, whichever it is.
 pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
     let (kind, command, args) = command.split();
     let report_every = args.report_every;
     let facts = Facts { report_every, random: &random, interfaces: &interfaces };
-    let Prepared { hosts, tests, announcement, files: own } = command.prepare(&facts)?;
+    let prepared = variants::repeated(&args, command.prepare(&facts)?, &facts)?;
+    let Prepared { hosts, tests, announcement, files: own } = prepared;
     if hosts.is_empty() && args.port.is_some() {
         let text = "--port has no effect without HOST, since the server is then inside this process; name \
                     the server, or leave it out";

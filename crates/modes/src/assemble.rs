@@ -66,6 +66,7 @@ pub fn measurement(findings: Findings, hosts: &Hosts) -> Measurement {
     Measurement {
         name,
         test,
+        run: None,
         substitutions,
         start_ns,
         duration_ns,

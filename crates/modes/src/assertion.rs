@@ -4,16 +4,19 @@
 //! Not here: what has to hold of each mode whoever asks (each mode's checks), and what experiments expect, which follows from
 //! links.
 
+use std::collections::BTreeMap;
 use std::str::FromStr;
 
 use pathscope_core::quantity::shown;
 use pathscope_core::record::Check;
+use pathscope_core::stats::median;
 use thiserror::Error;
 
 use crate::document::Document;
 use crate::figures::{FigureId, FigureIdError, read, told};
 use crate::finding::TestCheck;
 use crate::presentation;
+use crate::runs::Run;
 
 /// A figure, and what it has to be.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,9 +24,14 @@ pub struct Assertion {
     /// As it was typed.
     typed: String,
     figure: FigureId,
+    /// Whether the median of several runs is meant, and not each of them.
+    is_median: bool,
     relation: Relation,
     bound: f64,
 }
+
+/// What stands behind a figure of which the median of several runs is meant.
+const MEDIAN: &str = "@median";
 
 /// What the figure has to be, beside the bound.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
@@ -91,23 +99,29 @@ impl FromStr for Assertion {
         });
         let (figure, relation, value) =
             parts.ok_or_else(|| AssertionError::NoRelation(typed.to_owned()))?;
-        let (figure, value) = (FigureId::find(figure.trim())?, value.trim());
+        let (figure, value) = (figure.trim(), value.trim());
+        let bare = figure.strip_suffix(MEDIAN);
+        let (figure, is_median) = (FigureId::find(bare.unwrap_or(figure))?, bare.is_some());
         let bound = read(figure.unit(), value).map_err(|why| AssertionError::Value {
             value: value.to_owned(),
             figure: figure.text().to_owned(),
             why,
         })?;
-        Ok(Self { typed: typed.trim().to_owned(), figure, relation, bound })
+        Ok(Self { typed: typed.trim().to_owned(), figure, is_median, relation, bound })
     }
 }
 
 impl Assertion {
-    /// What it comes to for this number; none: there is no such figure.
-    fn check(&self, number: Option<f64>) -> Check {
-        let Self { typed, figure, relation, bound } = self;
+    /// What it comes to for this number, which is the median of so many runs; none: there is no such figure.
+    fn check(&self, number: Option<f64>, runs: usize) -> Check {
+        let Self { typed, figure, relation, bound, .. } = self;
         let passed = number.is_some_and(|number| relation.holds(number, *bound));
         let text = match number {
-            Some(number) => format!("{typed}: it is {}", told(figure.unit(), number)),
+            Some(number) => {
+                let of =
+                    if runs > 1 { format!(", the median of {runs} runs") } else { String::new() };
+                format!("{typed}: it is {}{of}", told(figure.unit(), number))
+            }
             None => format!("{typed}: this result has no such figure"),
         };
         Check::new(TestCheck::Asserted, passed, text)
@@ -119,20 +133,50 @@ pub fn judge(assertions: &[Assertion], document: &mut Document) {
     if assertions.is_empty() {
         return;
     }
-    let shown = presentation::shown(document);
-    let shown: Vec<_> = shown
-        .map(|(number, it)| (number as usize - 1, serde_json::to_value(it).unwrap_or_default()))
-        .collect();
+    // Of repeated runs each is judged; of a search, the trial that shows what was found.
+    let places: Vec<usize> = match &document.rounds {
+        Some(_) => (0..document.measurements.len()).collect(),
+        None => presentation::shown(document).map(|(number, _)| number as usize - 1).collect(),
+    };
+    let json = |place: usize| serde_json::to_value(&document.measurements[place]);
+    let shown: Vec<_> =
+        places.into_iter().map(|place| (place, json(place).unwrap_or_default())).collect();
     for assertion in assertions {
         let number = |(place, told): &(usize, _)| Some((*place, assertion.figure.number(told)?));
         let found: Vec<_> = shown.iter().filter_map(number).collect();
-        for &(place, number) in &found {
-            document.measurements[place].checks.push(assertion.check(Some(number)));
+        let found = if assertion.is_median { medians(&found, document) } else { alone(&found) };
+        for &(place, number, runs) in &found {
+            document.measurements[place].checks.push(assertion.check(Some(number), runs));
         }
         if let (true, Some(last)) = (found.is_empty(), document.measurements.last_mut()) {
-            last.checks.push(assertion.check(None));
+            last.checks.push(assertion.check(None, 1));
         }
     }
+}
+
+/// A number that is judged: of which measurement, how much, and of how many runs it is the median.
+type Judged = (usize, f64, usize);
+
+/// Each run by itself.
+fn alone(found: &[(usize, f64)]) -> Vec<Judged> {
+    found.iter().map(|&(place, number)| (place, number, 1)).collect()
+}
+
+/// The median of all runs of one test at one point on one side, told of the last of them.
+fn medians(found: &[(usize, f64)], document: &Document) -> Vec<Judged> {
+    let title = |place: usize| {
+        let measurement = &document.measurements[place];
+        let run = measurement.run.as_ref();
+        run.map_or_else(|| measurement.name.clone(), Run::title)
+    };
+    let mut groups: BTreeMap<String, (usize, Vec<f64>)> = BTreeMap::new();
+    for &(place, number) in found {
+        let (last, numbers) = groups.entry(title(place)).or_default();
+        *last = place;
+        numbers.push(number);
+    }
+    let of = |(last, numbers): (usize, Vec<f64>)| Some((last, median(&numbers)?, numbers.len()));
+    groups.into_values().filter_map(of).collect()
 }
 
 #[cfg(test)]
@@ -157,7 +201,7 @@ mod tests {
             ("goodput.fairness.up>0.99", 0.5, false, "it is 0.5"),
         ] {
             let assertion: Assertion = typed.parse().expect(typed);
-            let check = assertion.check(Some(number));
+            let check = assertion.check(Some(number), 1);
             assert_eq!((check.passed, check.text), (passed, format!("{typed}: {text}")));
         }
     }
@@ -165,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_not_there_does_not_hold() {
         let assertion: Assertion = "latency.rtt.p99<20ms".parse().expect("one");
-        let check = assertion.check(None);
+        let check = assertion.check(None, 1);
         assert!(!check.passed);
         assert_eq!(check.text, "latency.rtt.p99<20ms: this result has no such figure");
     }

@@ -15,6 +15,7 @@ use crate::groups::Test;
 use crate::rate_search::RateSearch;
 pub use crate::registry::Interval;
 use crate::registry::{EndReport, Summary};
+use crate::runs::{Rounds, Run};
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
 ///
@@ -49,6 +50,9 @@ pub struct Document {
     pub measurements: Vec<Measurement>,
     /// The highest rate without loss, where that was asked for; the measurements are its trials.
     pub rate_search: Option<RateSearch>,
+    /// How often all of it was to be done, on which sides and at which points; absent where it was done once. Each measurement says
+    /// which run it is.
+    pub rounds: Option<Rounds>,
     /// What to mind in all of it.
     pub caveats: Vec<Caveat>,
 }
@@ -135,6 +139,9 @@ pub struct Measurement {
     pub name: String,
     /// The test as it ran.
     pub test: Test,
+    /// Which run it is, where tests are repeated; absent of one that did not come to its planned end.
+    #[serde(default)]
+    pub run: Option<Run>,
     /// What was asked for and came out otherwise, or was left open and chosen.
     #[serde(default)]
     pub substitutions: Vec<Substitution>,

@@ -30,6 +30,11 @@ pub trait FollowUp {
     /// What may follow, in a few words, for whoever looks at a plan.
     fn ahead(&self) -> String;
 
+    /// Tests that are known already and were not handed out yet.
+    fn known(&mut self) -> Vec<&mut Test> {
+        Vec::new()
+    }
+
     /// The last measurement of `document` has come to its planned end. What follows from all of them may be
     /// written into the document.
     fn follow(&mut self, document: &mut Document) -> Step;

@@ -13,7 +13,7 @@ use crate::groups::Test;
 use crate::registry::{EndReport, ProbePlan, Reports};
 use crate::results::{BesideOthers, Detail, Results};
 use crate::settings::settings;
-use crate::{probes, search};
+use crate::{probes, repeats, search};
 
 /// All of a document.
 pub fn presentation(document: &Document) -> Presentation {
@@ -35,12 +35,14 @@ pub fn presentation(document: &Document) -> Presentation {
 }
 
 /// The measurements that are told in full, by their numbers from 1: of a search, the trial that shows what was found, and those in which
-/// something was wrong.
+/// something was wrong; of repeated runs, those alone.
 pub(crate) fn shown(document: &Document) -> impl Iterator<Item = (u64, &Measurement)> {
     let found = document.rate_search.as_ref().map(|search| search.found.map(|found| found.trial));
+    let is_repeated = document.rounds.is_some();
     let is_shown = move |(number, measurement): &(u64, &Measurement)| {
         let has_failed = || measurement.checks.iter().any(|check| !check.passed);
-        found.is_none_or(|found| found == Some(*number) || has_failed())
+        let is_one_of_many = is_repeated && measurement.run.is_some();
+        (found.is_none_or(|found| found == Some(*number)) && !is_one_of_many) || has_failed()
     };
     (1..).zip(&document.measurements).filter(is_shown)
 }
@@ -118,6 +120,9 @@ fn overview(document: &Document) -> Option<Section> {
     if let Some(found) = &document.rate_search {
         let server = document.target.clone();
         return Some(Section { server, ..search::presentation::section(found) });
+    }
+    if let Some(rounds) = &document.rounds {
+        return Some(repeats::presentation::section(rounds, &document.measurements));
     }
     let first = document.measurements.first().filter(|_| document.measurements.len() > 1)?;
     // Runs of one mode, where that has a table for it.

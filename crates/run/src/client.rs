@@ -127,7 +127,7 @@ impl ClientRun<'_> {
             ..Presentation::default()
         };
         (self.sink)(Event::Started { presentation: &title, record: &self.document });
-        self.tests.list.iter().try_for_each(|(_, test)| running::check(test))?;
+        self.known().try_for_each(|test| running::check(test))?;
         // Fewer files than there could be are enough for most tests; those that lack say so.
         let _ = limits::raise_open_files();
         let here = || Embedded::start(self.document.hosts.client.clone());
@@ -145,6 +145,13 @@ impl ClientRun<'_> {
             }
             result => result,
         }
+    }
+
+    /// All tests that are known: those that are next, and those that a follow-up has ahead.
+    fn known(&mut self) -> impl Iterator<Item = &mut Test> {
+        let Tests { list, follow_up, .. } = &mut self.tests;
+        let ahead = follow_up.iter_mut().flat_map(|follow_up| follow_up.known());
+        list.iter_mut().map(|(_, test)| test).chain(ahead)
     }
 
     /// All tests that are left, over one control connection.
@@ -184,9 +191,8 @@ impl ClientRun<'_> {
         server: SocketAddr,
         silent: Vec<Silent>,
     ) -> Result<(), RunError> {
-        let spreads = |(_, test): &(String, Test)| test.plan.spreads();
-        let Tests { list, are_compared, .. } = &self.tests;
-        if self.destinations.is_some() || *are_compared || !list.iter().any(spreads) {
+        let spreads = self.known().any(|test| test.plan.spreads());
+        if self.destinations.is_some() || self.tests.are_compared || !spreads {
             return Ok(());
         }
         let within = (CONNECT_WITHIN, self.stop);
@@ -199,8 +205,8 @@ impl ClientRun<'_> {
     /// A path that lets no UDP through is no reason not to measure the rest: what was left to us, probes
     /// and a survey's idle latency, goes over TCP. What was asked for by name is refused.
     fn go_without_datagrams(&mut self, error: RunError) -> Result<(), RunError> {
-        let Tests { list, are_compared, .. } = &mut self.tests;
-        if !list.iter_mut().all(|(_, test)| test.go_without_datagrams(*are_compared)) {
+        let are_compared = self.tests.are_compared;
+        if !self.known().all(|test| test.go_without_datagrams(are_compared)) {
             return Err(error);
         }
         let text = format!("the latency probes ran over TCP, since {error}");

@@ -38,6 +38,7 @@ mod options;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;
+mod repeat;
 mod report;
 mod set_up;
 mod shape;

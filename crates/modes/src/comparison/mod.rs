@@ -19,13 +19,14 @@ use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Difference, Order, Telling, false_discovery, median};
 use thiserror::Error;
 
-pub use self::condition::{Condition, ConditionError};
 use self::document::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Differing, Outcome, Side, Tier,
 };
 use self::findings::ComparisonCaveat;
 use self::runs::{Key, Number, Run};
-use crate::document::Document;
+use crate::condition::Condition;
+use crate::document::{Document, Measurement};
+use crate::runs::RunSide;
 
 /// A result, and where it was read.
 pub type Named<'document> = (String, &'document Document);
@@ -76,6 +77,17 @@ pub fn compare(
     };
     document.caveats = caveats(&document, &sides, &names);
     Ok(document)
+}
+
+/// The two sides of a run with `--interleave-with`, each as a result of its own; `None` of any other.
+pub fn sides(document: &Document) -> Option<[Document; 2]> {
+    document.rounds.as_ref()?.interleaved_with.as_ref()?;
+    let of = |side: RunSide| {
+        let is_of = |it: &&Measurement| it.run.as_ref().is_some_and(|run| run.side == Some(side));
+        let measurements = document.measurements.iter().filter(is_of).cloned().collect();
+        Document { measurements, ..document.clone() }
+    };
+    Some([RunSide::A, RunSide::B].map(of))
 }
 
 fn side(results: &[Named<'_>]) -> Side {

@@ -10,6 +10,7 @@ use crate::document::{Document, Measurement, OutcomeState};
 use crate::figures::{self, Found};
 use crate::presentation;
 use crate::results::Detail;
+use crate::runs;
 use crate::settings::setting_at;
 
 /// What names one figure of a measurement.
@@ -79,13 +80,16 @@ fn run(
     let is_renewed = renewed.summary != measurement.summary;
     let json = serde_json::to_value(&renewed).unwrap_or_default();
     let mut facts = shared.clone();
+    let of_rounds =
+        measurement.run.as_ref().map(|run| runs::Run { side: None, ..run.clone() }.title());
+    let name = of_rounds.unwrap_or_else(|| measurement.name.clone());
     collect("", json.get("test").unwrap_or(&Value::Null), &mut |place, value| {
-        facts.insert((measurement.name.clone(), setting_at(place).0, value));
+        facts.insert((name.clone(), setting_at(place).0, value));
     });
     let failed = measurement.checks.iter().find(|check| !check.passed);
     let fault = failed.map(|check| format!("{}: {}", check.name, check.text));
     Run {
-        name: measurement.name.clone(),
+        name: name.clone(),
         began: (document.started_at.clone(), measurement.start_ns),
         numbers: figures::found(&json).iter().filter_map(number).collect(),
         leading: leading(&renewed, document),

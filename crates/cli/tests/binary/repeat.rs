@@ -1,0 +1,132 @@
+//! Tests that are repeated: in turns, over values, until a figure is known, and what becomes of it all in one result.
+
+use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::runs::RunSide;
+use tempfile::TempDir;
+
+use crate::common::{Ran, Server, run};
+
+fn latency(server: &Server, words: &[&str]) -> Ran {
+    run(&[&["latency", &server.host(), "--iterations", "30"], words].concat())
+}
+
+#[test]
+fn every_run_says_which_one_it_is() {
+    let server = Server::start();
+    let words = ["--sweep", "size=64,1KiB", "--repeat", "2", "--json"];
+    let document = latency(&server, &words).exits(0).document();
+    let run = |it: &pathscope_modes::document::Measurement| {
+        let run = it.run.clone().expect("which run it is");
+        (run.round, run.point[0].value.clone(), it.name.clone())
+    };
+    let runs: Vec<_> = document.measurements.iter().map(run).collect();
+    let expected = [(1, "64"), (1, "1KiB"), (2, "1KiB"), (2, "64")];
+    let expected = expected.map(|(round, value)| {
+        (round, value.to_owned(), format!("latency, size={value}, run {round} of 2"))
+    });
+    assert_eq!(runs, expected);
+    let size = |place: usize| {
+        let test = serde_json::to_value(&document.measurements[place].test).expect("plain data");
+        test["plan"]["latency"]["size_bytes"].as_u64()
+    };
+    assert_eq!([0, 1, 2, 3].map(size), [64, 1024, 1024, 64].map(Some));
+    let rounds = document.rounds.expect("how often");
+    assert_eq!((rounds.done, rounds.sweep[0].values.len()), (2, 2));
+}
+
+#[test]
+fn text_has_a_row_for_each_run_and_all_of_them_side_by_side() {
+    let server = Server::start();
+    let ran = latency(&server, &["--repeat", "6"]).exits(0);
+    let said = &ran.stdout;
+    assert!(said.contains("latency, 6 runs"), "{}", ran.said());
+    assert!(said.contains("all runs\n"), "{}", ran.said());
+    let rows =
+        said.lines().filter(|line| line.trim_start().starts_with(|it: char| it.is_ascii_digit()));
+    assert_eq!(rows.count(), 6, "{}", ran.said());
+    // No run is told in full where nothing was wrong with it.
+    assert!(!said.contains("run 3 of 6"), "{}", ran.said());
+}
+
+#[test]
+fn it_goes_on_until_a_figure_is_known() {
+    let server = Server::start();
+    let known = ["--repeat", "2..9", "--until", "latency.lost ±0", "--json"];
+    let document = latency(&server, &known).exits(0).document();
+    let rounds = document.rounds.expect("how often");
+    // From six runs on a median has an interval, and nothing was lost in any.
+    assert_eq!((rounds.done, rounds.until.map(|goal| goal.reached)), (6, Some(true)));
+    let never = ["--repeat", "2..7", "--until", "goodput.rate.up ±1%", "--json"];
+    let rounds = latency(&server, &never).exits(0).document().rounds.expect("how often");
+    assert_eq!((rounds.done, rounds.until.map(|goal| goal.reached)), (7, Some(false)));
+}
+
+#[test]
+fn two_sides_take_turns_and_are_compared() {
+    let server = Server::start();
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("both.json");
+    let name = file.to_str().expect("plain");
+    let words = ["--repeat", "4", "--interleave-with", "--size '1 KiB'", "-q", "-o", name];
+    latency(&server, &words).exits(0);
+    let document = crate::common::document_in(&file);
+    let sides = document.measurements.iter().map(|it| it.run.as_ref().and_then(|run| run.side));
+    let sides: Vec<_> = sides.flatten().map(RunSide::name).collect();
+    assert_eq!(sides, ["A", "B", "B", "A", "A", "B", "B", "A"]);
+    let compared = run(&["compare", name, "--json"]).exits(0);
+    let compared = ComparisonDocument::from_json(&compared.stdout).expect("a comparison");
+    assert_eq!(compared.measurements.len(), 1);
+    assert_eq!(compared.measurements[0].runs, [4, 4]);
+    let differing: Vec<_> = compared.differing.iter().map(|it| it.id.as_str()).collect();
+    assert_eq!(differing, ["setting.latency.size"]);
+}
+
+#[test]
+fn each_run_has_to_hold_what_is_asserted_or_the_median_of_all() {
+    let server = Server::start();
+    let words = ["--repeat", "3", "--json", "--assert", "latency.lost=0"];
+    let document = latency(&server, &words).exits(0).document();
+    let asserted = |document: &pathscope_modes::document::Document| {
+        let checks = document.measurements.iter().map(|it| {
+            it.checks
+                .iter()
+                .filter(|check| check.name == "asserted")
+                .map(|it| it.text.clone())
+                .collect()
+        });
+        checks.collect::<Vec<Vec<String>>>()
+    };
+    assert!(asserted(&document).iter().all(|checks| checks.len() == 1));
+    let words = ["--repeat", "3", "--json", "--assert", "latency.lost@median=0"];
+    let checks = asserted(&latency(&server, &words).exits(0).document());
+    assert_eq!([0, 1, 2].map(|run| checks[run].len()), [0, 0, 1]);
+    assert_eq!(checks[2][0], "latency.lost@median=0: it is 0, the median of 3 runs");
+    let words = ["--repeat", "3", "--assert", "latency.rtt.min@median<1ns"];
+    latency(&server, &words).exits(5).complains(&["latency.rtt.min@median<1ns: it is "]);
+}
+
+#[test]
+fn what_cannot_be_repeated_is_refused_before_anything_runs() {
+    let server = Server::start();
+    for (words, said) in [
+        (&["--repeat", "0"][..], "no number of times"),
+        (&["--repeat", "2..4"], "needs --until"),
+        (&["--repeat", "9", "--until", "latency.lost ±1%"], "needs a range"),
+        (&["--repeat", "2..9", "--until", "latency.lost +1%"], "takes ±"),
+        (&["--until", "latency.lost ±1%"], "--repeat"),
+        (&["--repeat", "2", "--interleave-with", ""], "no words"),
+        (&["--repeat", "2", "--interleave-with", "'open"], "no words"),
+        (
+            &["--repeat", "2", "--interleave-with", "--nonsense"],
+            "with --nonsense: unexpected argument",
+        ),
+        (&["--repeat", "2", "--interleave-with", "elsewhere"], "with elsewhere: "),
+        (&["--sweep", "size"], "is no sweep"),
+        (&["--sweep", "size=64,none"], "with --size none: "),
+        (&["--sweep", "nonsense=1"], "with --nonsense 1: unexpected argument"),
+    ] {
+        latency(&server, words).exits(2).complains(&[said]);
+    }
+    let search = ["goodput", &server.host(), "--protocol", "udp", "--find-rate", "--repeat", "2"];
+    run(&search).exits(2).complains(&["--find-rate", "is not repeated"]);
+}

@@ -1,0 +1,161 @@
+//! How far a figure may move, as people type it: `goodput.rate.up -5%`, `latency.rtt.p99 +2ms`, `goodput.rate.up ±2.5%`.
+//!
+//! Not here: whether it moved, which comparisons and repetitions judge each in its way.
+
+use std::str::FromStr;
+
+use pathscope_core::quantity::shown;
+use thiserror::Error;
+
+use crate::figures::{FigureId, FigureIdError, read};
+
+/// A figure, and how far it may move.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Condition {
+    /// As it was typed.
+    typed: String,
+    figure: FigureId,
+    direction: Direction,
+    most: Most,
+}
+
+/// Which way it must not move.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+enum Direction {
+    Up,
+    Down,
+    Either,
+}
+
+/// How far it may move that way.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Most {
+    /// A share of what it was.
+    Share(f64),
+    /// A number in the figure's base unit.
+    Number(f64),
+}
+
+/// Why a text is no condition.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum ConditionError {
+    /// It names no direction.
+    #[error(
+        "'{}' names no change: write a figure, - or + or ±, and how much, as in 'goodput.rate.up -5%'",
+        shown(.0)
+    )]
+    NoDirection(String),
+    /// It begins with no figure.
+    #[error(transparent)]
+    Figure(#[from] FigureIdError),
+    /// It ends with no amount.
+    #[error("'{}' is no change of {figure}: {why}", shown(amount))]
+    Amount {
+        /// As it was typed.
+        amount: String,
+        /// The figure's id.
+        figure: String,
+        /// What one is.
+        why: String,
+    },
+}
+
+impl FromStr for Condition {
+    type Err = ConditionError;
+
+    fn from_str(typed: &str) -> Result<Self, ConditionError> {
+        let signs = [('-', Direction::Down), ('+', Direction::Up), ('±', Direction::Either)];
+        let parts = typed.char_indices().find_map(|(at, sign)| {
+            let (_, direction) = signs.iter().find(|(it, _)| *it == sign)?;
+            Some((&typed[..at], *direction, &typed[at + sign.len_utf8()..]))
+        });
+        let (figure, direction, amount) =
+            parts.ok_or_else(|| ConditionError::NoDirection(typed.to_owned()))?;
+        let (figure, amount) = (FigureId::find(figure.trim())?, amount.trim());
+        let wrong = |why: &str| ConditionError::Amount {
+            amount: amount.to_owned(),
+            figure: figure.text().to_owned(),
+            why: why.to_owned(),
+        };
+        let most = match amount.strip_suffix('%') {
+            Some(percent) => {
+                let percent = percent.trim_end().parse::<f64>().ok();
+                let percent = percent.ok_or_else(|| wrong("write a share, as 5%"))?;
+                Most::Share(percent / 100.0)
+            }
+            None => Most::Number(read(figure.unit(), amount).map_err(|why| wrong(&why))?),
+        };
+        let (Most::Share(amount_of) | Most::Number(amount_of)) = most;
+        if !(amount_of >= 0.0 && amount_of.is_finite()) {
+            return Err(wrong("write how much without a sign of its own, 0 or more"));
+        }
+        Ok(Self { typed: typed.trim().to_owned(), figure, direction, most })
+    }
+}
+
+impl Condition {
+    /// As it was typed.
+    pub fn text(&self) -> &str {
+        &self.typed
+    }
+
+    /// The figure.
+    pub fn figure(&self) -> &FigureId {
+        &self.figure
+    }
+
+    /// Whether neither way is free.
+    pub fn is_either_way(&self) -> bool {
+        self.direction == Direction::Either
+    }
+
+    /// How far it may move, where it was this much.
+    pub fn most_of(&self, number: f64) -> f64 {
+        match self.most {
+            Most::Share(share) => share * number.abs(),
+            Most::Number(number) => number,
+        }
+    }
+
+    /// Whether a figure that was `before` and moved by `shift` is beyond it.
+    pub fn is_beyond(&self, before: f64, shift: f64) -> bool {
+        let that_way = match self.direction {
+            Direction::Up => shift,
+            Direction::Down => -shift,
+            Direction::Either => shift.abs(),
+        };
+        that_way > self.most_of(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_a_figure_a_direction_and_an_amount() {
+        for (typed, direction, most) in [
+            ("goodput.rate.up -5%", Direction::Down, Most::Share(0.05)),
+            ("latency.rtt.p99+2ms", Direction::Up, Most::Number(2e6)),
+            ("latency.rtt.p99 ± 10 %", Direction::Either, Most::Share(0.1)),
+            ("latency.lost +0", Direction::Up, Most::Number(0.0)),
+            ("goodput.rate.down -1Mbit", Direction::Down, Most::Number(1e6)),
+        ] {
+            let condition: Condition = typed.parse().expect(typed);
+            assert_eq!((condition.direction, condition.most), (direction, most), "{typed}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_condition_is_refused_with_what_one_is() {
+        let error = |typed: &str| typed.parse::<Condition>().expect_err(typed).to_string();
+        assert!(error("goodput.rate.up").contains("write a figure, - or + or ±"));
+        assert!(error("speed -5%").contains("there is no figure speed"));
+        assert!(error("goodput.rate -5%").contains("write goodput.rate.up"));
+        assert!(error("goodput.rate.up -5x%").contains("write a share, as 5%"));
+        assert!(error("goodput.rate.up -fast").contains("is no change of goodput.rate.up"));
+        assert!(error("goodput.rate.up --5%").contains("without a sign of its own"));
+        assert!(error("goodput.rate.up -NaN%").contains("without a sign of its own"));
+        assert!(error("").contains("names no change"));
+    }
+}

@@ -1,0 +1,238 @@
+//! The same tests again and again: so many times, until a figure is known well enough, at several values of a setting, on two sides that take
+//! turns. Here it is decided which run is next; how it is run and what is measured in it is as ever.
+
+mod args;
+pub(crate) mod presentation;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, VecDeque};
+
+use pathscope_core::quantity::counted;
+use pathscope_core::stats::{median, quantile_ranks};
+use thiserror::Error;
+
+pub use self::args::{RepeatArgs, RepeatError, Times};
+use crate::condition::Condition;
+use crate::document::{Document, Measurement};
+use crate::figures::found;
+use crate::follow_up::{FollowUp, Step};
+use crate::groups::Test;
+use crate::limits::PlanError;
+use crate::runs::{Goal, Rounds, Run, RunSide, Sweep, Swept};
+
+/// The most tests of one command.
+const MOST_TESTS: usize = 10_000;
+/// From so many runs on the ranks of a median have an interval.
+pub const LEAST_RUNS: u32 = 6;
+
+/// What is to be repeated.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    /// How often.
+    pub times: Times,
+    /// Until what is known.
+    pub until: Option<Condition>,
+    /// Over which values.
+    pub sweep: Vec<Sweep>,
+    /// The words of the other side.
+    pub interleaved_with: Option<String>,
+}
+
+/// What is done once in each round.
+#[derive(Clone, Debug)]
+pub struct Variant {
+    /// The settings that are swept, as they are here.
+    pub point: Vec<Swept>,
+    /// On which side.
+    pub side: Option<RunSide>,
+    /// The tests, in order.
+    pub tests: Vec<(String, Test)>,
+}
+
+/// Why nothing is repeated.
+#[derive(Clone, Debug, Error, PartialEq)]
+pub enum WishError {
+    /// Nothing is known until it is asked for often enough.
+    #[error(
+        "--until needs a range of times, as --repeat 6..30, which ends at {LEAST_RUNS} or later"
+    )]
+    UntilWithoutRange,
+    /// Nothing ends it before the most.
+    #[error(
+        "--repeat {0}..{1} needs --until, which says when there are enough, as in --until 'goodput.rate.up ±2.5%'"
+    )]
+    RangeWithoutUntil(u32, u32),
+    /// A median is not known to one side.
+    #[error("--until takes ± and how far, as in 'goodput.rate.up ±2.5%'")]
+    UntilOneWay,
+    /// It would never end.
+    #[error("that is {0} tests, and {MOST_TESTS} are the most: fewer times, or fewer values")]
+    TooMany(usize),
+    /// One of the tests cannot be.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+}
+
+/// Rounds in progress.
+#[derive(Clone, Debug)]
+pub struct Repeats {
+    wish: Wish,
+    variants: Vec<Variant>,
+    /// What is left of this round; the first of it is running.
+    left: VecDeque<(Run, Test)>,
+    rounds: Rounds,
+}
+
+impl Repeats {
+    /// The rounds that are wished for, and their first test.
+    pub fn begin(wish: Wish, variants: Vec<Variant>) -> Result<(Self, (String, Test)), WishError> {
+        let Times { least, most } = wish.times;
+        match &wish.until {
+            Some(until) if !until.is_either_way() => return Err(WishError::UntilOneWay),
+            Some(_) if least == most || most < LEAST_RUNS => {
+                return Err(WishError::UntilWithoutRange);
+            }
+            None if least < most => return Err(WishError::RangeWithoutUntil(least, most)),
+            _ => {}
+        }
+        let each: usize = variants.iter().map(|variant| variant.tests.len()).sum();
+        let all = each.saturating_mul(most as usize);
+        if all > MOST_TESTS {
+            return Err(WishError::TooMany(all));
+        }
+        let mut tests = variants.iter().flat_map(|variant| &variant.tests);
+        tests.try_for_each(|(_, test)| test.validate())?;
+        let rounds = Rounds {
+            least,
+            most,
+            done: 0,
+            sweep: wish.sweep.clone(),
+            interleaved_with: wish.interleaved_with.clone(),
+            until: wish
+                .until
+                .as_ref()
+                .map(|until| Goal { asked: until.text().to_owned(), ..Goal::default() }),
+        };
+        let mut repeats = Self { wish, variants, left: VecDeque::new(), rounds };
+        repeats.fill();
+        let first = repeats.next().expect("there are tests in a round");
+        Ok((repeats, first))
+    }
+
+    /// The tests of the next round: every other one from the last to the first, so that what changes slowly meets all alike.
+    fn fill(&mut self) {
+        let round = self.rounds.done + 1;
+        let test = |variant: &Variant, (of, test): &(String, Test)| {
+            let (of, point) = (of.clone(), variant.point.clone());
+            (Run { of, round, point, side: variant.side }, test.clone())
+        };
+        let all = |variant: &Variant| {
+            variant.tests.iter().map(|it| test(variant, it)).collect::<Vec<_>>()
+        };
+        let mut variants: Vec<Vec<(Run, Test)>> = self.variants.iter().map(all).collect();
+        if round.is_multiple_of(2) {
+            variants.reverse();
+        }
+        self.left = variants.into_iter().flatten().collect();
+    }
+
+    /// The next test with its name, if there is one more.
+    fn next(&self) -> Option<(String, Test)> {
+        let (run, test) = self.left.front()?;
+        let of = if self.rounds.least == self.rounds.most {
+            format!(" of {}", self.rounds.most)
+        } else {
+            String::new()
+        };
+        Some((format!("{}, run {}{of}", run.title(), run.round), test.clone()))
+    }
+
+    /// Whether another round is needed once this one is over.
+    fn goes_on(&mut self, document: &Document) -> bool {
+        let Rounds { least, most, done, .. } = self.rounds;
+        if let (Some(until), Some(goal)) = (&self.wish.until, &mut self.rounds.until) {
+            let medians = medians(until, &document.measurements);
+            let distances = medians.iter().map(|it| Some((it.as_ref()?.1, it.as_ref()?.0)));
+            let distances: Option<Vec<(f64, f64)>> = distances.collect();
+            let distances = distances.filter(|it| !it.is_empty());
+            goal.reached = distances.as_ref().is_some_and(|all| {
+                all.iter().all(|(distance, median)| *distance <= until.most_of(*median))
+            });
+            let widest =
+                distances.into_iter().flatten().max_by(|(one, one_of), (other, other_of)| {
+                    (one / one_of.abs()).total_cmp(&(other / other_of.abs()))
+                });
+            goal.widest = widest.map(|(distance, _)| distance);
+            goal.widest_share = widest
+                .filter(|(_, median)| *median != 0.0)
+                .map(|(distance, median)| distance / median.abs());
+        }
+        let is_enough = self.rounds.until.as_ref().is_none_or(|goal| goal.reached);
+        done < least || (done < most && !is_enough)
+    }
+}
+
+/// Of each test, point and side that has the figure: its median, and how far the ends of its 95 % interval are from it at the most; nothing where
+/// the runs are too few for one.
+fn medians(until: &Condition, measurements: &[Measurement]) -> Vec<Option<(f64, f64)>> {
+    let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
+    for measurement in measurements {
+        let Some(run) = &measurement.run else { continue };
+        let json = serde_json::to_value(measurement).unwrap_or_default();
+        if let Some(number) = until.figure().number(&json) {
+            values.entry(run.title()).or_default().push(number);
+        }
+    }
+    let of = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        let (low, high) = quantile_ranks(values.len() as u64, 0.5)?;
+        let median = median(&values)?;
+        let at = |rank: u64| values.get(rank as usize - 1).copied();
+        Some((median, (median - at(low)?).max(at(high)? - median)))
+    };
+    values.into_values().map(of).collect()
+}
+
+impl FollowUp for Repeats {
+    fn ahead(&self) -> String {
+        let Rounds { least, most, .. } = self.rounds;
+        let variants = self.variants.len();
+        let each = if variants == 1 {
+            "all of it".to_owned()
+        } else {
+            format!("each of {variants} variants")
+        };
+        if least == most {
+            format!("{each} {}", counted(u64::from(most), "time"))
+        } else {
+            let until = self.rounds.until.as_ref().map_or("", |goal| goal.asked.as_str());
+            format!("{each} {least} to {most} times, until {until}")
+        }
+    }
+
+    fn known(&mut self) -> Vec<&mut Test> {
+        let ahead = self.left.iter_mut().map(|(_, test)| test);
+        ahead
+            .chain(self.variants.iter_mut().flat_map(|it| it.tests.iter_mut().map(|it| &mut it.1)))
+            .collect()
+    }
+
+    fn follow(&mut self, document: &mut Document) -> Step {
+        let run = self.left.pop_front().map(|(run, _)| run).unwrap_or_default();
+        let numbers = document.measurements.last_mut().map_or_else(Vec::new, |measurement| {
+            measurement.run = Some(run.clone());
+            let json = serde_json::to_value(&*measurement).unwrap_or_default();
+            found(&json).into_iter().filter(|it| it.is_primary() && it.entry.is_none()).collect()
+        });
+        if self.left.is_empty() {
+            self.rounds.done += 1;
+            if self.goes_on(document) {
+                self.fill();
+            }
+        }
+        document.rounds = Some(self.rounds.clone());
+        let row = presentation::row(&run, &self.rounds, &numbers);
+        Step { row, record: Box::new(run), next: self.next() }
+    }
+}
