@@ -151,6 +151,16 @@ pub const KINDS: &[Kind] = &[
                 items: &["datagrams::DatagramArgs", "goodput::GoodputPlan", "latency::LatencyPlan"],
             },
             Public { to: "modes::commands::survey", items: &["latency::LatencyPlan"] },
+            // What other tools measured of the same things.
+            Public {
+                to: "modes::foreign",
+                items: &[
+                    "latency::Durations",
+                    "multipath::MOST_PATHS",
+                    "multipath::Replay",
+                    "multipath::Stamps",
+                ],
+            },
             Public {
                 to: "modes::probes",
                 items: &[

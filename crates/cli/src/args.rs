@@ -151,7 +151,8 @@ pub struct RunArgs {
 /// `pathscope show`.
 #[derive(Args, Debug)]
 pub struct ShowArgs {
-    /// A file that pathscope wrote with --output, of at most 1 GiB; -: standard input
+    /// A file that pathscope wrote with --output, or one that another tool keeps its results in (docs/guide/results.md), of
+    /// at most 1 GiB; -: standard input
     pub result: PathBuf,
     /// In which form
     #[command(flatten)]
@@ -167,7 +168,8 @@ pub struct ShowArgs {
 /// `pathscope report`.
 #[derive(Args, Debug)]
 pub struct ReportArgs {
-    /// Files that pathscope wrote with --output; several are shown side by side; -: standard input
+    /// Files that pathscope wrote with --output, or that `show` reads of other tools; several are shown side by side;
+    /// -: standard input
     #[arg(required = true, value_name = "RESULT")]
     pub results: Vec<PathBuf>,
     /// The file to write [default: standard output]

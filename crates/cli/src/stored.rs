@@ -1,5 +1,5 @@
-//! A result that was stored: which kind of document a file holds, and how each becomes a presentation. What shows, reports or
-//! compares results reads them here.
+//! A result that was stored: which kind of document a file holds, of ours or of another tool, and how each becomes a
+//! presentation. What shows, reports or compares results reads them here.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -16,6 +16,7 @@ use pathscope_experiments::presentation as of_experiments;
 use pathscope_modes::comparison::document::ComparisonDocument;
 use pathscope_modes::comparison::presentation as of_comparison;
 use pathscope_modes::document::{Document, OutcomeState};
+use pathscope_modes::foreign::{self, ForeignResult};
 use pathscope_modes::presentation as of_measurements;
 
 use crate::{Trouble, lab};
@@ -35,6 +36,8 @@ pub enum Stored {
     Calibration(CalibrationDocument),
     /// What a comparison came to.
     Compared(ComparisonDocument),
+    /// What another tool measured.
+    Foreign(ForeignResult),
 }
 
 impl Stored {
@@ -46,13 +49,16 @@ impl Stored {
         } else {
             File::open(path).map_err(|error| error.to_string()).and_then(read)
         };
-        text.and_then(|text| Self::from_json(&text)).map_err(|error| {
+        text.and_then(|text| Self::from_text(&text)).map_err(|error| {
             let name = if is_standard_input { "standard input".to_owned() } else { named(path) };
             Trouble::usage(format!("{name}: {error}"))
         })
     }
 
-    fn from_json(text: &str) -> Result<Self, String> {
+    fn from_text(text: &str) -> Result<Self, String> {
+        if let Some(read) = ForeignResult::read(text) {
+            return read.map(Self::Foreign).map_err(|error| error.to_string());
+        }
         if ExperimentsDocument::is_one(text) {
             let document = ExperimentsDocument::from_json(text);
             return document.map(Self::Experiments).map_err(|error| error.to_string());
@@ -76,6 +82,7 @@ impl Stored {
             Self::Experiments(_) => "experiments",
             Self::Calibration(_) => "a calibration",
             Self::Compared(_) => "a comparison",
+            Self::Foreign(_) => "what another tool measured",
         }
     }
 
@@ -86,6 +93,7 @@ impl Stored {
             Self::Experiments(document) => of_experiments::presentation(document),
             Self::Calibration(document) => of_calibration::presentation(document),
             Self::Compared(document) => of_comparison::presentation(document),
+            Self::Foreign(result) => result.presentation(),
         }
     }
 
@@ -96,6 +104,7 @@ impl Stored {
             Self::Experiments(document) => document,
             Self::Calibration(document) => document,
             Self::Compared(document) => document,
+            Self::Foreign(result) => result,
         }
     }
 
@@ -109,6 +118,7 @@ impl Stored {
             Self::Experiments(document) => lab::verdict(document),
             Self::Calibration(document) => lab::calibration_verdict(document),
             Self::Compared(document) => moved(document),
+            Self::Foreign(_) => None,
         }
     }
 }
@@ -167,6 +177,11 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
     if let Some((_, program)) = compressed.iter().find(|(magic, _)| beginning.starts_with(magic)) {
         return Err(format!("it is compressed: {program} FILE | pathscope show -"));
     }
+    // A character may be cut in two at its end.
+    let valid = std::str::from_utf8(beginning).map_or_else(|it| it.valid_up_to(), str::len);
+    if foreign::is_one(&String::from_utf8_lossy(&beginning[..valid])) {
+        return Ok(());
+    }
     // Some editors put a mark in front of every text.
     let text = beginning.strip_prefix(b"\xef\xbb\xbf").unwrap_or(beginning);
     match text.trim_ascii_start().first() {
@@ -204,6 +219,8 @@ mod tests {
         assert!(blank.contains("does not begin with '{'"), "{blank}");
         assert!(read(io::empty()).expect_err("no result").contains("it is empty"));
         assert_eq!(read(&b"\n {}"[..]), Ok("\n {}".to_owned()));
+        let rows = "Index, Latency(us)\n0, 5\n";
+        assert_eq!(read(rows.as_bytes()), Ok(rows.to_owned()));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! comes to), `checks.rs` or `caveats.rs`, `figures.rs` and `findings.rs`
 //! (closed lists), and `presentation.rs` (all that a view needs). [`registry`] is the one place that
 //! lists them, and [`commands`] the one that lists the subcommands that measure them.
+//! [`foreign`] reads what other tools have measured of the same things.
 //! [`arrivals`], `checks`, [`drops`], `echoed`, `lag`, [`load`], [`paths`], [`pattern`], [`sockets`], [`streams`] and `verdicts` are
 //! what several of them have in common.
 //!
@@ -34,6 +35,7 @@ mod finding;
 pub mod findings;
 pub mod flows;
 pub mod follow_up;
+pub mod foreign;
 pub mod goodput;
 pub mod groups;
 mod lag;

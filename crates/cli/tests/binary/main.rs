@@ -16,6 +16,7 @@ mod daemon;
 mod datagrams;
 mod documents;
 mod find_rate;
+mod foreign;
 mod found_there;
 mod guide;
 mod interrupted;

@@ -26,17 +26,10 @@ impl Presents for LatencyPlan {
     }
 
     fn figures(&self, summary: &LatencySummary) -> Vec<Figure> {
-        const ALWAYS: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
-        let rtt = &summary.rtt;
         let mut shown: Vec<f64> = ALWAYS.into_iter().chain(self.percentiles()).collect();
         shown.sort_by(f64::total_cmp);
         shown.dedup();
-        let least = GROUP.figure("rtt.min", rtt.min_ns);
-        let mut figures = vec![least.with_note(since(summary).unwrap_or_default())];
-        figures.extend(percentiles(&GROUP, ("rtt", rtt), &shown));
-        figures.push(GROUP.figure("rtt.max", rtt.max_ns));
-        figures.push(GROUP.figure("rtt.mean", rtt.mean_ns));
-        figures.extend(rtt.standard_deviation_ns.map(|it| GROUP.figure("rtt.deviation", it)));
+        let mut figures = round_trips(summary, &shown);
         let corrected = summary.corrected.iter();
         figures.extend(corrected.flat_map(|of| percentiles(&GROUP, ("corrected", of), &ALWAYS)));
         let mut figures: Vec<_> = figures.into_iter().map(|figure| figure.of("RTT")).collect();
@@ -60,6 +53,21 @@ impl Presents for LatencyPlan {
         let shape = |rtt| GROUP.shape(&Part::Whole, ("rtt", "client.latency.rtt", "rtt_ns"), rtt);
         rtt.map(shape).collect()
     }
+}
+
+/// The percentiles that are shown unasked.
+pub(super) const ALWAYS: [f64; 6] = [50.0, 75.0, 90.0, 95.0, 99.0, 99.9];
+
+/// How long round trips took, these percentiles among the figures.
+pub(super) fn round_trips(summary: &LatencySummary, shown: &[f64]) -> Vec<Figure> {
+    let rtt = &summary.rtt;
+    let least = GROUP.figure("rtt.min", rtt.min_ns);
+    let mut figures = vec![least.with_note(since(summary).unwrap_or_default())];
+    figures.extend(percentiles(&GROUP, ("rtt", rtt), shown));
+    figures.push(GROUP.figure("rtt.max", rtt.max_ns));
+    figures.push(GROUP.figure("rtt.mean", rtt.mean_ns));
+    figures.extend(rtt.standard_deviation_ns.map(|it| GROUP.figure("rtt.deviation", it)));
+    figures
 }
 
 /// The median of a part of round trips.
@@ -126,7 +134,7 @@ pub fn percentiles(
 }
 
 /// How much delay varied, each by the name of its definition.
-fn jitter(jitter: &JitterSummary) -> impl Iterator<Item = Figure> {
+pub(super) fn jitter(jitter: &JitterSummary) -> impl Iterator<Item = Figure> {
     let VariationReport { round_trip, forward, back } = &jitter.variation;
     let mean = |way: &VariationFigures| way.ipdv.mean_ns;
     let ipdv = mean(round_trip).map(|ipdv| {

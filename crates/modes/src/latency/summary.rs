@@ -197,7 +197,7 @@ pub struct JitterSummary {
 }
 
 impl JitterSummary {
-    fn of(variation: &VariationReport, round_trip: &LatencyFigures) -> Self {
+    pub(super) fn of(variation: &VariationReport, round_trip: &LatencyFigures) -> Self {
         let least = round_trip.min_ns.unwrap_or(0);
         let above = |value: Option<u64>| value.map(|value| value.saturating_sub(least));
         let pdv = round_trip.percentiles.iter().map(|percentile| Percentile {

@@ -10,7 +10,7 @@ use crate::limits::{self, PlanError};
 const RATES: [(&str, u64); 3] = [("sd", 3_000_000), ("hd", 5_000_000), ("4k", 25_000_000)];
 
 /// How long that policy waits, unless it is stated.
-const DEFAULT_LATE_BY: Period = Period::from_millis(50);
+pub(super) const DEFAULT_LATE_BY: Period = Period::from_millis(50);
 
 /// What was typed.
 #[derive(Args, Clone, Debug)]

@@ -36,6 +36,39 @@ impl PathTally {
     }
 }
 
+/// A path that has not answered for so long, or for three groups, would be left by a sender that fails over.
+const FAIL_OVER_AFTER_NS: u64 = 500_000_000;
+
+/// What of a test bears on what its datagrams come to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terms {
+    /// The most paths at a time.
+    pub lanes: u8,
+    /// Of those, so many were named.
+    pub named: usize,
+    /// From one group of datagrams to the next.
+    pub interval_ns: u64,
+    /// Of the policy that duplicates late: for how long it waits for the primary.
+    pub late_by_ns: u64,
+}
+
+impl Terms {
+    /// Those of a plan.
+    pub fn of(plan: &MultipathPlan) -> Self {
+        Self {
+            lanes: plan.lanes,
+            named: plan.paths.len(),
+            interval_ns: plan.interval_ns(),
+            late_by_ns: plan.late_by_ns.0,
+        }
+    }
+
+    /// A sender that fails over leaves a path that is silent for so long.
+    pub fn fail_over_after_ns(&self) -> u64 {
+        FAIL_OVER_AFTER_NS.max(self.interval_ns.saturating_mul(3))
+    }
+}
+
 /// All paths.
 #[derive(Debug)]
 pub(super) struct Ledger {
@@ -54,14 +87,14 @@ pub(super) struct Ledger {
 }
 
 impl Ledger {
-    /// Empty. A sender that fails over leaves a path that is silent for so long.
-    pub fn new(plan: &MultipathPlan, fail_over_after_ns: u64) -> Self {
-        let (lanes, interval_ns) = (plan.lanes, plan.interval_ns());
+    /// Empty.
+    pub fn new(terms: &Terms) -> Self {
+        let Terms { lanes, named, interval_ns, late_by_ns } = *terms;
         let path = |lane| PathTally {
             counts: PathReport::default(),
             interval: PathInterval::default(),
             highest: 0,
-            is_known: usize::from(lane) < plan.paths.len(),
+            is_known: usize::from(lane) < named,
             latency: LatencyHistogram::new(),
             gaps: Gaps::new(interval_ns),
         };
@@ -71,7 +104,7 @@ impl Ledger {
             paths: (0..lanes).map(path).collect(),
             counts: MultipathReport {
                 losses: losses.collect(),
-                fail_over_after_ns,
+                fail_over_after_ns: terms.fail_over_after_ns(),
                 ..MultipathReport::default()
             },
             start: Tick::ZERO,
@@ -79,7 +112,7 @@ impl Ledger {
             effective: LatencyHistogram::new(),
             effective_gaps: Gaps::new(interval_ns),
             send_lag: LatencyHistogram::new(),
-            policies: Policies::new(plan.late_by_ns.0),
+            policies: Policies::new(late_by_ns),
             interval: MultipathTally::default(),
         }
     }

@@ -18,6 +18,7 @@ mod mode;
 mod plan;
 mod policies;
 mod presentation;
+mod replay;
 mod report;
 mod results;
 mod ring;
@@ -36,6 +37,7 @@ pub use flow::MultipathFlow;
 pub use gaps::{GapReport, Outage};
 pub use plan::{MOST_PATHS, MultipathPlan, SendOrder};
 pub use policies::{Policy, PolicyReport};
+pub use replay::Replay;
 pub use report::{
     LossPair, MultipathInterval, MultipathReport, MultipathTally, PathInterval, PathReport,
 };

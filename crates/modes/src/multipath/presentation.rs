@@ -37,33 +37,44 @@ impl Presents for MultipathPlan {
     }
 
     fn figures(&self, summary: &MultipathSummary) -> Vec<Figure> {
-        let received = format!("{}, on one path or more", share(summary.received, summary.sent));
-        let mut figures =
-            vec![sent(summary), GROUP.figure("received", summary.received).with_note(received)];
-        if summary.paths.len() > 1 {
-            figures.extend(benefit(summary));
-        }
-        figures
-            .push(GROUP.figure("lost", summary.lost).with_note(share(summary.lost, summary.sent)));
-        let others = [
-            ("without_path", summary.without_path, ""),
-            ("unsent", summary.unsent, ""),
-            ("foreign", summary.foreign, ""),
-        ];
-        figures.extend(GROUP.counted(&Part::Whole, others));
-        figures.extend(summary.losses.iter().filter_map(|losses| correlation(summary, losses)));
+        let mut figures = vec![sent(summary)];
+        figures.extend(answers(summary));
         figures.extend(summary.paths.iter().filter_map(radio));
         figures
     }
 
     fn tables(&self, summary: &Self::Summary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
-        let mut tables = vec![latencies(summary), counts(summary), gaps(summary)];
-        if summary.paths.len() > 1 {
-            tables.push(policies(summary));
-        }
+        let mut tables = side_by_side(summary);
         tables.extend(transitions(ends.of_client()));
         tables
     }
+}
+
+/// What became of the datagrams.
+pub(super) fn answers(summary: &MultipathSummary) -> Vec<Figure> {
+    let received = format!("{}, on one path or more", share(summary.received, summary.sent));
+    let mut figures = vec![GROUP.figure("received", summary.received).with_note(received)];
+    if summary.paths.len() > 1 {
+        figures.extend(benefit(summary));
+    }
+    figures.push(GROUP.figure("lost", summary.lost).with_note(share(summary.lost, summary.sent)));
+    let others = [
+        ("without_path", summary.without_path, ""),
+        ("unsent", summary.unsent, ""),
+        ("foreign", summary.foreign, ""),
+    ];
+    figures.extend(GROUP.counted(&Part::Whole, others));
+    figures.extend(summary.losses.iter().filter_map(|losses| correlation(summary, losses)));
+    figures
+}
+
+/// The paths side by side, and what other senders would have had of them.
+pub(super) fn side_by_side(summary: &MultipathSummary) -> Vec<Table> {
+    let mut tables = vec![latencies(summary), counts(summary), gaps(summary)];
+    if summary.paths.len() > 1 {
+        tables.push(policies(summary));
+    }
+    tables
 }
 
 /// Whether two paths lose together.

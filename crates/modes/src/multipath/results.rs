@@ -41,7 +41,7 @@ impl Results for MultipathPlan {
     }
 
     fn summary(&self, ends: &Ends<'_, Self>, _: &[Slice<'_, Self>]) -> Self::Summary {
-        MultipathSummary::of(self, ends.of_client(), ends.of_server())
+        MultipathSummary::of(self.datagram_bytes.0, ends.of_client(), ends.of_server())
     }
 
     fn checks(&self, ends: &Ends<'_, Self>) -> Vec<Check> {

@@ -30,7 +30,7 @@ pub struct Stamps {
 
 impl Stamps {
     /// Nothing happened.
-    pub(super) const NONE: Self =
+    pub(crate) const NONE: Self =
         Self { sent: Tick::NEVER, echoed: Tick::NEVER, received: Tick::NEVER };
 
     pub(super) fn is_sent(&self) -> bool {

@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::Lane;
 use pathscope_flow::Shared;
 
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Terms};
 use super::report::{MultipathReport, MultipathTally};
 use super::ring::{Arrival, Head, Ring};
 use super::sample::{MultipathSample, Stamps};
@@ -15,8 +15,6 @@ use crate::samples::SampleBuffer;
 pub(super) const ANSWER_WITHIN_NS: u64 = 5_000_000_000;
 /// Numbers that are remembered: at least and at most. The most are 0.5 s at a gigabit a second.
 pub(super) const WINDOW: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 16;
-/// A path that has not answered for so long, or for three groups, would be left by a sender that fails over.
-const FAIL_OVER_AFTER_NS: u64 = 500_000_000;
 
 /// Paths that came into use, as far as they are told one by one.
 const TOLD: usize = 1_000;
@@ -38,17 +36,16 @@ pub struct MultipathShared {
 impl MultipathShared {
     /// For a test of `plan`.
     pub fn new(plan: &MultipathPlan) -> Self {
-        let interval_ns = plan.interval_ns();
+        let terms = Terms::of(plan);
         let per_second = plan.rate_bps.0 / (8 * plan.datagram_bytes.0.max(1)) + 1;
         let awaited = (per_second * (ANSWER_WITHIN_NS / 1_000_000_000 + 1))
             .saturating_add(2 * u64::from(plan.grouping));
         let window = awaited.clamp(*WINDOW.start(), *WINDOW.end());
-        let fail_over_after_ns = FAIL_OVER_AFTER_NS.max(interval_ns.saturating_mul(3));
         Self {
             plan: plan.clone(),
             ring: Ring::new(window as usize, usize::from(plan.lanes)),
-            ledger: Ledger::new(plan, fail_over_after_ns),
-            fail_over_after_ns,
+            ledger: Ledger::new(&terms),
+            fail_over_after_ns: terms.fail_over_after_ns(),
             heard: [Tick::ZERO; MOST_PATHS as usize],
             used: Vec::with_capacity(TOLD),
             samples: None,

@@ -5,9 +5,7 @@ use pathscope_core::stats::{Distribution, LatencyFigures};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{
-    GapReport, LossPair, MultipathPlan, MultipathReport, PathReport, Policy, PolicyReport,
-};
+use super::{GapReport, LossPair, MultipathReport, PathReport, Policy, PolicyReport};
 use crate::paths::WirelessReport;
 use crate::sums::with_fields;
 
@@ -144,9 +142,9 @@ fn share(part: f64, whole: u64) -> Option<f64> {
 }
 
 impl MultipathSummary {
-    /// From what both ends said; `server` is absent where it was lost.
+    /// From what both ends said of datagrams of this payload; `server` is absent where it was lost.
     pub fn of(
-        plan: &MultipathPlan,
+        datagram_bytes: u64,
         client: &MultipathReport,
         server: Option<&MultipathReport>,
     ) -> Self {
@@ -161,7 +159,7 @@ impl MultipathSummary {
         let saved =
             i128::from(client.paired_primary_wait_ns) - i128::from(client.paired_effective_wait_ns);
         let first_elsewhere = total(client.paths.iter().skip(1).map(|path| path.first));
-        let sent_bytes = client.sent.saturating_mul(plan.datagram_bytes.0);
+        let sent_bytes = client.sent.saturating_mul(datagram_bytes);
         Self {
             sent_bytes,
             rate_bps: share(sent_bytes as f64 * 8e9, client.sending_ns),
@@ -176,7 +174,11 @@ impl MultipathSummary {
             paired,
             send_lag: figures(client.send_lag.as_ref()),
             paths: paths(client, server),
-            policies: client.policies.iter().map(|it| policy(plan, client.scheduled, it)).collect(),
+            policies: client
+                .policies
+                .iter()
+                .map(|it| policy(datagram_bytes, client.scheduled, it))
+                .collect(),
             losses: client
                 .losses
                 .iter()
@@ -225,11 +227,11 @@ fn paths(client: &MultipathReport, server: Option<&MultipathReport>) -> Vec<Path
         .collect()
 }
 
-fn policy(plan: &MultipathPlan, scheduled: u64, report: &PolicyReport) -> PolicySummary {
+fn policy(datagram_bytes: u64, scheduled: u64, report: &PolicyReport) -> PolicySummary {
     PolicySummary {
         policy: report.policy,
         sent: report.sent,
-        sent_bytes: report.sent.saturating_mul(plan.datagram_bytes.0),
+        sent_bytes: report.sent.saturating_mul(datagram_bytes),
         lost: report.lost,
         lost_ratio: share(report.lost as f64, scheduled),
         latency: figures(report.latency.as_ref()),

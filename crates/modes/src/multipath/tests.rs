@@ -15,8 +15,8 @@ use super::*;
 use crate::pattern::SessionKey;
 
 const FLOW: FlowId = FlowId(0);
-const LATE: Tick = Tick::from_nanos(7_200_000_000_000);
-const MS: u64 = 1_000_000;
+pub(super) const LATE: Tick = Tick::from_nanos(7_200_000_000_000);
+pub(super) const MS: u64 = 1_000_000;
 
 /// Ten seconds of a thousand datagrams a second on so many paths.
 pub(super) fn plan(lanes: u8) -> MultipathPlan {
@@ -32,10 +32,10 @@ pub(super) fn plan(lanes: u8) -> MultipathPlan {
     }
 }
 
-type Multipath = Sim<MultipathFlow, MultipathEcho>;
+pub(super) type Multipath = Sim<MultipathFlow, MultipathEcho>;
 
 /// Paths of these delays one way, all there at the start.
-fn sim(plan: &MultipathPlan, delays_ms: &[u64]) -> Multipath {
+pub(super) fn sim(plan: &MultipathPlan, delays_ms: &[u64]) -> Multipath {
     let lanes = (0..delays_ms.len() as u8).map(Lane);
     let mut sim = without_paths(plan, delays_ms, lanes.clone());
     lanes.for_each(|lane| tell(&mut sim, 0, Event::LaneUp(lane)));
@@ -60,7 +60,7 @@ fn without_paths(
     sim
 }
 
-fn tell(sim: &mut Multipath, at_ms: u64, event: Event) {
+pub(super) fn tell(sim: &mut Multipath, at_ms: u64, event: Event) {
     sim.at(Tick::from_nanos(at_ms * MS), Action::Tell { flow: FLOW, role: Role::Client, event });
 }
 
@@ -75,11 +75,14 @@ fn summary(
     plan: &MultipathPlan,
     (client, server): &(MultipathReport, MultipathReport),
 ) -> MultipathSummary {
-    MultipathSummary::of(plan, client, Some(server))
+    MultipathSummary::of(plan.datagram_bytes.0, client, Some(server))
 }
 
 /// Datagrams of a client on one lane whose position there is among these are lost.
-fn lose(lane: u8, which: impl Fn(u64) -> bool + 'static) -> impl FnMut(&mut Passing<'_>) -> Fate {
+pub(super) fn lose(
+    lane: u8,
+    which: impl Fn(u64) -> bool + 'static,
+) -> impl FnMut(&mut Passing<'_>) -> Fate {
     move |passing| {
         let is_it =
             passing.from == Role::Client && passing.lane == Lane(lane) && which(passing.position);
