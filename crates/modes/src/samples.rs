@@ -10,13 +10,34 @@ use pathscope_core::Tick;
 /// Samples of one block.
 pub const BLOCK: usize = 4_096;
 
-/// The rows of a file of samples, as a mode words them.
+/// What the cells of a column are, for files that have columns of one kind.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Cells {
+    /// Whole numbers.
+    Integers,
+    /// Numbers with decimals.
+    Decimals,
+    /// Words.
+    Words,
+}
+
+/// The rows of a file of samples, as a mode words them: cells with commas between them.
 pub trait SampleRows: Send + 'static {
     /// What a row is of.
     type Sample: Copy + Send + 'static;
 
-    /// The first row.
+    /// The first row: the columns' names.
     fn head(&self) -> String;
+
+    /// What the cells of the column of this name are.
+    fn cells(&self, _column: &str) -> Cells {
+        Cells::Integers
+    }
+
+    /// What stands in a row where there is no value.
+    fn absent(&self) -> &'static str {
+        ""
+    }
 
     /// Adds the row of a sample. Times are told since `start`.
     fn add(&mut self, rows: &mut Vec<u8>, sample: &Self::Sample, start: Tick);

@@ -100,6 +100,8 @@ pub fn run(
     stop.at(Stage::Before);
     let result = run.everything(&request.hosts, request.port);
     stop.at(Stage::Saving);
+    let unwritten = run.samples.take().and_then(SampleFile::end);
+    run.mind(unwritten);
     run.document.caveats.extend((request.afterwards)());
     assertion::judge(&request.assertions, &mut run.document);
     run.finish(result)

@@ -15,7 +15,8 @@ pub struct LatencyCommand {
     /// What is measured
     #[command(flatten)]
     mode: LatencyArgs,
-    /// Also write each measured ping, lost ones included, as a row of CSV to this file
+    /// Also write each measured ping, lost ones included, as a row of CSV, or of Parquet where its name ends in
+    /// .parquet, to this file
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
     /// Also write how often each latency was measured, in lagscope's JSON, to this file

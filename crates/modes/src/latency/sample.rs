@@ -4,7 +4,7 @@ use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 
 use crate::arrivals::difference;
-use crate::samples::{SampleRows, decimal};
+use crate::samples::{Cells, SampleRows, decimal};
 
 /// The first row. `docs/method/latency.md` says what each column holds.
 const HEAD: &str = "flow,ping,scheduled_ns,sent_ns,received_ns,rtt_ns,server_residence_ns,outcome,counted_from_ns,server_received_ns\n";
@@ -53,6 +53,10 @@ impl SampleRows for PingRows {
 
     fn head(&self) -> String {
         HEAD.to_owned()
+    }
+
+    fn cells(&self, column: &str) -> Cells {
+        if column == "outcome" { Cells::Words } else { Cells::Integers }
     }
 
     fn add(&mut self, text: &mut Vec<u8>, sample: &Sample, start: Tick) {

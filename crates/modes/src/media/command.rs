@@ -25,7 +25,8 @@ pub struct MediaCommand {
         value_parser = clap::value_parser!(u32).range(1..=1_000)
     )]
     iterations: u32,
-    /// Also write each frame that this end received, as a row of CSV, to this file
+    /// Also write each frame that this end received, as a row of CSV, or of Parquet where its name ends in
+    /// .parquet, to this file
     #[arg(long, value_name = "FILE")]
     jitter_file: Option<PathBuf>,
     /// What is written while it runs

@@ -4,7 +4,7 @@
 use pathscope_core::Tick;
 
 use super::{FrameRow, Outcome};
-use crate::samples::{SampleRows, decimal};
+use crate::samples::{Cells, SampleRows, decimal};
 
 /// Ticks of our clocks in a second.
 const FREQUENCY: u64 = 1_000_000_000;
@@ -23,6 +23,16 @@ impl SampleRows for FrameRows {
 
     fn head(&self) -> String {
         HEAD.to_owned()
+    }
+
+    fn cells(&self, column: &str) -> Cells {
+        match column {
+            "RelativeInFlightTimeMs" | "PrevToCurrentInFlightTimeJitter" | "MarginMs" => {
+                Cells::Decimals
+            }
+            "Outcome" => Cells::Words,
+            _ => Cells::Integers,
+        }
     }
 
     fn add(&mut self, text: &mut Vec<u8>, frame: &FrameRow, _: Tick) {

@@ -15,7 +15,8 @@ pub struct MultipathCommand {
     /// What is measured
     #[command(flatten)]
     mode: MultipathArgs,
-    /// Also write the stamps of each datagram on each path as a row of CSV to this file
+    /// Also write the stamps of each datagram on each path as a row of CSV, or of Parquet where its name ends in
+    /// .parquet, to this file
     #[arg(long, value_name = "FILE")]
     samples: Option<PathBuf>,
 }

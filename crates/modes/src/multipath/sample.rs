@@ -85,6 +85,10 @@ impl SampleRows for StampRows {
         head
     }
 
+    fn absent(&self) -> &'static str {
+        "-1"
+    }
+
     /// Adds the next path, and hands the row over when it is whole. One of which a part was dropped is left out.
     fn add(&mut self, rows: &mut Vec<u8>, sample: &MultipathSample, start: Tick) {
         if sample.lane == Lane(0) {
