@@ -16,14 +16,56 @@ const NEEDED: &[(&str, &str)] = &[
     ("kill", "procps"),
     ("nft", "nftables"),
     ("ping", "iputils-ping"),
+    ("python3", "python3-venv"),
     ("taskset", "util-linux"),
 ];
 
 /// Where programs are looked for, beyond `PATH`: a user's often lacks these.
 const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
+/// What opens files of samples, in a Python of its own, by its folder from the root of the workspace: tests look there.
+const ANALYSIS: &str = "target/analysis";
+/// What that Python has.
+const ANALYSIS_PACKAGES: [&str; 1] = ["duckdb==2.0.1"];
+
 /// Installs what is missing, or says what to install.
-pub fn provide(_root: &Path) -> Result<Outcome> {
+pub fn provide(root: &Path) -> Result<Outcome> {
+    match provide_programs()? {
+        Outcome::Passed => provide_analysis(root),
+        other => Ok(other),
+    }
+}
+
+/// A Python with what opens files of samples. Where none can be had, the tests that need it say so.
+fn provide_analysis(root: &Path) -> Result<Outcome> {
+    let folder = root.join(ANALYSIS);
+    let python = folder.join("bin/python");
+    let is_there = || {
+        Command::new(&python)
+            .args(["-c", "import duckdb"])
+            .output()
+            .is_ok_and(|it| it.status.success())
+    };
+    if is_there() {
+        println!("all there: {}", ANALYSIS_PACKAGES.join(", "));
+        return Ok(Outcome::Passed);
+    }
+    println!("installing {} in {ANALYSIS}", ANALYSIS_PACKAGES.join(" "));
+    let mut venv = Command::new("python3");
+    venv.args(["-m", "venv"]).arg(&folder);
+    let mut install = Command::new(&python);
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
+    install.args(ANALYSIS_PACKAGES);
+    for command in [&mut venv, &mut install] {
+        if !cargo::succeeds(command)? {
+            let why = format!("{} does not run here", cargo::words(command));
+            return Ok(Outcome::Skipped(why));
+        }
+    }
+    if is_there() { Ok(Outcome::Passed) } else { bail!("import duckdb after installing it") }
+}
+
+fn provide_programs() -> Result<Outcome> {
     let missing = missing_packages();
     if missing.is_empty() {
         let names: Vec<&str> = NEEDED.iter().map(|(program, _)| *program).collect();

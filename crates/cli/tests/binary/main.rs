@@ -1,5 +1,6 @@
 //! The binary as a user has it: on loopback, and in labs.
 
+mod analysis;
 mod asserted;
 #[cfg(target_os = "linux")]
 mod between_callers;

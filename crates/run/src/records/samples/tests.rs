@@ -198,3 +198,46 @@ fn rows_that_are_missing_are_a_caveat() {
     assert_eq!(caveat.name, "samples_dropped");
     assert!(caveat.text.starts_with("904 of 5,000 samples are not in rows.csv"), "{caveat:?}");
 }
+
+/// A Python that has `DuckDB`, where the check installed one.
+fn python() -> Option<PathBuf> {
+    let python = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/analysis/bin/python");
+    Some(PathBuf::from(python)).filter(|python| python.is_file())
+}
+
+#[test]
+fn duckdb_finds_the_same_in_columns_and_in_rows() {
+    let Some(python) = python() else {
+        return println!("skipped, because there is no DuckDB (cargo xtask check --only machine)");
+    };
+    let folder = folder("samples-in-duckdb");
+    let [csv, columns] = ["pings.csv", "pings.parquet"].map(|name| folder.join(name));
+    for path in [&csv, &columns] {
+        let file = SampleFile::new(path, outlet(path).expect("ours"));
+        let (mut buffer, writer) = write_pings(file.clone());
+        for sequence in 0..70_000 {
+            let received = Tick::from_nanos(2_000 + sequence * 977 % 100_003);
+            buffer.push(sample(sequence, if sequence % 7 == 0 { Tick::NEVER } else { received }));
+        }
+        drop(buffer);
+        assert_eq!((writer.finish(), file.end()), (None, None));
+    }
+    let script = "import sys, duckdb\n\
+        csv, columns = (f\"'{path}'\" for path in sys.argv[1:])\n\
+        for one, other in ((csv, columns), (columns, csv)):\n\
+        \x20   rows = duckdb.sql(f'from {one} except all from {other}').fetchall()\n\
+        \x20   assert not rows, rows[:3]\n\
+        print(duckdb.sql(f'select count(*), count(rtt_ns), sum(rtt_ns) from {columns}').fetchall()[0])";
+    let ran = std::process::Command::new(python)
+        .args(["-c", script])
+        .args([&csv, &columns])
+        .output()
+        .expect("it starts");
+    let (said, complained) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    let answered = (0..70_000_u64).filter(|sequence| sequence % 7 != 0);
+    let lengths = answered.map(|sequence| 2_000 + sequence * 977 % 100_003 - 1_011);
+    let (count, sum) = lengths.fold((0, 0), |(count, sum), length| (count + 1, sum + length));
+    assert_eq!(said.trim(), format!("(70000, {count}, {sum})"), "{complained}");
+    std::fs::remove_dir_all(folder).expect("it is ours");
+}
