@@ -1,5 +1,6 @@
 //! Files of samples as `DuckDB` reads them: what each mode leaves, beside what its result says; and the commands of the guide.
 
+use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -9,6 +10,7 @@ use tempfile::TempDir;
 
 use crate::common::{Ran, Running, Server, pathscope, run};
 
+const NOTEBOOK: &str = include_str!("../../../../docs/notebooks/two-interfaces.ipynb");
 const GUIDE: &str = include_str!("../../../../docs/guide/analysis.md");
 
 /// The Python of the check, where it can import these.
@@ -144,4 +146,46 @@ fn the_commands_of_the_guide_run_on_files_of_their_names() {
     assert_eq!(copied.as_array().map(Vec::len), Some(1));
     let csv = fs::read_to_string(folder.path().join("slowest.csv")).expect("it was written");
     assert!(csv.starts_with("flow,ping,"), "{csv}");
+}
+
+#[test]
+fn the_notebook_goes_through_stamps_of_two_interfaces() {
+    let Some(mut command) = python("pandas, matplotlib") else {
+        return println!(
+            "skipped, because there is no pandas and no matplotlib in target/analysis"
+        );
+    };
+    let folder = TempDir::new().expect("a folder");
+    let events = ["Send", "Echo", "Receive"];
+    let columns = ["Primary", "Secondary"]
+        .map(|path| events.map(|event| format!(", {path} {event} timestamp (microsec)")).concat());
+    let mut stamps = format!("Sequence number{}\n", columns.concat());
+    for number in 0..2_000_u64 {
+        let at = number * 1_000;
+        // One in ten is lost on the primary, one in a hundred on both.
+        let primary =
+            if number % 10 == 0 { "-1, -1".to_owned() } else { format!("7, {}", at + 9_000) };
+        let secondary =
+            if number % 100 == 0 { "-1, -1".to_owned() } else { format!("7, {}", at + 6_010) };
+        writeln!(stamps, "{number}, {at}, {primary}, {}, {secondary}", at + 10).expect("memory");
+    }
+    fs::write(folder.path().join("stamps.csv"), stamps).expect("a folder of ours");
+    let notebook: Value = serde_json::from_str(NOTEBOOK).expect("JSON");
+    let cells = notebook["cells"].as_array().expect("cells").iter();
+    let code = cells.filter(|cell| cell["cell_type"] == "code").map(|cell| {
+        let lines = cell["source"].as_array().expect("lines").iter().filter_map(Value::as_str);
+        lines.collect::<String>()
+    });
+    command.args(["-c", &code.collect::<Vec<_>>().join("\n")]).current_dir(folder.path());
+    command.env("HOME", folder.path()).env("MPLBACKEND", "Agg");
+    let ran = Running::start(command).finish().exits(0);
+    for said in [
+        "losses prevented: 180\n",
+        "saved: 5.38 s, 33.2% of the wait for the primary\n",
+        "first on the secondary: 1980, 100.0% of those answered\n",
+        "lost on both: 20, 2.0 expected by chance\n",
+        "longer by 10 µs in the median, 10 µs at most\n",
+    ] {
+        assert!(ran.stdout.contains(said), "{said}: {}", ran.said());
+    }
 }
