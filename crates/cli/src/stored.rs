@@ -177,6 +177,11 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
     if let Some((_, program)) = compressed.iter().find(|(magic, _)| beginning.starts_with(magic)) {
         return Err(format!("it is compressed: {program} FILE | pathscope show -"));
     }
+    let samples = [&b"PAR1"[..], b"flow,ping,", b"SequenceNumber,SenderQpc,"];
+    if samples.iter().any(|head| beginning.starts_with(head)) {
+        let text = "these are samples and no result: docs/guide/analysis.md says what opens them";
+        return Err(text.to_owned());
+    }
     // A character may be cut in two at its end.
     let valid = std::str::from_utf8(beginning).map_or_else(|it| it.valid_up_to(), str::len);
     if foreign::is_one(&String::from_utf8_lossy(&beginning[..valid])) {
@@ -215,6 +220,8 @@ mod tests {
         assert!(refused(b"").contains("does not begin with '{'"));
         assert!(refused(b"\n\x01").contains("does not begin with '{'"));
         assert!(refused(b"\x1f\x8b\x08").contains("gunzip -c"));
+        assert!(refused(b"PAR1\x15").contains("these are samples"));
+        assert!(refused(b"flow,ping,scheduled_ns,").contains("these are samples"));
         let blank = read(io::repeat(b' ')).expect_err("no result");
         assert!(blank.contains("does not begin with '{'"), "{blank}");
         assert!(read(io::empty()).expect_err("no result").contains("it is empty"));

@@ -14,7 +14,24 @@ const COLUMNS: usize = 80;
 /// Says something that is no result.
 pub fn say(text: &str) {
     // Nobody listens any more: that is no reason to stop measuring.
-    let _ = writeln!(io::stderr(), "{}", shown(text));
+    let _ = writeln!(io::stderr(), "{}", without_orders(&shown(text)));
+}
+
+/// The text with nothing in it that a terminal takes for an order, whoever's words are in it: those of a file, of a peer.
+fn without_orders(text: &str) -> Cow<'_, str> {
+    let is_order = |character: char| character.is_control() && !matches!(character, '\n' | '\t');
+    if !text.contains(is_order) {
+        return Cow::Borrowed(text);
+    }
+    let mut plain = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_order(character) {
+            plain.extend(character.escape_default());
+        } else {
+            plain.push(character);
+        }
+    }
+    Cow::Owned(plain)
 }
 
 /// The text in characters that the reader's locale has.
@@ -88,6 +105,13 @@ mod tests {
         set: &'set [(&'set str, &'set str)],
     ) -> impl Fn(&str) -> Option<OsString> + 'set {
         move |name| set.iter().find(|(it, _)| *it == name).map(|(_, value)| OsString::from(value))
+    }
+
+    #[test]
+    fn what_is_said_orders_no_terminal_about() {
+        assert_eq!(without_orders("its µs\n\tend"), "its µs\n\tend");
+        let hostile = "a\u{1b}]0;title\u{7}\u{9b}31m\r\u{7f}b";
+        assert_eq!(without_orders(hostile), "a\\u{1b}]0;title\\u{7}\\u{9b}31m\\r\\u{7f}b");
     }
 
     #[test]

@@ -110,6 +110,7 @@ fn what_is_damaged_is_refused_with_its_place_and_nothing_is_shown() {
         (&rows[..rows.len() - 1], &["not a whole file of lagscope: line 21", "cut off"]),
         ("Index, Latency(us)\n0, =cmd|' /C calc'!A0\n", &["line 2", "=cmd", "no latency"]),
         ("Index, Latency(us)\n0, \u{1b}[31m5\n", &["line 2", "no latency"]),
+        (r#"{"schema":{"name":"\u001b[31m\u0007","version":1}}"#, &["its schema is", "u{1b}"]),
     ] {
         let shown = show(text, &[]).exits(2).complains(words);
         assert_eq!(shown.stdout, "");
