@@ -168,6 +168,7 @@ pub const KINDS: &[Kind] = &[
                     "latency::LatencySummary",
                     "latency::Protocol",
                     "latency::LOADED",
+                    "latency::heat",
                     "latency::median_point",
                     "latency::percentiles",
                     "latency::rtt_cells",

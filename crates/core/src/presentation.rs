@@ -7,7 +7,7 @@
 use crate::figure::{Better, Part, Unit};
 use crate::quantity::average;
 use crate::record::{Caveat, Check, Verdict};
-use crate::stats::{Distribution, Percentile};
+use crate::stats::{Distribution, HalfOctaves, Percentile};
 
 /// A whole result, or what is known of it before it starts.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,6 +43,8 @@ pub struct Section {
     pub series: Vec<Series>,
     /// Distributions of durations.
     pub distributions: Vec<Shape>,
+    /// Distributions of durations over time.
+    pub heat_maps: Vec<HeatMap>,
     /// What had to hold.
     pub checks: Vec<Check>,
     /// What limited it.
@@ -225,6 +227,8 @@ pub enum Chart {
     Line,
     /// Bars over ranges of durations, each as many times longer than the last.
     Histogram,
+    /// A field of time and durations, as dark as there were many.
+    HeatMap,
 }
 
 /// What a series or a distribution is of, and where its values are.
@@ -263,6 +267,26 @@ pub struct Shape {
     pub source: Source,
     /// How many durations fell into which bucket.
     pub distribution: Distribution,
+}
+
+/// How durations were distributed over time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct HeatMap {
+    /// What it is of.
+    pub source: Source,
+    /// Stretches of time, in order; those without any duration are left out.
+    pub columns: Vec<HeatColumn>,
+}
+
+/// How the durations of one stretch of time were distributed.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct HeatColumn {
+    /// Its begin, in time since the start of the document.
+    pub start_ns: u64,
+    /// Its end.
+    pub end_ns: u64,
+    /// How many durations fell into which range.
+    pub counts: HalfOctaves,
 }
 
 /// One line of a live report: the same columns in each line of a measurement.

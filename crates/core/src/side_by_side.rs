@@ -3,7 +3,9 @@
 //! Not here: whether a difference means anything. Nothing is computed.
 
 use crate::figure::Part;
-use crate::presentation::{Column, Figure, Presentation, Section, Series, Shape, Table, Value};
+use crate::presentation::{
+    Column, Figure, HeatMap, Presentation, Section, Series, Shape, Table, Value,
+};
 
 /// Results side by side, each by its name. One alone stays as it is.
 pub fn side_by_side(mut results: Vec<(String, Presentation)>) -> Presentation {
@@ -52,6 +54,7 @@ fn in_common(title: &str, results: &[(String, Presentation)]) -> Option<Section>
         tables: figures(&sections).into_iter().collect(),
         series: sections.iter().flat_map(|(name, section)| series(name, section)).collect(),
         distributions: sections.iter().flat_map(|(name, section)| shapes(name, section)).collect(),
+        heat_maps: sections.iter().flat_map(|(name, section)| heat_maps(name, section)).collect(),
         ..Section::default()
     })
 }
@@ -93,10 +96,17 @@ fn is_same(one: &Figure, other: &Figure) -> bool {
     one.id == other.id && one.part == other.part
 }
 
+/// When what a section has over time begins.
+fn begin_ns(section: &Section) -> u64 {
+    let series = section.series.iter().filter_map(|series| series.points.first());
+    let columns = section.heat_maps.iter().filter_map(|map| map.columns.first());
+    let begins = series.map(|&(at_ns, _)| at_ns).chain(columns.map(|column| column.start_ns));
+    begins.min().unwrap_or(0)
+}
+
 /// Each on a time that begins with its measurement, so that they lie above each other.
 fn series(name: &str, section: &Section) -> Vec<Series> {
-    let begins = section.series.iter().filter_map(|series| series.points.first());
-    let begin_ns = begins.map(|&(at_ns, _)| at_ns).min().unwrap_or(0);
+    let begin_ns = begin_ns(section);
     let moved = section.series.iter().cloned().map(|mut series| {
         series.source.label = format!("{name}: {}", series.source.label);
         series.points.iter_mut().for_each(|point| point.0 -= begin_ns.min(point.0));
@@ -113,10 +123,24 @@ fn shapes(name: &str, section: &Section) -> Vec<Shape> {
     named.collect()
 }
 
+/// On the same time.
+fn heat_maps(name: &str, section: &Section) -> Vec<HeatMap> {
+    let begin_ns = begin_ns(section);
+    let moved = section.heat_maps.iter().cloned().map(|mut map| {
+        map.source.label = format!("{name}: {}", map.source.label);
+        for column in &mut map.columns {
+            column.start_ns = column.start_ns.saturating_sub(begin_ns);
+            column.end_ns = column.end_ns.saturating_sub(begin_ns);
+        }
+        map
+    });
+    moved.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::presentation::Source;
+    use crate::presentation::{HeatColumn, Source};
 
     fn result(titles: &[&str], rate: f64, start_ns: u64) -> Presentation {
         let section = |title: &&str| Section {
@@ -128,6 +152,14 @@ mod tests {
             series: vec![Series {
                 source: Source { label: "goodput up".to_owned(), ..Source::default() },
                 points: vec![(start_ns, Some(rate)), (start_ns + 1, None)],
+            }],
+            heat_maps: vec![HeatMap {
+                source: Source { label: "RTT".to_owned(), ..Source::default() },
+                columns: vec![HeatColumn {
+                    start_ns: start_ns + 2,
+                    end_ns: start_ns + 9,
+                    ..HeatColumn::default()
+                }],
             }],
             ..Section::default()
         };
@@ -163,5 +195,9 @@ mod tests {
         let begins: Vec<_> = common.series.iter().map(|it| it.points[0].0).collect();
         assert_eq!(begins, [0, 0]);
         assert_eq!(common.series[1].source.label, "b: goodput up");
+        let times =
+            common.heat_maps.iter().map(|it| (it.columns[0].start_ns, it.columns[0].end_ns));
+        assert_eq!(times.collect::<Vec<_>>(), [(2, 9), (2, 9)]);
+        assert_eq!(common.heat_maps[1].source.label, "b: RTT");
     }
 }

@@ -8,7 +8,7 @@ use std::borrow::Borrow;
 pub use pathscope_core::figure::{Better, Part, Unit};
 use pathscope_core::presentation::{Chart, Column, Figure, Shape, Source, Table, TableRow, Value};
 use pathscope_core::quantity::count;
-use pathscope_core::stats::{Distribution, Percentile};
+use pathscope_core::stats::{Distribution, HalfOctaves, Percentile};
 
 /// One figure of an interval as a point of a series.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,15 @@ pub struct Point {
     pub source: Source,
     /// The value then, where it is known.
     pub value: Option<f64>,
+}
+
+/// A distribution of an interval, as a column of a heat map.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Heat<'interval> {
+    /// What the map is of.
+    pub source: Source,
+    /// How many durations fell into which range.
+    pub counts: &'interval HalfOctaves,
 }
 
 /// Figures of one thing that is measured.
@@ -153,6 +162,11 @@ impl Group {
     /// Of what a series is whose values the report intervals of an end have, at this place of them.
     pub fn series(&self, part: &Part, name: &str, place: &str, chart: Chart) -> Source {
         Source { place: format!("intervals[].{place}"), chart, ..self.source(part, name) }
+    }
+
+    /// Of what a heat map is whose columns the report intervals of an end have, at this place of them.
+    pub fn heat_map(&self, part: &Part, name: &str, place: &str) -> Source {
+        self.series(part, name, place, Chart::HeatMap)
     }
 
     /// A distribution that an end's report has at this place, and a file of samples in this column.

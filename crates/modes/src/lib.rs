@@ -38,6 +38,7 @@ pub mod follow_up;
 pub mod foreign;
 pub mod goodput;
 pub mod groups;
+mod heat_maps;
 mod lag;
 pub mod latency;
 pub mod limits;

@@ -10,6 +10,7 @@ use crate::end::Hosts;
 use crate::figure::{Amount, PlainCell, Point, Unit, plain_table};
 use crate::figures::ENDS;
 use crate::groups::Test;
+use crate::heat_maps::heat_maps;
 use crate::registry::{EndReport, ProbePlan, Reports};
 use crate::results::{BesideOthers, Detail, Results};
 use crate::settings::settings;
@@ -180,6 +181,7 @@ pub(crate) fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) 
         tables: test.plan.tables_of(summary, reports, detail),
         series: series(measurement),
         distributions,
+        heat_maps: heat_maps(measurement),
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
         caveats: measurement.caveats.clone(),

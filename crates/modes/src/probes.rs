@@ -7,7 +7,7 @@ use pathscope_core::record::Caveat;
 use pathscope_flow::Transport;
 
 use crate::document::Interval;
-use crate::figure::Point;
+use crate::figure::{Heat, Point};
 use crate::finding::TestCaveat;
 use crate::groups::Test;
 use crate::latency::figures::LOADED;
@@ -76,6 +76,11 @@ pub(crate) fn cells(interval: &Slices<'_, ProbePlan>) -> [Figure; 2] {
 /// Their figure over time.
 pub(crate) fn point(interval: &Slices<'_, ProbePlan>) -> Point {
     presentation::median_point(&LOADED, interval.of_client())
+}
+
+/// Their round trips over time.
+pub(crate) fn heat<'interval>(interval: &Slices<'interval, ProbePlan>) -> Option<Heat<'interval>> {
+    presentation::heat(&LOADED, interval.of_client())
 }
 
 /// Their figures, in short.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::end::{EndFacts, EndedConnections, Hosts};
-use crate::figure::{Group, Point};
+use crate::figure::{Group, Heat, Point};
 use crate::mode::Mode;
 
 /// What documents keep of a mode.
@@ -227,6 +227,15 @@ pub trait Presents: Results {
 
     /// Distributions of durations.
     fn distributions(_ends: &Ends<'_, Self>) -> Vec<Shape> {
+        Vec::new()
+    }
+
+    /// Distributions of an interval that are looked at over time; `summary` is of all of it.
+    fn heats<'interval>(
+        &self,
+        _summary: &Self::Summary,
+        _interval: Slices<'interval, Self>,
+    ) -> Vec<Heat<'interval>> {
         Vec::new()
     }
 

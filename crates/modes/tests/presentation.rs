@@ -4,7 +4,8 @@
 use std::collections::HashSet;
 
 use pathscope_core::figure::{Part, Unit};
-use pathscope_core::presentation::{Section, Value};
+use pathscope_core::presentation::{Chart, HeatColumn, Section, Value};
+use pathscope_core::stats::HalfOctaves;
 use pathscope_modes::document::Document;
 use pathscope_modes::figures::{FigureId, FigureIdError};
 use pathscope_modes::presentation::presentation;
@@ -149,6 +150,58 @@ fn series_and_distributions_are_of_figures_and_say_where_their_values_are() {
             assert!(at.pointer(&pointer).is_some(), "{name}: {pointer}");
         }
     });
+}
+
+#[test]
+fn heat_maps_are_of_what_the_intervals_have_and_say_where() {
+    let counts = |at: usize| HalfOctaves { first: 20 + at as u8, counts: vec![3, at as u64] };
+    for (name, mut document) in results() {
+        for interval in document.measurements.iter_mut().flat_map(|it| &mut it.intervals) {
+            let at = interval.index as usize;
+            let Some(end) = &mut interval.client else { continue };
+            // Of a latency test, or of the probes beside a load.
+            end.latency.iter_mut().for_each(|it| it.rtt_half_octaves = Some(counts(at)));
+            let Some(multipath) = &mut end.multipath else { continue };
+            multipath.effective_half_octaves = Some(counts(at));
+            let paths = multipath.paths.iter_mut().enumerate();
+            paths.for_each(|(path, it)| it.latency_half_octaves = Some(counts(at + path)));
+        }
+        for section in presentation(&document).sections {
+            let at = part_of(&document, &section);
+            let mut seen = HashSet::new();
+            for map in &section.heat_maps {
+                assert!(seen.insert(format!("{:?}", map.source)), "{name}: {:?} twice", map.source);
+                assert_eq!(
+                    (map.source.unit, map.source.chart),
+                    (Unit::Distribution, Chart::HeatMap)
+                );
+                let typed = format!("{}.p50", map.source.id);
+                assert!(
+                    !matches!(FigureId::find(&typed), Err(FigureIdError::NoSuch { .. })),
+                    "{name}: {typed}"
+                );
+                let place = map.source.place.strip_prefix("intervals[].").expect("of intervals");
+                let paths = at["summary"]["multipath"]["paths"].as_array().into_iter().flatten();
+                let mut of_map = paths.filter(|it| {
+                    map.source.label.ends_with(it["interface"].as_str().expect("a name"))
+                });
+                let path = of_map.next().map_or(Json::Null, |it| it["path"].clone());
+                let pointer = place.replace("[]", &format!(".{path}")).replace('.', "/");
+                let pointer = format!("/{pointer}");
+                let start_ns = at["start_ns"].as_u64().expect("a time");
+                let column = |it: &Json| {
+                    let counts = serde_json::from_value(it.pointer(&pointer)?.clone()).ok()?;
+                    let time = |name: &str| Some(start_ns + it["client"][name].as_u64()?);
+                    let (start_ns, end_ns) = (time("start_ns")?, time("end_ns")?);
+                    Some(HeatColumn { start_ns, end_ns, counts })
+                };
+                let there = at["intervals"].as_array().expect("a list").iter().filter_map(column);
+                assert_eq!(map.columns, there.collect::<Vec<_>>(), "{name}: {pointer}");
+            }
+            let is_over_time = section.series.iter().any(|it| it.source.id.contains("rtt"));
+            assert!(!is_over_time || !section.heat_maps.is_empty(), "{name}: {}", section.title);
+        }
+    }
 }
 
 #[test]

@@ -4,10 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pathscope_core::stats::HalfOctaves;
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::common::{Ran, Running, run};
+use crate::common::{Ran, Running, Server, document_in, run};
 
 fn fixture(name: &str) -> String {
     format!("{}/tests/fixtures/2/{name}.json", env!("CARGO_MANIFEST_DIR"))
@@ -28,6 +29,7 @@ document.querySelectorAll(".canvas").forEach((at, number) => {
   const one = { title: at.getAttribute("aria-label"), series: chart.getOption().series.map((it) => ({ name: it.name, data: it.data })) };
   flush();
   one.paths = at.querySelectorAll("svg path").length;
+  one.fields = chart.getZr().storage.getDisplayList().filter((it) => it.type === "rect").length;
   at.dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
   flush();
   one.tip = [...at.children].map((child) => child.innerText).join(" ");
@@ -150,6 +152,57 @@ fn numbers(points: &Value) -> Vec<f64> {
 
 fn numbers_of(list: &Value) -> Vec<f64> {
     list.as_array().into_iter().flatten().filter_map(Value::as_f64).collect()
+}
+
+#[test]
+fn a_heat_map_holds_every_round_trip_of_each_interval() {
+    let server = Server::start();
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("latency.json");
+    let file = file.to_str().expect("plain");
+    let words = ["latency", &server.host(), "--rate", "500/s", "-t", "2s", "-o", file];
+    run(&[&words[..], &["--report-every", "200ms", "--format", "md"]].concat()).exits(0);
+    let document = document_in(Path::new(file));
+    let mut cells = Vec::new();
+    for end in document.measurements[0].intervals.iter().filter_map(|it| it.client.as_ref()) {
+        let own = end.latency.as_ref().expect("of this mode");
+        let counts: Vec<_> = own.rtt_half_octaves.iter().flat_map(HalfOctaves::filled).collect();
+        let told = own.rtt.as_ref().map_or(0, |rtt| rtt.count);
+        assert_eq!(counts.iter().map(|(_, count)| count).sum::<u64>(), told);
+        let [start, end] = [end.start_ns, end.end_ns].map(|at_ns| at_ns as f64 / 1e9);
+        cells.extend(counts.into_iter().map(|(range, count)| (start, end, range, count)));
+    }
+    assert!(cells.len() > 5, "{cells:?}");
+    let (ran, page) = report(&folder, &[file]);
+    ran.exits(0);
+    let Some(seen) = seen(&page, &folder) else {
+        return println!("skipped, because there is no chromium to open the page in");
+    };
+    assert_eq!(seen["errors"], serde_json::json!([]));
+    let chart = seen["charts"].as_array().and_then(|charts| charts.last()).expect("one");
+    assert_eq!(chart["title"], "latency: distribution over time");
+    let lowest = cells.iter().map(|cell| cell.2).min().expect("some");
+    let start = document.measurements[0].start_ns as f64 / 1e9;
+    let expected: Vec<[f64; 5]> = cells
+        .iter()
+        .map(|&(from, until, range, count)| {
+            let low = (range - lowest) as f64;
+            [start + from, start + until, low, low + 1.0, count as f64]
+        })
+        .collect();
+    let drawn = chart["series"][0]["data"].as_array().expect("cells");
+    assert_eq!(drawn.len(), expected.len());
+    for (drawn, expected) in drawn.iter().zip(expected) {
+        let drawn = numbers_of(drawn);
+        let is_near = |(one, other): (&f64, &f64)| (one - other).abs() < 1e-6;
+        assert!(drawn.iter().zip(&expected).all(is_near), "{drawn:?} and {expected:?}");
+    }
+    assert!(chart["fields"].as_u64().is_some_and(|fields| fields >= drawn.len() as u64), "{chart}");
+    let tip = chart["tip"].as_str().expect("text");
+    assert!(tip.contains(" samples") && tip.contains(" s to "), "{tip}");
+    let after = chart["after"].as_str().expect("text");
+    assert!(after.contains(": RTT: ") && after.contains(" samples in "), "{after}");
+    assert_eq!(chart["whole"], chart["before"]);
 }
 
 #[test]

@@ -95,6 +95,11 @@ impl LatencyHistogram {
         self.count() == 0
     }
 
+    /// The largest value of each bucket that holds something, and how many it holds, by rising value.
+    pub(super) fn recorded(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.buckets.recorded()
+    }
+
     /// The smallest duration, exactly.
     pub fn min_ns(&self) -> Option<u64> {
         (!self.is_empty()).then_some(self.min_ns)

@@ -2,6 +2,7 @@
 
 mod binomial;
 mod buckets;
+mod half_octaves;
 mod histogram;
 mod linear;
 mod percentile;
@@ -11,6 +12,7 @@ mod trend;
 mod two_samples;
 
 pub use binomial::{bound_of_none, quantile_ranks};
+pub use half_octaves::{HALF_OCTAVES, HalfOctaveCounts, HalfOctaves, half_octave_edge_ns};
 pub use histogram::{Bucket, Distribution, LatencyHistogram};
 pub use linear::{LinearHistogram, LinearRanges};
 pub use percentile::{Percentile, STANDARD_PERCENTILES, samples_needed};

@@ -10,7 +10,7 @@ use super::{
     VariationReport,
 };
 use crate::arrivals::VariationFigures;
-use crate::figure::{Group, Part, Point, notes};
+use crate::figure::{Group, Heat, Part, Point, notes};
 use crate::results::{Detail, Ends, Presents, Slices};
 
 impl Presents for LatencyPlan {
@@ -46,6 +46,14 @@ impl Presents for LatencyPlan {
 
     fn tables(&self, _: &LatencySummary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
         ends.of_client().linear.iter().map(ranges).collect()
+    }
+
+    fn heats<'interval>(
+        &self,
+        _: &LatencySummary,
+        interval: Slices<'interval, Self>,
+    ) -> Vec<Heat<'interval>> {
+        heat(&GROUP, interval.of_client()).into_iter().collect()
     }
 
     fn distributions(ends: &Ends<'_, Self>) -> Vec<Shape> {
@@ -243,4 +251,14 @@ pub fn median_point(group: &Group, latency: Option<&LatencyInterval>) -> Point {
     let value = rtt.and_then(LatencyFigures::median_ns).map(|median| median as f64);
     let source = group.series(&Part::Whole, "rtt.p50", "client.latency.rtt", Chart::Line);
     Point { source, value }
+}
+
+/// The round trips of an interval as a column of a heat map.
+pub fn heat<'interval>(
+    group: &Group,
+    latency: Option<&'interval LatencyInterval>,
+) -> Option<Heat<'interval>> {
+    let counts = latency?.rtt_half_octaves.as_ref()?;
+    let source = group.heat_map(&Part::Whole, "rtt", "client.latency.rtt_half_octaves");
+    Some(Heat { source, counts })
 }

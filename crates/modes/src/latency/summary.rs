@@ -3,7 +3,7 @@
 use pathscope_core::quantity::total;
 use pathscope_core::record::{FlowError, StampFacts};
 use pathscope_core::stats::{
-    Distribution, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
+    Distribution, HalfOctaves, LatencyFigures, LatencyHistogram, LinearHistogram, Percentile, Trend,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,8 @@ pub struct LatencyInterval {
     pub received: u64,
     /// Round trips of the pings that were answered in it; the client's alone.
     pub rtt: Option<LatencyFigures>,
+    /// The same round trips by how long they took, for a heat map; absent in older documents.
+    pub rtt_half_octaves: Option<HalfOctaves>,
 }
 
 /// What the flows of one end came to.

@@ -4,7 +4,7 @@ use std::array;
 
 use pathscope_core::id::Role;
 use pathscope_core::record::FlowError;
-use pathscope_core::stats::{LatencyFigures, LatencyHistogram, LinearHistogram};
+use pathscope_core::stats::{HalfOctaves, LatencyFigures, LatencyHistogram, LinearHistogram};
 
 use super::parts::{PARTS, Trip};
 use super::variation::Variation;
@@ -133,6 +133,7 @@ impl LatencyTally {
             sent: self.counts.sent,
             received: self.counts.received,
             rtt: self.rtt().map(LatencyFigures::of),
+            rtt_half_octaves: self.rtt().and_then(HalfOctaves::of),
         }
     }
 

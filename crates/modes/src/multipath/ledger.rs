@@ -3,7 +3,7 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_core::stats::{Distribution, LatencyHistogram};
+use pathscope_core::stats::{Distribution, HalfOctaveCounts, LatencyHistogram};
 
 use super::MultipathPlan;
 use super::gaps::Gaps;
@@ -19,6 +19,8 @@ pub(super) struct PathTally {
     pub counts: PathReport,
     /// Of them, what was not told yet.
     interval: PathInterval,
+    /// Of the answers that were not told yet.
+    interval_latency: HalfOctaveCounts,
     highest: u64,
     /// Whether it was ever sent on, or was to be: an interface that was named is away for as long as it is not there.
     is_known: bool,
@@ -93,6 +95,7 @@ impl Ledger {
         let path = |lane| PathTally {
             counts: PathReport::default(),
             interval: PathInterval::default(),
+            interval_latency: HalfOctaveCounts::default(),
             highest: 0,
             is_known: usize::from(lane) < named,
             latency: LatencyHistogram::new(),
@@ -139,6 +142,7 @@ impl Ledger {
         path.interval.received += 1;
         if let Some(latency) = stamps[lane.index()].latency_ns() {
             path.latency.record(latency);
+            path.interval_latency.record(latency);
         }
         let answers = stamps.iter().filter(|stamps| stamps.is_received()).count();
         if answers == 1
@@ -206,8 +210,11 @@ impl Ledger {
 
     /// What happened since the last call.
     pub fn take_interval(&mut self) -> MultipathTally {
-        let paths = self.paths.iter_mut().map(|path| &mut path.interval);
-        std::mem::take(&mut self.interval).with(paths)
+        let mut tally = std::mem::take(&mut self.interval);
+        let latencies =
+            self.paths.iter_mut().map(|path| std::mem::take(&mut path.interval_latency));
+        tally.latencies = latencies.collect();
+        tally.with(self.paths.iter_mut().map(|path| &mut path.interval))
     }
 
     pub fn report(&self) -> MultipathReport {

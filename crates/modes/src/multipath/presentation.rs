@@ -1,6 +1,6 @@
 //! A multipath test as labelled figures and tables: all that a view needs.
 
-use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::presentation::{Figure, Source, Table, Value};
 use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, ratio};
 use pathscope_core::stats::LatencyFigures;
 
@@ -9,7 +9,7 @@ use super::summary::LossSummary;
 use super::{
     GapReport, MultipathPlan, MultipathReport, MultipathSummary, PathSummary, PolicySummary,
 };
-use crate::figure::{Amount, Cell, Part, PlainCell, Unit, plain_table};
+use crate::figure::{Amount, Cell, Heat, Part, PlainCell, Unit, plain_table};
 use crate::paths::Transition;
 use crate::results::{Detail, Ends, Presents, Slices};
 
@@ -47,6 +47,29 @@ impl Presents for MultipathPlan {
         let mut tables = side_by_side(summary);
         tables.extend(transitions(ends.of_client()));
         tables
+    }
+
+    fn heats<'interval>(
+        &self,
+        summary: &MultipathSummary,
+        interval: Slices<'interval, Self>,
+    ) -> Vec<Heat<'interval>> {
+        let Some(interval) = interval.of_client() else { return Vec::new() };
+        let whole = interval.effective_half_octaves.as_ref().map(|counts| {
+            let place = "client.multipath.effective_half_octaves";
+            let source = GROUP.heat_map(&Part::Whole, "effective", place);
+            Heat { source: Source { label: "effective latency".to_owned(), ..source }, counts }
+        });
+        let paths = summary.paths.iter().filter_map(|path| {
+            let of_interval = interval.paths.get(usize::from(path.path))?;
+            let counts = of_interval.latency_half_octaves.as_ref()?;
+            let place = "client.multipath.paths[].latency_half_octaves";
+            let part = Part::Entry(path.interface.clone());
+            let source = GROUP.heat_map(&part, "path.latency", place);
+            let label = format!("latency on {}", path.interface);
+            Some(Heat { source: Source { label, ..source }, counts })
+        });
+        whole.into_iter().chain(paths).collect()
     }
 }
 

@@ -5,7 +5,9 @@
 
 use pathscope_core::quantity::total;
 use pathscope_core::record::WirelessFacts;
-use pathscope_core::stats::{Distribution, LatencyFigures, LatencyHistogram};
+use pathscope_core::stats::{
+    Distribution, HalfOctaveCounts, HalfOctaves, LatencyFigures, LatencyHistogram,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +25,8 @@ pub struct MultipathInterval {
     pub received: u64,
     /// From the first sending to the first answer, of those; the client's alone.
     pub effective: Option<LatencyFigures>,
+    /// The same by how long it took, for a heat map; the client's alone.
+    pub effective_half_octaves: Option<HalfOctaves>,
     /// Each path, the primary first.
     pub paths: Vec<PathInterval>,
 }
@@ -35,6 +39,8 @@ pub struct PathInterval {
     pub sent: u64,
     /// First echoes (client) or datagrams (server) received.
     pub received: u64,
+    /// From its own sending to its own answer, of those, by how long that took, for a heat map; the client's alone.
+    pub latency_half_octaves: Option<HalfOctaves>,
     /// Its radio at the end of it, where it is one of Wi-Fi; the client's alone.
     pub wireless: Option<WirelessFacts>,
 }
@@ -46,6 +52,8 @@ pub struct MultipathTally {
     pub(super) counts: MultipathInterval,
     /// From the first sending to the first answer.
     pub(super) effective: LatencyHistogram,
+    /// Of each path, from its own sending to its own answer; empty at the server.
+    pub(super) latencies: Vec<HalfOctaveCounts>,
 }
 
 impl MultipathTally {
@@ -57,10 +65,15 @@ impl MultipathTally {
 
     /// What is said of it.
     pub fn interval(&self) -> MultipathInterval {
-        MultipathInterval {
+        let mut interval = MultipathInterval {
             effective: (!self.effective.is_empty()).then(|| LatencyFigures::of(&self.effective)),
+            effective_half_octaves: HalfOctaves::of(&self.effective),
             ..self.counts.clone()
+        };
+        for (path, latencies) in interval.paths.iter_mut().zip(&self.latencies) {
+            path.latency_half_octaves = latencies.told();
         }
+        interval
     }
 }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
 use pathscope_core::quantity::{BitRate, Bytes, Period};
+use pathscope_core::stats::{HALF_OCTAVES, HalfOctaveCounts, half_octave_edge_ns};
 use pathscope_flow::sim::{Action, Conditions, Ended, Ends, Fate, Link, Passing, Sim};
 use pathscope_flow::{Batch, Event, Machine, SendWant, Shared, Transport};
 
@@ -400,6 +401,7 @@ fn intervals_add_up_to_the_whole() {
     let mut simulator = sim(&plan, &[5, 9]);
     simulator.datagrams(lose(0, |position| position % 10 == 0));
     let (mut sums, mut latencies) = ((0, 0, 0), 0);
+    let mut maps = [(); 3].map(|()| HalfOctaveCounts::default());
     for second in 1..=12 {
         simulator.run(Tick::from_nanos(second * 1_000 * MS));
         let interval = simulator.client_shared().report(Tick::ZERO).interval();
@@ -407,7 +409,20 @@ fn intervals_add_up_to_the_whole() {
         sums.1 += interval.received;
         sums.2 += interval.paths[0].received;
         latencies += interval.effective.map_or(0, |effective| effective.count);
+        let paths = interval.paths.iter().map(|path| &path.latency_half_octaves);
+        let told = [&interval.effective_half_octaves].into_iter().chain(paths);
+        maps.iter_mut().zip(told).for_each(|(map, told)| told.iter().for_each(|it| map.add(it)));
     }
+    // Each is in the range of what its path takes there and back: 5.9 to 8.4 ms, and 16.8 to 23.7 ms.
+    let maps = maps.map(|map| map.told().expect("answers").filled().collect::<Vec<_>>());
+    let of = |nanoseconds: u64| {
+        (0..HALF_OCTAVES).rfind(|&range| half_octave_edge_ns(range) <= nanoseconds).expect("one")
+    };
+    let (fast, slow) = (of(10 * MS), of(18 * MS));
+    assert_eq!(
+        maps,
+        [vec![(fast, 9_000), (slow, 1_000)], vec![(fast, 9_000)], vec![(slow, 10_000)]]
+    );
     assert_eq!((sums, latencies), ((10_000, 10_000, 9_000), 10_000));
 }
 

@@ -6,7 +6,7 @@ use pathscope_core::presentation::{Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, FlowFacts, Verdict, WirelessFacts};
 
 use super::{EndInterval, EndReport, InDocuments, Interval, ProbePlan, Reports, Summary};
-use crate::figure::Point;
+use crate::figure::{Heat, Point};
 use crate::mode::Mode;
 use crate::results::{Beside, BesideOthers, Detail, Results};
 
@@ -73,6 +73,13 @@ pub trait AnyMode: Mode {
 
     /// Distributions of durations.
     fn distributions_of(&self, reports: Reports<'_>) -> Vec<Shape>;
+
+    /// Distributions of an interval that are looked at over time.
+    fn heats_of<'interval>(
+        &self,
+        summary: &Summary,
+        interval: &'interval Interval,
+    ) -> Vec<Heat<'interval>>;
 
     /// Several runs side by side, by their names; none where one is of another mode, or its own has no such table.
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table>;
@@ -167,6 +174,15 @@ impl<M: InDocuments> AnyMode for M {
 
     fn distributions_of(&self, reports: Reports<'_>) -> Vec<Shape> {
         reports.ends(M::report).map(|ends| M::distributions(&ends)).unwrap_or_default()
+    }
+
+    fn heats_of<'interval>(
+        &self,
+        summary: &Summary,
+        interval: &'interval Interval,
+    ) -> Vec<Heat<'interval>> {
+        let known = M::summary_of(summary);
+        known.map(|own| self.heats(own, interval.slices::<M>())).unwrap_or_default()
     }
 
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table> {

@@ -1,7 +1,8 @@
 //! The charts of a section as data for the page's script: what is drawn, in which unit. Numbers are in base units.
 
 use pathscope_core::figure::Unit;
-use pathscope_core::presentation::{Chart, Section, Series, Shape, Value};
+use pathscope_core::presentation::{Chart, HeatColumn, HeatMap, Section, Series, Shape, Value};
+use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
 
 use crate::value::common_scale;
@@ -15,13 +16,17 @@ pub enum ChartData {
     Time { title: String, panels: Vec<Panel> },
     /// Distributions of durations.
     Distribution { title: String, unit: UnitData, shapes: Vec<ShapeData> },
+    /// Distributions of durations over time, all on the same axes.
+    Heat { title: String, unit: UnitData, edges: Vec<u64>, maps: Vec<HeatData> },
 }
 
 impl ChartData {
     /// What it shows.
     pub fn title(&self) -> &str {
         match self {
-            Self::Time { title, .. } | Self::Distribution { title, .. } => title,
+            Self::Time { title, .. }
+            | Self::Distribution { title, .. }
+            | Self::Heat { title, .. } => title,
         }
     }
 }
@@ -57,6 +62,15 @@ pub struct ShapeData {
     buckets: Vec<(u64, u64)>,
 }
 
+/// One distribution over time.
+#[derive(Debug, Serialize)]
+pub struct HeatData {
+    label: String,
+    /// Of each stretch of time: its begin and end in seconds, the first range that holds something, by its place among the edges of
+    /// the chart, and how many each range from there on holds.
+    columns: Vec<(f64, f64, usize, Vec<u64>)>,
+}
+
 /// The charts of a section; those of nothing are left out.
 pub fn charts(section: &Section) -> Vec<ChartData> {
     let name = |what: &str| {
@@ -77,6 +91,7 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
         let unit = unit(Unit::Duration, ends.map(|end| end as f64));
         charts.push(ChartData::Distribution { title: name("distribution"), unit, shapes });
     }
+    charts.extend(heat(&section.heat_maps, name("distribution over time")));
     charts
 }
 
@@ -116,6 +131,29 @@ fn shape(shape: &Shape) -> Option<ShapeData> {
         max_ns: distribution.max_ns,
         buckets,
     })
+}
+
+/// Maps of durations share their ranges: from the first to the last of any that holds something.
+fn heat(maps: &[HeatMap], title: String) -> Option<ChartData> {
+    let columns = || maps.iter().flat_map(|map| &map.columns);
+    let filled = || columns().flat_map(|column| column.counts.filled().map(|(range, _)| range));
+    let (first, last) = filled().min().zip(filled().max())?;
+    let edges: Vec<u64> = (first..=last + 1).map(half_octave_edge_ns).collect();
+    let data = |map: &HeatMap| HeatData {
+        label: clean(&map.source.label),
+        columns: map.columns.iter().filter_map(|column| self::column(column, first)).collect(),
+    };
+    let unit = unit(Unit::Duration, edges.iter().map(|&edge| edge as f64));
+    Some(ChartData::Heat { title, unit, edges, maps: maps.iter().map(data).collect() })
+}
+
+fn column(column: &HeatColumn, first_of_all: usize) -> Option<(f64, f64, usize, Vec<u64>)> {
+    let filled: Vec<(usize, u64)> = column.counts.filled().collect();
+    let (first, last) = (filled.first()?.0, filled.last()?.0);
+    let mut counts = vec![0; last - first + 1];
+    filled.iter().for_each(|&(range, count)| counts[range - first] = count);
+    let [start, end] = [column.start_ns, column.end_ns].map(|at_ns| at_ns as f64 / 1e9);
+    Some((start, end, first - first_of_all, counts))
 }
 
 fn values(series: &Series) -> impl Iterator<Item = f64> {

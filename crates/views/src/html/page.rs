@@ -1,9 +1,14 @@
 //! The page: first what a person asks, then charts, then everything else. Whatever is text is escaped where it is put in.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pathscope_core::error::Failure;
-use pathscope_core::presentation::{Figure, Presentation, Section, Series, Table, Value};
+use pathscope_core::presentation::{
+    Figure, HeatColumn, HeatMap, Presentation, Section, Series, Table, Value,
+};
 use pathscope_core::record::Caveat;
+use pathscope_core::stats::half_octave_edge_ns;
 
 use super::charts::{self, ChartData};
 use crate::findings::{ending, evidence, or_name, words_of};
@@ -88,6 +93,7 @@ fn section<'charts>(
             @for check in held { p.held { "✓ " (clean(&or_name(&check.text, &check.name))) } }
             (caveats(&section.caveats))
             @for series in &section.series { (points(series)) }
+            @for map in &section.heat_maps { (counts(map)) }
             @if !section.settings.is_empty() {
                 details { summary { "Settings" } (pairs(&section.settings)) }
             }
@@ -177,4 +183,23 @@ fn points(series: &Series) -> Markup {
     let label = series.source.label.as_str();
     let rows = Table::new("", ["time", label], series.points.iter().map(row));
     html! { details { summary { "Numbers: " (clean(label)) " over time" } (table(&rows)) } }
+}
+
+/// What a heat map is drawn from: a column for each range that holds something.
+fn counts(map: &HeatMap) -> Markup {
+    let filled = map.columns.iter().flat_map(|column| column.counts.filled());
+    let ranges: BTreeSet<usize> = filled.map(|(range, _)| range).collect();
+    let from = |range: &usize| {
+        format!("{} on", shown_alone(&Value::Duration(half_octave_edge_ns(*range))))
+    };
+    let heads = ["from", "until"].map(str::to_owned).into_iter().chain(ranges.iter().map(from));
+    let row = |column: &HeatColumn| {
+        let counts: BTreeMap<usize, u64> = column.counts.filled().collect();
+        let count = |range| Value::Count(counts.get(range).copied().unwrap_or(0));
+        let times = [column.start_ns, column.end_ns].map(Value::Duration);
+        times.into_iter().chain(ranges.iter().map(count)).collect::<Vec<_>>()
+    };
+    let rows = Table::new("", heads, map.columns.iter().map(row));
+    let label = clean(&map.source.label);
+    html! { details { summary { "Numbers: " (label) " over time, how many took from how long on" } (table(&rows)) } }
 }

@@ -2,10 +2,10 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Chart, Figure, Presentation, Section, Series, Shape, Source, Table, Value,
+    Chart, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Shape, Source, Table, Value,
 };
 use pathscope_core::record::Caveat;
-use pathscope_core::stats::{Bucket, Distribution};
+use pathscope_core::stats::{Bucket, Distribution, HalfOctaves};
 
 use super::page::page;
 
@@ -31,6 +31,15 @@ fn presentation(label: &str) -> Presentation {
         source: source("latency.rtt", label, Unit::Duration, Chart::Histogram),
         distribution,
     };
+    let column = |start_ns, first, counts: &[u64]| HeatColumn {
+        start_ns,
+        end_ns: start_ns + 500_000_000,
+        counts: HalfOctaves { first, counts: counts.to_vec() },
+    };
+    let heat = HeatMap {
+        source: source("latency.rtt", label, Unit::Distribution, Chart::HeatMap),
+        columns: vec![column(0, 21, &[70, 0, 3]), column(1_000_000_000, 20, &[0, 27])],
+    };
     let section = Section {
         title: label.to_owned(),
         subtitle: label.to_owned(),
@@ -43,6 +52,7 @@ fn presentation(label: &str) -> Presentation {
         )],
         series: vec![rate],
         distributions: vec![shape],
+        heat_maps: vec![heat],
         caveats: vec![Caveat { name: "loopback".to_owned(), text: label.to_owned() }],
         ..Section::default()
     };
@@ -77,11 +87,32 @@ fn charts_hold_the_numbers_in_base_units_and_gaps_stay_gaps() {
 }
 
 #[test]
+fn a_heat_map_holds_its_counts_and_the_edges_of_what_holds_something() {
+    let (_, charts) = shown("RTT");
+    let map = &charts[2];
+    assert_eq!(
+        (&map["kind"], &map["title"]),
+        (&"heat".into(), &"RTT: distribution over time".into())
+    );
+    assert_eq!(map["edges"], serde_json::json!([23_168, 32_768, 46_336, 65_536]));
+    assert_eq!(
+        map["maps"][0]["columns"],
+        serde_json::json!([[0.0, 0.5, 0, [70, 0, 3]], [1.0, 1.5, 0, [27]]])
+    );
+}
+
+#[test]
 fn all_that_is_drawn_stands_in_tables_too() {
     let (shown, _) = shown("goodput up");
-    for part in
-        ["<h2>goodput up</h2>", "900.0 Mbit/s", "<td>800.0</td>", "<td>–</td>", "<td>950.0</td>"]
-    {
+    for part in [
+        "<h2>goodput up</h2>",
+        "900.0 Mbit/s",
+        "<td>800.0</td>",
+        "<td>–</td>",
+        "<td>950.0</td>",
+        "<td>70</td><td>3</td>",
+        "<td>27</td><td>0</td>",
+    ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
 }
