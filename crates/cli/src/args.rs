@@ -124,6 +124,14 @@ pub struct RunArgs {
     /// From one live row to the next
     #[arg(long, value_name = "TIME", default_value_t = Period::from_secs(1))]
     pub report_every: Period,
+    /// What each machine did in each report interval, processors, interfaces, segments sent again and drops, goes to
+    /// this file as CSV when the run has ended
+    #[arg(long, value_name = "FILE")]
+    pub counters_file: Option<PathBuf>,
+    /// How the first TCP connections on which each end sends stood at the end of each report interval, windows, round
+    /// trips, timeouts and what was sent again, goes to this file as CSV when the run has ended
+    #[arg(long, value_name = "FILE")]
+    pub tcp_info_file: Option<PathBuf>,
     /// Fails (exit code 5) unless this figure of the result is so, by its id in docs/figures.md; may be given
     /// several times: --assert 'goodput.rate.up>900Mbit' --assert 'latency.rtt.p99<20ms'
     #[arg(long = "assert", value_name = "FIGURE>VALUE")]

@@ -5,6 +5,7 @@
 
 mod args;
 mod background;
+mod backgrounds;
 mod compare;
 mod daemon;
 mod files;

@@ -21,6 +21,7 @@ use pathscope_views::Format;
 
 use crate::args::RunArgs;
 use crate::background::Background;
+use crate::backgrounds::{self, BackgroundFile};
 use crate::daemon::{self, Role};
 use crate::files::{self, Files, samples_trouble};
 use crate::frequencies::FrequencyFile;
@@ -47,7 +48,8 @@ pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
     let is_for_people = args.output.form.format() == Format::default() && !args.daemon.daemon;
     let left_behind = (own.leaves_result && is_for_people)
         .then(|| format!("pathscope-{kind}-{}", pathscope_run::timestamp::file_stamp()));
-    let files = Files { result: args.output.output.clone(), left_behind, own };
+    let backgrounds = backgrounds::asked(&args);
+    let files = Files { result: args.output.output.clone(), left_behind, own, backgrounds };
     run(kind, hosts, tests, &args, &files)
 }
 
@@ -86,6 +88,8 @@ fn run(
     let result_file = files.open_result()?;
     let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
     let frequency_file = files.own.frequencies.as_ref().map(FrequencyFile::create).transpose()?;
+    let backgrounds = files.backgrounds.iter().map(BackgroundFile::create);
+    let backgrounds = backgrounds.collect::<Result<Vec<_>, Trouble>>()?;
     let samples = files.open_samples()?;
     let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity)?;
     daemon::ready();
@@ -124,14 +128,19 @@ fn run(
     let output_trouble = outputs.into_trouble();
     stop.end_at_once();
     let frequency_trouble = frequency_file.and_then(|file| file.write(&document).err());
+    let written = backgrounds.into_iter().filter_map(|file| file.write(&document).err());
+    // Each is written, whatever becomes of another.
+    let background_trouble = written.collect::<Vec<_>>().into_iter().next();
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let output_trouble = output_trouble.or(kept.finish());
     if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {
         terminal::say(&what_became_of(&file, &document));
     }
-    let output_trouble =
-        output_trouble.or(frequency_trouble).or_else(|| samples_trouble(&document));
+    let output_trouble = output_trouble
+        .or(frequency_trouble)
+        .or(background_trouble)
+        .or_else(|| samples_trouble(&document));
     Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
 }
 

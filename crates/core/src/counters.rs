@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::quantity::total;
+
 /// What the kernel of one end counted beside a test. All programs of the machine, or of its namespace, are
 /// in it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -69,6 +71,36 @@ pub struct InterfaceCounters {
     pub send_drops: u64,
 }
 
+/// What a machine did in a time, in a few numbers, however many processors and interfaces it has: what is looked at over time. All
+/// programs of the machine, or of its namespace, are in it.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct HostActivity {
+    /// From the reading before to this one: about a report interval, at whose end the counters are read.
+    pub length_ns: u64,
+    /// Of all processors, the share of time that was not idle. Kernels count processor time in ticks, most of 10 ms.
+    pub busy_ratio: Option<f64>,
+    /// The same of the processor that was idle least.
+    pub busiest_ratio: Option<f64>,
+    /// Of its time, what soft interrupts took of the processor that had most of them.
+    pub soft_interrupt_ratio: Option<f64>,
+    /// Of its time, what the hypervisor took of the processor of which it took most.
+    pub stolen_ratio: Option<f64>,
+    /// Received over all interfaces.
+    pub received_bytes: u64,
+    /// Sent over all interfaces.
+    pub sent_bytes: u64,
+    /// TCP segments that were sent again (`Tcp.RetransSegs`).
+    pub retransmits: u64,
+    /// Times that TCP had waited for an acknowledgement in vain (`TcpExt.TCPTimeouts`).
+    pub timeouts: u64,
+    /// Datagrams for which a socket had no room (`Udp.RcvbufErrors`, `Udp6.RcvbufErrors`).
+    pub receive_buffer_errors: u64,
+    /// All that the machine threw away of what had arrived or was to be sent: by interfaces, by protocols, those datagrams among
+    /// it.
+    pub drops: u64,
+}
+
 /// Counters whose movement means that this machine threw away what had arrived, or could not take it.
 const DROPS: [&str; 11] = [
     "Ip.InDiscards",
@@ -93,6 +125,28 @@ impl HostCounters {
     /// The most that the hypervisor took of one processor, as a share of the time.
     pub fn most_stolen(&self) -> Option<f64> {
         self.cpus.iter().map(|cpu| cpu.stolen).reduce(f64::max)
+    }
+
+    /// What of it is looked at over time, over a time of this length.
+    pub fn activity(&self, length_ns: u64) -> HostActivity {
+        let most = |share: fn(&CpuShares) -> f64| self.cpus.iter().map(share).reduce(f64::max);
+        let busy: f64 = self.cpus.iter().map(|cpu| cpu.busy).sum();
+        let counted = |names: &[&str]| {
+            total(names.iter().filter_map(|&name| self.protocols.get(name).copied()))
+        };
+        HostActivity {
+            length_ns,
+            busy_ratio: (!self.cpus.is_empty()).then(|| busy / self.cpus.len() as f64),
+            busiest_ratio: most(|cpu| cpu.busy),
+            soft_interrupt_ratio: most(|cpu| cpu.soft_interrupt),
+            stolen_ratio: most(|cpu| cpu.stolen),
+            received_bytes: total(self.interfaces.iter().map(|it| it.received_bytes)),
+            sent_bytes: total(self.interfaces.iter().map(|it| it.sent_bytes)),
+            retransmits: counted(&["Tcp.RetransSegs"]),
+            timeouts: counted(&["TcpExt.TCPTimeouts"]),
+            receive_buffer_errors: counted(&["Udp.RcvbufErrors", "Udp6.RcvbufErrors"]),
+            drops: total(self.drops().into_iter().map(|(_, count)| count)),
+        }
     }
 
     /// What this machine dropped, by name: interfaces first.
@@ -132,5 +186,50 @@ mod tests {
         let expected = [("lo send drops", 3), ("Udp.RcvbufErrors", 2)];
         assert_eq!(counters.drops(), expected.map(|(name, count)| (name.to_owned(), count)));
         assert_eq!(HostCounters::default().busiest(), None);
+    }
+
+    #[test]
+    fn activity_is_of_the_busiest_and_of_all_that_was_dropped() {
+        let cpu = |busy, soft_interrupt, stolen| CpuShares {
+            busy,
+            soft_interrupt,
+            stolen,
+            ..CpuShares::default()
+        };
+        let interface = |receive_drops| InterfaceCounters {
+            received_bytes: 1_000,
+            sent_bytes: 10,
+            receive_drops,
+            ..InterfaceCounters::default()
+        };
+        let protocols = [
+            ("Tcp.RetransSegs", 9),
+            ("TcpExt.TCPTimeouts", 1),
+            ("Udp.RcvbufErrors", 2),
+            ("Udp6.RcvbufErrors", 5),
+        ];
+        let counters = HostCounters {
+            cpus: vec![cpu(0.9, 0.1, 0.0), cpu(0.3, 0.2, 0.05)],
+            interfaces: vec![interface(3), interface(0)],
+            protocols: protocols.map(|(name, count)| (name.to_owned(), count)).into(),
+            ..HostCounters::default()
+        };
+        let expected = HostActivity {
+            length_ns: 7,
+            busy_ratio: Some(0.6),
+            busiest_ratio: Some(0.9),
+            soft_interrupt_ratio: Some(0.2),
+            stolen_ratio: Some(0.05),
+            received_bytes: 2_000,
+            sent_bytes: 20,
+            retransmits: 9,
+            timeouts: 1,
+            receive_buffer_errors: 7,
+            drops: 10,
+        };
+        let found = counters.activity(7);
+        assert!((found.busy_ratio.expect("two processors") - 0.6).abs() < 1e-9);
+        assert_eq!(HostActivity { busy_ratio: Some(0.6), ..found }, expected);
+        assert_eq!(HostCounters::default().activity(0), HostActivity::default());
     }
 }

@@ -3,7 +3,9 @@
 //!
 //! Not here: the result document, which is written when a run ends.
 
+use crate::counters::HostActivity;
 use crate::record::{FlowError, FlowFacts};
+use crate::tcp_look::TcpLook;
 
 /// Something to write down.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,6 +26,10 @@ pub enum Entry {
     StreamClosed(Box<Stream>),
     /// A step of a session, for whoever looks for a fault.
     Step(Box<Step>),
+    /// What a machine did in a report interval.
+    Activity(Box<ActivityRow>),
+    /// How a connection that sends stood at the end of a report interval.
+    Sender(Box<SenderRow>),
 }
 
 /// The connections of one session over one interval.
@@ -236,6 +242,32 @@ pub struct Step {
     pub text: String,
     /// The other end of the session's control connection.
     pub session: String,
+}
+
+/// What a machine did in a report interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ActivityRow {
+    /// When the interval ended, since the begin of the document.
+    pub at_ns: u64,
+    /// Whose machine: `client` or `server`.
+    pub end: &'static str,
+    /// In which measurement.
+    pub measurement: String,
+    /// What it did.
+    pub activity: HostActivity,
+}
+
+/// How a connection that sends stood at the end of a report interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SenderRow {
+    /// When the interval ended, since the begin of the document.
+    pub at_ns: u64,
+    /// Which end sends on it: `client` or `server`.
+    pub end: &'static str,
+    /// In which measurement.
+    pub measurement: String,
+    /// How it stood.
+    pub look: TcpLook,
 }
 
 impl Ended {

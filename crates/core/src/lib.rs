@@ -19,6 +19,7 @@ pub mod record;
 pub mod sending;
 pub mod side_by_side;
 pub mod stats;
+pub mod tcp_look;
 mod tick;
 mod wait;
 

@@ -45,6 +45,8 @@ pub struct Section {
     pub distributions: Vec<Shape>,
     /// Distributions of durations over time.
     pub heat_maps: Vec<HeatMap>,
+    /// What else was seen meanwhile, over time.
+    pub backgrounds: Vec<Background>,
     /// What had to hold.
     pub checks: Vec<Check>,
     /// What limited it.
@@ -257,6 +259,17 @@ pub struct Series {
     pub source: Source,
     /// Time since the start of the document in nanoseconds, and the value then; gaps are absent.
     pub points: Vec<(u64, Option<f64>)>,
+}
+
+/// What was seen beside a measurement over time, and belongs together: what the machines did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Background {
+    /// What it is of: `machines`.
+    pub title: String,
+    /// The figures, over time.
+    pub series: Vec<Series>,
+    /// Statistics of each, over its points: a table for each unit.
+    pub statistics: Vec<Table>,
 }
 
 /// How durations are distributed. The edges of its buckets are fixed,

@@ -17,6 +17,7 @@
 pub mod arrivals;
 pub mod assemble;
 pub mod assertion;
+pub mod backgrounds;
 mod checks;
 mod codec;
 pub mod command;

@@ -5,6 +5,7 @@ use pathscope_core::quantity::{bytes, count, counted, duration_ns, duration_rang
 use pathscope_core::record::{Host, LabNode, OffCpu, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
 
+use crate::backgrounds::backgrounds;
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::end::Hosts;
 use crate::figure::{Amount, PlainCell, Point, Unit, plain_table};
@@ -182,6 +183,7 @@ pub(crate) fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) 
         series: series(measurement),
         distributions,
         heat_maps: heat_maps(measurement),
+        backgrounds: backgrounds(measurement, hosts),
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
         caveats: measurement.caveats.clone(),

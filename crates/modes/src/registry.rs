@@ -6,10 +6,11 @@ use std::ops::Deref;
 
 pub use any::{AnyMode, Judged};
 
-use pathscope_core::counters::HostCounters;
+use pathscope_core::counters::{HostActivity, HostCounters};
 use pathscope_core::id::Role;
 use pathscope_core::record::{Caveat, FlowError, SocketFacts, StoodStill, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
+use pathscope_core::tcp_look::TcpLook;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -199,6 +200,11 @@ macro_rules! modes {
             /// This end's program had stood still for so long, in it or right before it: what waited in buffers meanwhile
             /// counts in it, too, so that more may have come than the path carries in its time. Absent where it had not.
             pub stood_still_ns: Option<u64>,
+            /// What this end's machine did from the reading before to one at its end; absent where the last is too fresh for
+            /// another, in older documents, and where the system counts nothing.
+            pub host_activity: Option<HostActivity>,
+            /// How the first TCP connections on which this end sends stood at its end.
+            pub senders: Vec<TcpLook>,
         }
 
         /// What one end says when all its flows are over.
@@ -224,6 +230,10 @@ macro_rules! modes {
             pub host_cpu_share: Option<f64>,
             /// What this machine's kernel counted meanwhile.
             pub host: Option<HostCounters>,
+            /// The same in a few numbers, which intervals have, too.
+            pub host_activity: Option<HostActivity>,
+            /// How the first TCP connections on which this end sent stood when intervals told of them last.
+            pub senders: Vec<TcpLook>,
             /// When this end's program stood still; absent where it never did, or nobody looked.
             pub stood_still: Option<StoodStill>,
             /// What a reader must know that this end noticed.
@@ -236,6 +246,7 @@ macro_rules! modes {
                 $(self.$field.iter_mut().for_each(<$plan as Results>::halve);)*
                 self.probe.iter_mut().for_each(ProbePlan::halve);
                 self.workers.truncate(self.workers.len() / 2);
+                self.senders.truncate(self.senders.len() / 2);
                 self.probe_workers.truncate(self.probe_workers.len() / 2);
                 // The first tells that the report was shortened.
                 self.caveats.truncate(self.caveats.len().div_ceil(2));

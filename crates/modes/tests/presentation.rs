@@ -3,9 +3,12 @@
 
 use std::collections::HashSet;
 
+use pathscope_core::counters::HostActivity;
 use pathscope_core::figure::{Part, Unit};
+use pathscope_core::id::FlowId;
 use pathscope_core::presentation::{Chart, HeatColumn, Section, Value};
 use pathscope_core::stats::HalfOctaves;
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_modes::document::Document;
 use pathscope_modes::figures::{FigureId, FigureIdError};
 use pathscope_modes::presentation::presentation;
@@ -202,6 +205,96 @@ fn heat_maps_are_of_what_the_intervals_have_and_say_where() {
             assert!(!is_over_time || !section.heat_maps.is_empty(), "{name}: {}", section.title);
         }
     }
+}
+
+#[test]
+fn what_machines_did_over_time_is_of_figures_and_where_it_says() {
+    for (name, mut document) in results() {
+        let activity = HostActivity {
+            length_ns: 1,
+            busiest_ratio: Some(0.5),
+            soft_interrupt_ratio: Some(0.0),
+            stolen_ratio: Some(0.0),
+            retransmits: 3,
+            drops: 1,
+            ..HostActivity::default()
+        };
+        for interval in document.measurements.iter_mut().flat_map(|it| &mut it.intervals) {
+            let ends = [&mut interval.client, &mut interval.server].into_iter().flatten();
+            ends.for_each(|end| end.host_activity = Some(activity));
+        }
+        for section in presentation(&document).sections {
+            let at = part_of(&document, &section);
+            let is_told = !at["intervals"].as_array().is_none_or(Vec::is_empty);
+            assert_eq!(section.backgrounds.iter().any(|it| it.title == "machines"), is_told);
+            for background in &section.backgrounds {
+                let rows: usize = background.statistics.iter().map(|table| table.rows.len()).sum();
+                assert_eq!(rows, background.series.len(), "{name}");
+                let mut seen = HashSet::new();
+                for series in &background.series {
+                    let source = &series.source;
+                    assert!(seen.insert(source.id.clone()), "{name}: {} twice", source.id);
+                    let figure = FigureId::find(&source.id).expect("a figure");
+                    assert_eq!(figure.unit(), source.unit, "{name}: {}", source.id);
+                    let rest = source.place.strip_prefix("intervals[].").expect("of intervals");
+                    let pointer = format!("/{}", rest.replace('.', "/"));
+                    let intervals = at["intervals"].as_array().expect("a list").iter();
+                    let there = intervals.filter_map(|it| it.pointer(&pointer)?.as_f64());
+                    let told = series.points.iter().filter_map(|point| point.1);
+                    assert_eq!(told.collect::<Vec<_>>(), there.collect::<Vec<_>>(), "{pointer}");
+                }
+                // Nothing was stolen, and nothing timed out.
+                let ids: Vec<_> = seen.iter().map(|id| id.trim_end_matches(".server")).collect();
+                let of_client = ids.iter().filter_map(|id| id.strip_suffix(".client"));
+                let mut of_client: Vec<_> = of_client.collect();
+                of_client.sort_unstable();
+                let expected = ["busiest", "drops", "retransmits", "soft_interrupt"];
+                assert_eq!(of_client, expected.map(|it| format!("end.activity.{it}")), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn senders_over_time_are_told_one_by_one_and_counts_interval_by_interval() {
+    let text = include_str!("../../cli/tests/fixtures/2/goodput-push.json");
+    let mut document = Document::from_json(text).expect("a document");
+    let look = |flow, at: u64| TcpLook {
+        flow: FlowId(flow),
+        congestion_window_bytes: Some(14_480 + at),
+        retransmits: Some(3 + 2 * at),
+        duplicates: Some(0),
+        ..TcpLook::default()
+    };
+    let intervals = &mut document.measurements[0].intervals;
+    for interval in &mut *intervals {
+        let end = interval.client.as_mut().expect("the client's");
+        // One has ended before the last interval; more than are told are of a file that says anything.
+        end.senders = (0..20).map(|flow| look(flow, interval.index)).collect();
+        if interval.index > 0 {
+            end.senders.remove(1);
+        }
+    }
+    let count = intervals.len();
+    let section = &presentation(&document).sections[0];
+    let titles: Vec<_> = section.backgrounds.iter().map(|it| it.title.as_str()).collect();
+    assert_eq!(titles, ["congestion windows", "losses of TCP"]);
+    let [windows, losses] = &section.backgrounds[..] else { panic!("two") };
+    let labels: Vec<_> = windows.series.iter().map(|it| it.source.label.as_str()).collect();
+    assert_eq!(labels.len(), 8);
+    assert_eq!(
+        labels[..2],
+        ["congestion window, client, flow 0", "congestion window, client, flow 1"]
+    );
+    let first = &windows.series[0];
+    assert_eq!((first.source.unit, first.points.len()), (Unit::Bytes, count));
+    assert_eq!(first.source.place, "intervals[].client.senders[].congestion_window_bytes");
+    assert!(matches!(FigureId::find(&first.source.id), Err(FigureIdError::Many { .. })));
+    let values = |of: &[(u64, Option<f64>)]| of.iter().map(|point| point.1).collect::<Vec<_>>();
+    assert_eq!(values(&windows.series[1].points)[..2], [Some(14_480.0), None]);
+    // What came before the first interval is in it; nothing was sent again in vain.
+    assert_eq!(losses.series.len(), 8);
+    assert_eq!(values(&losses.series[0].points)[..2], [Some(3.0), Some(2.0)]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::finding::Finding as _;
-use pathscope_modes::command;
+use pathscope_modes::command::{self, NamedFile};
 use pathscope_modes::document::Document;
 use pathscope_run::findings::RunCaveat;
 use pathscope_run::records::samples::SampleFile;
@@ -30,6 +30,8 @@ pub struct Files {
     pub left_behind: Option<String>,
     /// Those of the subcommand.
     pub own: command::Files,
+    /// What was seen beside the flows, over time.
+    pub backgrounds: Vec<NamedFile>,
 }
 
 impl Files {
@@ -49,7 +51,10 @@ impl Files {
         let own = [samples, frequencies].into_iter().flatten();
         let own = own.map(|(option, file)| (*option, Some(file.as_path())));
         let journal = journal.iter().flat_map(|(_, journal)| journal.named());
-        [("--output", self.result.as_deref())].into_iter().chain(own).chain(journal).collect()
+        let backgrounds =
+            self.backgrounds.iter().map(|(option, path)| (*option, Some(path.as_path())));
+        let all = [("--output", self.result.as_deref())].into_iter().chain(own).chain(journal);
+        all.chain(backgrounds).collect()
     }
 
     /// Makes sure that the result can be written. Where a file that nobody asked for cannot be, that is said, and the

@@ -245,8 +245,8 @@ impl Console {
             | Entry::StreamOpened(_)
             | Entry::StreamStatus(_) => Verbosity::Status,
             Entry::Step(_) => Verbosity::Steps,
-            // Told by whoever found it.
-            Entry::Trouble(_) => return,
+            // Told by whoever found it, and at the end of the whole.
+            Entry::Trouble(_) | Entry::Activity(_) | Entry::Sender(_) => return,
         };
         if self.verbosity < least {
             return;

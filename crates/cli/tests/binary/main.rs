@@ -3,6 +3,7 @@
 mod analysis;
 mod asserted;
 #[cfg(target_os = "linux")]
+mod beside;
 mod between_callers;
 #[cfg(target_os = "linux")]
 mod buffers;

@@ -181,8 +181,9 @@ impl<M: InDocuments> AnyMode for M {
         summary: &Summary,
         interval: &'interval Interval,
     ) -> Vec<Heat<'interval>> {
-        let known = M::summary_of(summary);
-        known.map(|own| self.heats(own, interval.slices::<M>())).unwrap_or_default()
+        // A run that was cut off has intervals, and no summary yet.
+        let unknown = M::Summary::default();
+        self.heats(M::summary_of(summary).unwrap_or(&unknown), interval.slices::<M>())
     }
 
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table> {

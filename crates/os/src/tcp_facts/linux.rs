@@ -6,17 +6,24 @@
 use std::os::fd::{AsFd, AsRawFd};
 
 use pathscope_core::record::TcpFacts;
+use pathscope_core::tcp_look::TcpLook;
 
 use crate::Socket;
 
 /// Room for everything this reads; the kernel fills what it has of it.
-pub(crate) const INFO_BYTES: usize = 232;
+pub(crate) const INFO_BYTES: usize = 248;
 pub(crate) const STATE_CLOSED: u8 = 7;
 
 pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     let mut info = [0_u8; INFO_BYTES];
     let filled = option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
     Some(facts(&info[..filled.min(INFO_BYTES)]))
+}
+
+pub fn tcp_look(socket: &Socket) -> Option<TcpLook> {
+    let mut info = [0_u8; INFO_BYTES];
+    let filled = option(socket, libc::IPPROTO_TCP, libc::TCP_INFO, &mut info)?;
+    look(&info[..filled.min(INFO_BYTES)])
 }
 
 /// Segments that came out of order on a connection, ever.
@@ -47,6 +54,27 @@ fn facts(info: &[u8]) -> TcpFacts {
         send_buffer_limited_ns: eight(184).map(nanoseconds),
         segment_bytes,
     }
+}
+
+fn look(info: &[u8]) -> Option<TcpLook> {
+    let two = |offset: usize| number::<2>(info, offset).map(u16::from_ne_bytes).map(u64::from);
+    let four = |offset: usize| number::<4>(info, offset).map(u32::from_ne_bytes).map(u64::from);
+    let nanoseconds = |offset: usize| four(offset).map(|it| it.saturating_mul(1_000));
+    if *info.first()? == STATE_CLOSED {
+        return None;
+    }
+    Some(TcpLook {
+        congestion_window_bytes: four(80).zip(four(16)).map(|(window, segment)| window * segment),
+        rtt_ns: nanoseconds(68).filter(|&rtt| rtt > 0),
+        rtt_variation_ns: nanoseconds(72),
+        retransmission_timeout_ns: nanoseconds(8),
+        reordering_segments: four(88),
+        reorderings: four(220),
+        retransmits: four(100),
+        duplicates: four(216),
+        timeouts: two(240),
+        ..TcpLook::default()
+    })
 }
 
 pub(crate) fn number<const BYTES: usize>(info: &[u8], offset: usize) -> Option<[u8; BYTES]> {
@@ -102,9 +130,42 @@ mod tests {
     }
 
     #[test]
+    fn a_look_tells_what_the_kernel_filled() {
+        let mut info = [0_u8; INFO_BYTES];
+        info[0] = 1;
+        let four =
+            [(8, 204_000_u32), (16, 1_000), (68, 250), (72, 30), (80, 10), (88, 3), (100, 7)];
+        for (offset, value) in four.into_iter().chain([(216, 2), (220, 1)]) {
+            info[offset..offset + 4].copy_from_slice(&value.to_ne_bytes());
+        }
+        info[240..242].copy_from_slice(&4_u16.to_ne_bytes());
+        let whole = TcpLook {
+            congestion_window_bytes: Some(10_000),
+            rtt_ns: Some(250_000),
+            rtt_variation_ns: Some(30_000),
+            retransmission_timeout_ns: Some(204_000_000),
+            reordering_segments: Some(3),
+            reorderings: Some(1),
+            retransmits: Some(7),
+            duplicates: Some(2),
+            timeouts: Some(4),
+            ..TcpLook::default()
+        };
+        assert_eq!(look(&info), Some(whole));
+        assert_eq!(look(&info[..232]), Some(TcpLook { timeouts: None, ..whole }));
+        let old = TcpLook { timeouts: None, duplicates: None, reorderings: None, ..whole };
+        assert_eq!(look(&info[..216]), Some(old));
+        info[0] = STATE_CLOSED;
+        assert_eq!((look(&info), look(&[])), (None, None));
+    }
+
+    #[test]
     fn the_offsets_are_those_of_the_kernel_s_header() {
         assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_snd_mss), 16);
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_rto), 8);
         assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_rtt), 68);
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_rttvar), 72);
+        assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_reordering), 88);
         assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_snd_cwnd), 80);
         assert_eq!(std::mem::offset_of!(libc::tcp_info, tcpi_total_retrans), 100);
     }

@@ -12,6 +12,7 @@ mod other;
 use other as imp;
 
 use pathscope_core::record::TcpFacts;
+use pathscope_core::tcp_look::TcpLook;
 
 use crate::Socket;
 
@@ -19,4 +20,9 @@ use crate::Socket;
 /// know is absent.
 pub fn tcp_facts(socket: &Socket) -> Option<TcpFacts> {
     imp::tcp_facts(socket)
+}
+
+/// How this connection stands now, as one that sends; `None` for anything but TCP, and once it is closed. Whose it is, is left open.
+pub fn tcp_look(socket: &Socket) -> Option<TcpLook> {
+    imp::tcp_look(socket)
 }

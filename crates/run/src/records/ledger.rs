@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_core::sending::{Progress, SendSamples};
+use pathscope_core::tcp_look::TcpLook;
 use pathscope_modes::load::{ConnectionEnd, Connections};
 use pathscope_os::errno::errno_name;
 use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::Socket;
-use pathscope_os::tcp_facts::tcp_facts;
+use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
 
 use crate::error::RunError;
 use crate::messages::attendance::Attended;
@@ -60,6 +61,15 @@ impl Ledger {
         let states: Vec<_> = states.collect();
         seen.count(&states);
         seen.count_stalled(&states, progress);
+    }
+
+    /// How the connections of the first flows that still send stand now. Off the measuring threads, too.
+    pub fn tcp_looks(&self) -> Vec<TcpLook> {
+        let page = lock(&self.0);
+        let look = |(flow, socket): &(FlowId, Weak<Socket>)| {
+            Some(TcpLook { flow: *flow, ..tcp_look(&*socket.upgrade()?)? })
+        };
+        page.watched.iter().filter_map(look).collect()
     }
 
     /// A flow has sent all it will.

@@ -1,5 +1,7 @@
-//! What is written down of a run: rows while it goes on, samples one by one, times at which the program stood still.
+//! What is written down of a run: rows while it goes on, samples one by one, times at which the program stood still, what the
+//! machine does.
 
+pub(crate) mod activity;
 pub(crate) mod confirmation;
 pub mod journal;
 pub(crate) mod ledger;

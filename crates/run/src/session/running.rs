@@ -19,6 +19,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::mode::ToldAs;
 use pathscope_modes::pattern::SessionKey;
 use pathscope_modes::registry::{EndInterval, EndReport, Tally};
+use pathscope_os::clock;
 use pathscope_os::sockets::{Socket, check_congestion_control};
 
 use crate::connect::settings;
@@ -29,6 +30,7 @@ use crate::messages::inbox::{FlowSocket, Inbox};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::Told;
 use crate::paths::log::PathsRemote;
+use crate::records::activity::Activity;
 use crate::records::lookout::Watched;
 use crate::records::samples::{SampleFile, SampleWriter};
 use crate::session::group::GroupState;
@@ -46,6 +48,9 @@ pub(crate) fn begun_as(sockets: &(Credentials, Option<Resumed>)) -> Token {
     sockets.1.map_or(sockets.0.token, |resumed| resumed.token)
 }
 
+/// Senders of which a report has the last look: as many as are looked at together.
+const SENDERS_TOLD: usize = 8;
+
 /// One test at one end.
 pub(crate) struct RunningTest {
     pub test: Test,
@@ -60,6 +65,8 @@ pub(crate) struct RunningTest {
     ended: Option<Moment>,
     /// Whether this program runs, and what senders wait for, while flows do.
     program: Option<Watched>,
+    /// What the machine does, from one interval to the next.
+    activity: Option<Activity>,
     /// From the end of the last flow on.
     delivery: Option<Delivery>,
     workers: Vec<RunningWorker>,
@@ -110,6 +117,7 @@ impl RunningTest {
             started: None,
             ended: None,
             program: None,
+            activity: None,
             delivery: None,
             workers: Vec::new(),
             collector: None,
@@ -195,6 +203,7 @@ impl RunningTest {
             tells_departures,
         };
         self.started = Some(Moment::now(now));
+        self.activity = Some(Activity::begin(now));
         let mut collector = Collector::new(now);
         let mut told = Vec::new();
         for state in &mut self.groups {
@@ -360,6 +369,19 @@ impl RunningTest {
             for interval in &mut whole {
                 interval.stood_still_ns = program.still_about(interval.start_ns, interval.end_ns);
             }
+        }
+        if let (Some(activity), Some(last)) = (&mut self.activity, whole.last_mut()) {
+            last.host_activity = activity.since_the_last(clock::now());
+            let senders = self.groups.iter().filter(|state| state.sends_bytes());
+            last.senders = senders.flat_map(|state| state.ledger.tcp_looks()).collect();
+            // Of those that have ended meanwhile, what was seen before.
+            for look in &last.senders {
+                self.report.senders.retain(|seen| seen.flow != look.flow);
+            }
+            self.report.senders.extend(&last.senders);
+            let told = self.report.senders.len();
+            self.report.senders.drain(..told.saturating_sub(SENDERS_TOLD));
+            self.report.senders.sort_by_key(|look| look.flow);
         }
         for paths in self.paths() {
             let radios = paths.radios();

@@ -92,6 +92,11 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
         charts.push(ChartData::Distribution { title: name("distribution"), unit, shapes });
     }
     charts.extend(heat(&section.heat_maps, name("distribution over time")));
+    charts.extend(section.backgrounds.iter().filter_map(|background| {
+        let panels = self::panels(&background.series);
+        let title = name(&format!("{} over time", clean(&background.title)));
+        (!panels.is_empty()).then_some(ChartData::Time { title, panels })
+    }));
     charts
 }
 

@@ -4,6 +4,8 @@
 (() => {
   const BORDERS = ["solid", "dashed", "dotted", "double"];
   const DASHES = ["solid", [8, 3], [2, 3], [10, 3, 2, 3]];
+  // Four colors come again with other dashes each time.
+  const dash = (line) => (line + Math.floor(line / 4)) % 4;
   const COLORS = { light: ["#1763a6", "#b3470b", "#3d7a22", "#8a3a94"], dark: ["#6cb4f5", "#ff9d5c", "#8fd06f", "#dc97e5"] };
   // From few to many: each stands out from its paper.
   const HEAT = { light: ["#c9dcef", "#6ba3d6", "#1763a6", "#0a2d52"], dark: ["#24425f", "#2f7fd1", "#7fc0fa", "#eaf5ff"] };
@@ -57,7 +59,7 @@
       series: lines.map((line, place) => ({
         type: "line", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, data: line.points, connectNulls: false, sampling: "minmax",
         showSymbol: line.points.length < 40, symbol: ["circle", "rect", "triangle", "diamond"][place % 4], symbolSize: 6,
-        lineStyle: { type: DASHES[place % DASHES.length], width: 2 }, areaStyle: line.is_area ? { opacity: 0.12 } : undefined,
+        lineStyle: { type: DASHES[dash(place)], width: 2 }, areaStyle: line.is_area ? { opacity: 0.12 } : undefined,
       })),
     });
     const statistics = (from, to) => {
@@ -103,7 +105,7 @@
     };
     const legend = (hidden) => ({ show: false, selected: Object.fromEntries(data.shapes.map((shape) => [shape.label, !hidden.has(shape.label)])) });
     const common = { animation: false, aria: { enabled: data.shapes.length > 1, label: { enabled: false }, decal: { show: true } }, grid: { left: 64, right: 24, top: 40, bottom: 48 } };
-    const series = (shape, place) => ({ name: shape.label, lineStyle: { type: DASHES[place % DASHES.length], width: 2 } });
+    const series = (shape, place) => ({ name: shape.label, lineStyle: { type: DASHES[dash(place)], width: 2 } });
     const percentiles = (log, hidden) => ({
       ...common, color: ink().colors, legend: legend(hidden),
       xAxis: axis({ type: "value", min: 0, axisLabel: { color: ink().text, formatter: percent } , interval: 1, minorTick: { show: false } }),
@@ -201,7 +203,7 @@
         const toggle = button(controls, name, true);
         const swatch = toggle.insertBefore(document.createElement("span"), toggle.firstChild);
         swatch.className = "swatch";
-        swatch.style.borderTop = `3px ${BORDERS[line % BORDERS.length]} ${ink().colors[line % 4]}`;
+        swatch.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
         toggle.addEventListener("click", () => {
           if (!hidden.delete(name)) hidden.add(name);
           toggle.setAttribute("aria-pressed", String(!hidden.has(name)));

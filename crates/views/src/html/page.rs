@@ -90,9 +90,11 @@ fn section<'charts>(
             @for (chart, number) in charts { (self::chart(chart, number)) }
             @if !rest.is_empty() { (table(&figures(rest))) }
             @for it in &section.tables { (table(it)) }
+            @for it in section.backgrounds.iter().flat_map(|it| &it.statistics) { (table(it)) }
             @for check in held { p.held { "✓ " (clean(&or_name(&check.text, &check.name))) } }
             (caveats(&section.caveats))
-            @for series in &section.series { (points(series)) }
+            @let backgrounds = section.backgrounds.iter().flat_map(|it| &it.series);
+            @for series in section.series.iter().chain(backgrounds) { (points(series)) }
             @for map in &section.heat_maps { (counts(map)) }
             @if !section.settings.is_empty() {
                 details { summary { "Settings" } (pairs(&section.settings)) }

@@ -2,11 +2,46 @@
 //! rates are the records' own.
 
 use pathscope_core::journal::{
-    Connection, Entry, KernelView, Status, Stream, StreamStatus, Trouble,
+    ActivityRow, Connection, Entry, KernelView, SenderRow, Status, Stream, StreamStatus, Trouble,
 };
 use pathscope_core::record::{FlowError, FlowErrorKind};
 
 use super::Table;
+
+/// What a machine did.
+const COUNTERS: [&str; 14] = [
+    "TimeSlice",
+    "End",
+    "SliceMs",
+    "BusyShare",
+    "BusiestShare",
+    "SoftInterruptShare",
+    "StolenShare",
+    "RecvBytes",
+    "SendBytes",
+    "Retransmits",
+    "Timeouts",
+    "ReceiveBufferErrors",
+    "Drops",
+    "Measurement",
+];
+
+/// How a connection that sends stood.
+const SENDERS: [&str; 13] = [
+    "TimeSlice",
+    "End",
+    "Flow",
+    "WindowBytes",
+    "RttUs",
+    "RttVariationUs",
+    "RtoUs",
+    "ReorderingSegments",
+    "Reorderings",
+    "Retransmits",
+    "Duplicates",
+    "Timeouts",
+    "Measurement",
+];
 
 /// The columns of a table: ctsTraffic's, then ours.
 pub fn of(table: Table) -> &'static [&'static str] {
@@ -101,6 +136,8 @@ pub fn of(table: Table) -> &'static [&'static str] {
             "Message",
             "Session",
         ],
+        Table::Counters => &COUNTERS,
+        Table::Senders => &SENDERS,
     }
 }
 
@@ -125,8 +162,40 @@ pub fn cells(table: Table, entry: &Entry) -> Option<Vec<String>> {
             error.map(|error| error_cells(&stream.as_connection(), error))
         }
         (Table::Errors, Entry::Trouble(trouble)) => Some(trouble_cells(trouble)),
+        (Table::Counters, Entry::Activity(row)) => Some(activity_cells(row)),
+        (Table::Senders, Entry::Sender(row)) => Some(sender_cells(row)),
         _ => None,
     }
+}
+
+fn sender_cells(row: &SenderRow) -> Vec<String> {
+    let it = &row.look;
+    let cell = |value: Option<u64>| value.map_or_else(String::new, |value| value.to_string());
+    let micros = |nanoseconds: Option<u64>| cell(nanoseconds.map(|time| time / 1_000));
+    let times = [it.rtt_ns, it.rtt_variation_ns, it.retransmission_timeout_ns].map(micros);
+    let counts =
+        [it.reordering_segments, it.reorderings, it.retransmits, it.duplicates, it.timeouts];
+    let which = [seconds(row.at_ns), row.end.to_owned(), it.flow.to_string()];
+    let cells = which.into_iter().chain([cell(it.congestion_window_bytes)]).chain(times);
+    cells.chain(counts.map(cell)).chain([row.measurement.clone()]).collect()
+}
+
+fn activity_cells(row: &ActivityRow) -> Vec<String> {
+    let it = &row.activity;
+    let share = |share: Option<f64>| share.map_or_else(String::new, |share| format!("{share:.4}"));
+    let times = [seconds(row.at_ns), row.end.to_owned(), milliseconds(it.length_ns)];
+    let shares = [it.busy_ratio, it.busiest_ratio, it.soft_interrupt_ratio, it.stolen_ratio];
+    let counts = [
+        it.received_bytes,
+        it.sent_bytes,
+        it.retransmits,
+        it.timeouts,
+        it.receive_buffer_errors,
+        it.drops,
+    ];
+    let counts = counts.into_iter().map(|count| count.to_string());
+    let cells = times.into_iter().chain(shares.map(share)).chain(counts);
+    cells.chain([row.measurement.clone()]).collect()
 }
 
 fn status_cells(status: &Status) -> Vec<String> {

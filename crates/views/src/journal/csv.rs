@@ -24,10 +24,14 @@ fn record<T: AsRef<[u8]>>(cells: &[T]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use pathscope_core::counters::HostActivity;
+    use pathscope_core::id::FlowId;
     use pathscope_core::journal::{
-        Connection, Ended, Frames, KernelView, Status, Stream, StreamStatus, Trouble,
+        ActivityRow, Connection, Ended, Frames, KernelView, SenderRow, Status, Stream,
+        StreamStatus, Trouble,
     };
     use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts};
+    use pathscope_core::tcp_look::TcpLook;
 
     use super::*;
 
@@ -158,5 +162,43 @@ mod tests {
             let records: Vec<_> = reader.records().collect();
             assert!(matches!(records.as_slice(), [Ok(_)]), "{records:?}");
         }
+    }
+
+    #[test]
+    fn what_a_machine_did_is_a_row_of_shares_and_counts() {
+        let activity = HostActivity {
+            length_ns: 1_000_250_000,
+            busiest_ratio: Some(0.5),
+            stolen_ratio: Some(1.0 / 3.0),
+            received_bytes: 7,
+            drops: 2,
+            ..HostActivity::default()
+        };
+        let measurement = "goodput up".to_owned();
+        let row_of = ActivityRow { at_ns: 2_000_000_000, end: "server", measurement, activity };
+        assert_eq!(
+            row(Table::Counters, &Entry::Activity(Box::new(row_of))).as_deref(),
+            Some("2.000,server,1000.250,,0.5000,,0.3333,7,0,0,0,0,2,goodput up\r\n")
+        );
+        assert_eq!(header(Table::Counters).split(',').count(), 14);
+    }
+
+    #[test]
+    fn how_a_sender_stood_is_a_row_and_what_is_not_known_is_empty() {
+        let look = TcpLook {
+            flow: FlowId(3),
+            congestion_window_bytes: Some(14_480),
+            rtt_ns: Some(250_999),
+            retransmission_timeout_ns: Some(204_000_000),
+            retransmits: Some(7),
+            ..TcpLook::default()
+        };
+        let measurement = "goodput".to_owned();
+        let row_of = SenderRow { at_ns: 1_000_000_000, end: "client", measurement, look };
+        assert_eq!(
+            row(Table::Senders, &Entry::Sender(Box::new(row_of))).as_deref(),
+            Some("1.000,client,3,14480,250,,204000,,,7,,,goodput\r\n")
+        );
+        assert_eq!(header(Table::Senders).split(',').count(), 13);
     }
 }

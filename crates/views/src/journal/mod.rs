@@ -27,6 +27,10 @@ pub enum Table {
     Streams,
     /// A row for each error, of a connection or outside of any.
     Errors,
+    /// What the machines did, a row for each report interval of each end.
+    Counters,
+    /// How connections that send stood, a row for each at the end of each report interval.
+    Senders,
 }
 
 /// How rows are written.
@@ -54,6 +58,8 @@ impl fmt::Display for Table {
             Self::StreamStatus => "status of streams",
             Self::Streams => "streams",
             Self::Errors => "errors",
+            Self::Counters => "counters",
+            Self::Senders => "senders",
         })
     }
 }

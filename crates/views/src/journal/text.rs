@@ -18,7 +18,9 @@ pub fn header(table: Table) -> String {
     match table {
         Table::Status => aligned(columns::of(table), &WIDTHS),
         Table::StreamStatus => aligned(columns::of(table), &STREAM_WIDTHS),
-        Table::Connections | Table::Streams | Table::Errors => String::new(),
+        Table::Connections | Table::Streams | Table::Errors | Table::Counters | Table::Senders => {
+            String::new()
+        }
     }
 }
 
@@ -51,6 +53,8 @@ fn status(table: Table, entry: &Entry, widths: &[usize]) -> Option<String> {
 /// An entry as one line, whatever table it stands in.
 pub fn line(entry: &Entry) -> Option<String> {
     let text = match entry {
+        // A file for programs.
+        Entry::Activity(_) | Entry::Sender(_) => return None,
         Entry::Status(_) => return row(Table::Status, entry),
         Entry::StreamStatus(_) => return row(Table::StreamStatus, entry),
         Entry::StreamOpened(stream) => {

@@ -45,6 +45,8 @@ impl RunningTest {
         let of_flows = end.counters.since(&start.counters);
         let host = Reading::now().since(&start.counters).zip(of_flows);
         report.host = host.map(|(host, HostCounters { cpus, .. })| HostCounters { cpus, ..host });
+        let elapsed_ns = report.elapsed_ns;
+        report.host_activity = report.host.as_ref().map(|host| host.activity(elapsed_ns));
         report.host_cpu_share =
             end.cpu.zip(start.cpu).and_then(|(end, start)| end.busy_share_since(&start));
         report.stood_still = self.program.take().as_ref().and_then(Watched::stood_still);
