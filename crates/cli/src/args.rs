@@ -16,6 +16,7 @@ use pathscope_views::Format;
 
 use crate::daemon::DaemonArgs;
 use crate::form::FormArgs;
+use crate::labels::Label;
 use crate::verbosity::{ColorArgs, VerbosityArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
@@ -104,6 +105,9 @@ pub struct ServerArgs {
     /// What is written while it serves
     #[command(flatten)]
     pub journal: JournalArgs,
+    /// What this end is, for results of clients: --label rack=7; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub labels: Vec<Label>,
     /// Where it runs
     #[command(flatten)]
     pub daemon: DaemonArgs,
@@ -139,6 +143,15 @@ pub struct RunArgs {
     /// How often
     #[command(flatten)]
     pub repeat: RepeatArgs,
+    /// What this end or this run is, kept in the result: --label build=1234; may be given several times
+    #[arg(long = "label", value_name = "NAME=VALUE")]
+    pub labels: Vec<Label>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write every check as a test case of JUnit, for CI systems, to this file"
+    )]
+    pub junit: Option<PathBuf>,
     /// Show the plan and stop
     #[arg(long)]
     pub dry_run: bool,
@@ -211,6 +224,12 @@ pub struct CompareArgs {
     /// be given several times: --fail-on 'goodput.rate.up -5%' --fail-on 'latency.rtt.p99 +2ms'
     #[arg(long, value_name = "FIGURE -SHARE")]
     pub fail_on: Vec<Condition>,
+    #[arg(
+        long,
+        value_name = "FILE",
+        help = "Also write every --fail-on as a test case of JUnit, for CI systems, to this file"
+    )]
+    pub junit: Option<PathBuf>,
     /// Where it goes
     #[command(flatten)]
     pub output: OutputArgs,

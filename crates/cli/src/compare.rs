@@ -6,14 +6,16 @@ use std::path::Path;
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::{Event, Layout, Record as _};
+use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::named;
 use pathscope_modes::comparison::document::ComparisonDocument;
-use pathscope_modes::comparison::{self, Named, presentation};
+use pathscope_modes::comparison::{self, Compared, Named, presentation};
 use pathscope_modes::document::Document;
 use pathscope_os::outlets::explain;
 
 use crate::args::CompareArgs;
 use crate::files::Destination;
+use crate::junit::{self, JunitFile};
 use crate::output::Outputs;
 use crate::stored::{self, Stored};
 use crate::{Trouble, lab, terminal, words};
@@ -26,14 +28,16 @@ pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
     };
     let destination = args.output.output.as_deref();
     let destination = destination.map(|path| Destination::prepare("--output", path)).transpose()?;
+    let junit = JunitFile::prepare(args.junit.as_deref())?;
     let document = ComparisonDocument {
         tool: lab::presence::tool(),
         command: words::as_typed(std::env::args_os()),
         ..compared
     };
     let shown = show(args, &document);
+    let cases = junit.map_or(Ok(()), |file| file.write(&junit::of_comparison(&document)));
     let saved = destination.map_or(Ok(()), |file| save(args, file, &document));
-    Trouble::conclude(stored::moved(&document), shown.and(saved).err())
+    Trouble::conclude(stored::moved(&document), shown.and(saved).and(cases).err())
 }
 
 /// What all results before and all after come to.
@@ -41,15 +45,23 @@ fn of_several(args: &CompareArgs) -> Result<ComparisonDocument, Trouble> {
     let [before, after] = args.sides();
     let paths = [before, after].concat();
     stored::only_one_standard_input(&paths)?;
-    let documents: Vec<Document> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
-    let named: Vec<Named<'_>> = stored::names(&paths).into_iter().zip(&documents).collect();
+    let results: Vec<Opened> = paths.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
+    let compared = results.iter().map(|result| match result {
+        Opened::Measured(document) => Compared::Measured(document),
+        Opened::Shown(presentation) => Compared::Shown(presentation),
+    });
+    let named: Vec<Named<'_>> = stored::names(&paths).into_iter().zip(compared).collect();
     let (before, after) = named.split_at(before.len());
     comparison::compare(before, after, &args.fail_on).map_err(Trouble::usage)
 }
 
 /// What both sides of one result come to.
 fn of_one(args: &CompareArgs, path: &Path) -> Result<ComparisonDocument, Trouble> {
-    let sides = comparison::sides(&open(path)?).ok_or_else(|| {
+    let sides = match open(path)? {
+        Opened::Measured(document) => comparison::sides(&document),
+        Opened::Shown(_) => None,
+    };
+    let sides = sides.ok_or_else(|| {
         let text = format!(
             "{}: it has one side; name two results, or one of a run with --interleave-with",
             named(path)
@@ -58,14 +70,23 @@ fn of_one(args: &CompareArgs, path: &Path) -> Result<ComparisonDocument, Trouble
     })?;
     let name = stored::names(&[path.to_owned()]).concat();
     let [before, after] = [("A", &sides[0]), ("B", &sides[1])]
-        .map(|(side, document)| [(format!("{name}, {side}"), document)]);
+        .map(|(side, document)| [(format!("{name}, {side}"), Compared::Measured(document))]);
     comparison::compare(&before, &after, &args.fail_on).map_err(Trouble::usage)
 }
 
-/// A result of a command that measures; others hold many, of which none is the one.
-fn open(path: &Path) -> Result<Document, Trouble> {
+/// A result that can be compared.
+enum Opened {
+    /// What a command measured.
+    Measured(Box<Document>),
+    /// What another tool has kept.
+    Shown(Box<Presentation>),
+}
+
+/// A result of a command that measures, or of another tool; others hold many, of which none is the one.
+fn open(path: &Path) -> Result<Opened, Trouble> {
     match Stored::open(path)? {
-        Stored::Measured(document) => Ok(*document),
+        Stored::Measured(document) => Ok(Opened::Measured(document)),
+        Stored::Foreign(result) => Ok(Opened::Shown(Box::new(result.presentation()))),
         other => {
             let text = format!(
                 "{}: it holds {}; compare takes results of commands that measure",

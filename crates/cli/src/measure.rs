@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pathscope_core::error::Failure;
 use pathscope_core::quantity;
-use pathscope_core::record::Caveat;
+use pathscope_core::record::{Caveat, Host};
 use pathscope_modes::command::{Facts, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
@@ -26,9 +26,10 @@ use crate::daemon::{self, Role};
 use crate::files::{self, Files, samples_trouble};
 use crate::frequencies::FrequencyFile;
 use crate::journal;
+use crate::junit::JunitFile;
 use crate::lab::presence::{self, Presence};
 use crate::output::{self, Outputs};
-use crate::{Trouble, terminal, variants, words};
+use crate::{Trouble, junit, labels, terminal, variants, words};
 
 /// A subcommand that measures, whichever it is.
 pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
@@ -80,7 +81,8 @@ fn run(
         return show_plan(&tests.list, tests.follow_up.map(|follow_up| follow_up.ahead()));
     }
     files.must_hold_a_result(&args.daemon)?;
-    let named = files.named();
+    let mut named = files.named();
+    named.push(("--junit", args.junit.as_deref()));
     files::must_differ(&args.daemon.with_log(&named))?;
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
@@ -91,6 +93,7 @@ fn run(
     let backgrounds = files.backgrounds.iter().map(BackgroundFile::create);
     let backgrounds = backgrounds.collect::<Result<Vec<_>, Trouble>>()?;
     let samples = files.open_samples()?;
+    let junit = JunitFile::prepare(args.junit.as_deref())?;
     let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity)?;
     daemon::ready();
     let stop = Stop::default();
@@ -102,7 +105,8 @@ fn run(
     };
     stop.on_signals(tell).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
-    let here = presence::here(presence.as_ref());
+    let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
+    let here = Host { labels, ..presence::here(presence.as_ref()) };
     let afterwards: Box<dyn FnOnce() -> Vec<Caveat>> = match presence {
         Some(presence) => Box::new(presence.watch()),
         None => Box::new(Vec::new),
@@ -133,7 +137,8 @@ fn run(
     let background_trouble = written.collect::<Vec<_>>().into_iter().next();
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
-    let output_trouble = output_trouble.or(kept.finish());
+    let junit_trouble = junit.and_then(|file| file.write(&junit::of_run(&document)).err());
+    let output_trouble = output_trouble.or(kept.finish()).or(junit_trouble);
     if let (Some(file), None, false) = (result_name, &output_trouble, args.verbosity.quiet) {
         terminal::say(&what_became_of(&file, &document));
     }

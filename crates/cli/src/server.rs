@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pathscope_core::quantity::{Bytes, Period, shown};
+use pathscope_core::record::Host;
 use pathscope_modes::command::JournalSubject;
 use pathscope_os::memory;
 use pathscope_peers::limits::{Limits, Withheld};
@@ -16,12 +17,13 @@ use crate::daemon::{self, Role};
 use crate::files;
 use crate::journal::{self, Verbosity};
 use crate::lab::presence::{Presence, here};
-use crate::{Trouble, terminal};
+use crate::{Trouble, labels, terminal};
 
 /// Serves until a signal comes; then tells every client, hands in every report, and ends.
 pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
     let trouble = |error: pathscope_run::RunError| Trouble::new(error.failure(), error.to_string());
     check(args)?;
+    let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
     let named = args.journal.named();
     files::must_differ(&args.daemon.with_log(&named))?;
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
@@ -50,7 +52,7 @@ pub fn serve(args: &ServerArgs) -> Result<(), Trouble> {
             address: args.limit_descriptors_per_address,
         },
         threads: Threads { all: args.limit_threads, address: args.limit_threads_per_address },
-        here: here(Presence::find().as_ref()),
+        here: Host { labels, ..here(Presence::find().as_ref()) },
         journal: kept.journal(),
         exit_after: args.exit_after,
         log_limit: Arc::clone(&log_limit),

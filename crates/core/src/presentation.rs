@@ -151,6 +151,21 @@ impl Value {
         }
     }
 
+    /// How much it is, in the base unit of its figure; nothing of words.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Bytes(number) | Self::Duration(number) | Self::Count(number) => {
+                Some(*number as f64)
+            }
+            Self::BitRate(number)
+            | Self::Frequency(number)
+            | Self::Ratio(number)
+            | Self::Worded(number, _) => Some(*number),
+            Self::Percentile(percentile) => percentile.value_ns.map(|value| value as f64),
+            Self::Text(_) | Self::Absent => None,
+        }
+    }
+
     /// The interval that holds the true value with 95 % probability, where one is known.
     pub fn interval_ns(&self) -> Option<(u64, u64)> {
         match self {

@@ -7,6 +7,8 @@
 
 mod verdict;
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +56,8 @@ pub struct Host {
     pub network: NetworkFacts,
     /// The test network this end is a node of, where it is.
     pub lab: Option<LabNode>,
+    /// What whoever started it says of it, by names of theirs: `rack`, `build`.
+    pub labels: BTreeMap<String, String>,
 }
 
 /// A node of a test network.

@@ -77,11 +77,20 @@ fn context(document: &Document) -> Vec<Figure> {
         ("started", Some(document.started_at.clone())),
         ("client", Some(host(&hosts.client))),
         ("server", hosts.server.as_ref().map(there)),
+        ("client_labels", labels(&hosts.client)),
+        ("server_labels", hosts.server.as_ref().and_then(labels)),
         ("lab", lab(document)),
         ("congestion_control", Some(control(document))),
         ("ended_early", ended_early),
     ];
     settings.into_iter().filter_map(|(id, text)| Some(Figure::setting(id, text?))).collect()
+}
+
+/// What whoever started an end said of it.
+fn labels(host: &Host) -> Option<String> {
+    let all = host.labels.iter().map(|(name, value)| format!("{name}={value}"));
+    let all: Vec<String> = all.collect();
+    (!all.is_empty()).then(|| all.join(", "))
 }
 
 /// The test network that an end is a node of.

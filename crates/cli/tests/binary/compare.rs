@@ -363,6 +363,28 @@ fn a_search_is_compared_by_what_it_found() {
     assert_eq!(figure(&document, "search.rate").outcome, Outcome::Worse);
 }
 
+/// Its figures are known by the same ids, and nothing of its time.
+#[test]
+fn files_of_another_tool_are_compared_as_they_are_shown() {
+    let folder = TempDir::new().expect("a folder");
+    let write = |name: &str, number: u32, times: u32| {
+        let path = folder.path().join(format!("{name}{number}.csv"));
+        let row = |row: u32| format!("{row}, {}\n", times * (200 + row % 50) + number % 3);
+        let text = "Index, Latency(us)\n".to_owned() + &(0..1_000).map(row).collect::<String>();
+        fs::write(&path, text).expect("a folder of ours");
+        path
+    };
+    let before: Vec<PathBuf> = (0..5).map(|number| write("before", number, 1)).collect();
+    let after: Vec<PathBuf> = (0..5).map(|number| write("after", number, 2)).collect();
+    let first = run(&["show", before[0].to_str().expect("plain")]);
+    assert_eq!(first.code, Some(0), "{}", first.said());
+    let document = document(&compare(&before, &after, &["--json"]).exits(0));
+    assert_eq!(document.measurements[0].order, Order::Blocks);
+    let median = figure(&document, "latency.rtt.p50");
+    assert_eq!((median.outcome, median.tier), (Outcome::Worse, Tier::Primary));
+    assert!((median.relative().expect("not zero") - 1.0).abs() < 0.1);
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = TempDir::new().expect("a folder");

@@ -23,6 +23,7 @@ mod found_there;
 mod guide;
 mod interrupted;
 mod journal;
+mod junit;
 #[cfg(test)]
 mod kept;
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pathscope_core::figure::{Better, Unit};
+use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::counted;
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Difference, Order, Telling, false_discovery, median};
@@ -29,7 +30,32 @@ use crate::document::{Document, Measurement};
 use crate::runs::RunSide;
 
 /// A result, and where it was read.
-pub type Named<'document> = (String, &'document Document);
+pub type Named<'result> = (String, Compared<'result>);
+
+/// What can be compared.
+#[derive(Clone, Copy, Debug)]
+pub enum Compared<'result> {
+    /// What a command measured.
+    Measured(&'result Document),
+    /// What another tool has kept, as it is shown: its figures alone are known.
+    Shown(&'result Presentation),
+}
+
+impl Compared<'_> {
+    fn runs(self) -> Vec<Run> {
+        match self {
+            Self::Measured(document) => runs::runs(document),
+            Self::Shown(presentation) => runs::shown(presentation),
+        }
+    }
+
+    fn began(self) -> Option<String> {
+        match self {
+            Self::Measured(document) => Some(document.started_at.clone()),
+            Self::Shown(_) => None,
+        }
+    }
+}
 
 /// Why nothing is compared.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
@@ -91,19 +117,16 @@ pub fn sides(document: &Document) -> Option<[Document; 2]> {
 }
 
 fn side(results: &[Named<'_>]) -> Side {
-    let mut began: Vec<&String> =
-        results.iter().map(|(_, document)| &document.started_at).collect();
+    let mut began: Vec<String> = results.iter().filter_map(|(_, result)| result.began()).collect();
     began.retain(|began| !began.is_empty());
     began.sort();
-    let began =
-        began.first().zip(began.last()).map(|(first, last)| [(*first).clone(), (*last).clone()]);
+    let began = began.first().zip(began.last()).map(|(first, last)| [first.clone(), last.clone()]);
     Side { results: results.iter().map(|(name, _)| name.clone()).collect(), began }
 }
 
 /// All runs of a side, in the order of time.
 fn runs_of(results: &[Named<'_>]) -> Vec<Run> {
-    let mut runs: Vec<Run> =
-        results.iter().flat_map(|(_, document)| runs::runs(document)).collect();
+    let mut runs: Vec<Run> = results.iter().flat_map(|(_, result)| result.runs()).collect();
     runs.sort_by(|one, other| one.began.cmp(&other.began));
     runs
 }

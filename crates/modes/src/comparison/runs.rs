@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use pathscope_core::figure::{Better, Part, Unit};
+use pathscope_core::presentation::{Figure, Presentation, Section};
 use serde_json::Value;
 
 use crate::document::{Document, Measurement, OutcomeState};
@@ -60,6 +61,41 @@ pub(super) struct Run {
 const VOLATILE: [&str; 5] = ["boot_id", "time_namespace", "read_ns", "smallest_step_ns", "seed"];
 /// A difference of times is more than this many readings of the clock.
 const READINGS: f64 = 3.0;
+
+/// Each measurement of what another tool has kept, by the figures that are shown of it.
+pub(super) fn shown(presentation: &Presentation) -> Vec<Run> {
+    let run = |section: &Section| {
+        let figures = section.figures.iter().filter(|figure| !figure.id.is_empty());
+        let numbers: Vec<Number> = figures.filter_map(of_figure).collect();
+        Run {
+            name: section.title.clone(),
+            began: (String::new(), 0),
+            leading: numbers.iter().map(|it| (it.key.clone(), it.label.clone())).collect(),
+            numbers,
+            resolution_ns: 0.0,
+            facts: BTreeSet::new(),
+            fault: None,
+            is_renewed: false,
+        }
+    };
+    presentation.sections.iter().map(run).collect()
+}
+
+fn of_figure(figure: &Figure) -> Option<Number> {
+    let percent = figure
+        .id
+        .rsplit_once(".p")
+        .and_then(|(of, percent)| Some((of.to_owned(), percent.parse().ok()?)));
+    Some(Number {
+        key: key(figure.part.clone(), figure.id.clone()),
+        label: figure.label.clone(),
+        unit: figure.unit,
+        better: figure.better,
+        is_primary: figures::is_primary(&figure.id),
+        percentile_of: percent,
+        number: figure.value.number()?,
+    })
+}
 
 /// All runs of a result.
 pub(super) fn runs(document: &Document) -> Vec<Run> {
@@ -142,14 +178,15 @@ fn number(found: &Found) -> Option<Number> {
 fn leading(measurement: &Measurement, document: &Document) -> Vec<(Key, String)> {
     let section = presentation::section(measurement, &document.hosts, Detail::Failures);
     let figures = section.figures.into_iter().filter(|figure| !figure.id.is_empty());
-    let key = |part: Part, id: String| Key {
-        entry: match part {
-            Part::Entry(name) => Some(name),
-            Part::Whole | Part::Side(_) => None,
-        },
-        id,
-    };
     figures.map(|figure| (key(figure.part, figure.id), figure.label)).collect()
+}
+
+fn key(part: Part, id: String) -> Key {
+    let entry = match part {
+        Part::Entry(name) => Some(name),
+        Part::Whole | Part::Side(_) => None,
+    };
+    Key { id, entry }
 }
 
 fn fault_of(document: &Document) -> Option<String> {

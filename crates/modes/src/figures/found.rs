@@ -56,6 +56,18 @@ impl Found {
     }
 }
 
+/// Whether an id, with or without its side, is that of a figure that its group is measured for.
+pub fn is_primary(id: &str) -> bool {
+    groups().any(|group| {
+        let rest = id.strip_prefix(group.name).and_then(|rest| rest.strip_prefix('.'));
+        rest.is_some_and(|rest| {
+            let mut sides = MARKS.iter().flat_map(|(_, words)| words);
+            let bare = sides.find_map(|side| rest.strip_suffix(side)?.strip_suffix('.'));
+            group.primary.contains(&bare.unwrap_or(rest))
+        })
+    })
+}
+
 /// Every figure that a measurement has, as a document has it.
 pub fn found(measurement: &Value) -> Vec<Found> {
     let mut found = Vec::new();

@@ -11,7 +11,7 @@ mod id;
 mod tests;
 
 pub use amount::{read, told};
-pub use found::{Found, found};
+pub use found::{Found, found, is_primary};
 pub use id::{FigureId, FigureIdError};
 
 pub use crate::figure::{Better, FigureDefinition, Group, STATISTICS, Unit};

@@ -83,10 +83,10 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement]) -> Section {
     } else {
         format!("of {} to {}", rounds.least, rounds.most)
     };
-    let against = rounds
-        .interleaved_with
-        .as_ref()
-        .map(|words| Figure::new("sides", Value::Text(format!("A as typed; B with {words}"))));
+    let against = rounds.interleaved_with.as_ref().map(|words| {
+        Figure::new("sides", Value::Text(format!("A as typed; B with {words}")))
+            .with_note("pathscope compare RESULT tells whether they differ")
+    });
     Section {
         title: "all runs".to_owned(),
         figures: [done.with_note(asked)].into_iter().chain(goal(rounds)).chain(against).collect(),

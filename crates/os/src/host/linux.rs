@@ -1,5 +1,6 @@
 //! Linux: `uname`, `/proc` and `/sys`.
 
+use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::ptr;
@@ -29,6 +30,7 @@ pub fn facts() -> Host {
         clock: clock::facts(),
         network: network(),
         lab: None,
+        labels: BTreeMap::new(),
     }
 }
 
