@@ -67,7 +67,9 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement]) -> Section {
         ]
     });
     let columns = ["", "", "runs", "median", "95 % interval", "least", "most"];
-    let series = lines.iter().map(|line| Series {
+    // What never happened in any run is no line to look at.
+    let moved = lines.iter().filter(|line| line.numbers.iter().any(|(_, it)| it.abs() > 0.0));
+    let series = moved.map(|line| Series {
         source: Source {
             id: line.id.clone(),
             label: format!("{} of {}", line.label, line.title),
