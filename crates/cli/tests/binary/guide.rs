@@ -1,5 +1,7 @@
-//! The commands of the guides, each as it stands there: understood in full, and those of the guide to goodput run with sizes
-//! and times cut.
+//! The commands of the guides, each as it stands there: understood in full, and those of the guide to goodput and of the guides by
+//! task run with sizes and times cut.
+
+use std::collections::BTreeSet;
 
 use crate::common::{Running, Server, pathscope, run};
 
@@ -13,6 +15,24 @@ const OTHERS: [(&str, &str, usize); 4] = [
     (include_str!("../../../../docs/guide/media.md"), "media B --rate 1Mbit", 23),
     (include_str!("../../../../docs/guide/multipath.md"), "multipath B", 17),
 ];
+
+/// Guides by task, whose commands are of every mode, and how many that measure each has at least.
+const BY_TASK: [(&str, &str, usize); 8] = [
+    ("start", include_str!("../../../../docs/guide/start.md"), 30),
+    ("fast-networks", include_str!("../../../../docs/guide/fast-networks.md"), 12),
+    ("corruption", include_str!("../../../../docs/guide/corruption.md"), 12),
+    ("connections", include_str!("../../../../docs/guide/connections.md"), 9),
+    ("streams", include_str!("../../../../docs/guide/streams.md"), 12),
+    ("wifi", include_str!("../../../../docs/guide/wifi.md"), 10),
+    ("fairness", include_str!("../../../../docs/guide/fairness.md"), 8),
+    ("reading", READING, 11),
+];
+
+/// The two pages on what came out.
+const READING: &str = concat!(
+    include_str!("../../../../docs/guide/reading-a-result.md"),
+    include_str!("../../../../docs/guide/reading-a-verdict.md"),
+);
 
 /// The commands of each block of commands, without comments.
 fn blocks(page: &str) -> Vec<Vec<String>> {
@@ -34,9 +54,17 @@ fn blocks(page: &str) -> Vec<Vec<String>> {
     blocks.into_iter().filter(is_ours).collect()
 }
 
+/// The words behind the program's name, as a shell splits them: what stands between quotes is one.
 fn words(command: &str) -> Vec<String> {
-    let words = command.split_whitespace().skip(1);
-    words.map(|word| word.trim_matches('\'').to_owned()).collect()
+    let mut words = Vec::new();
+    for (index, part) in command.split('\'').enumerate() {
+        if index % 2 == 0 {
+            words.extend(part.split_whitespace().map(str::to_owned));
+        } else {
+            words.push(part.to_owned());
+        }
+    }
+    words.split_off(1)
 }
 
 /// What the last column of a table is called where it holds commands.
@@ -68,11 +96,22 @@ fn commands(page: &str, base: &str) -> Vec<String> {
             found.extend(spans(line).map(str::to_owned));
         }
     }
-    let mode = base.split(' ').next().unwrap_or(base);
-    let ours = format!("pathscope {mode} ");
-    found.retain(|command| command.starts_with(&ours));
     found
 }
+
+/// Those of `commands` that are of one of these subcommands.
+fn of(subcommands: &[&str], commands: Vec<String>) -> Vec<String> {
+    let is_one = |command: &String| {
+        let mut words = command.split(' ');
+        words.next() == Some("pathscope")
+            && words.next().is_some_and(|word| subcommands.contains(&word))
+            // A subcommand's name alone is a name in a sentence.
+            && words.next().is_some()
+    };
+    commands.into_iter().filter(is_one).collect()
+}
+
+const MEASURING: [&str; 5] = ["survey", "goodput", "latency", "media", "multipath"];
 
 /// What a line has between backticks.
 fn spans(line: &str) -> impl Iterator<Item = &str> {
@@ -121,10 +160,74 @@ fn assert_understood(command: &str) {
 #[test]
 fn each_command_of_the_other_guides_is_understood_as_it_stands() {
     for (page, base, least) in OTHERS {
-        let commands = commands(page, base);
+        let mode = base.split(' ').next().unwrap_or(base);
+        let commands = of(&[mode], commands(page, base));
         assert!(commands.len() >= least, "{base}: {} {commands:#?}", commands.len());
         commands.iter().for_each(|command| assert_understood(command));
     }
+}
+
+#[test]
+fn each_command_of_the_guides_by_task_is_understood_as_it_stands() {
+    for (name, page, least) in BY_TASK {
+        let measuring = of(&MEASURING, commands(page, "goodput B"));
+        assert!(measuring.len() >= least, "{name}: {} {measuring:#?}", measuring.len());
+        measuring.iter().for_each(|command| assert_understood(command));
+    }
+}
+
+/// Words of commands that are not run: not every machine has what they name, they take more than a moment, or a moment is too short
+/// for what they want.
+const NOT_RUN: [&str; 15] = [
+    "--path",
+    "--interface",
+    "--cpu",
+    "--source-port",
+    "--until",
+    "--repeat",
+    "--sweep",
+    "--assert",
+    "--find-rate",
+    "--connections 10000",
+    "--iterations 1000",
+    "--burst-delay",
+    "--warm-up",
+    "survey",
+    "multipath",
+];
+
+#[test]
+fn commands_of_the_guides_by_task_do_what_they_say() {
+    let server = Server::start();
+    let folder = tempfile::tempdir().expect("a folder");
+    // One of those that differ by values alone.
+    let mut done = BTreeSet::new();
+    for (_, page, _) in BY_TASK {
+        for command in of(&MEASURING, commands(page, "goodput B")) {
+            if NOT_RUN.iter().any(|words| command.contains(words)) {
+                continue;
+            }
+            let mut words = cut(words(&command));
+            let options = words[1..].iter().filter(|word| word.starts_with("--"));
+            if !done.insert((words[0].clone(), options.cloned().collect::<Vec<_>>())) {
+                continue;
+            }
+            words[1] = "127.0.0.1".to_owned();
+            words.retain(|word| word != "--json");
+            words.extend(["--port".to_owned(), server.port.to_string(), "--json".to_owned()]);
+            let mut client = pathscope(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            client.current_dir(folder.path());
+            let ran = Running::start(client).finish().exits(0);
+            let document = ran.document();
+            assert!(!document.measurements.is_empty(), "{command}: {}", ran.said());
+            for measurement in &document.measurements {
+                let failed: Vec<_> =
+                    measurement.checks.iter().filter(|check| !check.passed).collect();
+                assert!(failed.is_empty(), "{command}: {failed:?}");
+            }
+        }
+    }
+    assert!(done.len() >= 30, "{} {done:#?}", done.len());
 }
 
 #[test]
