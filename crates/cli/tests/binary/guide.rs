@@ -2,6 +2,7 @@
 //! task run with sizes and times cut.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use crate::common::{Running, Server, pathscope, run};
 
@@ -174,6 +175,27 @@ fn each_command_of_the_guides_by_task_is_understood_as_it_stands() {
         assert!(measuring.len() >= least, "{name}: {} {measuring:#?}", measuring.len());
         measuring.iter().for_each(|command| assert_understood(command));
     }
+}
+
+#[test]
+fn commands_of_the_guides_by_task_that_measure_nothing_are_understood() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut seen = 0;
+    for (_, page, _) in BY_TASK {
+        for command in of(&["compare", "lab", "report", "show"], commands(page, "goodput B")) {
+            let words = words(&command);
+            for lab in words.iter().filter(|word| word.starts_with("labs/")) {
+                assert!(root.join(lab).is_file(), "{command}");
+            }
+            let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
+            // Words that are none are refused before help is given, and nothing is done.
+            words.push("--help");
+            let ran = run(&words);
+            assert!(ran.code == Some(0), "{command}: {}", ran.said());
+            seen += 1;
+        }
+    }
+    assert!(seen >= 12, "{seen}");
 }
 
 /// Words of commands that are not run: not every machine has what they name, they take more than a moment, or a moment is too short
