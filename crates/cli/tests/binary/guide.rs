@@ -20,7 +20,7 @@ const OTHERS: [(&str, &str, usize); 4] = [
 /// Guides by task, whose commands are of every mode, and how many that measure each has at least.
 const BY_TASK: [(&str, &str, usize); 8] = [
     ("start", include_str!("../../../../docs/guide/start.md"), 30),
-    ("fast-networks", include_str!("../../../../docs/guide/fast-networks.md"), 12),
+    ("fast-networks", include_str!("../../../../docs/guide/fast-networks.md"), 17),
     ("corruption", include_str!("../../../../docs/guide/corruption.md"), 12),
     ("connections", include_str!("../../../../docs/guide/connections.md"), 9),
     ("streams", include_str!("../../../../docs/guide/streams.md"), 12),
