@@ -17,6 +17,7 @@ use pathscope_views::Format;
 use crate::daemon::DaemonArgs;
 use crate::form::FormArgs;
 use crate::labels::Label;
+use crate::plot::PlotArgs;
 use crate::verbosity::{ColorArgs, VerbosityArgs};
 
 /// A calibrated instrument for network paths: goodput with every byte verified, round-trip latency to
@@ -161,6 +162,9 @@ pub struct RunArgs {
     /// Where results go
     #[command(flatten)]
     pub output: OutputArgs,
+    /// A picture of them
+    #[command(flatten)]
+    pub plot: PlotArgs,
     /// How much is said
     #[command(flatten)]
     pub verbosity: VerbosityArgs,
@@ -178,6 +182,9 @@ pub struct ShowArgs {
     /// In which form
     #[command(flatten)]
     pub form: FormArgs,
+    /// A picture of it
+    #[command(flatten)]
+    pub plot: PlotArgs,
     /// Show more: all evidence of each verdict, and the shapes of distributions
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub verbose: u8,

@@ -17,6 +17,7 @@ mod lab;
 mod labels;
 mod measure;
 mod output;
+mod plot;
 mod report;
 mod server;
 mod show;

@@ -12,6 +12,7 @@ use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::groups::Test;
+use pathscope_modes::presentation::presentation;
 use pathscope_os::{OsError, routes};
 use pathscope_peers::native::DEFAULT_PORT;
 use pathscope_run::client::{self, Request};
@@ -29,6 +30,7 @@ use crate::journal;
 use crate::junit::JunitFile;
 use crate::lab::presence::{self, Presence};
 use crate::output::{self, Outputs};
+use crate::plot::PlotFile;
 use crate::{Trouble, junit, labels, terminal, variants, words};
 
 /// A subcommand that measures, whichever it is.
@@ -50,7 +52,8 @@ pub fn measure(command: Commands<RunArgs>) -> Result<(), Trouble> {
     let left_behind = (own.leaves_result && is_for_people)
         .then(|| format!("pathscope-{kind}-{}", pathscope_run::timestamp::file_stamp()));
     let backgrounds = backgrounds::asked(&args);
-    let files = Files { result: args.output.output.clone(), left_behind, own, backgrounds };
+    let (result, plot) = (args.output.output.clone(), args.plot.named());
+    let files = Files { result, left_behind, own, backgrounds, plot };
     run(kind, hosts, tests, &args, &files)
 }
 
@@ -76,6 +79,7 @@ fn run(
 ) -> Result<(), Trouble> {
     let checked = hosts.iter().try_for_each(|host| target::check(host, args.port));
     checked.map_err(Trouble::usage)?;
+    args.plot.check()?;
     tests.list.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     if args.dry_run {
         return show_plan(&tests.list, tests.follow_up.map(|follow_up| follow_up.ahead()));
@@ -92,6 +96,7 @@ fn run(
     let frequency_file = files.own.frequencies.as_ref().map(FrequencyFile::create).transpose()?;
     let backgrounds = files.backgrounds.iter().map(BackgroundFile::create);
     let backgrounds = backgrounds.collect::<Result<Vec<_>, Trouble>>()?;
+    let plot = args.plot.create()?;
     let samples = files.open_samples()?;
     let junit = JunitFile::prepare(args.junit.as_deref())?;
     let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity)?;
@@ -135,6 +140,8 @@ fn run(
     let written = backgrounds.into_iter().filter_map(|file| file.write(&document).err());
     // Each is written, whatever becomes of another.
     let background_trouble = written.collect::<Vec<_>>().into_iter().next();
+    let failure = trouble.as_ref().map(|(failure, text)| (*failure, text.as_str()));
+    let plot_trouble = plot.and_then(|plot| draw(plot, &document, failure).err());
     let output_trouble =
         output_trouble.or(stdout.finish().err().as_ref().and_then(output::trouble));
     let junit_trouble = junit.and_then(|file| file.write(&junit::of_run(&document)).err());
@@ -145,8 +152,21 @@ fn run(
     let output_trouble = output_trouble
         .or(frequency_trouble)
         .or(background_trouble)
+        .or(plot_trouble)
         .or_else(|| samples_trouble(&document));
     Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
+}
+
+/// Draws a result; nothing where nothing was measured.
+fn draw(
+    plot: PlotFile,
+    document: &Document,
+    failure: Option<(Failure, &str)>,
+) -> Result<(), Trouble> {
+    if document.measurements.is_empty() {
+        return Ok(());
+    }
+    plot.write(&presentation(document), failure).map(|_| ())
 }
 
 /// What stands in the file that the result was to be written to.

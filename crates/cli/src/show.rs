@@ -7,11 +7,13 @@ use pathscope_core::event::Event;
 use crate::args::ShowArgs;
 use crate::output::Outputs;
 use crate::stored::Stored;
-use crate::{Trouble, terminal};
+use crate::{Trouble, terminal, words};
 
-/// Shows what the file holds as it was shown when it was measured.
+/// Shows what the file holds as it was shown when it was measured, and draws it where that is wanted.
 pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
+    args.plot.check()?;
     let stored = Stored::open(&args.result)?;
+    let plot = args.plot.create()?;
     let mut stdout = io::stdout().lock();
     let options = terminal::options(args.color.color, true, args.verbose);
     let mut outputs = Outputs::new(args.form.format(), options, &mut stdout, None);
@@ -20,5 +22,9 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
     let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
     let record = stored.record();
     outputs.event(Event::Finished { presentation: &presentation, record, failure });
-    outputs.into_trouble().map_or(Ok(()), Err)
+    let drawn = plot.map(|plot| plot.write(&presentation, failure)).transpose();
+    if let Ok(Some(path)) = &drawn {
+        terminal::say(&format!("plot written: {}", words::quoted(path)));
+    }
+    Trouble::conclude(drawn.err(), outputs.into_trouble())
 }

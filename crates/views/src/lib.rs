@@ -12,12 +12,13 @@ mod html;
 pub mod journal;
 mod json;
 mod markdown;
+mod plot;
 pub mod registry;
 mod text;
 mod value;
 mod view;
 mod words;
 
-pub use registry::{Format, UnknownFormat};
+pub use registry::{Format, Picture, UnknownFormat, UnknownPicture};
 pub use view::{Charset, Color, Detail, Live, Options, View};
 pub use words::ascii;

@@ -2,14 +2,18 @@
 
 use std::fmt;
 use std::io::Write;
+use std::path::Path;
 use std::str::FromStr;
 
+use pathscope_core::error::Failure;
+use pathscope_core::presentation::Presentation;
 use thiserror::Error;
 
 use crate::at_end::AtEnd;
 use crate::html;
 use crate::json::{Document, Stream};
 use crate::markdown;
+use crate::plot;
 use crate::text::Text;
 use crate::view::{Options, View};
 
@@ -101,6 +105,42 @@ fn alternatives() -> String {
     let [others @ .., last] = Format::ALL.map(|(name, _)| name);
     format!("{} or {last}", others.join(", "))
 }
+
+/// Draws the main chart of a result, and what went wrong, if anything; none where there is nothing to draw.
+type Draw = fn(&Presentation, Option<(Failure, &str)>) -> Option<Vec<u8>>;
+
+/// Which picture a file of a chart holds.
+#[derive(Clone, Copy, Debug)]
+pub struct Picture {
+    draw: Draw,
+}
+
+/// The pictures, each by the end of its files' names.
+const PICTURES: [(&str, Draw); 2] = [("svg", plot::svg), ("png", plot::png)];
+
+impl Picture {
+    /// That of a file of this name.
+    pub fn of(path: &Path) -> Result<Self, UnknownPicture> {
+        let ending = path.extension().map(|it| it.to_string_lossy().to_ascii_lowercase());
+        let ending = ending.unwrap_or_default();
+        let found = PICTURES.into_iter().find(|(name, _)| *name == ending);
+        found.map(|(_, draw)| Self { draw }).ok_or(UnknownPicture)
+    }
+
+    /// The main chart of a result; none where nothing was measured that a chart shows.
+    pub fn drawn(
+        self,
+        presentation: &Presentation,
+        failure: Option<(Failure, &str)>,
+    ) -> Option<Vec<u8>> {
+        (self.draw)(presentation, failure)
+    }
+}
+
+/// A file's name does not say which picture it is.
+#[derive(Clone, Copy, Debug, Eq, Error, PartialEq)]
+#[error("a plot is SVG or PNG, as its file's name ends: give one that ends with .svg or .png")]
+pub struct UnknownPicture;
 
 #[cfg(test)]
 mod tests {

@@ -1,5 +1,6 @@
 //! A value as people read it: a number and its unit, or words.
 
+use pathscope_core::figure::Unit;
 use pathscope_core::presentation::Value;
 use pathscope_core::quantity::{self, Dimension, Scale};
 
@@ -115,6 +116,18 @@ pub fn magnitude(value: &Value) -> Option<(Dimension, f64)> {
         Value::Count(_) | Value::Worded(..) | Value::Text(_) | Value::Absent => return None,
     };
     size.is_finite().then_some((dimension, size))
+}
+
+/// The unit in which the largest of these is best read, by its name and how many of the base unit one of it is: an axis begins at
+/// zero, or has its small numbers at their place.
+pub fn axis_unit(unit: Unit, values: impl Iterator<Item = f64>) -> (&'static str, f64) {
+    let most = Value::of(unit, values.map(f64::abs).fold(0.0, f64::max));
+    match (unit, common_scale([&most])) {
+        (_, Some(scale)) => (scale.unit(), scale.multiple()),
+        (Unit::Dbm, None) => ("dBm", 1.0),
+        (Unit::Megahertz, None) => ("MHz", 1.0),
+        (_, None) => ("", 1.0),
+    }
 }
 
 /// A formatted quantity, cut where its unit begins.

@@ -32,6 +32,8 @@ pub struct Files {
     pub own: command::Files,
     /// What was seen beside the flows, over time.
     pub backgrounds: Vec<NamedFile>,
+    /// A picture.
+    pub plot: Option<NamedFile>,
 }
 
 impl Files {
@@ -54,7 +56,8 @@ impl Files {
         let backgrounds =
             self.backgrounds.iter().map(|(option, path)| (*option, Some(path.as_path())));
         let all = [("--output", self.result.as_deref())].into_iter().chain(own).chain(journal);
-        all.chain(backgrounds).collect()
+        let plot = self.plot.iter().map(|(option, path)| (*option, Some(path.as_path())));
+        all.chain(backgrounds).chain(plot).collect()
     }
 
     /// Makes sure that the result can be written. Where a file that nobody asked for cannot be, that is said, and the

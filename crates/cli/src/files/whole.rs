@@ -44,11 +44,18 @@ impl Destination {
 
     /// Writes all of `text` and a new line.
     pub fn write(&mut self, text: &str) -> io::Result<()> {
+        self.write_parts(&[text.as_bytes(), b"\n"])
+    }
+
+    /// Writes these bytes, and no more.
+    pub fn write_bytes(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.write_parts(&[bytes])
+    }
+
+    fn write_parts(&mut self, parts: &[&[u8]]) -> io::Result<()> {
         match self {
-            Self::File(file) => file.replace(text),
-            Self::Stream(stream) => {
-                stream.write_all(text.as_bytes()).and_then(|()| stream.write_all(b"\n"))
-            }
+            Self::File(file) => file.replace_by(parts),
+            Self::Stream(stream) => parts.iter().try_for_each(|part| stream.write_all(part)),
         }
     }
 }
@@ -90,13 +97,17 @@ impl WholeFile {
 
     /// Puts `text` and a new line in the place of what the file holds.
     pub fn replace(&self, text: &str) -> io::Result<()> {
-        let moved = self.write_beside(text).and_then(|()| fs::rename(&self.beside, &self.path));
+        self.replace_by(&[text.as_bytes(), b"\n"])
+    }
+
+    fn replace_by(&self, parts: &[&[u8]]) -> io::Result<()> {
+        let moved = self.write_beside(parts).and_then(|()| fs::rename(&self.beside, &self.path));
         match moved {
             // Something is mounted just there: it can be written to, and not moved over.
             Err(error)
                 if matches!(error.kind(), ErrorKind::ResourceBusy | ErrorKind::CrossesDevices) =>
             {
-                self.overwrite(text)
+                self.overwrite(parts)
             }
             Err(error) => {
                 // What is left of it helps nobody; that it cannot be removed changes nothing.
@@ -107,7 +118,7 @@ impl WholeFile {
         }
     }
 
-    fn write_beside(&self, text: &str) -> io::Result<()> {
+    fn write_beside(&self, parts: &[&[u8]]) -> io::Result<()> {
         let file = create_new(&self.beside)?;
         if let Ok(old) = fs::metadata(&self.path) {
             // Whoever may not give files away keeps what belongs to others as well as he can.
@@ -116,14 +127,14 @@ impl WholeFile {
             }
             file.set_permissions(old.permissions())?;
         }
-        write_whole(file, text)
+        write_whole(file, parts)
     }
 
     /// Writes over what is there. Until that is done, the whole of it is beside.
-    fn overwrite(&self, text: &str) -> io::Result<()> {
+    fn overwrite(&self, parts: &[&[u8]]) -> io::Result<()> {
         let written = OpenOptions::new().write(true).open(&self.path).and_then(|file| {
-            file.set_len(text.len() as u64 + 1)?;
-            write_whole(file, text)
+            file.set_len(parts.iter().map(|part| part.len() as u64).sum())?;
+            write_whole(file, parts)
         });
         match written {
             Ok(()) => fs::remove_file(&self.beside),
@@ -146,9 +157,9 @@ fn create_new(path: &Path) -> io::Result<File> {
     }
 }
 
-fn write_whole(file: File, text: &str) -> io::Result<()> {
+fn write_whole(file: File, parts: &[&[u8]]) -> io::Result<()> {
     let mut out = BufWriter::new(file);
-    writeln!(out, "{text}")?;
+    parts.iter().try_for_each(|part| out.write_all(part))?;
     out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_data()
 }
 

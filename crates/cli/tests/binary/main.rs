@@ -39,6 +39,7 @@ mod memory;
 mod multipath;
 #[cfg(unix)]
 mod options;
+mod plot;
 #[cfg(target_os = "linux")]
 mod quota;
 mod relay;

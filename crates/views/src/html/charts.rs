@@ -1,11 +1,11 @@
 //! The charts of a section as data for the page's script: what is drawn, in which unit. Numbers are in base units.
 
 use pathscope_core::figure::Unit;
-use pathscope_core::presentation::{Chart, HeatColumn, HeatMap, Section, Series, Shape, Value};
+use pathscope_core::presentation::{Chart, HeatColumn, HeatMap, Section, Series, Shape};
 use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
 
-use crate::value::common_scale;
+use crate::value::axis_unit;
 use crate::words::clean;
 
 /// A chart of a section.
@@ -165,14 +165,7 @@ fn values(series: &Series) -> impl Iterator<Item = f64> {
     series.points.iter().filter_map(|&(_, value)| value.filter(|value| value.is_finite()))
 }
 
-/// The unit in which the largest of these is best read: an axis begins at zero, or has its small numbers at their place.
 fn unit(unit: Unit, values: impl Iterator<Item = f64>) -> UnitData {
-    let most = Value::of(unit, values.map(f64::abs).fold(0.0, f64::max));
-    let (name, multiple) = match (unit, common_scale([&most])) {
-        (_, Some(scale)) => (scale.unit(), scale.multiple()),
-        (Unit::Dbm, None) => ("dBm", 1.0),
-        (Unit::Megahertz, None) => ("MHz", 1.0),
-        (_, None) => ("", 1.0),
-    };
+    let (name, multiple) = axis_unit(unit, values);
     UnitData { name, multiple }
 }

@@ -1,0 +1,89 @@
+//! A picture of a result: of what there is, in the form that the file's name says, and what is refused.
+
+use std::fs;
+use std::path::Path;
+
+use tempfile::TempDir;
+
+use crate::common::{Ran, Server, run};
+
+fn fixture(name: &str) -> String {
+    format!("{}/tests/fixtures/2/{name}.json", env!("CARGO_MANIFEST_DIR"))
+}
+
+fn show(name: &str, plot: &Path) -> Ran {
+    run(&["show", &fixture(name), "--plot", plot.to_str().expect("plain")])
+}
+
+#[test]
+fn a_stored_result_is_drawn_with_its_numbers_as_its_file_is_called() {
+    let folder = TempDir::new().expect("a folder");
+    for (name, parts) in [
+        (
+            "latency-udp",
+            ["RTT: how many of 300 took how long", ">p50 27.36 µs<", ">maximum 2.909 ms<"],
+        ),
+        ("goodput-duplex", [">goodput up<", ">400.2 Mbit/s<", ">goodput down<"]),
+        ("survey", [">goodput down<", ">Gbit/s<", ">time since the start<"]),
+    ] {
+        let plot = folder.path().join(format!("{name}.svg"));
+        show(name, &plot).exits(0).complains(&["plot written"]);
+        let svg = fs::read_to_string(&plot).expect("it was written");
+        assert!(svg.starts_with("<svg xmlns=") && svg.ends_with("</svg>\n"), "{svg}");
+        for part in parts {
+            assert!(svg.contains(part), "{part} in {svg}");
+        }
+    }
+    let plot = folder.path().join("Large.PNG");
+    let ran = show("latency-udp", &plot).exits(0);
+    assert!(ran.stdout.contains("latency of 127.0.0.1"), "{}", ran.said());
+    let png = fs::read(&plot).expect("it was written");
+    assert!(png.starts_with(b"\x89PNG\r\n\x1a\n") && png.ends_with(b"IEND\xaeB`\x82"));
+    assert_eq!(png[16..20], 1_600_u32.to_be_bytes());
+}
+
+#[test]
+fn a_command_that_measures_draws_its_result() {
+    let folder = TempDir::new().expect("a folder");
+    let plot = folder.path().join("now.svg");
+    let (server, name) = (Server::start(), plot.to_str().expect("plain").to_owned());
+    run(&["latency", &server.host(), "-n", "100", "--json", "--plot", &name]).exits(0);
+    let svg = fs::read_to_string(&plot).expect("it was written");
+    assert!(svg.contains("RTT: how many of 100 took how long"), "{svg}");
+    // What it holds stays where nothing is measured.
+    run(&["latency", "127.0.0.1:9", "-n", "100", "--plot", &name]).exits(3);
+    assert_eq!(fs::read_to_string(&plot).expect("it is there"), svg);
+}
+
+#[test]
+fn what_cannot_be_drawn_or_written_is_refused_in_a_sentence() {
+    let folder = TempDir::new().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    for name in ["x.pdf", "x", "svg"] {
+        let told = [name, "give one that ends with .svg or .png"];
+        show("latency-udp", &at(name)).exits(2).complains(&told);
+        let name = at(name);
+        let name = name.to_str().expect("plain");
+        run(&["latency", "127.0.0.1:9", "--plot", name]).exits(2).complains(&told);
+    }
+    show("latency-udp", Path::new("/no/such/folder/x.svg"))
+        .exits(2)
+        .complains(&["/no/such/folder/x.svg"]);
+    let plot = at("nothing.svg");
+    show("multipath", &plot).exits(6).complains(&["nothing.svg", "there is nothing to draw"]);
+    assert!(!plot.exists());
+    let same = at("same.svg");
+    let same = same.to_str().expect("plain");
+    run(&["latency", "127.0.0.1:9", "-o", same, "--plot", same]).exits(2).complains(&["--plot"]);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_told_by_the_exit_code() {
+    let folder = TempDir::new().expect("a folder");
+    for name in ["full.svg", "full.png"] {
+        let plot = folder.path().join(name);
+        std::os::unix::fs::symlink("/dev/full", &plot).expect("a folder of ours");
+        show("latency-udp", &plot).exits(6).complains(&["cannot write --plot", name, "No space"]);
+    }
+}
