@@ -81,6 +81,7 @@ fn run(
     checked.map_err(Trouble::usage)?;
     args.plot.check()?;
     tests.list.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
+    let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
     if args.dry_run {
         return show_plan(&tests.list, tests.follow_up.map(|follow_up| follow_up.ahead()));
     }
@@ -110,7 +111,6 @@ fn run(
     };
     stop.on_signals(tell).map_err(|error| Trouble::new(error.failure(), error.to_string()))?;
     let presence = Presence::find();
-    let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
     let here = Host { labels, ..presence::here(presence.as_ref()) };
     let afterwards: Box<dyn FnOnce() -> Vec<Caveat>> = match presence {
         Some(presence) => Box::new(presence.watch()),
