@@ -35,7 +35,7 @@ pub fn repeated(
             let split = shlex::split(words).filter(|words| !words.is_empty());
             let split = split.ok_or_else(|| {
                 let text = format!(
-                    "--interleave-with '{words}': no words; write what the other side has besides, as in \
+                    "--interleave-with '{words}': no words, or a quote that is not closed; write what the other side has besides, as in \
                      --interleave-with '--congestion reno'"
                 );
                 Trouble::usage(text)
@@ -43,6 +43,23 @@ pub fn repeated(
             vec![(Some(RunSide::A), Vec::new()), (Some(RunSide::B), split)]
         }
     };
+    let wish = Wish {
+        times: repeat.repeat.unwrap_or(Times { least: 1, most: 1 }),
+        until: repeat.until.clone(),
+        sweep: repeat.sweep.clone(),
+        interleaved_with: repeat.interleave_with.clone(),
+    };
+    let mut options: Vec<&str> = repeat.sweep.iter().map(|it| it.option.as_str()).collect();
+    options.sort_unstable();
+    if let Some((option, _)) =
+        options.iter().zip(options.iter().skip(1)).find(|(one, next)| one == next)
+    {
+        let text = format!("--sweep {option}: an option is swept once, with all its values");
+        return Err(Trouble::usage(text));
+    }
+    let values = repeat.sweep.iter().map(|it| it.values.len());
+    let each = values.fold(sides.len(), usize::saturating_mul);
+    wish.bounded(each).map_err(Trouble::usage)?;
     let mut variants = Vec::new();
     for point in points(args) {
         for (side, words) in &sides {
@@ -54,12 +71,6 @@ pub fn repeated(
             variants.push(Variant { point: point.clone(), side: *side, tests });
         }
     }
-    let wish = Wish {
-        times: repeat.repeat.unwrap_or(Times { least: 1, most: 1 }),
-        until: repeat.until.clone(),
-        sweep: repeat.sweep.clone(),
-        interleaved_with: repeat.interleave_with.clone(),
-    };
     let (repeats, first) = Repeats::begin(wish, variants).map_err(Trouble::usage)?;
     let are_compared = prepared.tests.are_compared;
     let tests = Tests { list: vec![first], follow_up: Some(Box::new(repeats)), are_compared };

@@ -221,6 +221,42 @@ fn a_condition_fails_where_the_runs_show_it_and_only_there() {
     }
 }
 
+/// Five runs can show one of six figures: of seven conditions none has stayed for all that they tell.
+#[test]
+fn conditions_that_so_few_runs_cannot_judge_do_not_hold() {
+    let folder = TempDir::new().expect("a folder");
+    let from = fixture(2, "latency-tcp");
+    let [early, late] = turns(5);
+    let before = runs(folder.path(), "before", &from, &early, 1.0, &same);
+    let after = runs(folder.path(), "after", &from, &late, 9.0, &same);
+    let ids = ["min", "mean", "max", "p50", "p75", "p90", "p95"];
+    let conditions: Vec<String> = ids.iter().map(|id| format!("latency.rtt.{id} +5%")).collect();
+    let words = |number: usize| {
+        let words = conditions[..number].iter().flat_map(|it| ["--fail-on", it]);
+        ["--json"].into_iter().chain(words).collect::<Vec<_>>()
+    };
+    for number in [1, 6, 7] {
+        let checks = document(&compare(&before, &after, &words(number)).exits(5)).checks;
+        assert_eq!(checks.len(), number);
+        assert!(checks.iter().all(|check| !check.passed), "{checks:?}");
+        let untold =
+            checks.iter().filter(|check| check.text.contains("more runs, or fewer conditions"));
+        assert_eq!(untold.count(), if number == 7 { 7 } else { 0 });
+    }
+    // A figure that some of the runs do not have is not known to have stayed in those.
+    let lacking = runs(folder.path(), "lacking", &from, &late, 1.0, &|document, number| {
+        if number == 0 {
+            document["measurements"][0]["summary"]["latency"]["rtt"]["mean_ns"] = Value::Null;
+        }
+    });
+    let words = ["--json", "--fail-on", "latency.rtt.mean +5%"];
+    let checks = document(&compare(&before, &lacking, &words).exits(5)).checks;
+    assert!(checks[0].text.contains("1 of those after have no such figure"), "{checks:?}");
+    // A copy is no run of its own.
+    let copies = vec![after[0].clone(); 5];
+    compare(&before, &copies, &[]).exits(2).complains(&["one run is there twice"]);
+}
+
 #[test]
 fn runs_in_blocks_are_told_of_in_the_first_line() {
     let folder = TempDir::new().expect("a folder");

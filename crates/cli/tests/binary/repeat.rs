@@ -124,9 +124,21 @@ fn what_cannot_be_repeated_is_refused_before_anything_runs() {
         (&["--sweep", "size"], "is no sweep"),
         (&["--sweep", "size=64,none"], "with --size none: "),
         (&["--sweep", "nonsense=1"], "with --nonsense 1: unexpected argument"),
+        (&["--sweep", "size=20,40", "--sweep", "size=30,50"], "an option is swept once"),
+        (&["--sweep", "size=20,20"], "one and the same test"),
+        (&["--sweep", "label=a=1,b=2"], "one and the same test"),
+        (&["--repeat", "2", "--interleave-with", "--label a=1"], "one and the same test"),
+        (
+            &["--sweep", "size=20,40", "--repeat", "2", "--interleave-with", "--size 99"],
+            "one and the same test",
+        ),
     ] {
         latency(&server, words).exits(2).complains(&[said]);
     }
+    let many = (100..10_100).map(|size| size.to_string()).collect::<Vec<_>>().join(",");
+    let many = format!("size={many}");
+    let words = ["--sweep", &many, "--sweep", "connections=1,2"];
+    latency(&server, &words).exits(2).complains(&["that is 20000 tests"]);
     let search = ["goodput", &server.host(), "--protocol", "udp", "--find-rate", "--repeat", "2"];
     run(&search).exits(2).complains(&["--find-rate", "is not repeated"]);
 }

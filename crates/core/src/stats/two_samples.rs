@@ -69,7 +69,8 @@ impl Difference {
         if !first.iter().chain(second).all(is_number) {
             return None;
         }
-        let shift = shift(first, second)?;
+        // Of numbers near the largest that there are, a difference is none.
+        let shift = shift(first, second).filter(is_number)?;
         let (mut low, mut high, mut coverage) = (None, None, None);
         if let Some((outside, covered)) = differences_outside(first.len(), second.len()) {
             let mut all = differences(first, second);

@@ -3,7 +3,7 @@
 use pathscope_core::finding::Finding as _;
 use pathscope_core::quantity::ratio;
 use pathscope_core::record::Check;
-use pathscope_core::stats::{Telling, holm};
+use pathscope_core::stats::{Telling, holm, least_p};
 
 use super::document::{ComparedFigure, ComparedMeasurement};
 use super::findings::ComparisonCheck;
@@ -28,15 +28,17 @@ pub(super) fn judge(conditions: &[Condition], measurements: &[ComparedMeasuremen
     // Of many that are asked about, one seems to have moved where nothing did: all together are held to one in twenty.
     let p = |(_, of): &(_, Option<(_, &ComparedFigure)>)| of.map_or(1.0, |(_, it)| it.difference.p);
     let together = holm(&judged.iter().map(p).collect::<Vec<_>>());
+    let all = judged.len();
     let judged = judged.into_iter().zip(together);
-    judged.map(|((condition, of), p)| check(condition, of, p)).collect()
+    judged.map(|((condition, of), p)| check(condition, of, p, all)).collect()
 }
 
-/// What a condition comes to for this figure; none: not both sides have it.
+/// What a condition comes to for this figure, one of so many that are asked about; none: not both sides have it.
 fn check(
     condition: &Condition,
     of: Option<(&ComparedMeasurement, &ComparedFigure)>,
     p: f64,
+    all: usize,
 ) -> Check {
     let (typed, figure) = (condition.text(), condition.figure());
     let check = |passed: bool, text: String| {
@@ -51,6 +53,15 @@ fn check(
     };
     let place = &measurement.name;
     let [before, after] = [it.before.len(), it.after.len()];
+    let [lacks_before, lacks_after] =
+        [measurement.runs[0] as usize - before, measurement.runs[1] as usize - after];
+    if lacks_before + lacks_after > 0 {
+        let text = format!(
+            "it cannot be told, since {lacks_before} of the runs before and {lacks_after} of those after have no such figure, \
+             in {place}"
+        );
+        return check(false, text);
+    }
     let unit = figure.unit();
     let moved = format!(
         "{}, {} to {}, in {place}",
@@ -69,6 +80,14 @@ fn check(
             check(false, moved)
         }
         Telling::Shown => check(true, moved),
+        // What so few runs could not show of so many conditions, however large it is, has not stayed for all that is known.
+        Telling::NotShown if least_p(before, after) * all as f64 > 0.05 => check(
+            false,
+            format!(
+                "of {before} and {after} runs no difference can be told where {all} figures are asked about, in {place}; more \
+                 runs, or fewer conditions"
+            ),
+        ),
         Telling::NotShown => {
             check(true, format!("no difference is shown by {before} and {after} runs, in {place}"))
         }

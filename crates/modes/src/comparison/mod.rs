@@ -60,6 +60,16 @@ impl Compared<'_> {
 /// Why nothing is compared.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum ComparisonError {
+    /// A copy is no run of its own.
+    #[error(
+        "one run is there twice on one side: {name}, which began at {began}; name each result once"
+    )]
+    Twice {
+        /// The measurement.
+        name: String,
+        /// When its result began.
+        began: String,
+    },
     /// The sides have no measurement in common.
     #[error(
         "nothing is compared: {before} before, and {after} after; compare runs of the same command"
@@ -79,6 +89,10 @@ pub fn compare(
     conditions: &[Condition],
 ) -> Result<ComparisonDocument, ComparisonError> {
     let sides = [before, after].map(runs_of);
+    if let Some(run) = sides.iter().find_map(|runs| twice(runs)) {
+        let (name, began) = (run.name.clone(), run.began.0.clone());
+        return Err(ComparisonError::Twice { name, began });
+    }
     let names = sides.each_ref().map(|runs| names(runs));
     let common: Vec<&str> =
         names[0].iter().copied().filter(|name| names[1].contains(name)).collect();
@@ -102,6 +116,13 @@ pub fn compare(
         ..ComparisonDocument::default()
     };
     document.caveats = caveats(&document, &sides, &names);
+    for (side, results) in [("before", before), ("after", after)] {
+        let empty = results.iter().filter(|(_, result)| result.runs().is_empty()).count();
+        if empty > 0 {
+            let text = format!("{empty} of {} results {side} hold no measurement", results.len());
+            document.caveats.push(Caveat::new(ComparisonCaveat::RunsFailed, text));
+        }
+    }
     Ok(document)
 }
 
@@ -110,7 +131,10 @@ pub fn sides(document: &Document) -> Option<[Document; 2]> {
     document.rounds.as_ref()?.interleaved_with.as_ref()?;
     let of = |side: RunSide| {
         let is_of = |it: &&Measurement| it.run.as_ref().is_some_and(|run| run.side == Some(side));
-        let measurements = document.measurements.iter().filter(is_of).cloned().collect();
+        let mut measurements: Vec<Measurement> =
+            document.measurements.iter().filter(is_of).cloned().collect();
+        // What is compared is one test on both sides.
+        measurements.iter_mut().filter_map(|it| it.run.as_mut()).for_each(|run| run.side = None);
         Document { measurements, ..document.clone() }
     };
     Some([RunSide::A, RunSide::B].map(of))
@@ -129,6 +153,12 @@ fn runs_of(results: &[Named<'_>]) -> Vec<Run> {
     let mut runs: Vec<Run> = results.iter().flat_map(|(_, result)| result.runs()).collect();
     runs.sort_by(|one, other| one.began.cmp(&other.began));
     runs
+}
+
+/// A run that is there twice: one of the same measurement that began at the same time, where that is known.
+fn twice(runs: &[Run]) -> Option<&Run> {
+    let mut seen = BTreeSet::new();
+    runs.iter().find(|run| !run.began.0.is_empty() && !seen.insert((&run.began, &run.name)))
 }
 
 /// The names of its measurements, each once.

@@ -116,8 +116,7 @@ fn run(
     let is_renewed = renewed.summary != measurement.summary;
     let json = serde_json::to_value(&renewed).unwrap_or_default();
     let mut facts = shared.clone();
-    let of_rounds =
-        measurement.run.as_ref().map(|run| runs::Run { side: None, ..run.clone() }.title());
+    let of_rounds = measurement.run.as_ref().map(runs::Run::title);
     let name = of_rounds.unwrap_or_else(|| measurement.name.clone());
     collect("", json.get("test").unwrap_or(&Value::Null), &mut |place, value| {
         facts.insert((name.clone(), setting_at(place).0, value));

@@ -14,12 +14,13 @@ use thiserror::Error;
 
 pub use self::args::{RepeatArgs, RepeatError, Times};
 use crate::condition::Condition;
-use crate::document::{Document, Measurement};
+use crate::document::Document;
 use crate::figures::found;
 use crate::follow_up::{FollowUp, Step};
 use crate::groups::Test;
 use crate::limits::PlanError;
 use crate::runs::{Goal, Rounds, Run, RunSide, Sweep, Swept};
+use crate::settings::settings;
 
 /// The most tests of one command.
 const MOST_TESTS: usize = 10_000;
@@ -37,6 +38,14 @@ pub struct Wish {
     pub sweep: Vec<Sweep>,
     /// The words of the other side.
     pub interleaved_with: Option<String>,
+}
+
+impl Wish {
+    /// Whether so many tests in each round are few enough; asked before they are made, too.
+    pub fn bounded(&self, each: usize) -> Result<(), WishError> {
+        let all = each.saturating_mul(self.times.most as usize);
+        if all > MOST_TESTS { Err(WishError::TooMany(all)) } else { Ok(()) }
+    }
 }
 
 /// What is done once in each round.
@@ -66,6 +75,11 @@ pub enum WishError {
     /// A median is not known to one side.
     #[error("--until takes ± and how far, as in 'goodput.rate.up ±2.5%'")]
     UntilOneWay,
+    /// The runs of one cannot be told from those of the other.
+    #[error(
+        "{0} and {1} are one and the same test: what differs between them has no effect on what is measured"
+    )]
+    Alike(String, String),
     /// It would never end.
     #[error("that is {0} tests, and {MOST_TESTS} are the most: fewer times, or fewer values")]
     TooMany(usize),
@@ -82,6 +96,8 @@ pub struct Repeats {
     /// What is left of this round; the first of it is running.
     left: VecDeque<(Run, Test)>,
     rounds: Rounds,
+    /// Of the figure that is to be known: a number of each run, by test, point and side.
+    numbers: BTreeMap<String, Vec<f64>>,
 }
 
 impl Repeats {
@@ -97,9 +113,9 @@ impl Repeats {
             _ => {}
         }
         let each: usize = variants.iter().map(|variant| variant.tests.len()).sum();
-        let all = each.saturating_mul(most as usize);
-        if all > MOST_TESTS {
-            return Err(WishError::TooMany(all));
+        wish.bounded(each)?;
+        if let Some((one, other)) = alike(&variants) {
+            return Err(WishError::Alike(one, other));
         }
         let mut tests = variants.iter().flat_map(|variant| &variant.tests);
         tests.try_for_each(|(_, test)| test.validate())?;
@@ -114,7 +130,8 @@ impl Repeats {
                 .as_ref()
                 .map(|until| Goal { asked: until.text().to_owned(), ..Goal::default() }),
         };
-        let mut repeats = Self { wish, variants, left: VecDeque::new(), rounds };
+        let mut repeats =
+            Self { wish, variants, left: VecDeque::new(), rounds, numbers: BTreeMap::new() };
         repeats.fill();
         let first = repeats.next().expect("there are tests in a round");
         Ok((repeats, first))
@@ -149,10 +166,10 @@ impl Repeats {
     }
 
     /// Whether another round is needed once this one is over.
-    fn goes_on(&mut self, document: &Document) -> bool {
+    fn goes_on(&mut self) -> bool {
         let Rounds { least, most, done, .. } = self.rounds;
         if let (Some(until), Some(goal)) = (&self.wish.until, &mut self.rounds.until) {
-            let medians = medians(until, &document.measurements);
+            let medians = medians(&self.numbers);
             let distances = medians.iter().map(|it| Some((it.as_ref()?.1, it.as_ref()?.0)));
             let distances: Option<Vec<(f64, f64)>> = distances.collect();
             let distances = distances.filter(|it| !it.is_empty());
@@ -161,37 +178,50 @@ impl Repeats {
             });
             let widest =
                 distances.into_iter().flatten().max_by(|(one, one_of), (other, other_of)| {
-                    (one / one_of.abs()).total_cmp(&(other / other_of.abs()))
+                    share(*one, *one_of).total_cmp(&share(*other, *other_of))
                 });
             goal.widest = widest.map(|(distance, _)| distance);
             goal.widest_share = widest
-                .filter(|(_, median)| *median != 0.0)
-                .map(|(distance, median)| distance / median.abs());
+                .map(|(distance, median)| share(distance, median))
+                .filter(|share| share.is_finite() && widest.is_some_and(|it| it.1.abs() > 0.0));
         }
         let is_enough = self.rounds.until.as_ref().is_none_or(|goal| goal.reached);
         done < least || (done < most && !is_enough)
     }
 }
 
+/// Two variants whose tests do not differ but for what is drawn: their points and sides would be names of nothing.
+fn alike(variants: &[Variant]) -> Option<(String, String)> {
+    let title = |variant: &Variant| {
+        let of = variant.tests.first().map_or_else(String::new, |(name, _)| name.clone());
+        Run { of, round: 0, point: variant.point.clone(), side: variant.side }.title()
+    };
+    let mut seen: BTreeMap<Vec<String>, String> = BTreeMap::new();
+    variants.iter().find_map(|variant| {
+        let settings = variant.tests.iter().flat_map(|(_, test)| settings(test));
+        let stated = settings.filter(|setting| !setting.id.ends_with("seed"));
+        let key: Vec<String> = stated.map(|it| format!("{}={:?}", it.id, it.value)).collect();
+        seen.insert(key, title(variant)).map(|other| (other, title(variant)))
+    })
+}
+
+/// A distance as a share of a median; of nothing, all of it or none.
+fn share(distance: f64, median: f64) -> f64 {
+    if distance > 0.0 { distance / median.abs() } else { 0.0 }
+}
+
 /// Of each test, point and side that has the figure: its median, and how far the ends of its 95 % interval are from it at the most; nothing where
 /// the runs are too few for one.
-fn medians(until: &Condition, measurements: &[Measurement]) -> Vec<Option<(f64, f64)>> {
-    let mut values: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-    for measurement in measurements {
-        let Some(run) = &measurement.run else { continue };
-        let json = serde_json::to_value(measurement).unwrap_or_default();
-        if let Some(number) = until.figure().number(&json) {
-            values.entry(run.title()).or_default().push(number);
-        }
-    }
-    let of = |mut values: Vec<f64>| {
+fn medians(numbers: &BTreeMap<String, Vec<f64>>) -> Vec<Option<(f64, f64)>> {
+    let of = |values: &Vec<f64>| {
+        let mut values = values.clone();
         values.sort_by(f64::total_cmp);
         let (low, high) = quantile_ranks(values.len() as u64, 0.5)?;
         let median = median(&values)?;
         let at = |rank: u64| values.get(rank as usize - 1).copied();
         Some((median, (median - at(low)?).max(at(high)? - median)))
     };
-    values.into_values().map(of).collect()
+    numbers.values().map(of).collect()
 }
 
 impl FollowUp for Repeats {
@@ -223,11 +253,15 @@ impl FollowUp for Repeats {
         let numbers = document.measurements.last_mut().map_or_else(Vec::new, |measurement| {
             measurement.run = Some(run.clone());
             let json = serde_json::to_value(&*measurement).unwrap_or_default();
+            let until = self.wish.until.as_ref();
+            if let Some(number) = until.and_then(|until| until.figure().number(&json)) {
+                self.numbers.entry(run.title()).or_default().push(number);
+            }
             found(&json).into_iter().filter(|it| it.is_primary() && it.entry.is_none()).collect()
         });
         if self.left.is_empty() {
             self.rounds.done += 1;
-            if self.goes_on(document) {
+            if self.goes_on() {
                 self.fill();
             }
         }

@@ -100,10 +100,13 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement]) -> Section {
 
 /// Whether what was to be known is known.
 fn goal(rounds: &Rounds) -> Option<Figure> {
-    let Goal { asked, reached, widest_share, .. } = rounds.until.as_ref()?;
-    let known = match widest_share {
-        Some(share) => format!("the median is known to within ±{}", ratio(*share)),
-        None => "the runs were too few for an interval, or do not have that figure".to_owned(),
+    let Goal { asked, reached, widest, widest_share } = rounds.until.as_ref()?;
+    let known = match (widest_share, widest) {
+        (Some(share), _) => format!("the median is known to within ±{}", ratio(*share)),
+        (None, Some(_)) => "the median is 0".to_owned(),
+        (None, None) => {
+            "the runs were too few for an interval, or do not have that figure".to_owned()
+        }
     };
     let word = if *reached { "reached" } else { "not reached" };
     Some(Figure::new("until", Value::Text(asked.clone())).with_note(format!("{word}: {known}")))
@@ -127,6 +130,5 @@ fn lines(measurements: &[Measurement]) -> Vec<Line> {
             lines[place].numbers.push((measurement.start_ns, it.number));
         }
     }
-    lines.sort_by(|one, other| one.title.cmp(&other.title));
     lines
 }

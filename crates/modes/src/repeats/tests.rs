@@ -1,6 +1,6 @@
 //! Which run follows which, and when there are enough: with documents of known numbers, and no run.
 
-use pathscope_core::quantity::{Frequency, Period};
+use pathscope_core::quantity::{Bytes, Frequency, Period};
 
 use super::*;
 use crate::assemble::{Findings, measurement};
@@ -11,10 +11,6 @@ use crate::registry::EndReport;
 fn plan() -> LatencyPlan {
     let extent = Extent::Iterations(10);
     LatencyPlan { load_model: LoadModel::Closed, extent, ..LatencyPlan::probe(Frequency(1)) }
-}
-
-fn test() -> Test {
-    Test::new(plan().into(), None, Period::from_secs(1))
 }
 
 fn wish(least: u32, most: u32, until: Option<&str>) -> Wish {
@@ -28,7 +24,11 @@ fn wish(least: u32, most: u32, until: Option<&str>) -> Wish {
 
 fn variant(value: &str, side: Option<RunSide>) -> Variant {
     let point = vec![Swept { option: "size".to_owned(), value: value.to_owned() }];
-    Variant { point, side, tests: vec![("latency".to_owned(), test())] }
+    // What it is called is what it is.
+    let more = if side == Some(RunSide::B) { 100 } else { 0 };
+    let size_bytes = Bytes(100 + value.parse::<u64>().expect("a number") + more);
+    let test = Test::new(LatencyPlan { size_bytes, ..plan() }.into(), None, Period::from_secs(1));
+    Variant { point, side, tests: vec![("latency".to_owned(), test)] }
 }
 
 /// Runs all of it, where each run lost so many pings: the names in order, and the document.
@@ -133,8 +133,10 @@ fn what_cannot_be_wished_is_told() {
     assert!(error(wish(9, 9, Some("latency.lost ±1%")), one()).contains("needs a range"));
     assert!(error(wish(2, 5, Some("latency.lost ±1%")), one()).contains("ends at 6 or later"));
     assert!(error(wish(2, 9, Some("latency.lost +1%")), one()).contains("takes ±"));
-    let many = vec![variant("1", None); 11];
+    let many = (0..11).map(|value| variant(&value.to_string(), None)).collect();
     assert!(error(wish(1_000, 1_000, None), many).contains("11000 tests"));
+    let alike = vec![variant("1", None), Variant { side: Some(RunSide::A), ..variant("1", None) }];
+    assert!(error(wish(2, 2, None), alike).contains("one and the same test"));
     let plan = LatencyPlan { connections: 0, ..plan() };
     let impossible = Test::new(plan.into(), None, Period::from_secs(1));
     let variants =
