@@ -48,6 +48,8 @@ const WITHOUT: &[(&str, &str)] = &[
     ("end.stood_still", "no program of a cell is stopped"),
     ("end.cpu.", KERNEL),
     ("end.counter", KERNEL),
+    ("end.activity.", KERNEL),
+    ("end.sender.", KERNEL),
     ("end.interface.", KERNEL),
     ("end.memory.", KERNEL),
     ("end.worker.user", KERNEL),

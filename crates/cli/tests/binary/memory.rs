@@ -11,8 +11,9 @@ use crate::daemon::wait_until;
 /// Clients at once.
 const CLIENTS: u64 = 24;
 /// The most that a light session takes, in KiB: pings, or one TCP connection that moves little. Optimised, it takes 230 to 240,
-/// of 64 or of 600 at once; not optimised, as it is tested, some 250. At first it took 740 to 5,500.
-const MOST_OF_ONE: u64 = 288;
+/// of 64 or of 600 at once; not optimised, as it is tested, some 250, and up to 290 since intervals tell what the machine did. At
+/// first it took 740 to 5,500.
+const MOST_OF_ONE: u64 = 320;
 /// The same for datagrams: their jitter is kept to three digits over all that it varies, which takes some 90 more.
 const MOST_OF_DATAGRAMS: u64 = 384;
 /// The most that may be left when all have gone, in KiB: what an allocator keeps for whoever comes next.
