@@ -49,6 +49,14 @@ impl Compared<'_> {
         }
     }
 
+    /// Whether it holds no measurement, and so no run.
+    fn is_empty(self) -> bool {
+        match self {
+            Self::Measured(document) => document.measurements.is_empty(),
+            Self::Shown(presentation) => presentation.sections.is_empty(),
+        }
+    }
+
     fn began(self) -> Option<String> {
         match self {
             Self::Measured(document) => Some(document.started_at.clone()),
@@ -117,7 +125,7 @@ pub fn compare(
     };
     document.caveats = caveats(&document, &sides, &names);
     for (side, results) in [("before", before), ("after", after)] {
-        let empty = results.iter().filter(|(_, result)| result.runs().is_empty()).count();
+        let empty = results.iter().filter(|(_, result)| result.is_empty()).count();
         if empty > 0 {
             let text = format!("{empty} of {} results {side} hold no measurement", results.len());
             document.caveats.push(Caveat::new(ComparisonCaveat::RunsFailed, text));
