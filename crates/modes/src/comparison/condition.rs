@@ -111,8 +111,7 @@ pub(super) fn amount(figure: &ComparedFigure, shift: f64) -> String {
 /// The least and the most of a shift, in words.
 pub(super) fn between(figure: &ComparedFigure, low: f64, high: f64) -> String {
     let [low, high] = [low, high].map(|shift| amount(figure, shift));
-    match (low.strip_suffix(" %"), high.ends_with(" %")) {
-        (Some(low), true) => format!("{low} to {high}"),
-        _ => format!("{low} to {high}"),
-    }
+    // The unit is told once.
+    let low = if high.ends_with(" %") { low.trim_end_matches(" %") } else { &low };
+    format!("{low} to {high}")
 }
