@@ -97,7 +97,7 @@ fn look_out() {
         // Looks are so far apart that what came between two of them can be told.
         if result.timed_out() {
             process.senders(now).for_each(Ledger::look);
-            process.due = clock::now() + EVERY;
+            process.looked(now, clock::now(), Account::read);
         }
     }
     process.has_thread = false;
@@ -171,6 +171,15 @@ impl Lookout {
         if used.max(waited).unwrap_or(0) < now.nanos_since(due) / 2 {
             self.tests.values_mut().for_each(|test| test.missed(due, now, waited.is_some()));
         }
+    }
+
+    /// It looked at sockets from then till then, and sleeps again. A program may be stopped in the midst of a look, too.
+    fn looked(&mut self, from: Tick, to: Tick, read: impl FnOnce() -> Account) {
+        self.due = from;
+        if to.nanos_since(from) >= StoodStill::SEEN_FROM_BY_PINGS_NS {
+            self.woke(to, read());
+        }
+        self.due = to + EVERY;
     }
 
     /// Somebody else is here and it is not, though it should have been long ago.
@@ -290,6 +299,21 @@ mod tests {
         seen.catch_up(at(299), || panic!("it is not late yet"));
         seen.catch_up(at(1_050), || Account { waited_ns: None, ..used(1) });
         seen.woke(at(1_060), used(2));
+        assert_eq!(still(&seen, test), (1, SECOND_NS, SECOND_NS));
+    }
+
+    #[test]
+    fn a_program_that_is_stopped_in_the_midst_of_a_look_stood_still() {
+        let (mut seen, test) = plain(at(0));
+        seen.woke(at(50), used(1));
+        seen.looked(at(50), at(51), || panic!("a look takes its time"));
+        seen.woke(at(101), used(2));
+        seen.looked(at(101), at(1_101), || used(3));
+        seen.woke(at(1_151), used(4));
+        assert_eq!(still(&seen, test), (1, SECOND_NS, SECOND_NS));
+        // Its threads ran meanwhile, and only this one did not.
+        seen.looked(at(1_151), at(2_151), || used(904));
+        seen.woke(at(2_201), used(905));
         assert_eq!(still(&seen, test), (1, SECOND_NS, SECOND_NS));
     }
 
