@@ -5,6 +5,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::Tick;
+
+mod progress;
+
+pub use progress::Progress;
+
 /// Data that takes longer to be delivered than the shortest round trip by a quarter of it, and by this much, waits in a queue. Below
 /// a millisecond the scheduling of either machine makes as much difference.
 const QUEUE_FROM_NS: u64 = 1_000_000;
@@ -33,6 +39,8 @@ pub struct SendState {
     pub segment_bytes: u64,
     /// Time with data on its way, ever.
     pub busy_ns: u64,
+    /// Bytes a second that were delivered of late: of the last round trip, as the kernel has it (`tcpi_delivery_rate`).
+    pub delivered_bytes_per_s: Option<u64>,
     /// Smallest round-trip time seen.
     pub min_rtt_ns: Option<u64>,
     /// Whether the send buffer takes more: if not, a program that sends is waiting.
@@ -77,16 +85,48 @@ impl SendState {
         room < self.segment_bytes.max(window / 4)
     }
 
-    /// What the path carries of this connection, at its rate so far, until what leaves now is acknowledged where nothing
-    /// waits, and a quarter as long again. Beyond that, it waits in a queue. A single segment may wait for the other end to
-    /// acknowledge it together with the next. None where the kernel does not tell enough.
-    fn carried_bytes(&self) -> Option<u128> {
+    /// For how long what leaves now may be on its way until it is acknowledged, where nothing waits: the shortest round trip and
+    /// a quarter of it. None where the kernel does not tell enough.
+    fn on_its_way_ns(&self) -> Option<u64> {
         let least_ns = self.min_rtt_ns.filter(|_| self.busy_ns > 0)?;
-        let longest_ns = least_ns.saturating_add(QUEUE_FROM_NS.max(least_ns / 4));
-        let in_that =
-            u128::from(self.acknowledged_bytes) * u128::from(longest_ns) / u128::from(self.busy_ns);
+        Some(least_ns.saturating_add(QUEUE_FROM_NS.max(least_ns / 4)))
+    }
+
+    /// What the path carries of this connection in that time.
+    fn carried_bytes(&self) -> Option<Carried> {
+        let longest_ns = u128::from(self.on_its_way_ns()?);
+        let so_far = u128::from(self.acknowledged_bytes) * longest_ns / u128::from(self.busy_ns);
+        let of_late = u128::from(self.delivered_bytes_per_s.unwrap_or(0));
+        // A single segment may wait for the other end to acknowledge it together with the next.
         let alone = if self.outstanding_segments <= 1 { self.segment_bytes } else { 0 };
-        Some(in_that + u128::from(alone))
+        Some(Carried { so_far, of_late: of_late * longest_ns / 1_000_000_000, alone: alone.into() })
+    }
+}
+
+/// Bytes that a path carries of connections until what leaves is acknowledged.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    /// At their rates since they began.
+    so_far: u128,
+    /// At their rates in the last round trip.
+    of_late: u128,
+    /// What waits to be acknowledged together with what follows.
+    alone: u128,
+}
+
+impl Carried {
+    const fn with(self, other: Self) -> Self {
+        Self {
+            so_far: self.so_far + other.so_far,
+            of_late: self.of_late + other.of_late,
+            alone: self.alone + other.alone,
+        }
+    }
+
+    /// At the greater of both rates. Of a long round trip a connection needs seconds until its rate is what it stays at, and the
+    /// rate so far is less than that for much longer. The rate of late is that before the other end stopped taking anything.
+    fn bytes(self) -> u128 {
+        self.so_far.max(self.of_late) + self.alone
     }
 }
 
@@ -96,34 +136,8 @@ pub fn stand_in_queue(states: &[SendState]) -> bool {
     let known = || states.iter().filter_map(|state| Some((state, state.carried_bytes()?)));
     let outstanding: u128 = known().map(|(state, _)| u128::from(state.outstanding_bytes)).sum();
     let together = states.iter().map(|state| TOGETHER * state.segment_bytes).max().unwrap_or(0);
-    outstanding > known().map(|(_, carried)| carried).sum::<u128>() + u128::from(together)
-}
-
-/// What the other end had acknowledged of sockets, look by look.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Progress {
-    acknowledged_bytes: u64,
-    looks: u64,
-}
-
-impl Progress {
-    /// Of what came on average from one look to the next: with less, next to nothing comes. Where a receiver takes no more,
-    /// some of many connections still have a segment acknowledged now and then.
-    const SLOW: u64 = 5;
-
-    /// Takes in a look, and answers whether next to nothing came since the one before.
-    fn is_slow(&mut self, acknowledged_bytes: u64) -> bool {
-        let came = acknowledged_bytes.checked_sub(self.acknowledged_bytes);
-        // Of a first look nothing is known, nor where other sockets are looked at than before.
-        let Some(came) = came.filter(|_| self.looks > 0) else {
-            *self = Self { acknowledged_bytes, looks: 1 };
-            return false;
-        };
-        let is_slow =
-            came.saturating_mul(Self::SLOW).saturating_mul(self.looks) <= self.acknowledged_bytes;
-        *self = Self { acknowledged_bytes, looks: self.looks + 1 };
-        is_slow
-    }
+    let carried = known().map(|(_, carried)| carried).fold(Carried::default(), Carried::with);
+    outstanding > carried.bytes() + u128::from(together)
 }
 
 /// How often sockets that were to send were seen to be held, and by what. Shares of its sum say where a sender's time went.
@@ -163,11 +177,13 @@ impl SendSamples {
     }
 
     /// Counts those of these sockets that have data waiting, where all of them together came next to no further since the look
-    /// before.
-    pub fn count_stalled(&mut self, states: &[SendState], progress: &mut Progress) {
+    /// before; of looks that are less than a round trip apart, where they did not for longer than that.
+    pub fn count_stalled(&mut self, states: &[SendState], now: Tick, progress: &mut Progress) {
         let acknowledged = states.iter().map(|state| state.acknowledged_bytes).sum();
-        let waits = states.iter().filter(|state| !state.is_delivered()).count() as u64;
-        let stalled = if progress.is_slow(acknowledged) { waits } else { 0 };
+        let waiting = || states.iter().filter(|state| !state.is_delivered());
+        let rtt_ns = waiting().filter_map(|state| state.min_rtt_ns).max().unwrap_or(0);
+        let waits = waiting().count() as u64;
+        let stalled = progress.stood_still(now, acknowledged, waits, rtt_ns);
         self.stalled = Some(self.stalled.unwrap_or(0).saturating_add(stalled));
     }
 
@@ -280,29 +296,25 @@ mod tests {
     }
 
     #[test]
-    fn data_that_waits_while_nothing_is_acknowledged_stands_still() {
-        let mut samples = SendSamples::default();
-        let mut progress = Progress::default();
-        let mut look = |each: u64| {
-            let state = SendState { acknowledged_bytes: each, ..state() };
-            // One of them has nothing to send.
-            let idle = SendState { outstanding_segments: 0, ..state };
-            samples.count_stalled(&[state, state, idle], &mut progress);
-            samples.stalled
+    fn a_window_is_no_queue_while_the_rate_so_far_is_still_that_of_a_start() {
+        // 580 ms and a window of 512 KiB, four seconds of which went by before it was full.
+        let window = SendState {
+            unsent_bytes: 1 << 20,
+            outstanding_bytes: 524_288,
+            outstanding_segments: 362,
+            acknowledged_bytes: 1_500_000,
+            busy_ns: 6_000_000_000,
+            min_rtt_ns: Some(580_000_000),
+            ..state()
         };
-        // Of a first look it is not known what came before it.
-        assert_eq!(look(0), Some(0));
-        assert_eq!(look(100_000), Some(0));
-        assert_eq!(look(200_000), Some(0));
-        assert_eq!(look(200_000), Some(2));
-        // A segment now and then is next to nothing; a third of the average is something.
-        assert_eq!(look(201_448), Some(4));
-        assert_eq!(look(216_000), Some(4));
-        // Others are looked at, of which less was acknowledged so far.
-        assert_eq!(look(1_000), Some(4));
-        assert_eq!(look(1_000), Some(6));
-        assert_eq!(samples.with(samples).stalled, Some(12));
-        assert_eq!(samples.with(SendSamples::default()).stalled, Some(6));
+        let delivered = |bytes| SendState { delivered_bytes_per_s: Some(bytes), ..window };
+        assert!(stand_in_queue(&[window]));
+        assert!(!stand_in_queue(&[delivered(904_000)]));
+        // The link carries less than the window, which takes twice as long as a round trip.
+        assert!(stand_in_queue(&[delivered(452_000)]));
+        // The other end takes nothing any more: what it took before counts.
+        let stopped = SendState { acknowledged_bytes: 5_000_000, ..delivered(0) };
+        assert!(!stand_in_queue(&[stopped]));
     }
 
     #[test]

@@ -36,6 +36,7 @@ fn state(info: &[u8]) -> Option<SendState> {
         peer_window_bytes: four(228),
         segment_bytes: four(16)?,
         busy_ns: eight(168)?.saturating_mul(1_000),
+        delivered_bytes_per_s: eight(160).filter(|&rate| rate > 0),
         min_rtt_ns: four(148).filter(|&rtt| rtt < u64::from(u32::MAX)).map(|rtt| rtt * 1_000),
         has_room: false,
     })
@@ -60,12 +61,13 @@ mod tests {
         for (offset, value) in four {
             info[offset..offset + 4].copy_from_slice(&value.to_ne_bytes());
         }
-        for (offset, value) in [(120, 1_000_u64), (200, 9_000), (208, 500)] {
+        for (offset, value) in [(120, 1_000_u64), (160, 70), (200, 9_000), (208, 500)] {
             info[offset..offset + 8].copy_from_slice(&value.to_ne_bytes());
         }
         let whole = state(&info).expect("all of it");
         assert_eq!((whole.unsent_bytes, whole.outstanding_bytes), (77, 7_500));
         assert_eq!((whole.outstanding_segments, whole.in_flight_segments), (12, 8));
+        assert_eq!(whole.delivered_bytes_per_s, Some(70));
         assert_eq!(state(&info[..228]).expect("but the window").peer_window_bytes, None);
         assert_eq!(state(&info[..200]), None);
         info[0] = STATE_CLOSED;

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
+use pathscope_core::Tick;
 use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_core::sending::{Progress, SendSamples};
@@ -54,13 +55,13 @@ impl Ledger {
     }
 
     /// Looks at what the first flows that still send wait for. Off the measuring threads: some calls of the system.
-    pub fn look(&self) {
+    pub fn look(&self, now: Tick) {
         let mut page = lock(&self.0);
         let Page { watched, seen, progress, .. } = &mut *page;
         let states = watched.iter().filter_map(|(_, socket)| send_state(&*socket.upgrade()?));
         let states: Vec<_> = states.collect();
         seen.count(&states);
-        seen.count_stalled(&states, progress);
+        seen.count_stalled(&states, now, progress);
     }
 
     /// How the connections of the first flows that still send stand now. Off the measuring threads, too.
