@@ -170,6 +170,11 @@ impl Cause {
         }
     }
 
+    /// Whether it is brought about far away, too: what it costs there is a matter of round trips.
+    pub const fn is_of_round_trips(self) -> bool {
+        matches!(self, Self::Window | Self::SendBuffer | Self::Path | Self::Loss)
+    }
+
     /// A run without the cause.
     pub fn removed(self, cell: &Cell) -> Setting {
         let megabits = if self == Self::Path { 2 * cell.megabits } else { cell.megabits };

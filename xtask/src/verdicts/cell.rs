@@ -1,6 +1,7 @@
 //! The axes, and which of their values go together.
 
 use std::fmt;
+use std::time::Duration;
 
 use pathscope_calibration::covering;
 use serde::{Deserialize, Serialize};
@@ -12,6 +13,9 @@ const RATES: [u32; 3] = [20, 60, 200];
 /// Of the link, one way, in milliseconds.
 const DELAYS: [u32; 2] = [2, 20];
 const CONNECTIONS: [u32; 2] = [1, 8];
+/// One way to a satellite and back to the ground, in milliseconds: connections need seconds until they are as fast as they get.
+const FAR_MS: u32 = 290;
+const FAR_RATE: u32 = 20;
 
 /// Where a cause is brought about: a link, what sends over it, and in which direction.
 #[derive(Clone, Debug, Deserialize, Eq, PartialEq, Serialize)]
@@ -38,6 +42,23 @@ impl Cell {
             pulls: (start + index) % 2 == 1,
         };
         choices.iter().enumerate().map(cell).collect()
+    }
+
+    /// The cells far away of a cause: one for each congestion control. `start`: which direction and how many connections are first.
+    pub fn far(start: usize) -> Vec<Self> {
+        let cell = |(index, control): (usize, &str)| Self {
+            control: control.to_owned(),
+            megabits: FAR_RATE,
+            delay_ms: FAR_MS,
+            connections: CONNECTIONS[(start / 2 + index) % 2],
+            pulls: (start + index) % 2 == 1,
+        };
+        CONTROLS.into_iter().enumerate().map(cell).collect()
+    }
+
+    /// How long a run sends, at the least: near by a second shows it, and far away a second is two round trips.
+    pub const fn lasts(&self) -> Duration {
+        Duration::from_millis(if self.delay_ms < FAR_MS { 2_500 } else { 20_000 })
     }
 
     /// What is on its way in a round trip when the link is full.
@@ -115,5 +136,10 @@ mod tests {
         }
         assert!(few.iter().any(|cell| cell.pulls) && few.iter().any(|cell| !cell.pulls));
         assert_ne!(Cell::all(false, 0)[0].pulls, Cell::all(false, 1)[0].pulls);
+        let far: Vec<Cell> = (0..4).flat_map(Cell::far).collect();
+        for (index, cell) in far.iter().enumerate() {
+            assert!(!far[..index].contains(cell), "{cell} twice");
+            assert!(cell.lasts() > 30 * Duration::from_millis(2 * u64::from(cell.delay_ms)));
+        }
     }
 }

@@ -37,8 +37,11 @@ pub struct Arguments {
     /// Every cell there is, and not only so few that every two values meet
     #[arg(long)]
     pub full: bool,
-    /// Write docs/verdicts.md, which takes all causes
-    #[arg(long, conflicts_with = "only")]
+    /// Only the cells far away, of 580 ms there and back
+    #[arg(long, conflicts_with = "full")]
+    pub far: bool,
+    /// Write docs/verdicts.md, which takes all causes and cells
+    #[arg(long, conflicts_with_all = ["only", "far"])]
     pub publish: bool,
     /// What the link's chances are drawn from
     #[arg(long, default_value_t = 1)]
@@ -96,7 +99,11 @@ fn measure(pathscope: &Path, lines: &[&'static Line], arguments: &Arguments) -> 
             grid.skipped.push((line, why));
             continue;
         }
-        for (index, cell) in Cell::all(arguments.full, number).into_iter().enumerate() {
+        let mut cells = if arguments.far { Vec::new() } else { Cell::all(arguments.full, number) };
+        cells.extend(
+            line.cause.is_of_round_trips().then(|| Cell::far(number)).into_iter().flatten(),
+        );
+        for (index, cell) in cells.into_iter().enumerate() {
             if !controls
                 .as_ref()
                 .is_none_or(|it| it.split_whitespace().any(|it| it == cell.control))

@@ -36,7 +36,8 @@ fn page(grid: &Grid, date: &str, (command, again): (&str, &str), machine: &str) 
         "# Are verdicts right?\n\n\
          Written by `{command}`, {date}. {machine}{again}\n\n\
          Known causes are brought about on a [lab](guide/lab.md) of two hosts and one link, in cells of cubic, reno and bbr, 20, 60 and \
-         200 Mbit/s, 2 and 20 ms one way, 1 and 8 connections, the client or the server sending. In each cell goodput is measured with \
+         200 Mbit/s, 2 and 20 ms one way, 1 and 8 connections, the client or the server sending; and what is a matter of round trips also \
+         with 20 Mbit/s and 290 ms one way, for 20 s. In each cell goodput is measured with \
          the cause and without it, next to each other and in alternating order. The cause is **true** where goodput without it is higher \
          by a fifth or more; then its own verdict is expected, and else `{}`, since the link is the narrowest thing there is. Both stand \
          in a table of the program before anything is measured ([how a verdict is found](method/verdict.md)). `undetermined` is never \

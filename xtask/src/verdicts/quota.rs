@@ -59,17 +59,40 @@ impl Quota {
     }
 }
 
-/// Removes what tasks that were broken off have left. Groups with processes in them stay.
+/// Removes what tasks that were broken off have left: groups of processes that are gone.
 fn clear(parent: &Path) {
     let entries = fs::read_dir(parent).into_iter().flatten().flatten();
-    for entry in entries.filter(|it| it.file_name().to_string_lossy().starts_with(PREFIX)) {
-        let _ = fs::remove_dir(entry.path());
+    for entry in entries {
+        let name = entry.file_name();
+        let owner = name.to_str().and_then(owner);
+        if owner.is_some_and(|process| !Path::new("/proc").join(process).exists()) {
+            let _ = fs::remove_dir(entry.path());
+        }
     }
+}
+
+/// The process that made a group of this name.
+fn owner(name: &str) -> Option<&str> {
+    let (_, process) = name.strip_prefix(PREFIX)?.rsplit_once('-')?;
+    Some(process).filter(|it| !it.is_empty() && it.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 impl Drop for Quota {
     fn drop(&mut self) {
         // Empty, since what ran in it has been waited for; where it is not, the machine keeps a folder.
         let _ = fs::remove_dir(&self.folder);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_tells_whose_it_is() {
+        assert_eq!(owner("pathscope-verdicts-client-4711"), Some("4711"));
+        for other in ["pathscope-verdicts-client-", "pathscope-verdicts-7", "system.slice", ""] {
+            assert_eq!(owner(other), None, "{other}");
+        }
     }
 }

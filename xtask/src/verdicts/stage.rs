@@ -31,10 +31,8 @@ const BUFFERS: [(&str, &str); 2] =
 const PATIENCE: Duration = Duration::from_secs(20);
 /// From one look at a client to the next.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
-/// How long a run sends.
-const SECONDS: &str = "2500ms";
-/// The same where a process is stopped again and again.
-const SECONDS_STOPPED: &str = "4500ms";
+/// How long a run sends, at the least, where a process is stopped again and again.
+const STOPPED: Duration = Duration::from_millis(4_500);
 /// Of a processor, what a hypervisor may take before a run says nothing.
 const STOLEN: f64 = 0.1;
 
@@ -221,8 +219,9 @@ impl Stage {
     fn measure(&self, cell: &Cell, setting: &Setting) -> Result<String> {
         let mut command = self.command(End::Client);
         let pattern = if cell.pulls { "pull" } else { "push" };
-        let lasts = if setting.stopped.is_some() { SECONDS_STOPPED } else { SECONDS };
-        command.args(["goodput", End::Server.node(), "-t", lasts, "--no-probe", "--json"]);
+        let lasts = setting.stopped.map_or(cell.lasts(), |_| cell.lasts().max(STOPPED));
+        let words = format!("{}ms", lasts.as_millis());
+        command.args(["goodput", End::Server.node(), "-t", &words, "--no-probe", "--json"]);
         command.args(["-c", &cell.connections.to_string(), "--pattern", pattern]);
         command.args(["--congestion", &cell.control]).args(&setting.words);
         if let Ok(quotas) = &self.quotas {
@@ -240,7 +239,7 @@ impl Stage {
             if let Some(output) = client.output_if_ended(LOOK_EVERY) {
                 break output;
             }
-            ensure!(start.elapsed() < PATIENCE, "measure {cell}: it does not end");
+            ensure!(start.elapsed() < lasts + PATIENCE, "measure {cell}: it does not end");
             if let Some(stopped) = &mut stopped {
                 stopped.go_on();
             }
