@@ -1,4 +1,6 @@
-//! Rows as CSV: RFC 4180, so lines end in CR LF and whatever needs quotes has them.
+//! Rows as CSV: RFC 4180, so lines end in CR LF and whatever needs quotes has them; and no cell is one that a spreadsheet computes.
+
+use std::borrow::Cow;
 
 use csv::{Terminator, WriterBuilder};
 use pathscope_core::journal::Entry;
@@ -15,10 +17,24 @@ pub fn row(table: Table, entry: &Entry) -> Option<String> {
     columns::cells(table, entry).map(|cells| record(&cells))
 }
 
-fn record<T: AsRef<[u8]>>(cells: &[T]) -> String {
+/// What begins a formula in spreadsheets, and what they leave out before it.
+const FORMULA: [char; 6] = ['=', '+', '-', '@', '\t', '\r'];
+
+/// A cell as it is, unless a spreadsheet would compute it: words of another end may stand in one. An apostrophe before it makes it
+/// text there (OWASP, CSV injection).
+fn as_text(cell: &str) -> Cow<'_, str> {
+    let is_formula = cell.starts_with(FORMULA) && cell.parse::<f64>().is_err();
+    if is_formula { Cow::Owned(format!("'{cell}")) } else { Cow::Borrowed(cell) }
+}
+
+fn record<T: AsRef<str>>(cells: &[T]) -> String {
     let mut writer = WriterBuilder::new().terminator(Terminator::CRLF).from_writer(Vec::new());
+    let cells = cells.iter().map(|cell| as_text(cell.as_ref()));
     // Writing to memory fails only where it runs out, and rows are not compared in length.
-    let written = writer.write_record(cells).ok().and_then(|()| writer.into_inner().ok());
+    let written = writer
+        .write_record(cells.map(|it| it.into_owned()))
+        .ok()
+        .and_then(|()| writer.into_inner().ok());
     written.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
 }
 
@@ -138,6 +154,31 @@ mod tests {
             )
         );
         assert_eq!(row(Table::Status, &entry), None);
+    }
+
+    #[test]
+    fn what_a_spreadsheet_would_compute_is_text() {
+        for formula in [
+            "=HYPERLINK(\"x\")",
+            "+1+cmd|' /C calc'!A0",
+            "-2+3",
+            "@SUM(1)",
+            "\t=1",
+            "\r=1",
+            "-",
+            "=",
+        ] {
+            assert_eq!(as_text(formula), format!("'{formula}"));
+        }
+        for plain in
+            ["", "-1", "-0.5", "+7", "10.0.0.1:2", "[::1]:4000", "a=b", "it broke, and said"]
+        {
+            assert_eq!(as_text(plain), plain);
+        }
+        let text = "=1+1".to_owned();
+        let trouble = Entry::Trouble(Box::new(Trouble { at_ns: 0, text, session: None }));
+        let row = row(Table::Errors, &trouble).expect("it has one");
+        assert!(row.contains(",'=1+1,"), "{row}");
     }
 
     #[test]
