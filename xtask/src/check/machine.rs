@@ -8,8 +8,11 @@ use anyhow::{Result, bail};
 use super::outcome::Outcome;
 use crate::cargo;
 
-/// Programs that tests call, and the packages that hold them.
-const NEEDED: &[(&str, &str)] = &[
+/// A program that tests call, and the package that holds it.
+type Program = (&'static str, &'static str);
+
+/// Those of all tests.
+const NEEDED: &[Program] = &[
     ("chromium", "chromium"),
     ("ip", "iproute2"),
     ("iperf3", "iperf3"),
@@ -25,50 +28,76 @@ const SYSTEM_FOLDERS: [&str; 2] = ["/usr/sbin", "/sbin"];
 
 /// What opens files of samples, in a Python of its own, by its folder from the root of the workspace: tests look there.
 const ANALYSIS: &str = "target/analysis";
-/// What that Python has.
-const ANALYSIS_PACKAGES: [&str; 1] = ["duckdb==2.0.1"];
+/// What that Python has, and what it imports of it.
+const ANALYSIS_PACKAGES: Packages = Packages { names: &["duckdb==2.0.1"], modules: "duckdb" };
+
+/// More programs that tests call, and more packages of that Python: so large that they are asked for.
+const LARGE: &[Program] = &[("soffice", "libreoffice-calc")];
+const LARGE_PACKAGES: Packages = Packages {
+    names: &["pandas==3.1.1", "matplotlib==3.11.2", "pyarrow==26.0.1"],
+    modules: "pandas, matplotlib, pyarrow",
+};
+
+/// Packages of Python.
+struct Packages {
+    names: &'static [&'static str],
+    modules: &'static str,
+}
 
 /// Installs what is missing, or says what to install.
 pub fn provide(root: &Path) -> Result<Outcome> {
-    match provide_programs()? {
-        Outcome::Passed => provide_analysis(root),
+    provide_both(root, NEEDED, &ANALYSIS_PACKAGES)
+}
+
+/// The same of what is large.
+pub fn provide_large(root: &Path) -> Result<Outcome> {
+    provide_both(root, LARGE, &LARGE_PACKAGES)
+}
+
+fn provide_both(root: &Path, programs: &[Program], packages: &Packages) -> Result<Outcome> {
+    match provide_programs(programs)? {
+        Outcome::Passed => provide_analysis(root, packages),
         other => Ok(other),
     }
 }
 
 /// A Python with what opens files of samples. Where none can be had, the tests that need it say so.
-fn provide_analysis(root: &Path) -> Result<Outcome> {
+fn provide_analysis(root: &Path, packages: &Packages) -> Result<Outcome> {
     let folder = root.join(ANALYSIS);
     let python = folder.join("bin/python");
     let is_there = || {
         Command::new(&python)
-            .args(["-c", "import duckdb"])
+            .args(["-c", &format!("import {}", packages.modules)])
             .output()
             .is_ok_and(|it| it.status.success())
     };
     if is_there() {
-        println!("all there: {}", ANALYSIS_PACKAGES.join(", "));
+        println!("all there: {}", packages.names.join(", "));
         return Ok(Outcome::Passed);
     }
-    println!("installing {} in {ANALYSIS}", ANALYSIS_PACKAGES.join(" "));
+    println!("installing {} in {ANALYSIS}", packages.names.join(" "));
     let mut venv = Command::new("python3");
     venv.args(["-m", "venv"]).arg(&folder);
     let mut install = Command::new(&python);
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    install.args(ANALYSIS_PACKAGES);
+    install.args(packages.names);
     for command in [&mut venv, &mut install] {
         if !cargo::succeeds(command)? {
             let why = format!("{} does not run here", cargo::words(command));
             return Ok(Outcome::Skipped(why));
         }
     }
-    if is_there() { Ok(Outcome::Passed) } else { bail!("import duckdb after installing it") }
+    if is_there() {
+        Ok(Outcome::Passed)
+    } else {
+        bail!("import {} after installing it", packages.modules)
+    }
 }
 
-fn provide_programs() -> Result<Outcome> {
-    let missing = missing_packages();
+fn provide_programs(programs: &[Program]) -> Result<Outcome> {
+    let missing = missing_packages(programs);
     if missing.is_empty() {
-        let names: Vec<&str> = NEEDED.iter().map(|(program, _)| *program).collect();
+        let names: Vec<&str> = programs.iter().map(|(program, _)| *program).collect();
         println!("all there: {}", names.join(", "));
         return Ok(Outcome::Passed);
     }
@@ -79,14 +108,14 @@ fn provide_programs() -> Result<Outcome> {
         return Ok(Outcome::Skipped(why));
     }
     install(&missing)?;
-    match missing_packages() {
+    match missing_packages(programs) {
         still if still.is_empty() => Ok(Outcome::Passed),
         still => bail!("find the programs of {} after installing them", still.join(" ")),
     }
 }
 
-fn missing_packages() -> Vec<&'static str> {
-    let missing = NEEDED.iter().filter(|(program, _)| find_program(program).is_none());
+fn missing_packages(programs: &[Program]) -> Vec<&'static str> {
+    let missing = programs.iter().filter(|(program, _)| find_program(program).is_none());
     missing.map(|(_, package)| *package).collect()
 }
 

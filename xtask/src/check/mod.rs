@@ -24,11 +24,14 @@ pub struct Arguments {
     /// Run only these steps
     #[arg(long, value_name = "STEP", value_delimiter = ',')]
     only: Vec<String>,
+    /// Also install pandas, Matplotlib and LibreOffice (1 GB), and run the tests that need them
+    #[arg(long)]
+    long: bool,
 }
 
 /// Runs the steps and answers whether nothing failed.
 pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
-    let steps = chosen(&arguments.only)?;
+    let steps = chosen(&arguments.only, arguments.long)?;
     let reports: Vec<Report> = steps.into_iter().map(|step| carry_out(step, root)).collect();
     let total = reports.iter().fold(Tally::default(), |total, report| total.plus(&report.tally));
     print_table(&reports, &total);
@@ -42,13 +45,15 @@ struct Report {
     tally: Tally,
 }
 
-fn chosen(only: &[String]) -> Result<Vec<&'static Step>> {
+fn chosen(only: &[String], long: bool) -> Result<Vec<&'static Step>> {
     let known = |name: &&String| STEPS.iter().any(|step| step.name == **name);
     if let Some(unknown) = only.iter().find(|name| !known(name)) {
         let names: Vec<&str> = STEPS.iter().map(|step| step.name).collect();
         bail!("find the step `{unknown}`; there are: {}", names.join(", "));
     }
-    let is_chosen = |step: &&Step| only.is_empty() || only.iter().any(|name| name == step.name);
+    let is_asked_for = |step: &Step| only.iter().any(|name| name == step.name);
+    let is_of_all = |step: &Step| only.is_empty() && (long || !step.is_long);
+    let is_chosen = |step: &&Step| is_of_all(step) || is_asked_for(step) || long && step.is_long;
     Ok(STEPS.iter().filter(is_chosen).collect())
 }
 
@@ -86,12 +91,14 @@ mod tests {
 
     #[test]
     fn steps_are_chosen_by_name_and_run_in_order() {
-        let names = |only: &[&str]| -> Result<Vec<&str>> {
+        let names = |only: &[&str], long| -> Result<Vec<&str>> {
             let only: Vec<String> = only.iter().map(|name| (*name).to_owned()).collect();
-            Ok(chosen(&only)?.into_iter().map(|step| step.name).collect())
+            Ok(chosen(&only, long)?.into_iter().map(|step| step.name).collect())
         };
-        assert_eq!(names(&["tests", "tidy"]).expect("both exist"), ["tidy", "tests"]);
-        assert_eq!(names(&[]).expect("all").len(), STEPS.len());
-        assert!(names(&["tidings"]).is_err_and(|error| error.to_string().contains("tidy")));
+        assert_eq!(names(&["tests", "tidy"], false).expect("both exist"), ["tidy", "tests"]);
+        assert_eq!(names(&["tests"], true).expect("both exist"), ["programs", "tests"]);
+        assert_eq!(names(&[], true).expect("all").len(), STEPS.len());
+        assert_eq!(names(&[], false).expect("all but one").len(), STEPS.len() - 1);
+        assert!(names(&["tidings"], false).is_err_and(|error| error.to_string().contains("tidy")));
     }
 }

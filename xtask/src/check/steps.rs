@@ -20,56 +20,48 @@ pub struct Step {
     pub purpose: &'static str,
     /// Does it.
     pub run: fn(&Path) -> Result<Outcome>,
+    /// Whether it is left out unless it is asked for: what it needs is large.
+    pub is_long: bool,
+}
+
+impl Step {
+    const fn new(
+        name: &'static str,
+        purpose: &'static str,
+        run: fn(&Path) -> Result<Outcome>,
+    ) -> Self {
+        Self { name, purpose, run, is_long: false }
+    }
 }
 
 /// All of them.
 pub const STEPS: &[Step] = &[
-    Step { name: "machine", purpose: "what the tests need is installed", run: machine::provide },
-    Step { name: "format", purpose: "sources are laid out by rustfmt", run: format },
+    Step::new("machine", "what the tests need is installed", machine::provide),
     Step {
-        name: "tidy",
-        purpose: "sources keep the rules that no compiler checks",
-        run: tidy_rules,
+        is_long: true,
+        ..Step::new("programs", "what opens files of samples is installed", machine::provide_large)
     },
-    Step { name: "purity", purpose: "pure rooms leave the world alone", run: pure_rooms },
-    Step { name: "clippy", purpose: "no lint fires in any target", run: clippy },
-    Step {
-        name: "other",
-        purpose: "platform rooms build where no system is supported",
-        run: other,
-    },
-    Step {
-        name: "schema",
-        purpose: "the committed schema is what the types say",
-        run: schema_drift,
-    },
-    Step {
-        name: "figures",
-        purpose: "the page of all figures is what the modes say",
-        run: figures_drift,
-    },
-    Step {
-        name: "settings",
-        purpose: "the page of all settings is what the plans say",
-        run: settings_drift,
-    },
-    Step {
-        name: "findings",
-        purpose: "the page of all checks and caveats is what the rooms say",
-        run: findings_drift,
-    },
-    Step {
-        name: "toys",
-        purpose: "a new mode and a new view are a folder and its lines each",
-        run: added_toys,
-    },
-    Step { name: "doc", purpose: "the documentation builds without a warning", run: doc },
-    Step { name: "tests", purpose: "all tests, those in the documentation too", run: suite::run },
-    Step {
-        name: "attack",
-        purpose: "changed recordings of sessions break neither end, in 30 s of them",
-        run: mutations,
-    },
+    Step::new("format", "sources are laid out by rustfmt", format),
+    Step::new("tidy", "sources keep the rules that no compiler checks", tidy_rules),
+    Step::new("purity", "pure rooms leave the world alone", pure_rooms),
+    Step::new("clippy", "no lint fires in any target", clippy),
+    Step::new("other", "platform rooms build where no system is supported", other),
+    Step::new("schema", "the committed schema is what the types say", schema_drift),
+    Step::new("figures", "the page of all figures is what the modes say", figures_drift),
+    Step::new("settings", "the page of all settings is what the plans say", settings_drift),
+    Step::new(
+        "findings",
+        "the page of all checks and caveats is what the rooms say",
+        findings_drift,
+    ),
+    Step::new("toys", "a new mode and a new view are a folder and its lines each", added_toys),
+    Step::new("doc", "the documentation builds without a warning", doc),
+    Step::new("tests", "all tests, those in the documentation too", suite::run),
+    Step::new(
+        "attack",
+        "changed recordings of sessions break neither end, in 30 s of them",
+        mutations,
+    ),
 ];
 
 fn format(root: &Path) -> Result<Outcome> {

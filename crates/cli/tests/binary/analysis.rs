@@ -1,10 +1,13 @@
-//! Files of samples as `DuckDB` reads them: what each mode leaves, beside what its result says; and the commands of the guide.
+//! Files of samples as `DuckDB`, pandas and `LibreOffice` read them: what each mode leaves, beside what its result says; and the
+//! commands of the guide.
 
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use pathscope_core::journal::{Entry, Trouble};
+use pathscope_views::journal::{self, Form, Table};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -149,10 +152,81 @@ fn the_commands_of_the_guide_run_on_files_of_their_names() {
 }
 
 #[test]
+fn the_lines_of_the_guide_read_columns_into_pandas() {
+    let Some(mut command) = python("pandas, pyarrow") else {
+        return println!("skipped, because there is no pandas (cargo xtask check --long)");
+    };
+    let folder = TempDir::new().expect("a folder");
+    let server = Server::start();
+    let (host, file) = (server.host(), in_folder(&folder, "pings.parquet"));
+    let words = ["latency", &host, "--protocol", "udp", "--rate", "1k/s", "-t", "500ms"];
+    let document = measured(&[&words[..], &["--samples", &file]].concat()).document();
+    let latency = document.measurements[0].summary.latency.as_ref().expect("it was measured");
+    let python = GUIDE.split("```python\n").nth(1).and_then(|rest| rest.split("```").next());
+    let script = format!("{}print(answered.count(), answered.max())", python.expect("its lines"));
+    command.args(["-c", &script]).current_dir(folder.path()).env("HOME", folder.path());
+    let ran = Running::start(command).finish().exits(0);
+    let rtt = &latency.rtt;
+    let most = rtt.max_ns.expect("something came back");
+    let last = ran.stdout.lines().last().unwrap_or_default();
+    let told: Vec<f64> = last.split(' ').filter_map(|word| word.parse().ok()).collect();
+    assert_eq!(told, [rtt.count as f64, most as f64], "{}", ran.said());
+}
+
+/// What LibreOffice makes of a file of ours, saved as CSV again: the cells as it shows them. None without LibreOffice.
+fn in_a_spreadsheet(folder: &TempDir, name: &str) -> Option<String> {
+    let paths = std::env::var_os("PATH")?;
+    let program = std::env::split_paths(&paths).map(|it| it.join("soffice"));
+    let mut command = Command::new(program.into_iter().find(|it| it.is_file())?);
+    // Comma, quotes, UTF-8; cells as they are shown.
+    let form = "csv:Text - txt - csv (StarCalc):44,34,76,1,,0,false,true,false,false";
+    command.args(["--headless", "--convert-to", form, "--outdir", "sheets", name]);
+    command.current_dir(folder.path()).env("HOME", folder.path());
+    Running::start(command).finish().exits(0);
+    let written = folder.path().join("sheets").join(name);
+    Some(fs::read_to_string(&written).expect("it was converted"))
+}
+
+const NO_SPREADSHEET: &str = "skipped, because there is no LibreOffice (cargo xtask check --long)";
+
+#[test]
+fn a_spreadsheet_has_every_ping_and_its_numbers() {
+    let folder = TempDir::new().expect("a folder");
+    let server = Server::start();
+    let (host, file) = (server.host(), in_folder(&folder, "pings.csv"));
+    measured(&["latency", &host, "-n", "200", "--samples", &file]);
+    let Some(sheet) = in_a_spreadsheet(&folder, "pings.csv") else {
+        return println!("{NO_SPREADSHEET}");
+    };
+    let rows = |text: &str| -> Vec<Vec<String>> {
+        let cells = |line: &str| line.split(',').map(|it| it.trim().to_owned()).collect();
+        text.lines().map(cells).collect()
+    };
+    let (sheet, file) = (rows(&sheet), rows(&fs::read_to_string(&file).expect("it was written")));
+    assert_eq!((sheet.len(), file.len()), (201, 201));
+    for (cells, written) in sheet.iter().zip(&file) {
+        assert_eq!(cells, written);
+    }
+}
+
+#[test]
+fn a_spreadsheet_computes_nothing_that_another_end_has_said() {
+    let folder = TempDir::new().expect("a folder");
+    let trouble = Trouble { at_ns: 0, text: "=1+1".to_owned(), session: None };
+    let row = journal::row(Table::Errors, Form::Csv, &Entry::Trouble(Box::new(trouble)));
+    fs::write(folder.path().join("errors.csv"), row.expect("it has one"))
+        .expect("a folder of ours");
+    let Some(sheet) = in_a_spreadsheet(&folder, "errors.csv") else {
+        return println!("{NO_SPREADSHEET}");
+    };
+    assert!(sheet.contains("=1+1") && !sheet.contains(",2,"), "{sheet}");
+}
+
+#[test]
 fn the_notebook_goes_through_stamps_of_two_interfaces() {
     let Some(mut command) = python("pandas, matplotlib") else {
         return println!(
-            "skipped, because there is no pandas and no matplotlib in target/analysis"
+            "skipped, because there is no pandas and no matplotlib (cargo xtask check --long)"
         );
     };
     let folder = TempDir::new().expect("a folder");
