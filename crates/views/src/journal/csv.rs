@@ -32,7 +32,7 @@ fn record<T: AsRef<str>>(cells: &[T]) -> String {
     let cells = cells.iter().map(|cell| as_text(cell.as_ref()));
     // Writing to memory fails only where it runs out, and rows are not compared in length.
     let written = writer
-        .write_record(cells.map(|it| it.into_owned()))
+        .write_record(cells.map(Cow::into_owned))
         .ok()
         .and_then(|()| writer.into_inner().ok());
     written.and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
