@@ -24,7 +24,7 @@ pub struct Arguments {
     /// Run only these steps
     #[arg(long, value_name = "STEP", value_delimiter = ',')]
     only: Vec<String>,
-    /// Also install pandas, Matplotlib and LibreOffice (1 GB), and run the tests that need them
+    /// Also install pandas, Matplotlib and `LibreOffice` (1 GB), and run the tests that need them
     #[arg(long)]
     long: bool,
 }
