@@ -3,6 +3,7 @@
 //!
 //! Not here: the statistics themselves (`core/stats`), and reading results.
 
+mod caveats;
 mod condition;
 pub mod document;
 pub mod findings;
@@ -15,15 +16,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pathscope_core::figure::{Better, Unit};
 use pathscope_core::presentation::Presentation;
-use pathscope_core::quantity::counted;
-use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Difference, Order, Telling, false_discovery, median};
 use thiserror::Error;
 
 use self::document::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Differing, Outcome, Side, Tier,
 };
-use self::findings::ComparisonCaveat;
 use self::runs::{Key, Number, Run};
 use crate::condition::Condition;
 use crate::document::{Document, Measurement};
@@ -123,14 +121,12 @@ pub fn compare(
         differing,
         ..ComparisonDocument::default()
     };
-    document.caveats = caveats(&document, &sides, &names);
-    for (side, results) in [("before", before), ("after", after)] {
-        let empty = results.iter().filter(|(_, result)| result.is_empty()).count();
-        if empty > 0 {
-            let text = format!("{empty} of {} results {side} hold no measurement", results.len());
-            document.caveats.push(Caveat::new(ComparisonCaveat::RunsFailed, text));
-        }
-    }
+    document.caveats = caveats::caveats(&document, &sides, &names);
+    document.caveats.extend(
+        [("before", before), ("after", after)]
+            .into_iter()
+            .filter_map(|(side, results)| caveats::without_runs(side, results)),
+    );
     Ok(document)
 }
 
@@ -319,91 +315,4 @@ fn values(runs: &[Run]) -> BTreeMap<(String, String), BTreeSet<String>> {
         values.entry((of.clone(), id.clone())).or_default().insert(value.clone());
     }
     values
-}
-
-fn caveats(
-    document: &ComparisonDocument,
-    sides: &[Vec<Run>; 2],
-    names: &[Vec<&str>; 2],
-) -> Vec<Caveat> {
-    let mut found: Vec<(ComparisonCaveat, String)> = Vec::new();
-    let measurements = &document.measurements;
-    let has_few = |it: &&ComparedMeasurement| {
-        it.figures.iter().all(|figure| figure.outcome == Outcome::TooFewRuns)
-    };
-    let few: Vec<&ComparedMeasurement> = measurements.iter().filter(has_few).collect();
-    if let Some([before, after]) = few.first().map(|it| it.runs) {
-        let text = format!(
-            "{} before and {after} after tell no difference, however large it is: what moved may be chance; \
-             five of each are the least that is of use, and fifteen are better",
-            counted(u64::from(before), "run")
-        );
-        found.push((ComparisonCaveat::TooFewRuns, text));
-    }
-    let in_blocks = |it: &&ComparedMeasurement| it.order == Order::Blocks;
-    if measurements.iter().any(|it| in_blocks(&it)) && few.len() < measurements.len() {
-        let text = "the two sides did not take turns, as far as their times tell: whatever else changed on the machines or the path \
-                    meanwhile is part of each difference";
-        found.push((ComparisonCaveat::DidNotTakeTurns, text.to_owned()));
-    }
-    for (of_hosts, caveat, what) in [
-        (false, ComparisonCaveat::SettingsDiffer, "settings"),
-        (true, ComparisonCaveat::HostsDiffer, "facts about the machines and their programs"),
-    ] {
-        let is_host = |it: &&Differing| ["client", "server"].contains(&it.of.as_str());
-        let differing = document.differing.iter().filter(|it| is_host(it) == of_hosts);
-        let ids: Vec<String> = differing.map(Differing::sentence).collect();
-        if !ids.is_empty() {
-            found.push((
-                caveat,
-                format!("{what} are not the same on both sides: {}", some(&ids, ", ")),
-            ));
-        }
-    }
-    for (side, runs) in ["before", "after"].iter().zip(sides) {
-        let several = values(runs);
-        let several = several.iter().filter(|(_, values)| values.len() > 1);
-        let ids: Vec<String> = several.map(|((of, id), _)| document::called(of, id)).collect();
-        if !ids.is_empty() {
-            let text =
-                format!("the runs {side} are not alike: {} vary among them", some(&ids, ", "));
-            found.push((ComparisonCaveat::RunsDiffer, text));
-        }
-        let faults: Vec<String> = runs.iter().filter_map(|run| run.fault.clone()).collect();
-        if let Some(first) = faults.first() {
-            let text = format!(
-                "{} of {} {side} did not end as they should, first: {first}",
-                faults.len(),
-                counted(runs.len() as u64, "run")
-            );
-            found.push((ComparisonCaveat::RunsFailed, text));
-        }
-    }
-    for (side, own, others) in [("before", &names[0], &names[1]), ("after", &names[1], &names[0])] {
-        let alone: Vec<String> = own
-            .iter()
-            .filter(|name| !others.contains(name))
-            .map(|name| (*name).to_owned())
-            .collect();
-        if !alone.is_empty() {
-            let text = format!("measured {side} alone, and not compared: {}", some(&alone, ", "));
-            found.push((ComparisonCaveat::OnOneSide, text));
-        }
-    }
-    if sides.iter().flatten().any(|run| run.is_renewed) {
-        let text = "of results of an earlier version, round trips of an open loop are compared as what they are called now, \
-                    latency.rtt_since_scheduled";
-        found.push((ComparisonCaveat::MeaningChanged, text.to_owned()));
-    }
-    found.into_iter().map(|(caveat, text)| Caveat::new(caveat, text)).collect()
-}
-
-/// The first few, and how many more.
-fn some(all: &[String], between: &str) -> String {
-    const TOLD: usize = 4;
-    let told = all[..all.len().min(TOLD)].join(between);
-    match all.len().saturating_sub(TOLD) {
-        0 => told,
-        more => format!("{told} and {more} more"),
-    }
 }

@@ -5,11 +5,11 @@ use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
 use pathscope_core::quantity::{count, counted};
 use pathscope_core::stats::{Order, least_p};
 
+use super::caveats::some;
 use super::condition::{amount, between, change};
 use super::document::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
 };
-use super::some;
 
 /// All that a view needs.
 pub fn presentation(document: &ComparisonDocument) -> Presentation {
