@@ -8,6 +8,8 @@ use pathscope_core::stats::{Difference, Order, Telling};
 const PAGE: &str = include_str!("../../../docs/method/compare.md");
 /// Comparisons of each kind.
 const COMPARISONS: u32 = 500;
+/// The same of conditions, whose promise is one in twenty exactly.
+const CONDITIONS: u32 = 2_000;
 
 /// How runs of a machine on which nothing is changed follow one another.
 #[derive(Clone, Copy, Debug)]
@@ -78,12 +80,13 @@ impl Draw {
     }
 }
 
-/// The share of comparisons of which a difference is told, by ranks alone and by all that is asked of one; of `runs` runs a side, the
-/// second moved by so many deviations.
-fn told(kind: Kind, order: Order, runs: usize, moved: f64) -> (f64, f64) {
+/// What is done with each comparison, and the runs of both sides.
+type Each<'each> = &'each mut dyn FnMut(&Difference, &[f64], &[f64]);
+
+/// What two sides in this order come to, of `runs` runs each and the second moved by so many deviations; and so many times again.
+fn compared((kind, order): (Kind, Order), runs: usize, moved: f64, times: u32, each: Each<'_>) {
     let mut draw = Draw(17);
-    let (mut by_ranks, mut by_all) = (0, 0);
-    for _ in 0..COMPARISONS {
+    for _ in 0..times {
         let all = draw.runs(kind, 2 * runs);
         let every_other = |from: usize| all.iter().skip(from).step_by(2).copied().collect();
         let (first, second): (Vec<f64>, Vec<f64>) = match order {
@@ -92,11 +95,36 @@ fn told(kind: Kind, order: Order, runs: usize, moved: f64) -> (f64, f64) {
         };
         let second: Vec<f64> = second.iter().map(|value| value + 10.0 * moved).collect();
         let difference = Difference::between(&first, &second, 0.0, order).expect("numbers");
+        each(&difference, &first, &second);
+    }
+}
+
+/// The share of comparisons of which a difference is told, by ranks alone and by all that is asked of one; of `runs` runs a side, the
+/// second moved by so many deviations.
+fn told(kind: Kind, order: Order, runs: usize, moved: f64) -> (f64, f64) {
+    let (mut by_ranks, mut by_all) = (0, 0);
+    compared((kind, order), runs, moved, COMPARISONS, &mut |difference, _, _| {
         by_ranks += u32::from(difference.p <= 0.05);
         by_all += u32::from(difference.telling(difference.p) == Telling::Shown);
-    }
+    });
     let share = |told: u32| f64::from(told) / f64::from(COMPARISONS);
     (share(by_ranks), share(by_all))
+}
+
+/// The share of comparisons that fail a condition by which the second must not move further than `most` deviations either way: where a
+/// difference is told and beyond it, as it was judged once, and where the ranks alone show that it is, too.
+fn failed(kind: (Kind, Order), runs: usize, moved: f64, most: f64) -> (f64, f64) {
+    let (mut by_floor, mut by_both) = (0, 0);
+    compared(kind, runs, moved, CONDITIONS, &mut |difference, first, second| {
+        let most = 10.0 * most;
+        let is_beyond = difference.shift.abs() > most;
+        let beyond = difference.p_beyond(first, second, most);
+        let fails = |telling: Telling| u32::from(is_beyond && telling == Telling::Shown);
+        by_floor += fails(difference.telling(difference.p));
+        by_both += fails(difference.telling_beyond(difference.p, beyond, kind.1));
+    });
+    let share = |failed: u32| f64::from(failed) / f64::from(CONDITIONS);
+    (share(by_floor), share(by_both))
 }
 
 /// Shares of several numbers of runs, as the page has them.
@@ -132,4 +160,43 @@ fn told_where_something_differs() {
         let row = format!("| {runs} | {moved} | {:.0} % |", 100.0 * told);
         assert!(PAGE.contains(&row), "the page has no row {row}");
     }
+}
+
+/// Of sides that take turns a condition fails one time in twenty at most where nothing moved, however little it lets a figure move. In blocks it
+/// fails as often as a difference is told.
+#[test]
+fn failed_where_nothing_differs() {
+    // What one in twenty comes to among so many, by chance.
+    let most_failed = 0.05 + 3.0 * (0.05 * 0.95 / f64::from(CONDITIONS)).sqrt();
+    let mut rows = Vec::new();
+    for kind in [Kind::Independent, Kind::Skewed, Kind::Alike, Kind::Walk, Kind::Drift] {
+        for most in [0.0, 0.5] {
+            let found = [5, 8, 15].map(|runs| failed((kind, Order::Turns), runs, 0.0, most).1);
+            let is_kept = found.iter().all(|share| *share <= most_failed);
+            assert!(is_kept, "{kind}, ±{most}: {found:?}");
+            rows.push(format!("| ±{most} | {} |", percentages(&found)));
+        }
+        let (by_floor, by_both) = failed((kind, Order::Blocks), 8, 0.0, 0.5);
+        assert!((by_floor - by_both).abs() < 1e-9, "{kind}: the floor holds");
+    }
+    on_the_page(&rows);
+}
+
+/// What the floor hid.
+#[test]
+fn failed_where_something_differs() {
+    let mut rows = Vec::new();
+    for (runs, moved) in [(5, 2.0), (8, 1.5), (15, 1.5)] {
+        let (by_floor, by_both) = failed((Kind::Skewed, Order::Turns), runs, moved, 0.5);
+        assert!(by_both >= by_floor, "{runs} runs, {moved} deviations: {by_both}");
+        let [by_floor, by_both] = [by_floor, by_both].map(|share| 100.0 * share);
+        rows.push(format!("| {runs} | {moved} | ±0.5 | {by_floor:.0} % | {by_both:.0} % |"));
+    }
+    on_the_page(&rows);
+}
+
+fn on_the_page(rows: &[String]) {
+    let missing: Vec<&str> =
+        rows.iter().map(String::as_str).filter(|row| !PAGE.contains(row)).collect();
+    assert!(missing.is_empty(), "the page has no rows\n{}", missing.join("\n"));
 }

@@ -1,5 +1,6 @@
 //! Accumulators and the figures they become. Each figure names its formula and source.
 
+mod beyond;
 mod binomial;
 mod buckets;
 mod half_octaves;

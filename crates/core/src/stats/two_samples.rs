@@ -14,9 +14,13 @@ use serde::{Deserialize, Serialize};
 use super::rank_sum::{differences_outside, two_sided_p};
 
 /// A difference that is seen where there is none as often as this is not shown: one time in twenty.
-const LEVEL: f64 = 0.05;
+pub(super) const LEVEL: f64 = 0.05;
 /// What is less than this share of the first median is too small to be told of, however sure it is.
 const LEAST_SHARE: f64 = 0.01;
+
+/// So many runs each side has to have: of fewer, halves cannot be held against each other, and nobody knows what runs of that side differ by
+/// themselves. One run that met a bad minute would be told of as a change, however many stand on the other side.
+const LEAST_RUNS: usize = 4;
 
 /// How the second set lies to the first.
 #[derive(Clone, Copy, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -37,6 +41,9 @@ pub struct Difference {
     /// A shift up to this is not told of: the largest of 1 % of the first median, what clocks resolve, and how far halves of one
     /// set are apart.
     pub floor: f64,
+    /// What clocks resolve, the least of all that is told of; 0 where it is no time, or what an earlier version wrote.
+    #[serde(default)]
+    pub resolution: f64,
 }
 
 /// In which order the runs of both sets were.
@@ -72,7 +79,9 @@ impl Difference {
         // Of numbers near the largest that there are, a difference is none.
         let shift = shift(first, second).filter(is_number)?;
         let (mut low, mut high, mut coverage) = (None, None, None);
-        if let Some((outside, covered)) = differences_outside(first.len(), second.len()) {
+        let are_enough = first.len().min(second.len()) >= LEAST_RUNS;
+        let ranks = differences_outside(first.len(), second.len()).filter(|_| are_enough);
+        if let Some((outside, covered)) = ranks {
             let mut all = differences(first, second);
             let last = all.len() - outside;
             low = Some(*all.select_nth_unstable_by(outside - 1, f64::total_cmp).1);
@@ -89,6 +98,7 @@ impl Difference {
             p: two_sided_p(first, second),
             delta: delta(first, second),
             floor: of_median.max(resolution).max(own),
+            resolution,
         })
     }
 
@@ -162,7 +172,7 @@ pub fn least_p(first: usize, second: usize) -> f64 {
 /// against the second, which shows what drifts. Whole sets in blocks are twice as far apart in time as their halves, and so is what
 /// drifts. `values` in the order of time. 0 where they are too few to be halved.
 fn own_shift(values: &[f64], order: Order) -> f64 {
-    if values.len() < 4 {
+    if values.len() < LEAST_RUNS {
         return 0.0;
     }
     let every_other =
@@ -235,6 +245,20 @@ mod tests {
         // A single run each has a difference, and no more.
         let single = between(&[4.0], &[5.0]);
         assert_eq!((single.shift, single.telling(single.p)), (1.0, Telling::TooFewRuns));
+    }
+
+    #[test]
+    fn many_runs_of_one_side_do_not_make_up_for_few_of_the_other() {
+        let many: Vec<f64> = (0..39).map(f64::from).collect();
+        for few in 1..LEAST_RUNS {
+            let few: Vec<f64> = (0..few).map(|it| 1_000.0 + it as f64).collect();
+            for difference in [between(&few, &many), between(&many, &few)] {
+                assert_eq!(difference.telling(difference.p), Telling::TooFewRuns);
+                assert_eq!(difference.low, None);
+            }
+        }
+        let difference = between(&[1000.0, 1001.0, 1002.0, 1003.0], &many);
+        assert_eq!(difference.telling(difference.p), Telling::Shown);
     }
 
     #[test]

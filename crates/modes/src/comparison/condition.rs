@@ -10,6 +10,9 @@ use super::findings::ComparisonCheck;
 use crate::condition::Condition;
 use crate::figures::told;
 
+/// All conditions together are wrong so often where nothing moved.
+const LEVEL: f64 = 0.05;
+
 /// Judges what must not change, of every measurement that has the figure. What none has cannot be told, and does not hold.
 pub(super) fn judge(conditions: &[Condition], measurements: &[ComparedMeasurement]) -> Vec<Check> {
     let mut judged = Vec::new();
@@ -26,18 +29,31 @@ pub(super) fn judge(conditions: &[Condition], measurements: &[ComparedMeasuremen
         }
     }
     // Of many that are asked about, one seems to have moved where nothing did: all together are held to one in twenty.
-    let p = |(_, of): &(_, Option<(_, &ComparedFigure)>)| of.map_or(1.0, |(_, it)| it.difference.p);
-    let together = holm(&judged.iter().map(p).collect::<Vec<_>>());
+    let together = |p: fn(&Condition, &ComparedFigure) -> f64| {
+        let p = judged.iter().map(|(condition, of)| of.map_or(1.0, |(_, it)| p(condition, it)));
+        holm(&p.collect::<Vec<_>>())
+    };
+    let moved = together(|_, it| it.difference.p);
+    let beyond = together(p_beyond);
     let all = judged.len();
-    let judged = judged.into_iter().zip(together);
+    let judged = judged.into_iter().zip(moved.into_iter().zip(beyond));
     judged.map(|((condition, of), p)| check(condition, of, p, all)).collect()
 }
 
-/// What a condition comes to for this figure, one of so many that are asked about; none: not both sides have it.
+/// How often chance alone moves a figure so far beyond what the condition allows; 1 where it is not beyond it.
+fn p_beyond(condition: &Condition, it: &ComparedFigure) -> f64 {
+    if !condition.is_beyond(it.before_median, it.difference.shift) {
+        return 1.0;
+    }
+    it.difference.p_beyond(&it.before, &it.after, condition.most_of(it.before_median))
+}
+
+/// What a condition comes to for this figure, one of so many that are asked about; none: not both sides have it. `p`: of the difference, and of
+/// one beyond what is allowed, with all that are asked about looked at.
 fn check(
     condition: &Condition,
     of: Option<(&ComparedMeasurement, &ComparedFigure)>,
-    p: f64,
+    (p, beyond): (f64, f64),
     all: usize,
 ) -> Check {
     let (typed, figure) = (condition.text(), condition.figure());
@@ -65,11 +81,11 @@ fn check(
     let unit = figure.unit();
     let moved = format!(
         "{}, {} to {}, in {place}",
-        change(it),
+        how_sure(it),
         told(unit, it.before_median),
         told(unit, it.after_median)
     );
-    match it.difference.telling(p) {
+    match it.difference.telling_beyond(p, beyond, measurement.order) {
         Telling::TooFewRuns => check(
             false,
             format!(
@@ -81,7 +97,7 @@ fn check(
         }
         Telling::Shown => check(true, moved),
         // What so few runs could not show of so many conditions, however large it is, has not stayed for all that is known.
-        Telling::NotShown if least_p(before, after) * all as f64 > 0.05 => check(
+        Telling::NotShown if least_p(before, after) * all as f64 > LEVEL => check(
             false,
             format!(
                 "of {before} and {after} runs no difference can be told where {all} figures are asked about, in {place}; more \
@@ -89,9 +105,21 @@ fn check(
             ),
         ),
         Telling::NotShown => {
-            check(true, format!("no difference is shown by {before} and {after} runs, in {place}"))
+            let sure = how_sure(it);
+            let runs = format!("no difference is shown by {before} and {after} runs");
+            check(true, format!("{runs}: {sure}, in {place}"))
         }
     }
+}
+
+/// How far a figure moved, how far it may have, and up to which shift none is told of.
+fn how_sure(it: &ComparedFigure) -> String {
+    let floor = amount(it, it.difference.floor).replace('+', "");
+    let interval = it.difference.low.zip(it.difference.high);
+    let interval = interval.map_or_else(String::new, |(low, high)| {
+        format!("95 % interval {}; ", between(it, low, high))
+    });
+    format!("{} ({interval}told above {floor})", change(it))
 }
 
 /// How far a figure moved, in words: `+3.1 %`, or in its unit where it was nothing before.
