@@ -57,21 +57,19 @@ fn of_several(args: &CompareArgs) -> Result<ComparisonDocument, Trouble> {
 
 /// What both sides of one result come to.
 fn of_one(args: &CompareArgs, path: &Path) -> Result<ComparisonDocument, Trouble> {
-    let sides = match open(path)? {
-        Opened::Measured(document) => comparison::sides(&document),
+    let name = stored::names(&[path.to_owned()]).concat();
+    let compared = match open(path)? {
+        Opened::Measured(document) => comparison::compare_sides(&document, &name, &args.fail_on),
         Opened::Shown(_) => None,
     };
-    let sides = sides.ok_or_else(|| {
+    let compared = compared.ok_or_else(|| {
         let text = format!(
             "{}: it has one side; name two results, or one of a run with --interleave-with",
             named(path)
         );
         Trouble::usage(text)
     })?;
-    let name = stored::names(&[path.to_owned()]).concat();
-    let [before, after] = [("A", &sides[0]), ("B", &sides[1])]
-        .map(|(side, document)| [(format!("{name}, {side}"), Compared::Measured(document))]);
-    comparison::compare(&before, &after, &args.fail_on).map_err(Trouble::usage)
+    compared.map_err(Trouble::usage)
 }
 
 /// A result that can be compared.

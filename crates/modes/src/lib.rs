@@ -61,6 +61,7 @@ pub mod results;
 pub mod runs;
 pub mod samples;
 pub mod search;
+mod section;
 pub mod settings;
 pub mod sockets;
 pub mod span;

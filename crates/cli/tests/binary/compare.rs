@@ -221,6 +221,42 @@ fn a_condition_fails_where_the_runs_show_it_and_only_there() {
     }
 }
 
+/// Halves of the first side are further apart than the sides are: the floor hides a change that the ranks are sure of.
+#[test]
+fn a_condition_is_not_hidden_by_what_runs_of_one_side_differ_by() {
+    let folder = TempDir::new().expect("a folder");
+    let from = fixture(2, "goodput-push");
+    let [early, late] = turns(8);
+    let before = runs(folder.path(), "before", &from, &early, 1.0, &|document, number| {
+        let factor = if number < 4 { 1.5 } else { 1.0 };
+        scale(&mut document["measurements"][0]["summary"], factor);
+    });
+    let after = runs(folder.path(), "after", &from, &late, 0.85, &same);
+    for (condition, code) in [
+        ("goodput.rate.up -5%", 5),
+        ("goodput.rate.up ±5%", 5),
+        ("goodput.rate.up +5%", 0),
+        ("goodput.rate.up -60%", 0),
+    ] {
+        let ran = compare(&before, &after, &["--json", "--fail-on", condition]).exits(code);
+        let document = document(&ran);
+        assert_eq!(document.measurements[0].order, Order::Turns);
+        assert_eq!(figure(&document, "goodput.rate.up").outcome, Outcome::NotShown, "{condition}");
+        let text = &document.checks[0].text;
+        assert!(text.contains("95 % interval -") && text.contains("; told above "), "{text}");
+    }
+    // In blocks that may be what drifts.
+    let minutes = |from: u32| (from..from + 8).collect::<Vec<_>>();
+    let before = runs(folder.path(), "first", &from, &minutes(0), 1.0, &|document, number| {
+        let factor = if number < 4 { 1.5 } else { 1.0 };
+        scale(&mut document["measurements"][0]["summary"], factor);
+    });
+    let after = runs(folder.path(), "second", &from, &minutes(8), 0.85, &same);
+    let words = ["--fail-on", "goodput.rate.up -5%"];
+    let ran = compare(&before, &after, &words).exits(0);
+    assert!(ran.stdout.contains("no difference is shown by 8 and 8 runs: -"), "{}", ran.said());
+}
+
 /// Five runs can show one of six figures: of seven conditions none has stayed for all that they tell.
 #[test]
 fn conditions_that_so_few_runs_cannot_judge_do_not_hold() {
@@ -317,6 +353,16 @@ fn what_else_differs_is_told() {
     let host =
         with("host", &|document, _| document["hosts"]["server"]["kernel"] = json!("Linux 9"));
     assert_eq!(caveats(&host), ["hosts_differ"]);
+    // By labels people tell sides apart: they are told of, and nothing is the matter.
+    let labels = with("labels", &|document, _| {
+        document["hosts"]["client"]["labels"] = json!({ "build": "1234" });
+    });
+    assert_eq!(caveats(&labels), [""; 0]);
+    assert_eq!(labels.differing[0].label(), Some("build"));
+    let after: Vec<PathBuf> =
+        (0..5).map(|number| folder.path().join(format!("labels{number}.json"))).collect();
+    let told = compare(&before, &after, &[]).exits(0).stdout;
+    assert!(told.contains("client build nothing, then 1234"), "{told}");
     // What names a boot differs by itself.
     let boot = with("boot", &|document, number| {
         for end in ["client", "server"] {
@@ -377,6 +423,24 @@ fn entries_of_lists_are_found_by_their_names() {
             it.relative()
         );
     }
+}
+
+/// Which of two paths of one name is which is not known in another run.
+#[test]
+fn entries_of_one_name_are_not_compared() {
+    let folder = TempDir::new().expect("a folder");
+    let mut from = fixture(2, "multipath");
+    let paths = &mut from["measurements"][0]["summary"]["multipath"]["paths"];
+    let paths = paths.as_array_mut().expect("paths");
+    paths[1]["interface"] = paths[0]["interface"].clone();
+    let [early, late] = turns(5);
+    let before = runs(folder.path(), "before", &from, &early, 1.0, &same);
+    let after = runs(folder.path(), "after", &from, &late, 1.0, &same);
+    let document = document(&compare(&before, &after, &["--json"]).exits(0));
+    let figures = &document.measurements[0].figures;
+    assert!(figures.iter().all(|it| it.before.len() <= 5 && it.after.len() <= 5), "counted twice");
+    assert!(figures.iter().all(|it| it.figure != "multipath.path.latency.p50"), "which one?");
+    assert!(figures.iter().any(|it| it.figure == "multipath.effective.p50"));
 }
 
 #[test]

@@ -11,8 +11,13 @@ use super::findings::ComparisonCaveat;
 use super::runs::Run;
 use super::{Named, values};
 
-/// The sides, in words.
-const SIDES: [&str; 2] = ["before", "after"];
+/// Of which side something is, in words.
+fn of(side: &str) -> String {
+    match side {
+        "before" | "after" => side.to_owned(),
+        side => format!("of {side}"),
+    }
+}
 
 /// All that is to be minded of these runs. `names`: of the measurements of each side.
 pub(super) fn caveats(
@@ -28,12 +33,14 @@ pub(super) fn caveats(
             document,
             ComparisonCaveat::HostsDiffer,
             "facts about the machines and their programs",
-            is_of_host,
+            |it| is_of_host(it) && it.label().is_none(),
         ),
     ];
-    let of_sides = SIDES.iter().zip(sides);
+    let [first, second] = document.names().map(of);
+    let of_sides = [&first, &second].into_iter().zip(sides);
     let of_sides = of_sides.flat_map(|(side, runs)| [not_alike(side, runs), failed(side, runs)]);
-    let alone = [on_one_side(names, 0), on_one_side(names, 1)];
+    let [own, others] = names;
+    let alone = [on_one_side(&first, own, others), on_one_side(&second, others, own)];
     let found = of_all.into_iter().chain(of_sides).chain(alone).chain([renewed(sides)]);
     found.flatten().collect()
 }
@@ -42,6 +49,7 @@ pub(super) fn caveats(
 pub(super) fn without_runs(side: &str, results: &[Named<'_>]) -> Option<Caveat> {
     let empty = results.iter().filter(|(_, result)| result.is_empty()).count();
     (empty > 0).then(|| {
+        let side = of(side);
         let text = format!("{empty} of {} results {side} hold no measurement", results.len());
         Caveat::new(ComparisonCaveat::RunsFailed, text)
     })
@@ -55,8 +63,9 @@ fn has_few_runs(measurement: &ComparedMeasurement) -> bool {
 fn too_few_runs(document: &ComparisonDocument) -> Option<Caveat> {
     let first = document.measurements.iter().find(|it| has_few_runs(it))?;
     let [before, after] = first.runs;
+    let [first, second] = document.names().map(of);
     let text = format!(
-        "{} before and {after} after tell no difference, however large it is: what moved may be chance; \
+        "{} {first} and {after} {second} tell no difference, however large it is: what moved may be chance; \
          five of each are the least that is of use, and fifteen are better",
         counted(u64::from(before), "run")
     );
@@ -116,13 +125,11 @@ fn failed(side: &str, runs: &[Run]) -> Option<Caveat> {
 }
 
 /// Measurements that this side alone has.
-fn on_one_side(names: &[Vec<&str>; 2], side: usize) -> Option<Caveat> {
-    let others = &names[1 - side];
-    let alone = names[side].iter().filter(|name| !others.contains(name));
+fn on_one_side(side: &str, own: &[&str], others: &[&str]) -> Option<Caveat> {
+    let alone = own.iter().filter(|name| !others.contains(name));
     let alone: Vec<String> = alone.map(|name| (*name).to_owned()).collect();
     (!alone.is_empty()).then(|| {
-        let (side, names) = (SIDES[side], some(&alone, ", "));
-        let text = format!("measured {side} alone, and not compared: {names}");
+        let text = format!("measured {side} alone, and not compared: {}", some(&alone, ", "));
         Caveat::new(ComparisonCaveat::OnOneSide, text)
     })
 }

@@ -61,6 +61,8 @@ impl Default for ComparisonDocument {
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Side {
+    /// What it is called: `before`, or `A` of a run whose sides took turns; empty of what an earlier version wrote.
+    pub name: String,
     /// Where they were read, as they were named.
     pub results: Vec<String>,
     /// When the first and the last of them began, RFC 3339, UTC; absent where none says.
@@ -215,20 +217,38 @@ impl ComparisonDocument {
     }
 }
 
+impl ComparisonDocument {
+    /// What the two sides are called.
+    pub fn names(&self) -> [&str; 2] {
+        let called = |side: &'_ Side| !side.name.is_empty();
+        [(&self.before, "before"), (&self.after, "after")]
+            .map(|(side, otherwise)| if called(side) { &*side.name } else { otherwise })
+    }
+}
+
 impl Differing {
     /// What it is of and what it was on both sides, in words.
     pub fn sentence(&self) -> String {
+        format!("{} ({})", self.name(), self.values())
+    }
+
+    /// What it was on both sides, in words.
+    pub fn values(&self) -> String {
         let values = |values: &[String]| match values {
             [] => "nothing".to_owned(),
             values => values.join(" and "),
         };
-        let name = called(&self.of, &self.id);
-        format!("{name} ({}, then {})", values(&self.before), values(&self.after))
+        format!("{}, then {}", values(&self.before), values(&self.after))
     }
 
     /// What it is called.
     pub fn name(&self) -> String {
         called(&self.of, &self.id)
+    }
+
+    /// The label that it is, where it is one of `--label`: by these people tell sides apart, and nothing is the matter where they do.
+    pub fn label(&self) -> Option<&str> {
+        self.id.strip_prefix("labels.")
     }
 }
 

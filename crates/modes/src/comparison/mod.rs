@@ -94,7 +94,15 @@ pub fn compare(
     after: &[Named<'_>],
     conditions: &[Condition],
 ) -> Result<ComparisonDocument, ComparisonError> {
-    let sides = [before, after].map(runs_of);
+    compare_named([("before", before), ("after", after)], conditions)
+}
+
+/// The same of two sides, each with what it is called.
+fn compare_named(
+    named: [(&str, &[Named<'_>]); 2],
+    conditions: &[Condition],
+) -> Result<ComparisonDocument, ComparisonError> {
+    let sides = named.map(|(_, results)| runs_of(results));
     if let Some(run) = sides.iter().find_map(|runs| twice(runs)) {
         let (name, began) = (run.name.clone(), run.began.0.clone());
         return Err(ComparisonError::Twice { name, began });
@@ -113,25 +121,36 @@ pub fn compare(
         common.iter().map(|name| measurement(name, &sides)).collect();
     judge_together(&mut measurements);
     let differing = differing(&sides, &common);
+    let [before, after] = named.map(|(name, results)| side(name, results));
     let mut document = ComparisonDocument {
-        before: side(before),
-        after: side(after),
+        before,
+        after,
         checks: condition::judge(conditions, &measurements),
         measurements,
         differing,
         ..ComparisonDocument::default()
     };
     document.caveats = caveats::caveats(&document, &sides, &names);
-    document.caveats.extend(
-        [("before", before), ("after", after)]
-            .into_iter()
-            .filter_map(|(side, results)| caveats::without_runs(side, results)),
-    );
+    let empty = named.map(|(side, results)| caveats::without_runs(side, results));
+    document.caveats.extend(empty.into_iter().flatten());
     Ok(document)
 }
 
+/// Compares the two sides of a run with `--interleave-with`, which its result is called `name`; `None` of any other.
+pub fn compare_sides(
+    document: &Document,
+    name: &str,
+    conditions: &[Condition],
+) -> Option<Result<ComparisonDocument, ComparisonError>> {
+    let sides = sides(document)?;
+    let names = [RunSide::A, RunSide::B].map(RunSide::name);
+    let named = |at: usize| [(format!("{name}, {}", names[at]), Compared::Measured(&sides[at]))];
+    let (first, second) = (named(0), named(1));
+    Some(compare_named([(names[0], &first), (names[1], &second)], conditions))
+}
+
 /// The two sides of a run with `--interleave-with`, each as a result of its own; `None` of any other.
-pub fn sides(document: &Document) -> Option<[Document; 2]> {
+fn sides(document: &Document) -> Option<[Document; 2]> {
     document.rounds.as_ref()?.interleaved_with.as_ref()?;
     let of = |side: RunSide| {
         let is_of = |it: &&Measurement| it.run.as_ref().is_some_and(|run| run.side == Some(side));
@@ -144,12 +163,13 @@ pub fn sides(document: &Document) -> Option<[Document; 2]> {
     Some([RunSide::A, RunSide::B].map(of))
 }
 
-fn side(results: &[Named<'_>]) -> Side {
+fn side(name: &str, results: &[Named<'_>]) -> Side {
     let mut began: Vec<String> = results.iter().filter_map(|(_, result)| result.began()).collect();
     began.retain(|began| !began.is_empty());
     began.sort();
     let began = began.first().zip(began.last()).map(|(first, last)| [first.clone(), last.clone()]);
-    Side { results: results.iter().map(|(name, _)| name.clone()).collect(), began }
+    let name = name.to_owned();
+    Side { name, results: results.iter().map(|(name, _)| name.clone()).collect(), began }
 }
 
 /// All runs of a side, in the order of time.

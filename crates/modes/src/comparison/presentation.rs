@@ -6,22 +6,46 @@ use pathscope_core::quantity::{count, counted};
 use pathscope_core::stats::{Order, least_p};
 
 use super::caveats::some;
+use super::compare_sides;
 use super::condition::{amount, between, change};
 use super::document::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
 };
+use crate::document::Document;
 
 /// All that a view needs.
 pub fn presentation(document: &ComparisonDocument) -> Presentation {
-    let mut sections = vec![together(document)];
-    sections.extend(document.measurements.iter().map(section));
-    let sides = [("before", &document.before), ("after", &document.after)];
+    let [before, after] = document.names();
+    let sides = [(before, &document.before), (after, &document.after)];
+    let sections = sections(document);
     Presentation {
         title: "comparison".to_owned(),
         context: sides.map(|(name, side)| Figure::setting(name, results(side))).to_vec(),
         sections,
         caveats: document.caveats.clone(),
     }
+}
+
+/// What the sides of a run with `--interleave-with` differ by, to stand in its own result; nothing of any other, and of one that ended
+/// before both sides had a run.
+pub(crate) fn beside(run: &Document) -> Vec<Section> {
+    let Some(Ok(document)) = compare_sides(run, "", &[]) else { return Vec::new() };
+    let [a, b] = document.names();
+    let mut sections = sections(&document);
+    for (at, section) in sections.iter_mut().enumerate() {
+        section.title = match at {
+            0 => format!("{a} beside {b}"),
+            _ => format!("{a} beside {b}: {}", section.title),
+        };
+    }
+    sections[0].caveats.clone_from(&document.caveats);
+    sections
+}
+
+/// All measurements together, and each by itself.
+fn sections(document: &ComparisonDocument) -> Vec<Section> {
+    let own = document.measurements.iter().map(|it| section(document, it));
+    [together(document)].into_iter().chain(own).collect()
 }
 
 /// Whose results these are.
@@ -58,14 +82,23 @@ fn together(document: &ComparisonDocument) -> Section {
             "the runs did not take turns: what else changed meanwhile is part of every difference";
         figures.insert(0, Figure::new("with caution", Value::Text(text.to_owned())));
     }
-    let differing = document.differing.iter().map(|it| {
+    let labels = document.differing.iter().filter_map(|it| {
+        let words = format!("{} {} {}", it.of, it.label()?, it.values());
+        Some(words)
+    });
+    let labels: Vec<String> = labels.collect();
+    let text = Value::Text(some(&labels, "; "));
+    figures.extend((!labels.is_empty()).then(|| Figure::new("labels", text)));
+    let others = document.differing.iter().filter(|it| it.label().is_none());
+    let differing = others.map(|it| {
         let values = |values: &[String]| match values {
             [] => Value::Absent,
             values => Value::Text(values.join(", ")),
         };
         vec![Value::Text(it.name()), values(&it.before), values(&it.after)]
     });
-    let columns = ["", "before", "after"];
+    let [before, after] = document.names();
+    let columns = ["", before, after];
     let mut tables = vec![Table::new("not the same on both sides", columns, differing)];
     tables.retain(|table| !table.rows.is_empty());
     Section {
@@ -121,13 +154,15 @@ fn is_doubtful(document: &ComparisonDocument) -> bool {
     document.measurements.iter().any(is_doubtful)
 }
 
-fn section(measurement: &ComparedMeasurement) -> Section {
+fn section(document: &ComparisonDocument, measurement: &ComparedMeasurement) -> Section {
+    let sides = document.names();
     let figures = || measurement.figures.iter();
     let told = figures().filter(|it| it.tier != Tier::Other && !is_in_percentiles(measurement, it));
     let named = told.clone().map(|figure| (label(figure), figure));
-    let mut tables = vec![table("", measurement, named)];
-    tables.extend(distributions(measurement).into_iter().map(|of| percentiles(measurement, of)));
-    tables.push(others(measurement));
+    let mut tables = vec![table("", sides, measurement, named)];
+    let distributions = distributions(measurement);
+    tables.extend(distributions.into_iter().map(|of| percentiles(sides, measurement, of)));
+    tables.push(others(sides, measurement));
     tables.push(certainty(told.filter(|it| it.outcome != Outcome::TooFewRuns)));
     tables.retain(|table| !table.rows.is_empty());
     Section {
@@ -139,7 +174,7 @@ fn section(measurement: &ComparedMeasurement) -> Section {
 }
 
 /// Of everything else what differs, those that are surest and furthest apart first, as many as are read.
-fn others(measurement: &ComparedMeasurement) -> Table {
+fn others(sides: [&str; 2], measurement: &ComparedMeasurement) -> Table {
     const TOLD: usize = 12;
     let of_all = measurement.figures.iter().filter(|it| it.tier == Tier::Other);
     let all = of_all.clone().count();
@@ -155,7 +190,7 @@ fn others(measurement: &ComparedMeasurement) -> Table {
     let more = if told < shown.len() { "; the document has all" } else { "" };
     let (number, all) = (count(shown.len() as u64), count(all as u64));
     let title = format!("{number} of {all} other figures differ{more}");
-    table(&title, measurement, shown.into_iter().take(TOLD).map(|it| (it.full_id(), it)))
+    table(&title, sides, measurement, shown.into_iter().take(TOLD).map(|it| (it.full_id(), it)))
 }
 
 /// How many runs there are, and in which order.
@@ -188,7 +223,7 @@ fn is_in_percentiles(measurement: &ComparedMeasurement, figure: &ComparedFigure)
 }
 
 /// Where two distributions differ: at which percentiles, and how far.
-fn percentiles(measurement: &ComparedMeasurement, distribution: &str) -> Table {
+fn percentiles(sides: [&str; 2], measurement: &ComparedMeasurement, distribution: &str) -> Table {
     let is_of = |figure: &&ComparedFigure| figure.percentile_of.as_deref() == Some(distribution);
     let mut all: Vec<&ComparedFigure> = measurement.figures.iter().filter(is_of).collect();
     all.sort_by(|one, other| {
@@ -203,6 +238,7 @@ fn percentiles(measurement: &ComparedMeasurement, distribution: &str) -> Table {
     };
     table(
         &format!("{distribution}, percentile by percentile"),
+        sides,
         measurement,
         all.into_iter().map(|it| (name(it), it)),
     )
@@ -210,6 +246,7 @@ fn percentiles(measurement: &ComparedMeasurement, distribution: &str) -> Table {
 
 fn table<'figure>(
     title: &str,
+    sides: [&str; 2],
     measurement: &ComparedMeasurement,
     figures: impl IntoIterator<Item = (String, &'figure ComparedFigure)>,
 ) -> Table {
@@ -232,7 +269,8 @@ fn table<'figure>(
             interval,
         ]
     };
-    let columns = ["", "", "before", "after", "change", "95 % interval"];
+    let [before, after] = sides;
+    let columns = ["", "", before, after, "change", "95 % interval"];
     Table::new(title, columns, figures.into_iter().map(row))
 }
 

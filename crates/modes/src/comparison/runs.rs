@@ -1,7 +1,7 @@
 //! The runs of a side: what each measurement of each result says, figure by figure, in the order of time. Also what else is known of
 //! them: settings, machines, how they ended.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use pathscope_core::figure::{Better, Part, Unit};
 use pathscope_core::presentation::{Figure, Presentation, Section};
@@ -9,9 +9,9 @@ use serde_json::Value;
 
 use crate::document::{Document, Measurement, OutcomeState};
 use crate::figures::{self, Found};
-use crate::presentation;
 use crate::results::Detail;
 use crate::runs;
+use crate::section::section;
 use crate::settings::setting_at;
 
 /// What names one figure of a measurement.
@@ -66,7 +66,7 @@ const READINGS: f64 = 3.0;
 pub(super) fn shown(presentation: &Presentation) -> Vec<Run> {
     let run = |section: &Section| {
         let figures = section.figures.iter().filter(|figure| !figure.id.is_empty());
-        let numbers: Vec<Number> = figures.filter_map(of_figure).collect();
+        let numbers = named_once(figures.filter_map(of_figure).collect());
         Run {
             name: section.title.clone(),
             began: (String::new(), 0),
@@ -126,7 +126,7 @@ fn run(
     Run {
         name: name.clone(),
         began: (document.started_at.clone(), measurement.start_ns),
-        numbers: figures::found(&json).iter().filter_map(number).collect(),
+        numbers: named_once(figures::found(&json).iter().filter_map(number).collect()),
         leading: leading(&renewed, document),
         resolution_ns: resolution_ns(document),
         facts,
@@ -139,7 +139,7 @@ fn run(
 fn search(document: &Document, shared: &BTreeSet<(String, String, String)>) -> Option<Run> {
     let first = document.measurements.first()?;
     let json = serde_json::to_value(document).unwrap_or_default();
-    let numbers: Vec<Number> = figures::found(&json).iter().filter_map(number).collect();
+    let numbers = named_once(figures::found(&json).iter().filter_map(number).collect());
     Some(Run {
         name: format!("{}, highest rate without loss", document.kind),
         began: (document.started_at.clone(), first.start_ns),
@@ -173,9 +173,20 @@ fn number(found: &Found) -> Option<Number> {
     })
 }
 
+/// Without those that share their name with another of the same run, as two connections to one address do: which of them is which is not
+/// known, and each alone is no number of the run.
+fn named_once(mut numbers: Vec<Number>) -> Vec<Number> {
+    let mut times: BTreeMap<Key, u32> = BTreeMap::new();
+    for number in &numbers {
+        *times.entry(number.key.clone()).or_default() += 1;
+    }
+    numbers.retain(|number| times.get(&number.key) == Some(&1));
+    numbers
+}
+
 /// What a view of the measurement begins with.
 fn leading(measurement: &Measurement, document: &Document) -> Vec<(Key, String)> {
-    let section = presentation::section(measurement, &document.hosts, Detail::Failures);
+    let section = section(measurement, &document.hosts, Detail::Failures);
     let figures = section.figures.into_iter().filter(|figure| !figure.id.is_empty());
     figures.map(|figure| (key(figure.part, figure.id), figure.label)).collect()
 }

@@ -87,7 +87,7 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement]) -> Section {
     };
     let against = rounds.interleaved_with.as_ref().map(|words| {
         Figure::new("sides", Value::Text(format!("A as typed; B with {words}")))
-            .with_note("pathscope compare RESULT tells whether they differ")
+            .with_note("what differs is told below, and by pathscope compare RESULT")
     });
     Section {
         title: "all runs".to_owned(),

@@ -1,0 +1,148 @@
+//! One measurement as a view shows it: what its mode has of it, and what is told of every measurement, whatever it was.
+//!
+//! Not here: the whole document, of which measurements are told in full, and what stands above them (`presentation`).
+
+use pathscope_core::presentation::{Figure, Section, Series, Value};
+use pathscope_core::quantity::{count, counted, duration_ns, duration_range, ratio};
+use pathscope_core::record::{OffCpu, WorkerUsage};
+use pathscope_core::stats::LatencyFigures;
+
+use crate::backgrounds::backgrounds;
+use crate::document::Measurement;
+use crate::end::Hosts;
+use crate::figure::Point;
+use crate::figures::ENDS;
+use crate::heat_maps::heat_maps;
+use crate::probes;
+use crate::registry::{EndReport, ProbePlan, Reports};
+use crate::results::Detail;
+use crate::settings::settings;
+
+/// One measurement by itself.
+pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
+    let Measurement { test, client, server, summary, .. } = measurement;
+    let reports = Reports { client, server: server.as_ref(), hosts };
+    let mut figures = test.plan.figures_of(summary);
+    let mut distributions =
+        if figures.is_empty() { Vec::new() } else { test.plan.distributions_of(reports) };
+    figures.extend(summary.probe.iter().flat_map(probes::figures));
+    figures.extend(client.connect.as_ref().map(connect_time));
+    figures.extend(of_ends(reports, "engine, wait", machinery));
+    figures.extend(of_ends(reports, "spinning, off CPU", off_cpu));
+    figures.extend(of_ends(reports, "busiest CPU", busiest_cpu));
+    figures.extend(of_ends(reports, "dropped here", dropped));
+    if distributions.is_empty() {
+        distributions.extend(probes::distribution(client));
+    }
+    Section {
+        title: measurement.name.clone(),
+        subtitle: test.plan.subtitle(),
+        settings: settings(test),
+        figures,
+        tables: test.plan.tables_of(summary, reports, detail),
+        series: series(measurement),
+        distributions,
+        heat_maps: heat_maps(measurement),
+        backgrounds: backgrounds(measurement, hosts),
+        checks: measurement.checks.clone(),
+        verdict: measurement.verdict.clone(),
+        caveats: measurement.caveats.clone(),
+        ..Section::default()
+    }
+}
+
+/// What each end says, beside each other.
+fn of_ends(
+    reports: Reports<'_>,
+    label: &str,
+    said: fn(&str, &EndReport) -> Option<String>,
+) -> Option<Figure> {
+    let ends = [("client", Some(reports.client)), ("server", reports.server)];
+    let texts: Vec<String> = ends.into_iter().filter_map(|(name, end)| said(name, end?)).collect();
+    (!texts.is_empty()).then(|| Figure::new(label, Value::Text(texts.join("; "))))
+}
+
+/// How long connections took to be established.
+fn connect_time(connects: &LatencyFigures) -> Figure {
+    let mean = connects.mean_ns.map(|mean| mean as u64);
+    let median = connects.median_ns();
+    let (which, statistic) =
+        if median.is_some() { ("median", "connect.p50") } else { ("mean", "connect.mean") };
+    let figure = ENDS.of("client", statistic, median.or(mean)).labelled("connect time");
+    match (connects.count, connects.min_ns, connects.max_ns) {
+        (2.., Some(least), Some(most)) => {
+            let range = duration_range(least, most);
+            figure.with_note(format!("{which} of {}; {range}", count(connects.count)))
+        }
+        _ => figure,
+    }
+}
+
+/// How the bytes moved: engine and wait of an end, as they ran.
+fn machinery(name: &str, end: &EndReport) -> Option<String> {
+    let WorkerUsage { engine, wait, .. } = end.workers.first()?;
+    let threads = match end.workers.len() {
+        1 => String::new(),
+        threads => format!(" × {threads}"),
+    };
+    Some(format!("{name} {engine} {wait}{threads}"))
+}
+
+/// When workers that never sleep were seen not to run: what is late by then is late by the host.
+fn off_cpu(name: &str, end: &EndReport) -> Option<String> {
+    let seen = end.workers.iter().filter_map(|worker| worker.off_cpu).reduce(OffCpu::with)?;
+    let (times, longest) = (counted(seen.times, "time"), duration_ns(seen.longest_ns));
+    let total = duration_ns(seen.total_ns);
+    (seen.times > 0).then(|| format!("{name} {times}, {total} in all, {longest} at most"))
+}
+
+/// What the machine did meanwhile, as far as its busiest processor tells.
+fn busiest_cpu(name: &str, end: &EndReport) -> Option<String> {
+    let busiest = end.host.as_ref()?.busiest()?;
+    let stolen = if busiest.stolen >= 0.01 {
+        format!(", {} stolen", ratio(busiest.stolen))
+    } else {
+        String::new()
+    };
+    let (busy, soft) = (ratio(busiest.busy), ratio(busiest.soft_interrupt));
+    Some(format!("{name} {busy}, {soft} soft interrupts{stolen}"))
+}
+
+/// What the machine dropped, if anything.
+fn dropped(name: &str, end: &EndReport) -> Option<String> {
+    let drops = end.host.as_ref()?.drops();
+    let named: Vec<String> =
+        drops.iter().map(|(what, dropped)| format!("{what} {}", count(*dropped))).collect();
+    (!named.is_empty()).then(|| format!("{name}: {}", named.join(", ")))
+}
+
+/// Figures over time, in the order in which the mode and the probes have them.
+fn series(measurement: &Measurement) -> Vec<Series> {
+    let Measurement { test, start_ns, intervals, .. } = measurement;
+    let mut all: Vec<Series> = Vec::new();
+    for interval in intervals {
+        let Some(end) = interval.either() else { continue };
+        // The last interval, cut short by the end, says little of a rate.
+        let length_ns = end.end_ns.saturating_sub(end.start_ns);
+        if length_ns.saturating_mul(2) < test.report_every_ns.0 {
+            continue;
+        }
+        // What came after a program stood still had waited in buffers, and is no rate of the path.
+        let mut ends = [&interval.client, &interval.server].into_iter().flatten();
+        let is_plain = ends.all(|end| end.stood_still_ns.is_none());
+        let mut points = test.plan.points_of(interval);
+        let probes = test.probe().into_iter();
+        points.extend(probes.map(|_| probes::point(&interval.slices::<ProbePlan>())));
+        for Point { source, value } in points {
+            let is_it = |series: &Series| series.source.id == source.id;
+            let place = all.iter().position(is_it).unwrap_or_else(|| {
+                all.push(Series { source, points: Vec::new() });
+                all.len() - 1
+            });
+            let at = start_ns.saturating_add(end.start_ns);
+            all[place].points.push((at, value.filter(|_| is_plain)));
+        }
+    }
+    all.retain(|series| series.points.iter().any(|(_, value)| value.is_some()));
+    all
+}
