@@ -44,6 +44,10 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// The document so far is offered for saving about so often.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 
+/// Between short tests it is written again after so many times as long as it took to write: that is a ninth of the time at most, and what a
+/// kill costs.
+const KEEPING_SHARE: u32 = 8;
+
 /// Connections that failed at the server and are remembered one by one: no more are told so.
 const FAILURES_HEARD: usize = 2_000;
 
@@ -94,8 +98,18 @@ pub fn run(
         ..Document::default()
     };
     let Request { tests, journal, samples, .. } = request;
-    let destinations = None;
-    let mut run = ClientRun { document, began, stop, sink, tests, journal, samples, destinations };
+    let (destinations, kept_until) = (None, Tick::ZERO);
+    let mut run = ClientRun {
+        document,
+        began,
+        stop,
+        sink,
+        tests,
+        journal,
+        samples,
+        destinations,
+        kept_until,
+    };
     run.document.hosts.client = request.here;
     stop.at(Stage::Before);
     let result = run.everything(&request.hosts, request.port);
@@ -119,6 +133,8 @@ struct ClientRun<'sink> {
     samples: Option<SampleFile>,
     /// Where data connections go, once that is known.
     destinations: Option<Destinations>,
+    /// Until then what was kept between two tests is new enough.
+    kept_until: Tick,
 }
 
 impl ClientRun<'_> {
@@ -227,6 +243,10 @@ impl ClientRun<'_> {
                 return Err(RunError::Interrupted);
             }
             test.told()?;
+            if self.tests.follow_up.is_some() {
+                let measurement = self.document.measurements.len() as u64;
+                driver.samples = self.samples.clone().map(|file| file.of_measurement(measurement));
+            }
             driver.dialogue.propose(test.clone(), clock::now());
             let mut end = ClientEnd::new(name, test, server, self);
             let left = driver.drive(&mut end);
@@ -249,7 +269,9 @@ impl ClientRun<'_> {
                 self.document.measurements.push(measurement);
             }
             let next = if is_whole { self.follow() } else { None };
-            self.save_between();
+            let is_last =
+                matches!(left, Left::Ended(_)) || (next.is_none() && self.tests.list.len() == 1);
+            self.save_between(is_last);
             if let Left::Ended(result) = left {
                 return result.and(Err(RunError::LeftEarly));
             }
@@ -264,12 +286,19 @@ impl ClientRun<'_> {
         Ok(())
     }
 
-    /// The document as it stands between two measurements, where there is anything in it.
-    fn save_between(&mut self) {
+    /// The document as it stands between two measurements, where there is anything in it. Of hundreds of short ones that follow one another not
+    /// after each: all of them are written each time.
+    fn save_between(&mut self, is_last: bool) {
         let Some(last) = self.document.measurements.last() else { return };
+        let now = clock::now();
+        if now < self.kept_until && !is_last {
+            return;
+        }
         self.document.outcome = Outcome::cut_off_after(Some(&last.name));
-        self.document.duration_ns = clock::now().nanos_since(self.began);
+        self.document.duration_ns = now.nanos_since(self.began);
         (self.sink)(Event::Checkpoint { record: &self.document });
+        let cost = clock::now().since(now);
+        self.kept_until = clock::now() + CHECKPOINT_EVERY.max(cost * KEEPING_SHARE);
     }
 
     /// What follows from the measurement that has just come to its planned end: word of it, and the next test.

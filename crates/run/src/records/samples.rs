@@ -7,6 +7,7 @@
 //! Not here: what a row holds, which is a mode's affair (`modes/samples`).
 
 mod layout;
+mod numbered;
 mod parquet_file;
 mod row_file;
 #[cfg(test)]
@@ -25,6 +26,7 @@ use pathscope_modes::samples::{BLOCK, SampleBuffer, SampleRows, SampleSink};
 use pathscope_os::outlets::Outlet;
 
 use self::layout::Layout;
+use self::numbered::Numbered;
 use self::row_file::{RowFile, Unwritten};
 use crate::error::RunError;
 use crate::findings::RunCaveat;
@@ -42,13 +44,20 @@ pub struct SampleFile {
     path: PathBuf,
     /// Held by the one that writes for as long as it does.
     rows: Arc<Mutex<RowFile>>,
+    /// Of which measurement the next rows say that they are.
+    measurement: Option<u64>,
 }
 
 impl SampleFile {
     /// The file of this name, which is open. What it held stays until there is something to write.
     pub fn new(path: &Path, file: Outlet) -> Self {
         let rows = RowFile::new(path, file);
-        Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)) }
+        Self { path: path.to_owned(), rows: Arc::new(Mutex::new(rows)), measurement: None }
+    }
+
+    /// The same file for rows that say of which measurement they are, by its place in the result; all of one file say it, or none.
+    pub(crate) fn of_measurement(self, measurement: u64) -> Self {
+        Self { measurement: Some(measurement), ..self }
     }
 
     /// No further test writes to it: what its form has at its end is written. What went wrong with that is said.
@@ -88,10 +97,14 @@ impl SampleFile {
         // Only those of the workers are left, so that the thread ends when they have.
         drop(full);
         let (done, outcome) = mpsc::channel();
-        let Self { path, rows: file } = self;
+        let Self { path, rows: file, measurement } = self;
         threads::spawn("samples", move || {
             // Whoever hears of the outcome may have the file.
-            let outcome = write_all(&mut lock(&file), own, start, (&blocks, &spent));
+            let (file, blocks) = (&mut lock(&file), (&blocks, &*spent));
+            let outcome = match measurement {
+                Some(measurement) => write_all(file, Numbered { own, measurement }, start, blocks),
+                None => write_all(file, own, start, blocks),
+            };
             // Where nobody waits for it any more, nobody needs to know.
             let _ = done.send(outcome);
         })?;
