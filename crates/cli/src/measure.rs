@@ -11,7 +11,6 @@ use pathscope_modes::command::{Facts, Prepared, Refusal};
 use pathscope_modes::commands::Commands;
 use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
-use pathscope_modes::groups::Test;
 use pathscope_modes::presentation::presentation;
 use pathscope_os::{OsError, routes};
 use pathscope_peers::native::DEFAULT_PORT;
@@ -83,7 +82,7 @@ fn run(
     tests.list.iter().try_for_each(|(_, test)| test.validate()).map_err(Trouble::usage)?;
     let labels = labels::labels(&args.labels).map_err(Trouble::usage)?;
     if args.dry_run {
-        return show_plan(&tests.list, tests.follow_up.map(|follow_up| follow_up.ahead()));
+        return show_plan(&tests);
     }
     files.must_hold_a_result(&args.daemon)?;
     let mut named = files.named();
@@ -92,15 +91,17 @@ fn run(
     if daemon::enter(&args.daemon, &named)? == Role::Ends {
         return Ok(());
     }
-    let result_file = files.open_result()?;
+    let result_file = files.open_result().map_err(unmeasured)?;
     let result_name = result_file.as_ref().and_then(files::ResultFile::kept_at).map(Path::to_owned);
-    let frequency_file = files.own.frequencies.as_ref().map(FrequencyFile::create).transpose()?;
+    let frequency_file = files.own.frequencies.as_ref().map(FrequencyFile::create).transpose();
+    let frequency_file = frequency_file.map_err(unmeasured)?;
     let backgrounds = files.backgrounds.iter().map(BackgroundFile::create);
-    let backgrounds = backgrounds.collect::<Result<Vec<_>, Trouble>>()?;
-    let plot = args.plot.create()?;
-    let samples = files.open_samples()?;
-    let junit = JunitFile::prepare(args.junit.as_deref())?;
-    let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity)?;
+    let backgrounds = backgrounds.collect::<Result<Vec<_>, Trouble>>().map_err(unmeasured)?;
+    let plot = args.plot.create().map_err(unmeasured)?;
+    let samples = files.open_samples().map_err(unmeasured)?;
+    let junit = JunitFile::prepare(args.junit.as_deref()).map_err(unmeasured)?;
+    let kept = journal::keep_of_command(files.own.journal.as_ref(), args.verbosity);
+    let kept = kept.map_err(unmeasured)?;
     daemon::ready();
     let stop = Stop::default();
     let is_quiet = args.verbosity.quiet;
@@ -157,6 +158,11 @@ fn run(
     Trouble::conclude(trouble.map(|(failure, text)| Trouble::new(failure, text)), output_trouble)
 }
 
+/// What a file that cannot be had costs a command that measures.
+fn unmeasured(Trouble { failure, text }: Trouble) -> Trouble {
+    Trouble { failure, text: format!("{text}; nothing was measured") }
+}
+
 /// Draws a result; nothing where nothing was measured.
 fn draw(
     plot: PlotFile,
@@ -184,10 +190,13 @@ fn what_became_of(file: &Path, document: &Document) -> String {
 }
 
 /// `--dry-run`: the tests as they would run, as JSON.
-fn show_plan(tests: &[(String, Test)], ahead: Option<String>) -> Result<(), Trouble> {
+fn show_plan(tests: &Tests) -> Result<(), Trouble> {
     use pathscope_core::event::{Layout, Record};
     let mut stdout = io::stdout().lock();
-    let written = tests.iter().try_for_each(|(name, test)| {
+    let ahead = tests.follow_up.as_ref().map(|follow_up| follow_up.ahead());
+    let planned = tests.follow_up.as_ref().map_or_else(Vec::new, |follow_up| follow_up.planned());
+    let planned = if planned.is_empty() { &tests.list } else { &planned };
+    let written = planned.iter().try_for_each(|(name, test)| {
         writeln!(stdout, "{name}: {}\n{}", test.plan.subtitle(), test.to_json(Layout::Indented)?)
     });
     let ahead = ahead.map_or_else(String::new, |ahead| format!("{ahead}\n"));

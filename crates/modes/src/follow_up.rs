@@ -30,6 +30,12 @@ pub trait FollowUp {
     /// What may follow, in a few words, for whoever looks at a plan.
     fn ahead(&self) -> String;
 
+    /// Every test that is known before any has run, each once and with its name, for whoever looks at a plan; none: those that the run begins with
+    /// are all.
+    fn planned(&self) -> Vec<(String, Test)> {
+        Vec::new()
+    }
+
     /// Tests that are known already and were not handed out yet.
     fn known(&mut self) -> Vec<&mut Test> {
         Vec::new()

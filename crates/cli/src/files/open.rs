@@ -32,9 +32,9 @@ pub fn open(option: &str, path: &Path) -> Result<Outlet, Trouble> {
     Outlet::new(file, PATIENCE).map_err(|error| refused(option, path, &error))
 }
 
-/// A file that cannot be written to, which is told before anything is measured.
+/// A file that cannot be written to, which is told before anything is done.
 pub fn refused(option: &str, path: &Path, why: &dyn Display) -> Trouble {
-    Trouble::usage(format!("{option} {}: {why}; nothing was measured", named(path)))
+    Trouble::usage(format!("{option} {}: {why}", named(path)))
 }
 
 /// Opening a pipe waits for its reader. That is left to a thread, which may wait longer than we do.

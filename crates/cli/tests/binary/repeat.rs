@@ -35,6 +35,43 @@ fn every_run_says_which_one_it_is() {
 }
 
 #[test]
+fn a_plan_shows_every_variant() {
+    let server = Server::start();
+    let words = ["--sweep", "size=64,1KiB", "--repeat", "3", "--interleave-with", "--rate 50"];
+    let plan = latency(&server, &[&words[..], &["--dry-run"]].concat()).exits(0).stdout;
+    for (title, size) in [("size=64, A", 64), ("size=64, B", 64), ("size=1KiB, A", 1024)] {
+        let from = plan.find(&format!("latency, {title}: ")).unwrap_or_else(|| panic!("{plan}"));
+        assert!(plan[from..].contains(&format!("\"size_bytes\": {size}")), "{plan}");
+    }
+    assert_eq!(plan.matches("\"size_bytes\"").count(), 4, "{plan}");
+    assert!(plan.ends_with("each of 4 variants 3 times\n"), "{plan}");
+}
+
+#[test]
+fn rows_of_samples_say_of_which_run_they_are() {
+    let server = Server::start();
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("pings.csv");
+    let name = file.to_str().expect("plain");
+    let words = ["--protocol", "udp", "--rate", "500", "--samples", name];
+    let repeated = [&words[..], &["--sweep", "size=64,1KiB", "--repeat", "2"]].concat();
+    latency(&server, &repeated).exits(0);
+    let text = std::fs::read_to_string(&file).expect("rows");
+    let mut rows = text.lines();
+    assert!(rows.next().is_some_and(|head| head.ends_with(",measurement")), "{text}");
+    let of: Vec<&str> = rows.filter_map(|row| row.rsplit(',').next()).collect();
+    for measurement in ["0", "1", "2", "3"] {
+        let own = of.iter().filter(|it| **it == measurement).count();
+        assert_eq!(own, 30, "of measurement {measurement}");
+    }
+    assert_eq!(of.len(), 120);
+    // One run has the columns that it always had.
+    latency(&server, &words).exits(0);
+    let text = std::fs::read_to_string(&file).expect("rows");
+    assert!(text.lines().next().is_some_and(|head| !head.contains("measurement")), "{text}");
+}
+
+#[test]
 fn text_has_a_row_for_each_run_and_all_of_them_side_by_side() {
     let server = Server::start();
     let ran = latency(&server, &["--repeat", "6"]).exits(0);
@@ -79,6 +116,24 @@ fn two_sides_take_turns_and_are_compared() {
     assert_eq!(compared.measurements[0].runs, [4, 4]);
     let differing: Vec<_> = compared.differing.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(differing, ["setting.latency.size"]);
+    // The result tells the same by itself, on the screen and in Markdown, and calls the sides as it calls them above.
+    let head = |page: &str, line: &str| {
+        let found = page.lines().find(|it| it.contains(line));
+        found.unwrap_or_else(|| panic!("no {line} in {page}")).to_owned()
+    };
+    for format in ["text", "md"] {
+        let own = run(&["show", name, "--format", format]).exits(0).stdout;
+        let said = run(&["compare", name, "--format", format]).exits(0).stdout;
+        head(&own, "A beside B: latency");
+        let verdict = head(&said, "RTT p50");
+        assert!(own.contains(&verdict), "{verdict} is not in {own}");
+        assert!(own.contains("setting.latency.size") || own.contains("latency.size"), "{own}");
+    }
+    let page = run(&["show", name, "--format", "html"]).exits(0).stdout;
+    assert!(page.contains("<h2>A beside B: latency</h2>"), "no comparison on the page");
+    // One side alone is none.
+    let alone = latency(&server, &["--repeat", "2"]).exits(0);
+    assert!(!alone.stdout.contains("beside"), "{}", alone.said());
 }
 
 #[test]

@@ -241,6 +241,10 @@ impl FollowUp for Repeats {
         }
     }
 
+    fn planned(&self) -> Vec<(String, Test)> {
+        self.left.iter().map(|(run, test)| (run.title(), test.clone())).collect()
+    }
+
     fn known(&mut self) -> Vec<&mut Test> {
         let ahead = self.left.iter_mut().map(|(_, test)| test);
         ahead
