@@ -8,6 +8,7 @@ mod background;
 mod backgrounds;
 mod compare;
 mod daemon;
+mod dialects;
 mod files;
 mod form;
 mod frequencies;
@@ -41,7 +42,11 @@ use signal_hook::flag;
 use crate::args::{Command, CommandLine};
 
 fn main() -> ExitCode {
-    let command_line = match CommandLine::try_parse() {
+    let words = match dialects::native(std::env::args_os()) {
+        Ok(words) => words,
+        Err(trouble) => return end(&trouble),
+    };
+    let command_line = match CommandLine::try_parse_from(words) {
         Ok(command_line) => command_line,
         Err(error) => return explain(&error),
     };
@@ -58,10 +63,15 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(trouble) => {
             daemon::failed(&trouble.text);
-            terminal::complain(&trouble.text);
-            ExitCode::from(trouble.failure.exit_code())
+            end(&trouble)
         }
     }
+}
+
+/// Says why a command did not do what it should.
+fn end(trouble: &Trouble) -> ExitCode {
+    terminal::complain(&trouble.text);
+    ExitCode::from(trouble.failure.exit_code())
 }
 
 /// A file that may not grow any more (`ulimit -f`) is an error of the call that writes, and does not end the process. By a

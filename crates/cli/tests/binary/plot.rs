@@ -56,6 +56,21 @@ fn a_command_that_measures_draws_its_result() {
 }
 
 #[test]
+fn the_graph_script_of_lagscope_is_understood() {
+    let folder = TempDir::new().expect("a folder");
+    let json = folder.path().join("freq_table.json");
+    let latencies = "{\"latencies\": [{\"latency\": 20, \"frequency\": 7}, {\"latency\": 31, \"frequency\": 2}]}";
+    fs::write(&json, latencies).expect("a folder of ours");
+    let image = folder.path().join("graph.svg");
+    let (json, image) = (json.to_str().expect("plain"), image.to_str().expect("plain"));
+    let ran = run(&["visualize_data.py", "-json", json, "-img", image]).exits(0);
+    assert!(ran.stderr.contains("plot written"), "{}", ran.said());
+    let svg = fs::read_to_string(image).expect("it was written");
+    assert!(svg.contains("how many of 9 took how long"), "{svg}");
+    run(&["visualize_data.py", "-png", image]).exits(2).complains(&["no option '-png'"]);
+}
+
+#[test]
 fn what_cannot_be_drawn_or_written_is_refused_in_a_sentence() {
     let folder = TempDir::new().expect("a folder");
     let at = |name: &str| folder.path().join(name);
