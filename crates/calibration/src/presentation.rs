@@ -1,6 +1,6 @@
 //! A calibration as tables: a row for each figure and truth, then what did not count.
 
-use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
+use pathscope_core::presentation::{CommandLine, Figure, Presentation, Section, Table, Value};
 use pathscope_core::record::Check;
 use pathscope_modes::figures::Unit;
 
@@ -26,6 +26,7 @@ pub fn presentation(document: &CalibrationDocument) -> Presentation {
         context: context(document).into_iter().chain(ended).collect(),
         sections: groups.chain(others).chain(last).collect(),
         caveats: document.caveats.clone(),
+        commands: CommandLine::known(&document.command),
     }
 }
 
@@ -76,7 +77,12 @@ fn section(document: &CalibrationDocument, group: Option<&str>, title: &str) -> 
     let table = Table::new("", columns, rows.iter().map(|row| cells_of(row)));
     let outside = rows.iter().filter(|row| row.outside_count > 0);
     let checks: Vec<Check> = outside
-        .map(|row| Check { name: "figure".to_owned(), passed: false, text: row.sentence() })
+        .map(|row| Check {
+            name: "figure".to_owned(),
+            passed: false,
+            text: row.sentence(),
+            remedy: None,
+        })
         .collect();
     Some(Section { title: title.to_owned(), tables: vec![table], checks, ..Section::default() })
 }
@@ -146,11 +152,11 @@ fn cells(document: &CalibrationDocument) -> Option<Section> {
     let checks = document.cells.iter().filter_map(|cell| {
         let why = cell.fault.as_ref().or_else(|| cell.shortcomings.first())?;
         let text = format!("{}: {why}", cell.name);
-        Some(Check { name: "cell".to_owned(), passed: false, text })
+        Some(Check { name: "cell".to_owned(), passed: false, text, remedy: None })
     });
     let unseen = document.unseen.iter().map(|it| {
         let text = format!("no cell has shown {it}");
-        Check { name: "row".to_owned(), passed: false, text }
+        Check { name: "row".to_owned(), passed: false, text, remedy: None }
     });
     let counted = document.cells.iter().filter(|cell| cell.counts()).count();
     let figure = |label: &str, count: usize| Figure::new(label, Value::Count(count as u64));

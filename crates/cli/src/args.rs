@@ -185,7 +185,7 @@ pub struct ShowArgs {
     /// A picture of it
     #[command(flatten)]
     pub plot: PlotArgs,
-    /// Show more: all evidence of each verdict, and the shapes of distributions
+    /// Show more: all evidence of each verdict, what to do about each finding, the shapes of distributions, and the command line
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub verbose: u8,
     /// With which colors

@@ -8,8 +8,8 @@ pub struct VerbosityArgs {
     /// Say nothing but results and errors
     #[arg(short = 'q', long, conflicts_with = "verbose")]
     pub quiet: bool,
-    /// Say more: with -v also status and, of a result, all evidence and the shapes of distributions; with -vv also
-    /// each step of a session
+    /// Say more: with -v also status and, of a result, all evidence, remedies, the shapes of distributions and the command line; with
+    /// -vv also each step of a session
     #[arg(short = 'v', long, action = ArgAction::Count, value_parser = clap::value_parser!(u8).range(..=2))]
     pub verbose: u8,
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use clap::error::ErrorKind;
 use pathscope_core::quantity::shown;
+use pathscope_core::shell;
 
 /// The command line as text, word by word. A file's name may hold any bytes: those that are no UTF-8 stand as `\xff`.
 pub fn as_typed(words: impl Iterator<Item = OsString>) -> Vec<String> {
@@ -25,25 +26,9 @@ fn text(word: &OsStr) -> String {
     text
 }
 
-/// A file's name as a shell takes it for one word (POSIX.1-2024, section 2.2): as it is where nothing in it means something
-/// to a shell, in quotes, or in dollar-quotes where it has bytes that are not to be printed.
+/// A file's name as a shell takes it for one word.
 pub fn quoted(file: &Path) -> String {
-    let is_plain = |character: char| {
-        character.is_alphanumeric()
-            || matches!(character, '/' | '.' | '_' | '-' | '+' | ',' | ':' | '@' | '%')
-    };
-    match file.to_str() {
-        Some(text) if !text.is_empty() && text.chars().all(is_plain) => text.to_owned(),
-        Some(text) if !text.chars().any(char::is_control) => {
-            format!("'{}'", text.replace('\'', "'\\''"))
-        }
-        _ => {
-            let bytes = file.as_os_str().as_encoded_bytes().iter();
-            let escaped: String =
-                bytes.flat_map(|byte| byte.escape_ascii()).map(char::from).collect();
-            format!("$'{escaped}'")
-        }
-    }
+    shell::quoted(file.as_os_str().as_encoded_bytes())
 }
 
 /// What is wrong, where the parser's own words would mislead.
@@ -106,8 +91,8 @@ mod tests {
             (b"a b.json", "'a b.json'"),
             (b"$(x)'y", "'$(x)'\\''y'"),
             (b"", "''"),
-            (b"a\x1b[2J\n'", "$'a\\x1b[2J\\n\\''"),
-            (b"a\xff.json", "$'a\\xff.json'"),
+            (b"a\x1b[2J\n'", "$'a\\033[2J\\012\\''"),
+            (b"a\xff.json", "$'a\\377.json'"),
         ] {
             let name = OsString::from_vec(name.to_vec());
             assert_eq!(quoted(Path::new(&name)), wanted);

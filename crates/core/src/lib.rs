@@ -17,6 +17,7 @@ pub mod presentation;
 pub mod quantity;
 pub mod record;
 pub mod sending;
+pub mod shell;
 pub mod side_by_side;
 pub mod stats;
 pub mod tcp_look;

@@ -20,6 +20,25 @@ pub struct Presentation {
     pub sections: Vec<Section>,
     /// What holds for the whole.
     pub caveats: Vec<Caveat>,
+    /// What was typed to have it measured: one command line, or that of each result that is told.
+    pub commands: Vec<CommandLine>,
+}
+
+/// A command line, to be repeated.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct CommandLine {
+    /// Of several results, whose it is; empty: of the one.
+    pub of: String,
+    /// Its words, the program's name among them.
+    pub words: Vec<String>,
+}
+
+impl CommandLine {
+    /// That of the one result; nothing where no word is known.
+    pub fn known(words: &[String]) -> Vec<Self> {
+        let one = Self { of: String::new(), words: words.to_vec() };
+        if words.is_empty() { Vec::new() } else { vec![one] }
+    }
 }
 
 /// One measurement.

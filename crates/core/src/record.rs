@@ -141,12 +141,16 @@ pub struct Caveat {
     pub name: String,
     /// A sentence.
     pub text: String,
+    /// What to do about it, or with it, as the list of findings has it: a fragment. Earlier documents do not say.
+    #[serde(default)]
+    pub remedy: Option<String>,
 }
 
 impl Caveat {
     /// One of a list, and the sentence with the numbers.
     pub fn new(of: impl Finding, text: impl Into<String>) -> Self {
-        Self { name: of.name().to_owned(), text: text.into() }
+        let remedy = Some(of.definition().remedy.to_owned());
+        Self { name: of.name().to_owned(), text: text.into(), remedy }
     }
 }
 
@@ -159,12 +163,16 @@ pub struct Check {
     pub passed: bool,
     /// A sentence with the numbers.
     pub text: String,
+    /// Of one that did not hold: what to do about it, as the list of findings has it. Earlier documents do not say.
+    #[serde(default)]
+    pub remedy: Option<String>,
 }
 
 impl Check {
     /// One of a list, whether it held, and the sentence with the numbers.
     pub fn new(of: impl Finding, passed: bool, text: impl Into<String>) -> Self {
-        Self { name: of.name().to_owned(), passed, text: text.into() }
+        let remedy = (!passed).then(|| of.definition().remedy.to_owned());
+        Self { name: of.name().to_owned(), passed, text: text.into(), remedy }
     }
 }
 

@@ -4,7 +4,7 @@
 
 use crate::figure::Part;
 use crate::presentation::{
-    Column, Figure, HeatMap, Presentation, Section, Series, Shape, Table, Value,
+    Column, CommandLine, Figure, HeatMap, Presentation, Section, Series, Shape, Table, Value,
 };
 
 /// Results side by side, each by its name. One alone stays as it is.
@@ -34,6 +34,8 @@ pub fn side_by_side(mut results: Vec<(String, Presentation)>) -> Presentation {
         let named =
             |section: Section| Section { title: format!("{name}: {}", section.title), ..section };
         together.sections.extend(result.sections.into_iter().map(named));
+        let commands = result.commands.into_iter();
+        together.commands.extend(commands.map(|it| CommandLine { of: name.clone(), ..it }));
         together.caveats.extend(result.caveats.into_iter().map(|mut caveat| {
             caveat.text = format!("{name}: {}", caveat.text);
             caveat
@@ -166,6 +168,7 @@ mod tests {
         Presentation {
             title: "goodput".to_owned(),
             sections: titles.iter().map(section).collect(),
+            commands: CommandLine::known(&["pathscope".to_owned(), titles[0].to_owned()]),
             ..Presentation::default()
         }
     }
@@ -199,5 +202,7 @@ mod tests {
             common.heat_maps.iter().map(|it| (it.columns[0].start_ns, it.columns[0].end_ns));
         assert_eq!(times.collect::<Vec<_>>(), [(2, 9), (2, 9)]);
         assert_eq!(common.heat_maps[1].source.label, "b: RTT");
+        let typed = together.commands.iter().map(|it| (it.of.as_str(), it.words[1].as_str()));
+        assert_eq!(typed.collect::<Vec<_>>(), [("a", "goodput up"), ("b", "goodput up")]);
     }
 }

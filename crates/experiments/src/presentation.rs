@@ -1,7 +1,7 @@
 //! Experiments as tables: a row for each step, or for each pair of nodes where a step has several, with what was expected,
 //! what others have published and what was measured beside each other.
 
-use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
+use pathscope_core::presentation::{CommandLine, Figure, Presentation, Section, Table, Value};
 use pathscope_core::record::Check;
 use pathscope_modes::figures::Unit;
 
@@ -18,6 +18,7 @@ pub fn presentation(document: &ExperimentsDocument) -> Presentation {
         context: context(document).into_iter().chain(ended).collect(),
         sections: document.experiments.iter().map(section).collect(),
         caveats: document.caveats.clone(),
+        commands: CommandLine::known(&document.command),
     }
 }
 
@@ -60,7 +61,7 @@ fn section(experiment: &ExperimentResult) -> Section {
 
 /// What did not come out in a step; where all did, how much that was.
 fn checks(step: &StepResult) -> Vec<Check> {
-    let check = |passed, text| Check { name: step.name.clone(), passed, text };
+    let check = |passed, text| Check { name: step.name.clone(), passed, text, remedy: None };
     let faults = step.faults();
     if !faults.is_empty() {
         return faults.into_iter().map(|text| check(false, text)).collect();

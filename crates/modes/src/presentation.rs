@@ -1,6 +1,8 @@
 //! A document as a presentation. Asks each mode for its figures; knows no view.
 
-use pathscope_core::presentation::{Figure, Presentation, Row, Section, Table, Value};
+use pathscope_core::presentation::{
+    CommandLine, Figure, Presentation, Row, Section, Table, Value,
+};
 use pathscope_core::quantity::bytes;
 use pathscope_core::record::{Host, LabNode};
 
@@ -29,6 +31,7 @@ pub fn presentation(document: &Document) -> Presentation {
         context: context(document),
         sections,
         caveats: document.caveats.clone(),
+        commands: CommandLine::known(&document.command),
     }
 }
 

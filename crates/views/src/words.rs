@@ -1,5 +1,7 @@
 //! Text in columns: what may be shown, how wide it is, where it is cut.
 
+use pathscope_core::shell::is_invisible;
+
 /// What is shown for a character that must not reach a terminal.
 const REPLACEMENT: char = '\u{fffd}';
 
@@ -118,18 +120,6 @@ fn shown(character: char) -> char {
         _ if character.is_control() || is_invisible(character) => REPLACEMENT,
         _ => character,
     }
-}
-
-/// Characters that print nothing and change how others are shown or read: joiners, marks and overrides
-/// of direction (Unicode Technical Report 36, section 3), separators of lines, tags.
-const fn is_invisible(character: char) -> bool {
-    matches!(
-        character,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-            | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
-    )
 }
 
 /// Columns of one clean character: the ranges of East Asian Width (Unicode Annex 11) and of combining

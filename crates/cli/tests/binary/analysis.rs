@@ -173,7 +173,7 @@ fn the_lines_of_the_guide_read_columns_into_pandas() {
     assert_eq!(told, [rtt.count as f64, most as f64], "{}", ran.said());
 }
 
-/// What LibreOffice makes of a file of ours, saved as CSV again: the cells as it shows them. None without LibreOffice.
+/// What `LibreOffice` makes of a file of ours, saved as CSV again: the cells as it shows them. None where there is none.
 fn in_a_spreadsheet(folder: &TempDir, name: &str) -> Option<String> {
     let paths = std::env::var_os("PATH")?;
     let program = std::env::split_paths(&paths).map(|it| it.join("soffice"));

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::finding::Finding as _;
 use crate::findings;
 use crate::quantity::ratio;
 
@@ -19,6 +20,9 @@ pub struct Verdict {
     pub text: String,
     /// The figures it rests on, most telling first.
     pub evidence: Vec<Evidence>,
+    /// What to do about that limit, as the list of findings has it: a fragment. Earlier documents do not say.
+    #[serde(default)]
+    pub remedy: Option<String>,
 }
 
 findings! {
@@ -70,7 +74,8 @@ impl Verdict {
     /// A verdict that nothing speaks against; what is undetermined is never sure.
     pub fn new(limit: Limit, text: impl Into<String>, evidence: Vec<Evidence>) -> Self {
         let sure = Some(!matches!(limit, Limit::Undetermined | Limit::Unknown));
-        Self { limit, sure, text: text.into(), evidence }
+        let remedy = Some(limit.definition().remedy.to_owned());
+        Self { limit, sure, text: text.into(), evidence, remedy }
     }
 
     /// The same verdict, with all that speaks against it: one that anything does is not sure, and says so.
@@ -124,7 +129,6 @@ impl Evidence {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::finding::Finding as _;
 
     #[test]
     fn a_limit_is_called_the_same_in_documents_and_in_the_list() {
@@ -176,6 +180,6 @@ mod tests {
         let old: Verdict =
             serde_json::from_str(r#"{"limit":"network","text":"the path","evidence":[]}"#)
                 .expect("the word may be missing");
-        assert_eq!(old.sure, None);
+        assert_eq!((old.sure, old.remedy), (None, None));
     }
 }

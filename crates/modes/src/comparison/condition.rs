@@ -1,6 +1,5 @@
 //! What must not change: a condition fails where the figure moved further than it says, and the runs show that.
 
-use pathscope_core::finding::Finding as _;
 use pathscope_core::quantity::ratio;
 use pathscope_core::record::Check;
 use pathscope_core::stats::{Telling, holm, least_p};
@@ -58,8 +57,7 @@ fn check(
 ) -> Check {
     let (typed, figure) = (condition.text(), condition.figure());
     let check = |passed: bool, text: String| {
-        let name = ComparisonCheck::NotChanged.name().to_owned();
-        Check { name, passed, text: format!("{typed}: {text}") }
+        Check::new(ComparisonCheck::NotChanged, passed, format!("{typed}: {text}"))
     };
     let Some((measurement, it)) = of else {
         let more = figure.statistic().filter(|it| it.starts_with('p'));

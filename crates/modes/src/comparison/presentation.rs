@@ -1,7 +1,7 @@
 //! A comparison as tables: first what all leading figures come to together, then each measurement figure by figure, and where its
 //! distributions differ.
 
-use pathscope_core::presentation::{Figure, Presentation, Section, Table, Value};
+use pathscope_core::presentation::{CommandLine, Figure, Presentation, Section, Table, Value};
 use pathscope_core::quantity::{count, counted};
 use pathscope_core::stats::{Order, least_p};
 
@@ -23,6 +23,7 @@ pub fn presentation(document: &ComparisonDocument) -> Presentation {
         context: sides.map(|(name, side)| Figure::setting(name, results(side))).to_vec(),
         sections,
         caveats: document.caveats.clone(),
+        commands: CommandLine::known(&document.command),
     }
 }
 

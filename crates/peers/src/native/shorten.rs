@@ -84,7 +84,8 @@ mod tests {
     fn there_is_a_last_resort() {
         let mut report = long();
         report.elapsed_ns = 9;
-        report.caveats = vec![Caveat { name: "long".to_owned(), text: "x".repeat(100_000) }];
+        report.caveats =
+            vec![Caveat { name: "long".to_owned(), text: "x".repeat(100_000), remedy: None }];
         let short = shorten(Box::new(report), 10_000);
         assert!(json(&short).len() <= 10_000);
         assert_eq!(short.elapsed_ns, 9);

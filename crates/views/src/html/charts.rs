@@ -1,7 +1,9 @@
 //! The charts of a section as data for the page's script: what is drawn, in which unit. Numbers are in base units.
 
 use pathscope_core::figure::Unit;
-use pathscope_core::presentation::{Chart, HeatColumn, HeatMap, Section, Series, Shape};
+use pathscope_core::presentation::{
+    Background, Chart, HeatColumn, HeatMap, Section, Series, Shape,
+};
 use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
 
@@ -71,15 +73,9 @@ pub struct HeatData {
     columns: Vec<(f64, f64, usize, Vec<u64>)>,
 }
 
-/// The charts of a section; those of nothing are left out.
+/// The charts of what a section measured; those of nothing are left out.
 pub fn charts(section: &Section) -> Vec<ChartData> {
-    let name = |what: &str| {
-        if section.title.is_empty() {
-            what.to_owned()
-        } else {
-            format!("{}: {what}", section.title)
-        }
-    };
+    let name = |what: &str| named(section, what);
     let mut charts = Vec::new();
     let panels = panels(&section.series);
     if !panels.is_empty() {
@@ -92,12 +88,18 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
         charts.push(ChartData::Distribution { title: name("distribution"), unit, shapes });
     }
     charts.extend(heat(&section.heat_maps, name("distribution over time")));
-    charts.extend(section.backgrounds.iter().filter_map(|background| {
-        let panels = self::panels(&background.series);
-        let title = name(&format!("{} over time", clean(&background.title)));
-        (!panels.is_empty()).then_some(ChartData::Time { title, panels })
-    }));
     charts
+}
+
+/// The chart of what else a section saw meanwhile; none where that is nothing.
+pub fn background(section: &Section, background: &Background) -> Option<ChartData> {
+    let panels = panels(&background.series);
+    let title = named(section, &format!("{} over time", clean(&background.title)));
+    (!panels.is_empty()).then_some(ChartData::Time { title, panels })
+}
+
+fn named(section: &Section, what: &str) -> String {
+    if section.title.is_empty() { what.to_owned() } else { format!("{}: {what}", section.title) }
 }
 
 fn panels(series: &[Series]) -> Vec<Panel> {

@@ -247,6 +247,17 @@
     return { chart, draw };
   });
 
+  // The command line to the clipboard; where a browser gives none, it is selected for the reader to copy.
+  document.querySelectorAll(".command").forEach((command) => {
+    const copy = button(command.parentElement, "copy");
+    command.after(copy);
+    copy.addEventListener("click", () => {
+      getSelection().selectAllChildren(command);
+      const done = () => { copy.textContent = "copied"; };
+      if (navigator.clipboard) navigator.clipboard.writeText(command.textContent).then(done, () => {});
+    });
+  });
+
   const resize = () => shown.forEach(({ chart }) => chart.resize());
   const redraw = () => shown.forEach(({ draw }) => draw());
   addEventListener("resize", resize);

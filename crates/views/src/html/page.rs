@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pathscope_core::error::Failure;
 use pathscope_core::presentation::{
-    Figure, HeatColumn, HeatMap, Presentation, Section, Series, Table, Value,
+    Background, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Table,
+    Value,
 };
 use pathscope_core::record::Caveat;
+use pathscope_core::shell::command_line;
 use pathscope_core::stats::half_octave_edge_ns;
 
 use super::charts::{self, ChartData};
@@ -26,7 +28,8 @@ pub(super) const ECHARTS: &str = include_str!("echarts/echarts.min.js");
 
 /// The whole page.
 pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> String {
-    let charts: Vec<Vec<ChartData>> = presentation.sections.iter().map(charts::charts).collect();
+    let sections: Vec<_> = presentation.sections.iter().map(Drawn::of).collect();
+    let charts: Vec<&ChartData> = sections.iter().flat_map(Drawn::all).collect();
     let mut numbers = 0..;
     let has_result = !presentation.sections.is_empty();
     let page = html! {
@@ -48,13 +51,12 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
                     (pairs(&presentation.context))
                 }
                 main {
-                    @for (section, charts) in presentation.sections.iter().zip(&charts) {
-                        (self::section(section, charts.iter().zip(numbers.by_ref())))
-                    }
+                    @for drawn in &sections { (section(drawn, &mut numbers)) }
                     (caveats(&presentation.caveats))
+                    (commands(&presentation.commands))
                 }
                 footer { p { "pathscope. The charts are drawn by Apache ECharts, under the Apache License 2.0." } }
-                script id="charts" type="application/json" { (PreEscaped(in_script(&charts.iter().flatten().collect::<Vec<_>>()))) }
+                script id="charts" type="application/json" { (PreEscaped(in_script(&charts))) }
                 script { (PreEscaped(ECHARTS)) }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -63,14 +65,51 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
     page.into_string()
 }
 
+/// What was typed, to be copied: a click selects all of it, also where no script runs.
+fn commands(commands: &[CommandLine]) -> Markup {
+    html! {
+        @if !commands.is_empty() {
+            section {
+                h2 { "Repeat it" }
+                @for command in commands {
+                    @if !command.of.is_empty() { p.subtitle { (clean(&command.of)) } }
+                    pre.command { code { (clean(&command_line(&command.words))) } }
+                }
+            }
+        }
+    }
+}
+
 /// JSON that no part of a page can end: the only character that begins a tag is written as JSON may write it.
 fn in_script(charts: &[&ChartData]) -> String {
     serde_json::to_string(charts).unwrap_or_else(|_| "[]".to_owned()).replace('<', "\\u003c")
 }
 
-fn section<'charts>(
-    section: &Section,
-    charts: impl Iterator<Item = (&'charts ChartData, usize)>,
+/// A section with its charts: those of what was measured, and one for each background.
+struct Drawn<'a> {
+    section: &'a Section,
+    charts: Vec<ChartData>,
+    backgrounds: Vec<(&'a Background, Option<ChartData>)>,
+}
+
+impl<'a> Drawn<'a> {
+    fn of(section: &'a Section) -> Self {
+        let backgrounds = section.backgrounds.iter();
+        let backgrounds = backgrounds.map(|it| (it, charts::background(section, it))).collect();
+        Self { section, charts: charts::charts(section), backgrounds }
+    }
+
+    /// In the order in which they stand on the page.
+    fn all(&self) -> impl Iterator<Item = &ChartData> {
+        self.charts.iter().chain(self.backgrounds.iter().filter_map(|(_, chart)| chart.as_ref()))
+    }
+}
+
+/// What a person asks first, then all figures, then what else was seen meanwhile, then the numbers behind it all. Charts take their
+/// numbers in the order in which they come.
+fn section(
+    Drawn { section, charts, backgrounds }: &Drawn<'_>,
+    numbers: &mut impl Iterator<Item = usize>,
 ) -> Markup {
     let failed = section.checks.iter().filter(|check| !check.passed);
     let held = section.checks.iter().filter(|check| check.passed);
@@ -80,19 +119,22 @@ fn section<'charts>(
             @if !section.title.is_empty() { h2 { (clean(&section.title)) } }
             @if !section.subtitle.is_empty() { p.subtitle { (clean(&section.subtitle)) } }
             @for check in failed {
-                p.failed { strong { "✗ " (clean(&words_of(&check.name))) ": " } (clean(&check.text)) }
+                p.failed { strong { "✗ " (clean(&words_of(&check.name))) ": " } (clean(&check.text)) (remedy(check.remedy.as_deref())) }
             }
             @if !first.is_empty() { (headlines(first)) }
             @if let Some(verdict) = &section.verdict {
                 p.verdict { "→ " (clean(&verdict.text)) }
-                p.note { (clean(&evidence(verdict, Detail::Usual))) }
+                p.note { (clean(&evidence(verdict, Detail::Usual))) (remedy(verdict.remedy.as_deref())) }
             }
-            @for (chart, number) in charts { (self::chart(chart, number)) }
+            @for (chart, number) in charts.iter().zip(numbers.by_ref()) { (self::chart(chart, number)) }
             @if !rest.is_empty() { (table(&figures(rest))) }
             @for it in &section.tables { (table(it)) }
-            @for it in section.backgrounds.iter().flat_map(|it| &it.statistics) { (table(it)) }
             @for check in held { p.held { "✓ " (clean(&or_name(&check.text, &check.name))) } }
             (caveats(&section.caveats))
+            @for (background, drawn) in backgrounds {
+                @for (chart, number) in drawn.iter().zip(numbers.by_ref()) { (self::chart(chart, number)) }
+                @for it in &background.statistics { (table(it)) }
+            }
             @let backgrounds = section.backgrounds.iter().flat_map(|it| &it.series);
             @for series in section.series.iter().chain(backgrounds) { (points(series)) }
             @for map in &section.heat_maps { (counts(map)) }
@@ -144,7 +186,20 @@ fn pairs(figures: &[Figure]) -> Markup {
 }
 
 fn caveats(caveats: &[Caveat]) -> Markup {
-    html! { @for caveat in caveats { p.caveat { strong { "! " } (clean(&or_name(&caveat.text, &caveat.name))) } } }
+    html! {
+        @for caveat in caveats {
+            p.caveat {
+                strong { "! " } (clean(&or_name(&caveat.text, &caveat.name)))
+                (remedy(caveat.remedy.as_deref()))
+            }
+        }
+    }
+}
+
+/// What to do about what stands above.
+fn remedy(remedy: Option<&str>) -> Markup {
+    let remedy = remedy.filter(|remedy| !remedy.trim().is_empty());
+    html! { @if let Some(remedy) = remedy { span.remedy { "Remedy: " (clean(remedy)) } } }
 }
 
 /// Figures below each other.

@@ -2,7 +2,8 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Chart, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Shape, Source, Table, Value,
+    Background, Chart, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series,
+    Shape, Source, Table, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution, HalfOctaves};
@@ -53,10 +54,16 @@ fn presentation(label: &str) -> Presentation {
         series: vec![rate],
         distributions: vec![shape],
         heat_maps: vec![heat],
-        caveats: vec![Caveat { name: "loopback".to_owned(), text: label.to_owned() }],
+        caveats: vec![Caveat {
+            name: "loopback".to_owned(),
+            text: label.to_owned(),
+            remedy: Some(label.to_owned()),
+        }],
         ..Section::default()
     };
-    Presentation { title: label.to_owned(), sections: vec![section], ..Presentation::default() }
+    let commands = CommandLine::known(&["pathscope".to_owned(), label.to_owned()]);
+    let sections = vec![section];
+    Presentation { title: label.to_owned(), sections, commands, ..Presentation::default() }
 }
 
 /// What a page shows, without what draws it.
@@ -115,6 +122,39 @@ fn all_that_is_drawn_stands_in_tables_too() {
     ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
+}
+
+#[test]
+fn the_page_says_how_to_have_it_again_and_what_to_do() {
+    let (shown, _) = shown("it's up");
+    let command = "<pre class=\"command\"><code>pathscope 'it'\\''s up'</code></pre>";
+    for part in [command, "<span class=\"remedy\">Remedy: it's up</span>"] {
+        assert!(shown.contains(part), "{part} in {shown}");
+    }
+}
+
+#[test]
+fn what_else_was_seen_stands_below_figures_and_tables() {
+    let mut result = presentation("goodput up");
+    let section = &mut result.sections[0];
+    let head = section.figures[0].clone();
+    section.figures = vec![head; 5];
+    let series = section.series.clone();
+    let statistics = vec![Table::new("statistics", ["min"], [vec![Value::Count(4_711)]])];
+    section.backgrounds = vec![Background { title: "machines".to_owned(), series, statistics }];
+    let page = page(&result, None);
+    let places = [
+        "over time",
+        "chart-2",
+        "<caption>figures",
+        "2.000",
+        "machines over time",
+        "chart-3",
+        "4,711",
+        "Numbers:",
+    ];
+    let places = places.map(|part| page.find(part).unwrap_or_else(|| panic!("{part} in it")));
+    assert!(places.is_sorted(), "{places:?}");
 }
 
 #[test]

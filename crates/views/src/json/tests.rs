@@ -26,7 +26,11 @@ fn run(format: Format, record: &dyn Record) -> String {
     let row = Row::default();
     let mut out = Vec::new();
     let mut view = format.view(Options::default(), &mut out);
-    let note = Caveat { name: "loopback".to_owned(), text: "no network was crossed".to_owned() };
+    let note = Caveat {
+        name: "loopback".to_owned(),
+        text: "no network was crossed".to_owned(),
+        remedy: None,
+    };
     let failure = Some((Failure::Check, "a byte was wrong"));
     for event in [
         Event::Started { presentation: &presentation, record: &Empty {} },
@@ -65,7 +69,12 @@ fn the_stream_has_one_object_for_each_event() {
                 "host": "a\nb\u{1b}[31m\"",
             }),
             json!({ "event": "trial" }),
-            json!({ "event": "note", "name": "loopback", "text": "no network was crossed" }),
+            json!({
+                "event": "note",
+                "name": "loopback",
+                "text": "no network was crossed",
+                "remedy": null,
+            }),
             json!({ "event": "finished", "schema": 1 }),
         ]
     );
@@ -85,6 +94,10 @@ fn a_record_that_is_no_object_still_makes_an_object() {
 fn an_output_that_is_gone_is_an_error() {
     let mut gone: &mut [u8] = &mut [];
     let mut view = Format::JsonStream.view(Options::default(), &mut gone);
-    let note = Caveat { name: "loopback".to_owned(), text: "no network was crossed".to_owned() };
+    let note = Caveat {
+        name: "loopback".to_owned(),
+        text: "no network was crossed".to_owned(),
+        remedy: None,
+    };
     assert!(view.event(Event::Note(&note)).is_err());
 }

@@ -6,8 +6,11 @@
 mod tests;
 
 use pathscope_core::error::Failure;
-use pathscope_core::presentation::{Figure, Presentation, Section, Table};
+use pathscope_core::presentation::{CommandLine, Figure, Presentation, Section, Table};
+use pathscope_core::record::Caveat;
+use pathscope_core::shell::command_line;
 
+use crate::findings::{or_name, words_of};
 use crate::grid::Grid;
 use crate::value::shown_alone;
 
@@ -23,7 +26,8 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
     for section in &presentation.sections {
         self::section(&mut blocks, section);
     }
-    blocks.extend(presentation.caveats.iter().map(|caveat| format!("> {}", words(&caveat.text))));
+    blocks.extend(presentation.caveats.iter().map(caveat));
+    blocks.extend(presentation.commands.iter().flat_map(command));
     blocks.retain(|block| !block.is_empty());
     blocks.join("\n\n") + "\n"
 }
@@ -35,7 +39,8 @@ fn section(blocks: &mut Vec<String>, section: &Section) {
     blocks.push(words(&section.subtitle));
     let failed = section.checks.iter().filter(|check| !check.passed);
     let failed = failed.map(|check| {
-        format!("- **FAILED** {}: {}", words(&check.name.replace('_', " ")), words(&check.text))
+        let (name, text) = (words(&words_of(&check.name)), words(&check.text));
+        format!("- **FAILED** {name}: {text}{}", remedy(check.remedy.as_deref()))
     });
     blocks.push(failed.collect::<Vec<_>>().join("\n"));
     blocks.push(figures(&section.figures));
@@ -43,11 +48,33 @@ fn section(blocks: &mut Vec<String>, section: &Section) {
         blocks.push(words(&it.title));
         blocks.push(table(it));
     }
-    blocks.extend(section.verdict.iter().map(|verdict| format!("**{}**", words(&verdict.text))));
+    blocks.extend(section.verdict.iter().map(|verdict| {
+        format!("**{}**{}", words(&verdict.text), remedy(verdict.remedy.as_deref()))
+    }));
     let held = section.checks.iter().filter(|check| check.passed && !check.text.is_empty());
     blocks
         .push(held.map(|check| format!("- {}", words(&check.text))).collect::<Vec<_>>().join("\n"));
-    blocks.extend(section.caveats.iter().map(|caveat| format!("> {}", words(&caveat.text))));
+    blocks.extend(section.caveats.iter().map(caveat));
+}
+
+/// What was typed, between fences that are longer than any in it.
+fn command(command: &CommandLine) -> [String; 2] {
+    let head = if command.of.is_empty() { "command" } else { &command.of };
+    let line = crate::words::clean(&command_line(&command.words));
+    let longest = line.split(|it| it != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(3.max(longest + 1));
+    [words(head), format!("{fence}text\n{line}\n{fence}")]
+}
+
+fn caveat(caveat: &Caveat) -> String {
+    let text = words(&or_name(&caveat.text, &caveat.name));
+    format!("> {text}{}", remedy(caveat.remedy.as_deref()))
+}
+
+/// What to do about what stands before it, where that is said.
+fn remedy(remedy: Option<&str>) -> String {
+    let remedy = remedy.filter(|remedy| !remedy.trim().is_empty());
+    remedy.map_or_else(String::new, |remedy| format!(" (remedy: {})", words(remedy)))
 }
 
 /// A figure with its note.

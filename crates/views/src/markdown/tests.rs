@@ -30,11 +30,22 @@ fn presentation() -> Presentation {
                 ],
             )],
             checks: vec![
-                Check { name: "counts_agree".to_owned(), passed: false, text: "3 of 4".to_owned() },
-                Check { name: "verified".to_owned(), passed: true, text: "all bytes".to_owned() },
+                Check {
+                    name: "counts_agree".to_owned(),
+                    passed: false,
+                    text: "3 of 4".to_owned(),
+                    remedy: Some("ask <b>".to_owned()),
+                },
+                Check {
+                    name: "verified".to_owned(),
+                    passed: true,
+                    text: "all bytes".to_owned(),
+                    remedy: None,
+                },
             ],
             ..Section::default()
         }],
+        commands: CommandLine::known(&["pathscope".to_owned(), "```".to_owned()]),
         ..Presentation::default()
     }
 }
@@ -45,10 +56,11 @@ fn a_result_is_a_page() {
     assert_eq!(
         text,
         "# experiments on two\\_hosts\n\n**1 thing is wrong**\n\n- link: a:b (&lt;b>)\n\n## 1: rates\n\n\
-         - **FAILED** counts agree: 3 of 4\n\n\
+         - **FAILED** counts agree: 3 of 4 (remedy: ask &lt;b>)\n\n\
          | figure | value |  |\n|---|--:|---|\n| round trip | 1.5 ms |  |\n\n\
          | step | expected, Mbit/s | measured, Mbit/s | why |\n|---|--:|--:|---|\n\
-         | a\\|b | 20.00 | 19.10 |  |\n| b | 1.000 | – | x y |\n\n- all bytes\n"
+         | a\\|b | 20.00 | 19.10 |  |\n| b | 1.000 | – | x y |\n\n- all bytes\n\n\
+         command\n\n````text\npathscope '```'\n````\n"
     );
 }
 

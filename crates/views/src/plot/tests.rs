@@ -207,6 +207,7 @@ fn what_failed_is_told_in_the_picture() {
         name: "verified".to_owned(),
         passed: false,
         text: "wrong data at byte 7".to_owned(),
+        remedy: None,
     }];
     let result = result("goodput", vec![section]);
     assert!(texts(&drawn(&result)).contains(&"✗ wrong data at byte 7"));

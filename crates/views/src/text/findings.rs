@@ -8,11 +8,12 @@ use super::page::Page;
 use crate::findings::{self, or_name, words_of};
 use crate::view::Detail;
 
-/// Adds the checks that failed, each so that it cannot be missed.
-pub fn failed_checks(page: &mut Page, checks: &[Check]) {
+/// Adds the checks that failed, each so that it cannot be missed; in full also what to do about each.
+pub fn failed_checks(page: &mut Page, checks: &[Check], detail: Detail) {
     for check in checks.iter().filter(|check| !check.passed) {
         let line = Line::indented(2).with(Style::Bad, "✗ FAILED").with(Style::Plain, "  ");
         page.sentence(line, Style::Bad, &format!("{}: {}", words_of(&check.name), check.text));
+        remedy(page, check.remedy.as_deref(), detail);
     }
 }
 
@@ -25,7 +26,7 @@ pub fn passed_checks(page: &mut Page, checks: &[Check]) {
 }
 
 /// Adds what limited the run in one strong sentence, and below it what that rests on: the figures that decided it, or
-/// all of them where they are wanted or none is marked.
+/// all of them where they are wanted or none is marked. In full also what to do about that limit.
 pub fn verdict(page: &mut Page, verdict: &Verdict, detail: Detail) {
     let line = Line::indented(2).with(Style::Strong, "→").with(Style::Plain, " ");
     page.sentence(line, Style::Strong, &verdict.text);
@@ -33,11 +34,23 @@ pub fn verdict(page: &mut Page, verdict: &Verdict, detail: Detail) {
     if !evidence.is_empty() {
         page.sentence(Line::indented(4), Style::Plain, &evidence);
     }
+    remedy(page, verdict.remedy.as_deref(), detail);
 }
 
-/// Adds what to mind.
-pub fn caveats(page: &mut Page, caveats: &[Caveat]) {
-    caveats.iter().for_each(|caveat| self::caveat(page, caveat));
+/// Adds what to mind, and in full what to do about each.
+pub fn caveats(page: &mut Page, caveats: &[Caveat], detail: Detail) {
+    for caveat in caveats {
+        self::caveat(page, caveat);
+        remedy(page, caveat.remedy.as_deref(), detail);
+    }
+}
+
+/// Adds what to do about what stands above, where that is wanted: it is the same in each run, and whoever reads many knows it.
+fn remedy(page: &mut Page, remedy: Option<&str>, detail: Detail) {
+    let remedy = remedy.filter(|remedy| detail == Detail::Full && !remedy.trim().is_empty());
+    if let Some(remedy) = remedy {
+        page.sentence(Line::indented(4).with(Style::Faint, "remedy: "), Style::Plain, remedy);
+    }
 }
 
 /// Adds one thing to mind.

@@ -1,6 +1,7 @@
 //! The result as a whole: title, what was measured on what, the sections, what to mind.
 
-use pathscope_core::presentation::{Figure, Presentation, Section};
+use pathscope_core::presentation::{CommandLine, Figure, Presentation, Section};
+use pathscope_core::shell::command_line;
 
 use super::line::{Line, Style};
 use super::page::Page;
@@ -17,7 +18,18 @@ pub fn result(page: &mut Page, presentation: &Presentation, seen: &[Figure], det
     figures::context(page, &new);
     presentation.sections.iter().for_each(|section| self::section(page, section, detail));
     page.gap();
-    findings::caveats(page, &presentation.caveats);
+    findings::caveats(page, &presentation.caveats, detail);
+    if detail == Detail::Full {
+        presentation.commands.iter().for_each(|command| self::command(page, command));
+    }
+}
+
+/// Adds what was typed, on a line of its own that is not broken: a part of it would be another command.
+fn command(page: &mut Page, command: &CommandLine) {
+    let head = if command.of.is_empty() { "command" } else { &command.of };
+    page.gap();
+    page.line(&Line::indented(2).with(Style::Faint, head));
+    page.line(&Line::indented(4).with(Style::Plain, &command_line(&command.words)));
 }
 
 /// Adds the title with a rule beside it: what came before is the run, what follows is its result.
@@ -37,7 +49,7 @@ pub fn title(page: &mut Page, title: &str) {
 fn section(page: &mut Page, section: &Section, detail: Detail) {
     page.gap();
     heading(page, section);
-    findings::failed_checks(page, &section.checks);
+    findings::failed_checks(page, &section.checks, detail);
     figures::figures(page, &section.figures);
     for (index, table) in section.tables.iter().enumerate() {
         if index > 0 || !section.figures.is_empty() {
@@ -51,7 +63,7 @@ fn section(page: &mut Page, section: &Section, detail: Detail) {
         findings::verdict(page, verdict, detail);
     }
     findings::passed_checks(page, &section.checks);
-    findings::caveats(page, &section.caveats);
+    findings::caveats(page, &section.caveats, detail);
 }
 
 /// Adds what is drawn.

@@ -19,7 +19,11 @@ fn all() -> Vec<Message> {
     };
     let interval = EndInterval { index: 3, end_ns: 1_000_000_000, ..EndInterval::default() };
     let report = EndReport {
-        caveats: vec![Caveat { name: "loopback".to_owned(), text: "one machine".to_owned() }],
+        caveats: vec![Caveat {
+            name: "loopback".to_owned(),
+            text: "one machine".to_owned(),
+            remedy: None,
+        }],
         ..EndReport::default()
     };
     vec![

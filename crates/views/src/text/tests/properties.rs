@@ -4,7 +4,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
+    CommandLine, Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
 };
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
 use pathscope_core::stats::{Bucket, Distribution, Percentile};
@@ -79,17 +79,23 @@ fn figure(text: BoxedStrategy<String>, value: BoxedStrategy<Value>) -> BoxedStra
 fn findings(
     text: BoxedStrategy<String>,
 ) -> BoxedStrategy<(Vec<Check>, Option<Verdict>, Vec<Caveat>)> {
-    let check = (text.clone(), any::<bool>(), text.clone())
-        .prop_map(|(name, passed, text)| Check { name, passed, text });
+    let check = (text.clone(), any::<bool>(), text.clone()).prop_map(|(name, passed, text)| {
+        let remedy = Some(text.clone());
+        Check { name, passed, text, remedy }
+    });
     let evidence = (text.clone(), any::<f64>(), text.clone(), any::<bool>())
         .prop_map(|(name, value, text, decides)| Evidence { name, value, text, decides });
     let verdict = (text.clone(), vec(evidence, 0..4)).prop_map(|(text, evidence)| Verdict {
         limit: Limit::Unknown,
         sure: None,
+        remedy: Some(text.clone()),
         text,
         evidence,
     });
-    let caveat = (text.clone(), text).prop_map(|(name, text)| Caveat { name, text });
+    let caveat = (text.clone(), text).prop_map(|(name, text)| {
+        let remedy = Some(text.clone());
+        Caveat { name, text, remedy }
+    });
     (vec(check, 0..3), prop::option::of(verdict), vec(caveat, 0..3)).boxed()
 }
 
@@ -144,7 +150,8 @@ fn any_section() -> impl Strategy<Value = Section> {
 fn any_presentation() -> impl Strategy<Value = Presentation> {
     let context = vec(figure(any_text(), value(any_text(), any_number())), 0..3);
     (any_text(), context, vec(any_section(), 0..3)).prop_map(|(title, context, sections)| {
-        Presentation { title, context, sections, caveats: Vec::new() }
+        let commands = CommandLine::known(&["pathscope".to_owned(), title.clone()]);
+        Presentation { title, context, sections, caveats: Vec::new(), commands }
     })
 }
 
@@ -176,6 +183,7 @@ fn sober_presentation() -> impl Strategy<Value = Presentation> {
                 ..Section::default()
             }],
             caveats,
+            commands: Vec::new(),
         },
     )
 }
@@ -200,7 +208,7 @@ fn show_in(
     let options = Options { columns, color, charset, live, detail };
     let mut out = Vec::new();
     let mut view = Format::Text.view(options, &mut out);
-    let note = Caveat { name: failure.to_owned(), text: failure.to_owned() };
+    let note = Caveat { name: failure.to_owned(), text: failure.to_owned(), remedy: None };
     let mut events = vec![Event::Started { presentation, record: &() }, Event::Note(&note)];
     events.extend(rows.iter().map(|row| Event::Interval { measurement: "", row, record: &() }));
     let failure = Some((Failure::Peer, failure));

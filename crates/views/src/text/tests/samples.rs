@@ -2,7 +2,7 @@
 
 use pathscope_core::figure::{Better, Unit};
 use pathscope_core::presentation::{
-    Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
+    CommandLine, Figure, Presentation, Row, Section, Series, Shape, Source, Table, Value,
 };
 use pathscope_core::record::{Caveat, Check, Evidence, Limit, Verdict};
 use pathscope_core::stats::{Bucket, Distribution, Percentile, samples_needed};
@@ -33,7 +33,7 @@ pub fn too_few(percent: f64) -> Value {
 }
 
 fn check(name: &str, passed: bool, text: &str) -> Check {
-    Check { name: name.to_owned(), passed, text: text.to_owned() }
+    Check { name: name.to_owned(), passed, text: text.to_owned(), remedy: None }
 }
 
 fn evidence(name: &str, value: f64, text: &str) -> Evidence {
@@ -92,6 +92,7 @@ pub fn goodput() -> Section {
                 evidence("receiver_cpu_share", 0.604, "receiver CPU 60 %"),
                 evidence("receive_window_share", 0.01, "1 % of the time stopped by the window"),
             ],
+            remedy: Some("more connections on more processors".to_owned()),
         }),
         ..Section::default()
     }
@@ -119,6 +120,7 @@ pub fn latency() -> Section {
         caveats: vec![Caveat {
             name: "probe_unanswered".to_owned(),
             text: "3 pings were never answered".to_owned(),
+            remedy: Some("compare with a run without load; open the server's UDP port".to_owned()),
         }],
         ..Section::default()
     }
@@ -173,7 +175,8 @@ pub fn survey() -> Presentation {
             Section { title: "idle".to_owned(), ..latency() },
             goodput(),
         ],
-        caveats: vec![Caveat { name: "few_processors".to_owned(), text: "sender and receiver of the probes shared 2 processors with the load: latency under load includes waiting for a processor".to_owned() }],
+        caveats: vec![Caveat { name: "few_processors".to_owned(), text: "sender and receiver of the probes shared 2 processors with the load: latency under load includes waiting for a processor".to_owned(), remedy: None }],
+        commands: Vec::new(),
     }
 }
 
@@ -183,6 +186,7 @@ pub fn of(section: Section) -> Presentation {
         context: context(),
         sections: vec![section],
         caveats: Vec::new(),
+        commands: CommandLine::known(&["pathscope", "goodput", "10.0.0.2"].map(str::to_owned)),
     }
 }
 
