@@ -44,8 +44,8 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(5);
 /// The document so far is offered for saving about so often.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 
-/// Between short tests it is written again after so many times as long as it took to write: that is a ninth of the time at most, and what a
-/// kill costs.
+/// Between tests that follow one another it is written again after so many times as long as it took to write: that is a ninth of the time at
+/// most, and what a kill costs.
 const KEEPING_SHARE: u32 = 8;
 
 /// Connections that failed at the server and are remembered one by one: no more are told so.
@@ -286,19 +286,19 @@ impl ClientRun<'_> {
         Ok(())
     }
 
-    /// The document as it stands between two measurements, where there is anything in it. Of hundreds of short ones that follow one another not
-    /// after each: all of them are written each time.
+    /// The document as it stands between two measurements, where there is anything in it. Of hundreds that follow one another not after each, since
+    /// all of them are written each time.
     fn save_between(&mut self, is_last: bool) {
         let Some(last) = self.document.measurements.last() else { return };
         let now = clock::now();
-        if now < self.kept_until && !is_last {
+        if now < self.kept_until && !is_last && self.tests.follow_up.is_some() {
             return;
         }
         self.document.outcome = Outcome::cut_off_after(Some(&last.name));
         self.document.duration_ns = now.nanos_since(self.began);
         (self.sink)(Event::Checkpoint { record: &self.document });
-        let cost = clock::now().since(now);
-        self.kept_until = clock::now() + CHECKPOINT_EVERY.max(cost * KEEPING_SHARE);
+        let done = clock::now();
+        self.kept_until = done + done.since(now) * KEEPING_SHARE;
     }
 
     /// What follows from the measurement that has just come to its planned end: word of it, and the next test.
