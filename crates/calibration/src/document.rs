@@ -5,11 +5,10 @@
 
 use pathscope_core::record::{Caveat, Host, Tool};
 use pathscope_experiments::plan::Tolerance;
-use pathscope_modes::document::{Outcome, SchemaId};
+use pathscope_modes::document::{Outcome, SchemaError, SchemaId};
 use pathscope_modes::figures::Unit;
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
 use crate::cell::Setting;
 use crate::grid::Extent;
@@ -225,43 +224,15 @@ pub struct Outside {
     pub measured: f64,
 }
 
-/// Why a text is no document of a calibration.
-#[derive(Debug, Error)]
-pub enum DocumentError {
-    /// Not JSON, or not of this shape.
-    #[error("not a result of a calibration: {0}")]
-    Malformed(#[from] serde_json::Error),
-    /// Written by a later version.
-    #[error(
-        "this result has schema version {found}, and this pathscope reads up to {SCHEMA_VERSION}; use a newer one"
-    )]
-    TooNew {
-        /// The version found.
-        found: u32,
-    },
-}
-
-/// As much of any version as tells which it is.
-#[derive(Deserialize)]
-struct Head {
-    schema: SchemaId,
-}
-
 impl CalibrationDocument {
     /// Whether a text is one, as far as its head tells; whatever else it is, it is not.
     pub fn is_one(text: &str) -> bool {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        serde_json::from_str::<Head>(text).is_ok_and(|head| head.schema.name == SCHEMA_NAME)
+        SchemaId::is_named(text, SCHEMA_NAME)
     }
 
     /// Reads a document of this or any earlier version.
-    pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let head: Head = serde_json::from_str(text)?;
-        if head.schema.version > SCHEMA_VERSION {
-            return Err(DocumentError::TooNew { found: head.schema.version });
-        }
-        Ok(serde_json::from_str(text)?)
+    pub fn from_json(text: &str) -> Result<Self, SchemaError> {
+        SchemaId::read(text, "a result of a calibration", SCHEMA_VERSION)
     }
 
     /// What did not come out as it should, as sentences.

@@ -7,6 +7,7 @@
 use pathscope_core::quantity::duration_ns;
 use pathscope_core::record::{Caveat, Check, Substitution, Tool, Verdict};
 use schemars::{JsonSchema, Schema, schema_for};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -70,6 +71,67 @@ impl Default for SchemaId {
     fn default() -> Self {
         Self { name: SCHEMA_NAME.to_owned(), version: SCHEMA_VERSION }
     }
+}
+
+/// Why a text is no document of the schema that it should follow.
+#[derive(Debug, Error)]
+pub enum SchemaError {
+    /// Not JSON, or not of this shape.
+    #[error("not {what}: {why}")]
+    Malformed {
+        /// What it should be: `a comparison of results`.
+        what: &'static str,
+        /// What the parser says.
+        why: serde_json::Error,
+    },
+    /// Written by a later version.
+    #[error(
+        "this result has schema version {found}, and this pathscope reads up to {most}; use a newer one"
+    )]
+    TooNew {
+        /// The version found.
+        found: u32,
+        /// The latest that this program knows.
+        most: u32,
+    },
+}
+
+/// As much of any document as tells which it is.
+#[derive(Deserialize)]
+struct Head {
+    schema: SchemaId,
+}
+
+impl SchemaId {
+    /// The schema that a document names at its head.
+    fn of(text: &str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<Head>(text).map(|head| head.schema)
+    }
+
+    /// Whether a text is a document of the schema of this name, as far as its head tells; whatever else it is, it is not.
+    pub fn is_named(text: &str, name: &str) -> bool {
+        Self::of(unmarked(text)).is_ok_and(|schema| schema.name == name)
+    }
+
+    /// Reads `what`, a document of a version up to `most`.
+    pub fn read<T: DeserializeOwned>(
+        text: &str,
+        what: &'static str,
+        most: u32,
+    ) -> Result<T, SchemaError> {
+        let malformed = |why| SchemaError::Malformed { what, why };
+        let text = unmarked(text);
+        let found = Self::of(text).map_err(malformed)?.version;
+        if found > most {
+            return Err(SchemaError::TooNew { found, most });
+        }
+        serde_json::from_str(text).map_err(malformed)
+    }
+}
+
+/// Without the mark that editors of other systems put before text, which is none of it.
+fn unmarked(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// How a run ended.
@@ -198,22 +260,16 @@ impl Document {
     /// Reads a document of this or any earlier version. It keeps the version that it was written in, since figures that
     /// changed their meaning keep the one that they had.
     pub fn from_json(text: &str) -> Result<Self, DocumentError> {
-        /// As much of any version as tells which it is.
-        #[derive(Deserialize)]
-        struct Head {
-            schema: SchemaId,
-        }
-        // Editors of other systems put a mark before text, which is none of it.
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let text = unmarked(text);
         if !text.trim_start().starts_with('{') {
             return Err(DocumentError::NotAnObject);
         }
-        let head: Head = serde_json::from_str(text)?;
-        if head.schema.name != SCHEMA_NAME {
-            return Err(DocumentError::Foreign(head.schema.name));
+        let schema = SchemaId::of(text)?;
+        if schema.name != SCHEMA_NAME {
+            return Err(DocumentError::Foreign(schema.name));
         }
-        if head.schema.version > SCHEMA_VERSION {
-            return Err(DocumentError::TooNew { found: head.schema.version });
+        if schema.version > SCHEMA_VERSION {
+            return Err(DocumentError::TooNew { found: schema.version });
         }
         Ok(serde_json::from_str(text)?)
     }
