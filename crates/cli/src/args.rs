@@ -206,6 +206,9 @@ pub struct ReportArgs {
     /// html: one file that opens without a network; md: Markdown, for a ticket or a wiki; or text
     #[arg(long, value_name = "FORM", default_value_t = Format::REPORT, value_parser = report_form)]
     pub format: Format,
+    /// A picture of them
+    #[command(flatten)]
+    pub plot: PlotArgs,
 }
 
 /// `pathscope compare`.
@@ -240,6 +243,9 @@ pub struct CompareArgs {
     /// Where it goes
     #[command(flatten)]
     pub output: OutputArgs,
+    /// A picture of it
+    #[command(flatten)]
+    pub plot: PlotArgs,
     /// Show more
     #[arg(short = 'v', long, action = ArgAction::Count)]
     pub verbose: u8,

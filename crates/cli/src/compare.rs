@@ -22,6 +22,7 @@ use crate::{Trouble, lab, terminal, words};
 
 /// Compares two results, or all results before with all results after.
 pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
+    args.plot.check()?;
     let compared = match args.interleaved() {
         Some(path) => of_one(args, path)?,
         None => of_several(args)?,
@@ -29,15 +30,19 @@ pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
     let destination = args.output.output.as_deref();
     let destination = destination.map(|path| Destination::prepare("--output", path)).transpose()?;
     let junit = JunitFile::prepare(args.junit.as_deref())?;
+    let plot = args.plot.create()?;
     let document = ComparisonDocument {
         tool: lab::presence::tool(),
         command: words::as_typed(std::env::args_os()),
         ..compared
     };
-    let shown = show(args, &document);
+    let presentation = presentation::presentation(&document);
+    let shown = show(args, &document, &presentation);
+    let drawn =
+        plot.map_or(Ok(()), |plot| plot.draw(&presentation, stored::moved(&document).as_ref()));
     let cases = junit.map_or(Ok(()), |file| file.write(&junit::of_comparison(&document)));
     let saved = destination.map_or(Ok(()), |file| save(args, file, &document));
-    Trouble::conclude(stored::moved(&document), shown.and(saved).and(cases).err())
+    Trouble::conclude(stored::moved(&document), shown.and(saved).and(cases).and(drawn).err())
 }
 
 /// What all results before and all after come to.
@@ -96,14 +101,17 @@ fn open(path: &Path) -> Result<Opened, Trouble> {
     }
 }
 
-fn show(args: &CompareArgs, document: &ComparisonDocument) -> Result<(), Trouble> {
+fn show(
+    args: &CompareArgs,
+    document: &ComparisonDocument,
+    presentation: &Presentation,
+) -> Result<(), Trouble> {
     let mut stdout = io::stdout().lock();
     let options = terminal::options(args.color.color, true, args.verbose);
     let mut outputs = Outputs::new(args.output.form.format(), options, &mut stdout, None);
     let trouble = stored::moved(document);
     let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
-    let presentation = presentation::presentation(document);
-    outputs.event(Event::Finished { presentation: &presentation, record: document, failure });
+    outputs.event(Event::Finished { presentation, record: document, failure });
     outputs.into_trouble().map_or(Ok(()), Err)
 }
 

@@ -10,8 +10,8 @@ use pathscope_modes::command::NamedFile;
 use pathscope_os::outlets::explain;
 use pathscope_views::Picture;
 
-use crate::Trouble;
 use crate::files::Destination;
+use crate::{Trouble, terminal, words};
 
 /// The option that names it.
 const OPTION: &str = "--plot";
@@ -55,6 +55,18 @@ impl PlotArgs {
 }
 
 impl PlotFile {
+    /// Draws what was shown, and says that it did.
+    pub fn draw(
+        self,
+        presentation: &Presentation,
+        trouble: Option<&Trouble>,
+    ) -> Result<(), Trouble> {
+        let failure = trouble.map(|trouble| (trouble.failure, trouble.text.as_str()));
+        let path = self.write(presentation, failure)?;
+        terminal::say(&format!("plot written: {}", words::quoted(&path)));
+        Ok(())
+    }
+
     /// Draws the result, and what went wrong in measuring it, if anything.
     pub fn write(
         mut self,

@@ -8,6 +8,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
 use pathscope_core::quantity::named;
 use pathscope_core::side_by_side::side_by_side;
+use pathscope_modes::across::by_two_settings;
 use pathscope_os::outlets::explain;
 use pathscope_views::Format;
 
@@ -20,6 +21,7 @@ use crate::{Trouble, terminal, words};
 
 /// Writes the report.
 pub fn report(args: &ReportArgs) -> Result<(), Trouble> {
+    args.plot.check()?;
     stored::only_one_standard_input(&args.results)?;
     let stored: Vec<Stored> =
         args.results.iter().map(|path| Stored::open(path)).collect::<Result<_, _>>()?;
@@ -41,7 +43,26 @@ pub fn report(args: &ReportArgs) -> Result<(), Trouble> {
     let failure = gravest.map(|gravest| (gravest, sentence.as_str()));
     // None of the forms that hold several results shows a document.
     let record = stored[0].record();
-    let event = Event::Finished { presentation: &side_by_side(results), record, failure };
+    let measured = stored.iter().filter_map(|stored| match stored {
+        Stored::Measured(document) => Some(document.as_ref()),
+        _ => None,
+    });
+    let by_settings = by_two_settings(&measured.collect::<Vec<_>>());
+    let several = results.len() > 1;
+    let mut presentation = side_by_side(results);
+    if several {
+        presentation.sections.splice(0..0, by_settings);
+    }
+    let event = Event::Finished { presentation: &presentation, record, failure };
+    let written = lay_out_all(args, event);
+    let plot = args.plot.create()?;
+    let trouble = failure.map(|(failure, text)| Trouble::new(failure, text));
+    let drawn = plot.map_or(Ok(()), |plot| plot.draw(&presentation, trouble.as_ref()));
+    written.and(drawn)
+}
+
+/// Lays the report out, to its file or standard output.
+fn lay_out_all(args: &ReportArgs, event: Event<'_>) -> Result<(), Trouble> {
     let Some(path) = &args.output else {
         return lay_out(args.format, event, &mut io::stdout().lock());
     };

@@ -7,7 +7,7 @@ use pathscope_core::event::Event;
 use crate::args::ShowArgs;
 use crate::output::Outputs;
 use crate::stored::Stored;
-use crate::{Trouble, terminal, words};
+use crate::{Trouble, terminal};
 
 /// Shows what the file holds as it was shown when it was measured, and draws it where that is wanted.
 pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
@@ -22,9 +22,6 @@ pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
     let failure = trouble.as_ref().map(|trouble| (trouble.failure, trouble.text.as_str()));
     let record = stored.record();
     outputs.event(Event::Finished { presentation: &presentation, record, failure });
-    let drawn = plot.map(|plot| plot.write(&presentation, failure)).transpose();
-    if let Ok(Some(path)) = &drawn {
-        terminal::say(&format!("plot written: {}", words::quoted(path)));
-    }
+    let drawn = plot.map_or(Ok(()), |plot| plot.draw(&presentation, trouble.as_ref()));
     Trouble::conclude(drawn.err(), outputs.into_trouble())
 }

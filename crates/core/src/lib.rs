@@ -8,6 +8,7 @@
 
 pub mod counters;
 pub mod error;
+mod estimates;
 pub mod event;
 pub mod figure;
 pub mod finding;

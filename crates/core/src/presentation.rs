@@ -4,6 +4,7 @@
 //! What is a figure of `docs/figures.md` bears its id, and nothing is found by its label. A figure's address is its
 //! section's measurement and server, its [`Part`] and its id.
 
+pub use crate::estimates::{Estimate, EstimateLine, Estimates};
 use crate::figure::{Better, Part, Unit};
 use crate::quantity::average;
 use crate::record::{Caveat, Check, Verdict};
@@ -60,6 +61,8 @@ pub struct Section {
     pub tables: Vec<Table>,
     /// Figures over time.
     pub series: Vec<Series>,
+    /// Numbers with their intervals at several places. What they are stands in tables, too.
+    pub estimates: Vec<Estimates>,
     /// Distributions of durations.
     pub distributions: Vec<Shape>,
     /// Distributions of durations over time.

@@ -14,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod across;
 pub mod arrivals;
 pub mod assemble;
 pub mod assertion;
@@ -51,6 +52,7 @@ pub mod multipath;
 pub mod offered;
 pub mod paths;
 pub mod pattern;
+mod pivot;
 pub mod placement;
 pub mod presentation;
 mod probes;

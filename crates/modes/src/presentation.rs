@@ -1,8 +1,6 @@
 //! A document as a presentation. Asks each mode for its figures; knows no view.
 
-use pathscope_core::presentation::{
-    CommandLine, Figure, Presentation, Row, Section, Table, Value,
-};
+use pathscope_core::presentation::{CommandLine, Figure, Presentation, Row, Section, Table, Value};
 use pathscope_core::quantity::bytes;
 use pathscope_core::record::{Host, LabNode};
 

@@ -12,6 +12,7 @@ mod html;
 pub mod journal;
 mod json;
 mod markdown;
+mod places;
 mod plot;
 pub mod registry;
 mod text;

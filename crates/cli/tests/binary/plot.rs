@@ -42,6 +42,85 @@ fn a_stored_result_is_drawn_with_its_numbers_as_its_file_is_called() {
     assert_eq!(png[16..20], 1_600_u32.to_be_bytes());
 }
 
+/// Of a result at `size` and a probe of `rate`, and so many times as long as the fixture.
+fn changed(folder: &Path, number: usize, (size, connections): (u32, u32), factor: f64) -> String {
+    let text = fs::read_to_string(fixture("latency-udp")).expect("a fixture");
+    let mut json: serde_json::Value = serde_json::from_str(&text).expect("a document");
+    json["started_at"] = format!("2026-01-01T00:{number:02}:00.000Z").into();
+    let plan = &mut json["measurements"][0]["test"]["plan"]["latency"];
+    plan["size_bytes"] = size.into();
+    plan["connections"] = connections.into();
+    let rtt = &mut json["measurements"][0]["summary"]["latency"]["rtt"]["percentiles"];
+    for it in rtt.as_array_mut().expect("percentiles") {
+        if let Some(value) = it["value_ns"].as_u64() {
+            it["value_ns"] = ((value as f64 * factor).round() as u64 + number as u64).into();
+        }
+    }
+    let path = folder.join(format!("result{number}.json"));
+    fs::write(&path, json.to_string()).expect("a folder of ours");
+    path.to_str().expect("plain").to_owned()
+}
+
+#[test]
+fn a_comparison_is_drawn_by_how_far_each_figure_moved() {
+    let folder = TempDir::new().expect("a folder");
+    let one = (64, 1);
+    let before: Vec<String> = (0..5).map(|run| changed(folder.path(), 2 * run, one, 1.0)).collect();
+    let after: Vec<String> =
+        (0..5).map(|run| changed(folder.path(), 2 * run + 1, one, 2.0)).collect();
+    let plot = folder.path().join("moved.svg");
+    let plot_name = plot.to_str().expect("plain");
+    let words: Vec<&str> = ["compare", "--before"]
+        .into_iter()
+        .chain(before.iter().map(String::as_str))
+        .chain(["--after"])
+        .chain(after.iter().map(String::as_str))
+        .collect();
+    run(&[&words[..], &["--plot", plot_name]].concat()).exits(0).complains(&["plot written"]);
+    let svg = fs::read_to_string(&plot).expect("it was written");
+    for part in [
+        ">how far each moved from before to after, with its 95 % interval<",
+        ">RTT p50<",
+        ">latency.rtt: how far each percentile moved, with its 95 % interval<",
+        ">p90<",
+        ">percentile<",
+    ] {
+        assert!(svg.contains(part), "{part} in {svg}");
+    }
+    let page = run(&[&words[..], &["--format", "html"]].concat()).exits(0).stdout;
+    assert!(page.contains(r#""kind":"estimates""#), "no chart");
+    run(&[&words[..], &["--plot", "moved.gif"]].concat()).exits(2);
+}
+
+#[test]
+fn results_that_differ_in_two_settings_are_rows_and_columns_and_lie_over_each_other() {
+    let folder = TempDir::new().expect("a folder");
+    let all = [((1_000, 8), 3.0), ((64, 1), 1.0), ((64, 8), 2.0)];
+    let results: Vec<String> = (0..)
+        .zip(all)
+        .map(|(number, (settings, factor))| changed(folder.path(), number, settings, factor))
+        .collect();
+    let named: Vec<&str> = results.iter().map(String::as_str).collect();
+    let plot = folder.path().join("several.png");
+    let plot_name = plot.to_str().expect("plain");
+    let words = [&["report", "--format", "text", "--plot", plot_name], &named[..]].concat();
+    let said = run(&words).exits(0).complains(&["plot written"]).stdout;
+    assert!(fs::read(&plot).expect("it was written").starts_with(b"\x89PNG"));
+    let place = |words: &str| said.find(words).unwrap_or_else(|| panic!("no {words} in {said}"));
+    assert!(place("latency, by connections and size") < place("latency, side by side"), "{said}");
+    let table = &said[place("RTT p50")..place("latency, side by side")];
+    let rows: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert!(rows[1].join(" ").contains("size=64 B size=1,000 B"), "{table}");
+    let row = |first: &str| rows.iter().find(|row| row.first() == Some(&first)).expect("a row");
+    assert_eq!(row("1").len(), 3, "{table}");
+    assert_eq!(row("1")[2], "–", "{table}");
+    assert_eq!(row("8").len(), 3, "{table}");
+    // Where one setting differs alone, columns of results are enough.
+    let said = run(&["report", "--format", "text", named[1], named[2]]).exits(0).stdout;
+    assert!(!said.contains(", by connections"), "{said}");
+}
+
 #[test]
 fn a_command_that_measures_draws_its_result() {
     let folder = TempDir::new().expect("a folder");

@@ -37,7 +37,7 @@ fn every_run_says_which_one_it_is() {
 #[test]
 fn a_plan_shows_every_variant() {
     let server = Server::start();
-    let words = ["--sweep", "size=64,1KiB", "--repeat", "3", "--interleave-with", "--rate 50"];
+    let words = ["--sweep", "size=64,1KiB", "--repeat", "3", "--interleave-with", "--rate 50/s"];
     let plan = latency(&server, &[&words[..], &["--dry-run"]].concat()).exits(0).stdout;
     for (title, size) in [("size=64, A", 64), ("size=64, B", 64), ("size=1KiB, A", 1024)] {
         let from = plan.find(&format!("latency, {title}: ")).unwrap_or_else(|| panic!("{plan}"));
@@ -53,7 +53,7 @@ fn rows_of_samples_say_of_which_run_they_are() {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("pings.csv");
     let name = file.to_str().expect("plain");
-    let words = ["--protocol", "udp", "--rate", "500", "--samples", name];
+    let words = ["--protocol", "udp", "--rate", "500/s", "--samples", name];
     let repeated = [&words[..], &["--sweep", "size=64,1KiB", "--repeat", "2"]].concat();
     latency(&server, &repeated).exits(0);
     let text = std::fs::read_to_string(&file).expect("rows");
@@ -69,6 +69,32 @@ fn rows_of_samples_say_of_which_run_they_are() {
     latency(&server, &words).exits(0);
     let text = std::fs::read_to_string(&file).expect("rows");
     assert!(text.lines().next().is_some_and(|head| !head.contains("measurement")), "{text}");
+}
+
+#[test]
+fn what_is_swept_is_the_axis_of_a_chart_and_two_of_them_are_rows_and_columns() {
+    let server = Server::start();
+    let folder = TempDir::new().expect("a folder");
+    let [plot, page] = ["sweep.svg", "sweep.html"].map(|name| folder.path().join(name));
+    let plot_name = plot.to_str().expect("plain");
+    let words = ["--sweep", "size=64,1KiB,4KiB", "--repeat", "2", "--plot", plot_name];
+    latency(&server, &[&words[..], &["-q"]].concat()).exits(0);
+    let svg = std::fs::read_to_string(&plot).expect("it was written");
+    for part in [">RTT p50: median of the runs over size<", ">64<", ">1KiB<", ">4KiB<", ">size<"] {
+        assert!(svg.contains(part), "{part} in {svg}");
+    }
+    let result = folder.path().join("both.json");
+    let name = result.to_str().expect("plain");
+    let words = ["--sweep", "size=64,1KiB", "--sweep", "connections=1,2", "-o", name];
+    let said = latency(&server, &words).exits(0).stdout;
+    let rows = |first: &str| said.lines().filter(|it| it.trim_start().starts_with(first)).count();
+    assert!(said.contains("connections=1"), "{said}");
+    assert!(said.contains("RTT p50, latency"), "{said}");
+    assert!(rows("1KiB ") >= 1, "{said}");
+    run(&["report", name, "-o", page.to_str().expect("plain")]).exits(0);
+    let page = std::fs::read_to_string(&page).expect("a page");
+    assert!(page.contains(r#""kind":"estimates""#), "no chart");
+    assert!(page.contains(r#""places":[["64",0.06],["1KiB",0.94]]"#), "no places");
 }
 
 #[test]

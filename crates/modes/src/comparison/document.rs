@@ -8,9 +8,8 @@ use pathscope_core::record::{Caveat, Check, Tool};
 use pathscope_core::stats::{Difference, Order};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
-use thiserror::Error;
 
-use crate::document::SchemaId;
+use crate::document::{SchemaError, SchemaId};
 
 /// The version that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -169,43 +168,15 @@ pub enum Outcome {
     Unknown,
 }
 
-/// Why a text is no document of a comparison.
-#[derive(Debug, Error)]
-pub enum ComparisonReadError {
-    /// Not JSON, or not of this shape.
-    #[error("not a comparison of results: {0}")]
-    Malformed(#[from] serde_json::Error),
-    /// Written by a later version.
-    #[error(
-        "this comparison has schema version {found}, and this pathscope reads up to {SCHEMA_VERSION}; use a newer one"
-    )]
-    TooNew {
-        /// The version found.
-        found: u32,
-    },
-}
-
-/// As much of any version as tells which it is.
-#[derive(Deserialize)]
-struct Head {
-    schema: SchemaId,
-}
-
 impl ComparisonDocument {
     /// Whether a text is one, as far as its head tells; whatever else it is, it is not.
     pub fn is_one(text: &str) -> bool {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        serde_json::from_str::<Head>(text).is_ok_and(|head| head.schema.name == SCHEMA_NAME)
+        SchemaId::is_named(text, SCHEMA_NAME)
     }
 
     /// Reads a document of this or any earlier version.
-    pub fn from_json(text: &str) -> Result<Self, ComparisonReadError> {
-        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-        let head: Head = serde_json::from_str(text)?;
-        if head.schema.version > SCHEMA_VERSION {
-            return Err(ComparisonReadError::TooNew { found: head.schema.version });
-        }
-        Ok(serde_json::from_str(text)?)
+    pub fn from_json(text: &str) -> Result<Self, SchemaError> {
+        SchemaId::read(text, "a comparison of results", SCHEMA_VERSION)
     }
 
     /// The figures that are judged together, each with its measurement's name.
@@ -258,6 +229,18 @@ pub(super) fn called(of: &str, id: &str) -> String {
 }
 
 impl ComparedFigure {
+    /// What people call it, with its entry.
+    pub fn full_label(&self) -> String {
+        self.entry.as_ref().map_or_else(|| self.label.clone(), |it| format!("{} {it}", self.label))
+    }
+
+    /// Its id with its entry.
+    pub(super) fn full_id(&self) -> String {
+        self.entry
+            .as_ref()
+            .map_or_else(|| self.figure.clone(), |it| format!("{} {it}", self.figure))
+    }
+
     /// The shift as a share of what it was before; `None` where that was nothing.
     pub fn relative(&self) -> Option<f64> {
         let before = self.before_median.abs();

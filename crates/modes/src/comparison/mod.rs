@@ -4,6 +4,7 @@
 //! Not here: the statistics themselves (`core/stats`), and reading results.
 
 mod caveats;
+mod charts;
 mod condition;
 pub mod document;
 pub mod findings;

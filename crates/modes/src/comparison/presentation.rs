@@ -6,11 +6,11 @@ use pathscope_core::quantity::{count, counted};
 use pathscope_core::stats::{Order, least_p};
 
 use super::caveats::some;
-use super::compare_sides;
 use super::condition::{amount, between, change};
 use super::document::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
 };
+use super::{charts, compare_sides};
 use crate::document::Document;
 
 /// All that a view needs.
@@ -106,6 +106,7 @@ fn together(document: &ComparisonDocument) -> Section {
         title: "all together".to_owned(),
         figures,
         tables,
+        estimates: charts::shifts(document).into_iter().collect(),
         checks: document.checks.clone(),
         ..Section::default()
     }
@@ -117,7 +118,7 @@ fn moved(document: &ComparisonDocument, tier: Tier, outcome: Outcome) -> Vec<Str
     let shown = document.of_tier(tier).filter(|(_, figure)| figure.outcome == outcome);
     let words = shown.map(|(measurement, figure)| {
         let place = if is_one { String::new() } else { format!(" of {measurement}") };
-        format!("{}{place} {}", label(figure), change(figure))
+        format!("{}{place} {}", figure.full_label(), change(figure))
     });
     words.collect()
 }
@@ -159,9 +160,11 @@ fn section(document: &ComparisonDocument, measurement: &ComparedMeasurement) -> 
     let sides = document.names();
     let figures = || measurement.figures.iter();
     let told = figures().filter(|it| it.tier != Tier::Other && !is_in_percentiles(measurement, it));
-    let named = told.clone().map(|figure| (label(figure), figure));
+    let named = told.clone().map(|figure| (figure.full_label(), figure));
     let mut tables = vec![table("", sides, measurement, named)];
     let distributions = distributions(measurement);
+    let estimates = distributions.iter().filter_map(|of| charts::percentiles(measurement, of));
+    let estimates = estimates.collect();
     tables.extend(distributions.into_iter().map(|of| percentiles(sides, measurement, of)));
     tables.push(others(sides, measurement));
     tables.push(certainty(told.filter(|it| it.outcome != Outcome::TooFewRuns)));
@@ -170,6 +173,7 @@ fn section(document: &ComparisonDocument, measurement: &ComparedMeasurement) -> 
         title: measurement.name.clone(),
         subtitle: runs(measurement),
         tables,
+        estimates,
         ..Section::default()
     }
 }
@@ -281,7 +285,7 @@ fn certainty<'figure>(figures: impl IntoIterator<Item = &'figure ComparedFigure>
         let difference = &figure.difference;
         let number = |number: f64| Value::Worded(number, probability(number));
         vec![
-            Value::Text(label(figure)),
+            Value::Text(figure.full_label()),
             Value::Worded(difference.delta, format!("{:+.2}", difference.delta)),
             number(difference.p),
             figure.p_among_all.map_or(Value::Absent, number),
@@ -306,22 +310,5 @@ fn word(outcome: Outcome) -> &'static str {
         // What stands out is what differs; the headline says why the rest does not.
         Outcome::NotShown | Outcome::TooFewRuns => "",
         Outcome::Unknown => "unknown",
-    }
-}
-
-fn label(figure: &ComparedFigure) -> String {
-    match &figure.entry {
-        Some(entry) => format!("{} {entry}", figure.label),
-        None => figure.label.clone(),
-    }
-}
-
-impl ComparedFigure {
-    /// Its id with its entry.
-    fn full_id(&self) -> String {
-        match &self.entry {
-            Some(entry) => format!("{} {entry}", self.figure),
-            None => self.figure.clone(),
-        }
     }
 }

@@ -159,12 +159,11 @@ fn number(found: &Found) -> Option<Number> {
     }
     let statistic = found.statistic.as_deref();
     let better = if statistic == Some("count") { Better::Neither } else { found.figure.better };
-    let words = [Some(found.figure.label), statistic, found.side];
     let percent = statistic.and_then(|it| it.strip_prefix('p')?.parse().ok());
     let whole = Found { statistic: None, ..found.clone() };
     Some(Number {
         key: Key { id: found.id(), entry: found.name.clone() },
-        label: words.into_iter().flatten().collect::<Vec<_>>().join(" "),
+        label: found.label(),
         unit: found.unit(),
         better,
         is_primary: found.is_primary(),

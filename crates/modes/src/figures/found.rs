@@ -40,14 +40,18 @@ impl Found {
 
     /// Whether it is one of those that its group is measured for.
     pub fn is_primary(&self) -> bool {
-        let name = self.kind();
-        let name = name.strip_prefix(self.group.name).and_then(|name| name.strip_prefix('.'));
-        name.is_some_and(|name| self.group.primary.contains(&name))
+        is_primary(&self.kind())
     }
 
     /// The id, complete but for its entry: `goodput.rate.up`, `latency.rtt.p99`.
     pub fn id(&self) -> String {
         whole(self.group, self.figure, self.side, self.statistic.as_deref())
+    }
+
+    /// What it is called in a column: its label with its statistic and its side.
+    pub fn label(&self) -> String {
+        let words = [Some(self.figure.label), self.statistic.as_deref(), self.side];
+        words.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
     /// What it is a number of.

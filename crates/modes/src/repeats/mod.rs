@@ -2,6 +2,7 @@
 //! turns. Here it is decided which run is next; how it is run and what is measured in it is as ever.
 
 mod args;
+mod lines;
 pub(crate) mod presentation;
 #[cfg(test)]
 mod tests;

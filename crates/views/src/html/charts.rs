@@ -7,7 +7,8 @@ use pathscope_core::presentation::{
 use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
 
-use crate::value::axis_unit;
+use super::estimates::{EstimatesData, data};
+use super::unit::{UnitData, unit};
 use crate::words::clean;
 
 /// A chart of a section.
@@ -18,6 +19,8 @@ pub enum ChartData {
     Time { title: String, panels: Vec<Panel> },
     /// Distributions of durations.
     Distribution { title: String, unit: UnitData, shapes: Vec<ShapeData> },
+    /// Numbers with their intervals at places beside one another.
+    Estimates { title: String, estimates: EstimatesData },
     /// Distributions of durations over time, all on the same axes.
     Heat { title: String, unit: UnitData, edges: Vec<u64>, maps: Vec<HeatData> },
 }
@@ -28,6 +31,7 @@ impl ChartData {
         match self {
             Self::Time { title, .. }
             | Self::Distribution { title, .. }
+            | Self::Estimates { title, .. }
             | Self::Heat { title, .. } => title,
         }
     }
@@ -38,13 +42,6 @@ impl ChartData {
 pub struct Panel {
     unit: UnitData,
     lines: Vec<LineData>,
-}
-
-/// A unit: numbers in base units are divided by its multiple.
-#[derive(Debug, Serialize)]
-pub struct UnitData {
-    name: &'static str,
-    multiple: f64,
 }
 
 /// One figure over time: seconds and values, none in a gap.
@@ -76,7 +73,10 @@ pub struct HeatData {
 /// The charts of what a section measured; those of nothing are left out.
 pub fn charts(section: &Section) -> Vec<ChartData> {
     let name = |what: &str| named(section, what);
-    let mut charts = Vec::new();
+    let estimates = section.estimates.iter().filter_map(|it| {
+        Some(ChartData::Estimates { title: name(&clean(&it.title)), estimates: data(it)? })
+    });
+    let mut charts: Vec<ChartData> = estimates.collect();
     let panels = panels(&section.series);
     if !panels.is_empty() {
         charts.push(ChartData::Time { title: name("over time"), panels });
@@ -165,9 +165,4 @@ fn column(column: &HeatColumn, first_of_all: usize) -> Option<(f64, f64, usize, 
 
 fn values(series: &Series) -> impl Iterator<Item = f64> {
     series.points.iter().filter_map(|&(_, value)| value.filter(|value| value.is_finite()))
-}
-
-fn unit(unit: Unit, values: impl Iterator<Item = f64>) -> UnitData {
-    let (name, multiple) = axis_unit(unit, values);
-    UnitData { name, multiple }
 }

@@ -6,8 +6,10 @@
 //! `page.js` lays them out and computes no figure, but for the statistics of a range that a reader selects.
 
 mod charts;
+mod estimates;
 mod page;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use page::page;

@@ -174,8 +174,10 @@
     return { height: 360, renderer: "canvas", choices, option: option(drawn[0]), names: [], get points() { return current.cells.length; }, statistics, range: [begin, last] };
   };
 
+  const estimates = (data) => estimatesChart({ ink, digits, told, escaped, axis, tooltip, dashes: DASHES, dash }, data.estimates);
+
   const shown = charts.map((data, number) => {
-    const laid = { time, distribution, heat }[data.kind](data);
+    const laid = { time, distribution, heat, estimates }[data.kind](data);
     const at = document.getElementById(`chart-${number}`);
     const controls = document.getElementById(`controls-${number}`);
     const selected = document.getElementById(`selected-${number}`);

@@ -23,6 +23,8 @@ use crate::words::clean;
 const HEADLINES: usize = 4;
 
 const STYLE: &str = include_str!("page.css");
+/// What the page's script draws estimates by.
+const ESTIMATES: &str = include_str!("estimates.js");
 const SCRIPT: &str = include_str!("page.js");
 pub(super) const ECHARTS: &str = include_str!("echarts/echarts.min.js");
 
@@ -58,7 +60,7 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
                 footer { p { "pathscope. The charts are drawn by Apache ECharts, under the Apache License 2.0." } }
                 script id="charts" type="application/json" { (PreEscaped(in_script(&charts))) }
                 script { (PreEscaped(ECHARTS)) }
-                script { (PreEscaped(SCRIPT)) }
+                script { (PreEscaped(SCRIPT)) (PreEscaped(ESTIMATES)) }
             }
         }
     };

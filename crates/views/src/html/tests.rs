@@ -2,8 +2,8 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Background, Chart, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series,
-    Shape, Source, Table, Value,
+    Background, Chart, CommandLine, Estimate, EstimateLine, Estimates, Figure, HeatColumn, HeatMap,
+    Presentation, Section, Series, Shape, Source, Table, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution, HalfOctaves};
@@ -155,6 +155,38 @@ fn what_else_was_seen_stands_below_figures_and_tables() {
     ];
     let places = places.map(|part| page.find(part).unwrap_or_else(|| panic!("{part} in it")));
     assert!(places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn numbers_with_intervals_stand_at_their_places() {
+    let estimate = |place: &str, at, interval| Estimate {
+        place: place.to_owned(),
+        at: Some(at),
+        value: 2e6,
+        interval,
+    };
+    let points = vec![estimate("1", 1.0, Some((1e6, 3e6))), estimate(HOSTILE, 16.0, None)];
+    let estimates = Estimates {
+        title: "RTT p50".to_owned(),
+        axis: "connections".to_owned(),
+        unit: Unit::Duration,
+        lines: vec![EstimateLine { label: String::new(), points, is_joined: true }],
+    };
+    let section = Section { estimates: vec![estimates], ..Section::default() };
+    let page = page(&Presentation { sections: vec![section], ..Presentation::default() }, None);
+    assert_eq!(page.matches("<script").count(), 3, "a place is obeyed");
+    let (_, rest) = page.split_once("application/json\">").expect("it has charts");
+    let (data, _) = rest.split_once("</script>").expect("they end");
+    let charts: serde_json::Value = serde_json::from_str(data).expect("JSON");
+    let chart = &charts[0];
+    assert_eq!((&chart["kind"], &chart["title"]), (&"estimates".into(), &"RTT p50".into()));
+    let chart = &chart["estimates"];
+    assert_eq!(chart["unit"]["name"], "ms");
+    assert_eq!(chart["range"], serde_json::json!([0.0, 3e6]));
+    assert_eq!(chart["places"][0], serde_json::json!(["1", 0.06]));
+    assert_eq!(chart["places"][1][1], 0.94);
+    let expected = serde_json::json!([[0, 2e6, [1e6, 3e6]], [1, 2e6, null]]);
+    assert_eq!(chart["lines"][0]["points"], expected);
 }
 
 #[test]

@@ -11,16 +11,14 @@ use pathscope_core::presentation::{
 use pathscope_core::quantity::count;
 use pathscope_core::stats::half_octave_edge_ns;
 
+use super::estimates::{Spans, spans};
+use super::page::{MOST_LINES, MOST_PANELS};
 use crate::findings::{ending, or_name};
 use crate::value::{axis_unit, shown_alone};
 use crate::words::clean;
 
-/// Panels below each other.
-const MOST_PANELS: usize = 4;
 /// Units that share a picture: that of the rate, that of the latency, and one more.
 const MOST_UNITS: usize = 3;
-/// Lines in one panel that can still be told apart.
-const MOST_LINES: usize = 8;
 /// Ranges of a histogram, each as many times longer than the last.
 const RANGES: usize = 60;
 /// Failed checks that are told.
@@ -55,6 +53,8 @@ pub enum Panels {
     Durations(Vec<Counts>),
     /// How many took how long, and when.
     Fields(Vec<Fields>),
+    /// Numbers with their intervals, each chart over its own places.
+    Estimates(Vec<Spans>),
 }
 
 /// Figures of one unit over time.
@@ -98,9 +98,10 @@ pub fn main(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Op
     let mains: Option<Vec<(&Section, &Shape)>> =
         sections.iter().map(|section| Some((*section, main_shape(section)?))).collect();
     let shapes = || mains.iter().flatten().copied();
-    let panels = match over_time(&sections) {
-        Some(panels) if mains.is_none() => panels,
-        over_time => {
+    let panels = match (estimates(presentation, &sections), over_time(&sections)) {
+        (Some(panels), _) => panels,
+        (None, Some(panels)) if mains.is_none() => panels,
+        (None, over_time) => {
             let all = sections
                 .iter()
                 .flat_map(|section| section.distributions.iter().map(|shape| (*section, shape)));
@@ -139,10 +140,20 @@ fn charted(presentation: &Presentation) -> Vec<&Section> {
         section.series.iter().any(|series| values(series).count() > 0)
             || section.distributions.iter().any(|shape| shape.distribution.count > 0)
             || !section.heat_maps.is_empty()
+            || !section.estimates.is_empty()
     };
     let charted: Vec<&Section> = presentation.sections.iter().filter(has_any).collect();
     let above = charted.iter().find(|section| section.place.is_empty());
     above.map_or(charted.clone(), |above| vec![*above])
+}
+
+/// Where what stands above all measurements has numbers with their intervals, they are what the result is about; those of other such sections
+/// follow.
+fn estimates(presentation: &Presentation, sections: &[&Section]) -> Option<Panels> {
+    sections.first().filter(|first| !first.estimates.is_empty())?;
+    let above = presentation.sections.iter().filter(|section| section.place.is_empty());
+    let all = spans(&above.collect::<Vec<_>>());
+    (!all.is_empty()).then_some(Panels::Estimates(all))
 }
 
 /// The distribution that a section is about: that of its first figure.

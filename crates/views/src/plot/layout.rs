@@ -59,6 +59,7 @@ pub fn laid_out(chart: &Chart) -> Drawing {
         Panels::Time { panels, phases } => page.time(panels, phases),
         Panels::Durations(panels) => page.durations(panels),
         Panels::Fields(panels) => page.fields(panels),
+        Panels::Estimates(panels) => page.estimates(panels),
     }
     page.top += ROW + 10.0;
     let foot = font::clipped(&chart.foot, 10.0, WIDTH - 2.0 * MARGIN);

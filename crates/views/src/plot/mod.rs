@@ -6,6 +6,7 @@
 mod axis;
 mod chart;
 mod drawing;
+mod estimates;
 mod font;
 mod layout;
 mod page;

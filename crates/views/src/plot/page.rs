@@ -11,6 +11,11 @@ pub const WORDS: f64 = 12.0;
 /// From one line of words to the next.
 pub const ROW: f64 = 17.0;
 
+/// Panels below each other.
+pub const MOST_PANELS: usize = 4;
+/// Lines in one panel that can still be told apart.
+pub const MOST_LINES: usize = 8;
+
 pub const PAPER: Color = Color(255, 255, 255);
 pub const INK: Color = Color(28, 33, 38);
 pub const FAINT: Color = Color(90, 99, 108);
