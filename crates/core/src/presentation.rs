@@ -4,6 +4,10 @@
 //! What is a figure of `docs/figures.md` bears its id, and nothing is found by its label. A figure's address is its
 //! section's measurement and server, its [`Part`] and its id.
 
+mod over_time;
+
+pub use over_time::{BoxRow, Boxes, Stretch, Timeline, TimelineRow};
+
 pub use crate::estimates::{Estimate, EstimateLine, Estimates};
 use crate::figure::{Better, Part, Unit};
 use crate::quantity::average;
@@ -67,6 +71,10 @@ pub struct Section {
     pub distributions: Vec<Shape>,
     /// Distributions of durations over time.
     pub heat_maps: Vec<HeatMap>,
+    /// What became of several things over time.
+    pub timelines: Vec<Timeline>,
+    /// Distributions of durations side by side.
+    pub boxes: Vec<Boxes>,
     /// What else was seen meanwhile, over time.
     pub backgrounds: Vec<Background>,
     /// What had to hold.
@@ -261,6 +269,8 @@ impl From<Vec<Value>> for TableRow {
 pub enum Chart {
     /// An area from zero, that what flowed fills.
     Area,
+    /// An area upon those of the same unit before it: parts of a whole.
+    Stack,
     /// A line.
     #[default]
     Line,

@@ -4,7 +4,8 @@
 
 use crate::figure::Part;
 use crate::presentation::{
-    Column, CommandLine, Figure, HeatMap, Presentation, Section, Series, Shape, Table, Value,
+    Boxes, Chart, Column, CommandLine, Figure, HeatMap, Presentation, Section, Series, Shape,
+    Table, Timeline, Value,
 };
 
 /// Results side by side, each by its name. One alone stays as it is.
@@ -57,6 +58,8 @@ fn in_common(title: &str, results: &[(String, Presentation)]) -> Option<Section>
         series: sections.iter().flat_map(|(name, section)| series(name, section)).collect(),
         distributions: sections.iter().flat_map(|(name, section)| shapes(name, section)).collect(),
         heat_maps: sections.iter().flat_map(|(name, section)| heat_maps(name, section)).collect(),
+        timelines: sections.iter().flat_map(|(name, section)| timelines(name, section)).collect(),
+        boxes: boxes(&sections),
         ..Section::default()
     })
 }
@@ -111,6 +114,10 @@ fn series(name: &str, section: &Section) -> Vec<Series> {
     let begin_ns = begin_ns(section);
     let moved = section.series.iter().cloned().map(|mut series| {
         series.source.label = format!("{name}: {}", series.source.label);
+        if series.source.chart == Chart::Stack {
+            // Parts of different wholes do not lie upon each other.
+            series.source.chart = Chart::Line;
+        }
         series.points.iter_mut().for_each(|point| point.0 -= begin_ns.min(point.0));
         series
     });
@@ -137,6 +144,35 @@ fn heat_maps(name: &str, section: &Section) -> Vec<HeatMap> {
         map
     });
     moved.collect()
+}
+
+/// On the same time, below each other.
+fn timelines(name: &str, section: &Section) -> Vec<Timeline> {
+    let begin_ns = begin_ns(section);
+    let moved = section.timelines.iter().cloned().map(|mut timeline| {
+        timeline.title = format!("{name}: {}", timeline.title);
+        timeline.moved_back(begin_ns);
+        timeline
+    });
+    moved.collect()
+}
+
+/// Those of one title in one chart.
+fn boxes(sections: &[(String, Section)]) -> Vec<Boxes> {
+    let mut all: Vec<Boxes> = Vec::new();
+    for (name, section) in sections {
+        for boxes in &section.boxes {
+            let rows = boxes.rows.iter().cloned().map(|mut row| {
+                row.label = format!("{name}: {}", row.label);
+                row
+            });
+            match all.iter_mut().find(|it| (&it.title, it.unit) == (&boxes.title, boxes.unit)) {
+                Some(same) => same.rows.extend(rows),
+                None => all.push(Boxes { rows: rows.collect(), ..boxes.clone() }),
+            }
+        }
+    }
+    all
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::FlowId;
-use pathscope_core::presentation::{Figure, Shape, Table};
+use pathscope_core::presentation::{Boxes, Figure, Series, Shape, Table, Timeline};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Limit, Verdict};
 use pathscope_core::stats::LatencyFigures;
 use schemars::JsonSchema;
@@ -202,13 +202,24 @@ pub trait Results: Mode + Sized {
     }
 }
 
+/// What of a measurement is drawn beside its distributions.
+#[derive(Debug, Default)]
+pub struct Charts {
+    /// Figures over time.
+    pub series: Vec<Series>,
+    /// What became of several things over time.
+    pub timelines: Vec<Timeline>,
+    /// Distributions side by side.
+    pub boxes: Vec<Boxes>,
+}
+
 /// A mode that views can show: what of its results is told, and how that is called.
 pub trait Presents: Results {
     /// The cells of a live row.
     fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure>;
 
-    /// Figures of an interval that are looked at over time.
-    fn points(&self, _interval: Slices<'_, Self>) -> Vec<Point> {
+    /// Figures of an interval that are looked at over time; `summary` is of all of it.
+    fn points(&self, _summary: &Self::Summary, _interval: Slices<'_, Self>) -> Vec<Point> {
         Vec::new()
     }
 
@@ -238,6 +249,10 @@ pub trait Presents: Results {
     ) -> Vec<Heat<'interval>> {
         Vec::new()
     }
+
+    /// Adds what of a whole measurement is looked at over time or side by side, and is in no interval. Series, distributions and
+    /// heat maps are there already; times are since the start of the test.
+    fn charts(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self>, _charts: &mut Charts) {}
 
     /// Several runs side by side, by their names; none: as different tests are.
     fn overview(_runs: &[(&str, &Self::Summary)]) -> Option<Table> {

@@ -15,7 +15,7 @@ use crate::figures::ENDS;
 use crate::heat_maps::heat_maps;
 use crate::probes;
 use crate::registry::{EndReport, ProbePlan, Reports};
-use crate::results::Detail;
+use crate::results::{Charts, Detail};
 use crate::settings::settings;
 
 /// One measurement by itself.
@@ -34,15 +34,18 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
     if distributions.is_empty() {
         distributions.extend(probes::distribution(client));
     }
+    let Charts { series, timelines, boxes } = charts(measurement, reports);
     Section {
         title: measurement.name.clone(),
         subtitle: test.plan.subtitle(),
         settings: settings(test),
         figures,
         tables: test.plan.tables_of(summary, reports, detail),
-        series: series(measurement),
+        series,
         distributions,
         heat_maps: heat_maps(measurement),
+        timelines,
+        boxes,
         backgrounds: backgrounds(measurement, hosts),
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
@@ -116,9 +119,20 @@ fn dropped(name: &str, end: &EndReport) -> Option<String> {
     (!named.is_empty()).then(|| format!("{name}: {}", named.join(", ")))
 }
 
-/// Figures over time, in the order in which the mode and the probes have them.
+/// What is drawn beside distributions, on the time of the document.
+fn charts(measurement: &Measurement, reports: Reports<'_>) -> Charts {
+    let Measurement { test, start_ns, summary, .. } = measurement;
+    let mut charts = Charts { series: series(measurement), ..Charts::default() };
+    test.plan.add_charts_of(summary, reports, &mut charts);
+    let times = charts.series.iter_mut().flat_map(|series| &mut series.points);
+    times.for_each(|(at_ns, _)| *at_ns = at_ns.saturating_add(*start_ns));
+    charts.timelines.iter_mut().for_each(|timeline| timeline.moved(*start_ns));
+    charts
+}
+
+/// Figures over time, in the order in which the mode and the probes have them; times are since the start of the test.
 fn series(measurement: &Measurement) -> Vec<Series> {
-    let Measurement { test, start_ns, intervals, .. } = measurement;
+    let Measurement { test, intervals, summary, .. } = measurement;
     let mut all: Vec<Series> = Vec::new();
     for interval in intervals {
         let Some(end) = interval.either() else { continue };
@@ -130,17 +144,19 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         // What came after a program stood still had waited in buffers, and is no rate of the path.
         let mut ends = [&interval.client, &interval.server].into_iter().flatten();
         let is_plain = ends.all(|end| end.stood_still_ns.is_none());
-        let mut points = test.plan.points_of(interval);
+        let mut points = test.plan.points_of(summary, interval);
         let probes = test.probe().into_iter();
         points.extend(probes.map(|_| probes::point(&interval.slices::<ProbePlan>())));
         for Point { source, value } in points {
-            let is_it = |series: &Series| series.source.id == source.id;
+            // Paths share an id and differ in what they are called.
+            let is_it = |series: &Series| {
+                series.source.id == source.id && series.source.label == source.label
+            };
             let place = all.iter().position(is_it).unwrap_or_else(|| {
                 all.push(Series { source, points: Vec::new() });
                 all.len() - 1
             });
-            let at = start_ns.saturating_add(end.start_ns);
-            all[place].points.push((at, value.filter(|_| is_plain)));
+            all[place].points.push((end.start_ns, value.filter(|_| is_plain)));
         }
     }
     all.retain(|series| series.points.iter().any(|(_, value)| value.is_some()));

@@ -164,7 +164,7 @@ fn what_cannot_be_drawn_or_written_is_refused_in_a_sentence() {
         .exits(2)
         .complains(&["/no/such/folder/x.svg"]);
     let plot = at("nothing.svg");
-    show("multipath", &plot).exits(6).complains(&["nothing.svg", "there is nothing to draw"]);
+    show("unreachable", &plot).exits(6).complains(&["nothing.svg", "there is nothing to draw"]);
     assert!(!plot.exists());
     let same = at("same.svg");
     let same = same.to_str().expect("plain");

@@ -24,7 +24,7 @@ impl Presents for DatagramsPlan {
         cells.collect()
     }
 
-    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
+    fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
         received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 

@@ -22,7 +22,7 @@ impl Presents for GoodputPlan {
         received(self, interval).map(|it| it.cell(&GROUP, "rate")).collect()
     }
 
-    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
+    fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
         received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
     }
 

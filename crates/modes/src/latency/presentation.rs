@@ -21,7 +21,7 @@ impl Presents for LatencyPlan {
         vec![received.labelled("pings"), median, high, most]
     }
 
-    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
+    fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
         vec![median_point(&GROUP, interval.of_client())]
     }
 

@@ -38,7 +38,7 @@ impl Presents for MediaPlan {
         cells
     }
 
-    fn points(&self, interval: Slices<'_, Self>) -> Vec<Point> {
+    fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
         received(self, interval).map(|it| it.point(&GROUP, "received_rate")).collect()
     }
 

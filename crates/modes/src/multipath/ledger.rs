@@ -3,12 +3,15 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_core::stats::{Distribution, HalfOctaveCounts, LatencyHistogram};
+use pathscope_core::stats::{Distribution, LatencyHistogram};
 
 use super::MultipathPlan;
 use super::gaps::Gaps;
+use super::losses::Losses;
 use super::policies::Policies;
-use super::report::{LossPair, MultipathReport, MultipathTally, PathInterval, PathReport};
+use super::report::{
+    LossPair, MultipathReport, MultipathTally, PathInterval, PathLatencies, PathReport,
+};
 use super::ring::Head;
 use super::sample::Stamps;
 
@@ -20,12 +23,13 @@ pub(super) struct PathTally {
     /// Of them, what was not told yet.
     interval: PathInterval,
     /// Of the answers that were not told yet.
-    interval_latency: HalfOctaveCounts,
+    interval_latency: PathLatencies,
     highest: u64,
     /// Whether it was ever sent on, or was to be: an interface that was named is away for as long as it is not there.
     is_known: bool,
     latency: LatencyHistogram,
     gaps: Gaps,
+    losses: Losses,
 }
 
 impl PathTally {
@@ -33,6 +37,7 @@ impl PathTally {
         PathReport {
             latency: distribution(&self.latency),
             gaps: self.gaps.report.clone(),
+            lost_over_time: Some(self.losses.told()),
             ..self.counts.clone()
         }
     }
@@ -48,6 +53,8 @@ pub(super) struct Terms {
     pub lanes: u8,
     /// Of those, so many were named.
     pub named: usize,
+    /// From the first datagram to the last, as far as that is known before.
+    pub length_ns: u64,
     /// From one group of datagrams to the next.
     pub interval_ns: u64,
     /// Of the policy that duplicates late: for how long it waits for the primary.
@@ -60,6 +67,7 @@ impl Terms {
         Self {
             lanes: plan.lanes,
             named: plan.paths.len(),
+            length_ns: plan.duration_ns.0,
             interval_ns: plan.interval_ns(),
             late_by_ns: plan.late_by_ns.0,
         }
@@ -82,6 +90,7 @@ pub(super) struct Ledger {
     paired_effective: LatencyHistogram,
     effective: LatencyHistogram,
     effective_gaps: Gaps,
+    losses: Losses,
     send_lag: LatencyHistogram,
     policies: Policies,
     /// Of all together, what was not told yet.
@@ -91,15 +100,16 @@ pub(super) struct Ledger {
 impl Ledger {
     /// Empty.
     pub fn new(terms: &Terms) -> Self {
-        let Terms { lanes, named, interval_ns, late_by_ns } = *terms;
+        let Terms { lanes, named, length_ns, interval_ns, late_by_ns } = *terms;
         let path = |lane| PathTally {
             counts: PathReport::default(),
             interval: PathInterval::default(),
-            interval_latency: HalfOctaveCounts::default(),
+            interval_latency: PathLatencies::default(),
             highest: 0,
             is_known: usize::from(lane) < named,
             latency: LatencyHistogram::new(),
             gaps: Gaps::new(interval_ns),
+            losses: Losses::new(length_ns),
         };
         let pairs = (0..lanes).flat_map(|one| (one + 1..lanes).map(move |other| (one, other)));
         let losses = pairs.map(|(one, other)| LossPair { one, other, ..LossPair::default() });
@@ -114,6 +124,7 @@ impl Ledger {
             paired_effective: LatencyHistogram::new(),
             effective: LatencyHistogram::new(),
             effective_gaps: Gaps::new(interval_ns),
+            losses: Losses::new(length_ns),
             send_lag: LatencyHistogram::new(),
             policies: Policies::new(late_by_ns),
             interval: MultipathTally::default(),
@@ -148,6 +159,7 @@ impl Ledger {
         if answers == 1
             && let Some(effective) = effective_ns(stamps)
         {
+            self.paths[lane.index()].interval.first += 1;
             self.counts.received += 1;
             self.interval.counts.received += 1;
             self.effective.record(effective);
@@ -161,7 +173,10 @@ impl Ledger {
         let effective = effective_ns(stamps);
         let is_sent = stamps.iter().any(Stamps::is_sent);
         self.counts.without_path += u64::from(!is_sent);
-        self.counts.lost += u64::from(is_sent && effective.is_none());
+        if is_sent && effective.is_none() {
+            self.counts.lost += 1;
+            self.losses.lost(head.due, self.start);
+        }
         self.settle_paths(head, stamps);
         self.effective_gaps.saw(head.due, effective.is_some(), self.start);
         if let Some(primary) = stamps.first() {
@@ -192,7 +207,10 @@ impl Ledger {
         let winner = answered().min_by_key(|(_, it)| it.received).map(|(index, _)| index);
         let answers = answered().count();
         for (index, (path, stamps)) in self.paths.iter_mut().zip(stamps).enumerate() {
-            path.counts.lost += u64::from(stamps.is_sent() && !stamps.is_received());
+            if stamps.is_sent() && !stamps.is_received() {
+                path.counts.lost += 1;
+                path.losses.lost(head.due, self.start);
+            }
             path.counts.first += u64::from(winner == Some(index));
             path.counts.only += u64::from(stamps.is_received() && answers == 1);
             path.counts.shared += u64::from(stamps.is_received() && answers > 1);
@@ -211,8 +229,7 @@ impl Ledger {
     /// What happened since the last call.
     pub fn take_interval(&mut self) -> MultipathTally {
         let mut tally = std::mem::take(&mut self.interval);
-        let latencies =
-            self.paths.iter_mut().map(|path| std::mem::take(&mut path.interval_latency));
+        let latencies = self.paths.iter_mut().map(|path| path.interval_latency.take());
         tally.latencies = latencies.collect();
         tally.with(self.paths.iter_mut().map(|path| &mut path.interval))
     }
@@ -223,6 +240,7 @@ impl Ledger {
             paired_effective: distribution(&self.paired_effective),
             effective: distribution(&self.effective),
             effective_gaps: self.effective_gaps.report.clone(),
+            lost_over_time: Some(self.losses.told()),
             send_lag: distribution(&self.send_lag),
             policies: self.policies.report(),
             paths: self.paths.iter().map(PathTally::report).collect(),

@@ -5,6 +5,7 @@
 
 mod args;
 mod caveats;
+mod charts;
 mod command;
 mod datagram;
 mod echo;
@@ -14,6 +15,7 @@ mod flow;
 mod gaps;
 mod ledger;
 mod limits;
+mod losses;
 mod mode;
 mod plan;
 mod policies;
@@ -35,6 +37,7 @@ pub use command::MultipathCommand;
 pub use echo::{MultipathEcho, MultipathEchoShared};
 pub use flow::MultipathFlow;
 pub use gaps::{GapReport, Outage};
+pub use losses::LossesOverTime;
 pub use plan::{MOST_PATHS, MultipathPlan, SendOrder};
 pub use policies::{Policy, PolicyReport};
 pub use replay::Replay;

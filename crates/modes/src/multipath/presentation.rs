@@ -1,20 +1,23 @@
 //! A multipath test as labelled figures and tables: all that a view needs.
 
-use pathscope_core::presentation::{Figure, Source, Table, Value};
-use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, ratio};
+use pathscope_core::presentation::{Figure, Shape, Source, Table, Value};
+use pathscope_core::quantity::{average, bytes, count, counted, duration_ns, ratio, total};
 use pathscope_core::stats::LatencyFigures;
 
 use super::figures::GROUP;
 use super::summary::LossSummary;
 use super::{
-    GapReport, MultipathPlan, MultipathReport, MultipathSummary, PathSummary, PolicySummary,
+    GapReport, MultipathPlan, MultipathReport, MultipathSummary, Outage, PathSummary,
+    PolicySummary, charts,
 };
-use crate::figure::{Amount, Cell, Heat, Part, PlainCell, Unit, plain_table};
+use crate::figure::{Amount, Cell, Heat, Part, PlainCell, Point, Unit, plain_table};
 use crate::paths::Transition;
-use crate::results::{Detail, Ends, Presents, Slices};
+use crate::results::{Charts, Detail, Ends, Presents, Slices};
 
 /// Transitions that are shown; the document has more of them.
 const SHOWN_TRANSITIONS: usize = 20;
+/// The same of outages.
+const SHOWN_OUTAGES: usize = 20;
 
 impl Presents for MultipathPlan {
     fn cells(&self, interval: Slices<'_, Self>) -> Vec<Figure> {
@@ -36,11 +39,23 @@ impl Presents for MultipathPlan {
         ]
     }
 
+    fn points(&self, summary: &MultipathSummary, interval: Slices<'_, Self>) -> Vec<Point> {
+        interval.of_client().map(|own| charts::points(summary, own)).unwrap_or_default()
+    }
+
     fn figures(&self, summary: &MultipathSummary) -> Vec<Figure> {
         let mut figures = vec![sent(summary)];
         figures.extend(answers(summary));
         figures.extend(summary.paths.iter().filter_map(radio));
         figures
+    }
+
+    fn distributions(ends: &Ends<'_, Self>) -> Vec<Shape> {
+        charts::distributions(ends.of_client())
+    }
+
+    fn charts(&self, summary: &MultipathSummary, ends: &Ends<'_, Self>, charts: &mut Charts) {
+        charts::add(summary, ends.of_client(), charts);
     }
 
     fn tables(&self, summary: &Self::Summary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
@@ -93,7 +108,10 @@ pub(super) fn answers(summary: &MultipathSummary) -> Vec<Figure> {
 
 /// The paths side by side, and what other senders would have had of them.
 pub(super) fn side_by_side(summary: &MultipathSummary) -> Vec<Table> {
-    let mut tables = vec![latencies(summary), counts(summary), gaps(summary)];
+    let mut tables = vec![latencies(summary)];
+    tables.extend(boxes(summary));
+    tables.extend([counts(summary), gaps(summary)]);
+    tables.extend(outages(summary));
     if summary.paths.len() > 1 {
         tables.push(policies(summary));
     }
@@ -210,6 +228,51 @@ fn latencies(summary: &MultipathSummary) -> Table {
     GROUP.table("round trips", &columns, rows)
 }
 
+/// What boxes are drawn from. Two of the five stand in the table above, too, and are figures there.
+fn boxes(summary: &MultipathSummary) -> Option<Table> {
+    let columns: [Cell<Named<'_, LatencyFigures>>; 6] = [
+        ("path", "", |(name, _)| Value::Text((*name).to_owned())),
+        ("p5", "p5", |(_, rtt)| percentile(rtt, 5.0)),
+        ("p25", "p25", |(_, rtt)| percentile(rtt, 25.0)),
+        ("p50", "", |(_, rtt)| percentile(rtt, 50.0)),
+        ("p75", "", |(_, rtt)| percentile(rtt, 75.0)),
+        ("p95", "p95", |(_, rtt)| percentile(rtt, 95.0)),
+    ];
+    let has_all = |figures: &LatencyFigures| figures.percentile(5.0).is_some();
+    let rows = with_effective(summary, "path.latency", |path| &path.latency, &summary.effective);
+    let rows: Vec<_> = rows.filter(|(.., (_, figures))| has_all(figures)).collect();
+    (!rows.is_empty()).then(|| GROUP.table("spread of round trips", &columns, rows))
+}
+
+/// The outages one by one, those of each path before those of all together.
+fn outages(summary: &MultipathSummary) -> Option<Table> {
+    let columns: [PlainCell<(&str, Outage)>; 4] = [
+        ("path", |(name, _)| Value::Text((*name).to_owned())),
+        ("from", |(_, outage)| Value::Duration(outage.start_ns)),
+        ("length", |(_, outage)| Value::Duration(outage.duration_ns)),
+        ("datagrams", |(_, outage)| Value::Count(outage.datagrams)),
+    ];
+    let of = |(_, _, (name, gaps)): (_, _, Named<'_, GapReport>)| {
+        gaps.told.iter().map(|&outage| (name.to_owned(), outage)).collect::<Vec<_>>()
+    };
+    let rows = with_effective(summary, "path", |path| &path.gaps, &summary.effective_gaps);
+    let told: Vec<(String, Outage)> = rows.flat_map(of).collect();
+    let paths = summary.paths.iter().map(|path| path.gaps.outages);
+    let all = total(paths.chain([summary.effective_gaps.outages]));
+    let shown = told.len().min(SHOWN_OUTAGES);
+    let title = title("outages over time", all.saturating_sub(shown as u64));
+    let rows = told[..shown].iter().map(|(name, outage)| (name.as_str(), *outage));
+    (shown > 0).then(|| plain_table(title, &columns, rows))
+}
+
+/// With how many more there are.
+fn title(what: &str, left: u64) -> String {
+    match left {
+        0 => what.to_owned(),
+        left => format!("{what} ({} more)", count(left)),
+    }
+}
+
 fn counts(summary: &MultipathSummary) -> Table {
     fn ratio(part: u64, whole: u64) -> Value {
         if whole == 0 { Value::Absent } else { Value::Ratio(part as f64 / whole as f64) }
@@ -273,10 +336,7 @@ fn transitions(client: &MultipathReport) -> Option<Table> {
     ];
     let shown = client.transitions.len().min(SHOWN_TRANSITIONS);
     let left = (client.transitions.len() - shown) as u64 + client.transitions_omitted;
-    let title = match left {
-        0 => "paths over time".to_owned(),
-        left => format!("paths over time ({} more)", count(left)),
-    };
+    let title = title("paths over time", left);
     (shown > 0).then(|| plain_table(title, &columns, &client.transitions[..shown]))
 }
 

@@ -8,10 +8,11 @@ mod tests;
 
 use pathscope_core::Tick;
 use pathscope_core::id::Lane;
-use pathscope_core::presentation::{Chart, Figure, Section, Series, Shape, Table};
+use pathscope_core::presentation::{Chart, Figure, Section, Series, Table};
 use pathscope_core::stats::{LatencyHistogram, Percentile};
 
 use super::args::DEFAULT_LATE_BY;
+use super::charts;
 use super::figures::GROUP;
 use super::ledger::{Ledger, Terms};
 use super::presentation::{answers, side_by_side};
@@ -19,6 +20,7 @@ use super::ring::Head;
 use super::sample::Stamps;
 use super::{MultipathReport, MultipathSummary};
 use crate::figure::Part;
+use crate::results::Charts;
 
 /// The least time from one point of a series to the next.
 const LEAST_STEP_NS: u64 = 1_000_000_000;
@@ -48,6 +50,7 @@ impl Replay {
         let terms = Terms {
             lanes: names.len() as u8,
             named: 0,
+            length_ns: ends(&due).1.nanos_since(ends(&due).0),
             interval_ns: interval_ns(&due),
             late_by_ns: DEFAULT_LATE_BY.0,
         };
@@ -65,35 +68,19 @@ impl Replay {
 
     /// What views show of it.
     pub fn section(&self) -> Section {
+        let mut charts = Charts { series: self.series.clone(), ..Charts::default() };
+        charts::add(&self.summary, &self.report, &mut charts);
         let sent = GROUP.figure("sent", self.summary.sent);
         let figures: Vec<Figure> = [sent].into_iter().chain(answers(&self.summary)).collect();
         Section {
             figures,
             tables: side_by_side(&self.summary).into_iter().map(known).collect(),
-            series: self.series.clone(),
-            distributions: self.distributions(),
+            series: charts.series,
+            distributions: charts::distributions(&self.report),
+            timelines: charts.timelines,
+            boxes: charts.boxes,
             ..Section::default()
         }
-    }
-
-    fn distributions(&self) -> Vec<Shape> {
-        let shape = |part: Part, name, place, distribution| {
-            let mut shape = GROUP.shape(&part, (name, place, ""), distribution);
-            shape.source.sample_column = None;
-            if let Part::Entry(path) = part {
-                shape.source.label = format!("latency of {path}");
-            }
-            shape
-        };
-        let all = self.report.effective.iter().map(|distribution| {
-            shape(Part::Whole, "effective", "client.multipath.effective", distribution)
-        });
-        let each = self.report.paths.iter().filter_map(|path| {
-            let part = Part::Entry(path.facts.interface.clone());
-            let place = "client.multipath.paths[].latency";
-            Some(shape(part, "path.latency", place, path.latency.as_ref()?))
-        });
-        all.chain(each).collect()
     }
 }
 
@@ -121,6 +108,12 @@ fn due(rows: &[&[Stamps]]) -> Vec<Tick> {
         last
     };
     rows.iter().map(due).collect()
+}
+
+/// When the first number was due, and the last.
+fn ends(due: &[Tick]) -> (Tick, Tick) {
+    let (start, end) = (due.first().copied(), due.iter().max().copied());
+    (start.unwrap_or(Tick::ZERO), end.unwrap_or(Tick::ZERO))
 }
 
 /// From one group of numbers to the next: the time between two numbers that lie so far apart that half of all the time lies
@@ -180,8 +173,7 @@ struct Replaying {
 impl Replaying {
     fn new(terms: &Terms, due: &[Tick]) -> Self {
         let lanes = usize::from(terms.lanes);
-        let (start, end) = (due.first().copied(), due.iter().max().copied());
-        let (start, end) = (start.unwrap_or(Tick::ZERO), end.unwrap_or(Tick::ZERO));
+        let (start, end) = ends(due);
         let steps = (end.nanos_since(start) / MOST_POINTS).div_ceil(LEAST_STEP_NS);
         let mut ledger = Ledger::new(terms);
         ledger.start = start;

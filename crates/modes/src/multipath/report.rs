@@ -6,12 +6,13 @@
 use pathscope_core::quantity::total;
 use pathscope_core::record::WirelessFacts;
 use pathscope_core::stats::{
-    Distribution, HalfOctaveCounts, HalfOctaves, LatencyFigures, LatencyHistogram,
+    Distribution, HalfOctaveCounts, HalfOctaves, LatencyFigures, LatencyHistogram, Percentile,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::gaps::GapReport;
+use super::losses::LossesOverTime;
 use super::policies::PolicyReport;
 use crate::paths::{PathFacts, Transition, WirelessReport};
 
@@ -39,6 +40,14 @@ pub struct PathInterval {
     pub sent: u64,
     /// First echoes (client) or datagrams (server) received.
     pub received: u64,
+    /// Of those, the first answers to their numbers on any path; the client's alone.
+    pub first: u64,
+    /// The median from its own sending to its own answer, where there were enough of them; the client's alone, as those below.
+    pub latency_p50_ns: Option<u64>,
+    /// The 99th percentile of the same.
+    pub latency_p99_ns: Option<u64>,
+    /// The longest of the same.
+    pub latency_max_ns: Option<u64>,
     /// From its own sending to its own answer, of those, by how long that took, for a heat map; the client's alone.
     pub latency_half_octaves: Option<HalfOctaves>,
     /// Its radio at the end of it, where it is one of Wi-Fi; the client's alone.
@@ -53,7 +62,30 @@ pub struct MultipathTally {
     /// From the first sending to the first answer.
     pub(super) effective: LatencyHistogram,
     /// Of each path, from its own sending to its own answer; empty at the server.
-    pub(super) latencies: Vec<HalfOctaveCounts>,
+    pub(super) latencies: Vec<Option<PathLatencies>>,
+}
+
+/// How long answers of one path took between two reports.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PathLatencies {
+    /// By ranges whose edges are the same everywhere.
+    ranges: HalfOctaveCounts,
+    /// As exactly as percentiles need.
+    all: LatencyHistogram,
+}
+
+impl PathLatencies {
+    /// One more.
+    #[inline]
+    pub fn record(&mut self, latency_ns: u64) {
+        self.ranges.record(latency_ns);
+        self.all.record(latency_ns);
+    }
+
+    /// All of it, which begins anew. Of a path that says nothing no room is made for what it may say.
+    pub fn take(&mut self) -> Option<Self> {
+        (!self.all.is_empty()).then(|| std::mem::take(self))
+    }
 }
 
 impl MultipathTally {
@@ -71,7 +103,11 @@ impl MultipathTally {
             ..self.counts.clone()
         };
         for (path, latencies) in interval.paths.iter_mut().zip(&self.latencies) {
-            path.latency_half_octaves = latencies.told();
+            let Some(PathLatencies { ranges, all }) = latencies else { continue };
+            let percentile = |percent| Percentile::of(all, percent).value_ns;
+            path.latency_half_octaves = ranges.told();
+            (path.latency_p50_ns, path.latency_p99_ns) = (percentile(50.0), percentile(99.0));
+            path.latency_max_ns = all.max_ns();
         }
         interval
     }
@@ -107,6 +143,8 @@ pub struct MultipathReport {
     pub effective: Option<Distribution>,
     /// Stretches in which nothing came through on any path.
     pub effective_gaps: GapReport,
+    /// When what was lost on all paths had been due; the client's alone.
+    pub lost_over_time: Option<LossesOverTime>,
     /// From the time that a number was due to its first sending: this machine's own lateness.
     pub send_lag: Option<Distribution>,
     /// From the first sending to the end of the schedule.
@@ -164,6 +202,8 @@ pub struct PathReport {
     pub latency: Option<Distribution>,
     /// Stretches in which nothing came through on it, from its first use on.
     pub gaps: GapReport,
+    /// When what was lost on it had been due; the client's alone.
+    pub lost_over_time: Option<LossesOverTime>,
     /// Datagrams that this end's own sockets dropped.
     pub socket_drops: u64,
     /// Its radio, where it is one of Wi-Fi; the client's alone.

@@ -6,6 +6,7 @@ use pathscope_core::stats::Distribution;
 
 use super::figures::GROUP;
 use super::findings::{MultipathCaveat, MultipathCheck};
+use super::losses::LossesOverTime;
 use super::{MultipathInterval, MultipathPlan, MultipathReport, MultipathSummary, caveats};
 use crate::figure::Group;
 use crate::results::{Ends, Results, Slice};
@@ -29,7 +30,9 @@ impl Results for MultipathPlan {
         report.transitions_omitted += (transitions - report.transitions.len()) as u64;
         for path in &mut report.paths {
             path.gaps.told.truncate(path.gaps.told.len() / 2);
+            path.lost_over_time.iter_mut().for_each(LossesOverTime::halve);
         }
+        report.lost_over_time.iter_mut().for_each(LossesOverTime::halve);
         let paths = report.paths.iter_mut().map(|path| &mut path.latency);
         let policies = report.policies.iter_mut().map(|policy| &mut policy.latency);
         [&mut report.effective, &mut report.paired_effective, &mut report.send_lag]

@@ -133,6 +133,16 @@ pub struct LossSummary {
     pub expected_both: Option<f64>,
 }
 
+/// The numbers that a box is drawn from, and what they are called.
+pub(super) const WHISKERS: [(f64, &str); 5] =
+    [(5.0, "p5"), (25.0, "p25"), (50.0, "p50"), (75.0, "p75"), (95.0, "p95")];
+
+/// The same as `figures`, with all that a box is drawn from.
+fn boxed(distribution: Option<&Distribution>) -> LatencyFigures {
+    let asked = WHISKERS.map(|(percent, _)| percent);
+    distribution.map(|it| LatencyFigures::with(&it.histogram(), &asked)).unwrap_or_default()
+}
+
 fn figures(distribution: Option<&Distribution>) -> LatencyFigures {
     distribution.map(|it| LatencyFigures::of(&it.histogram())).unwrap_or_default()
 }
@@ -167,7 +177,7 @@ impl MultipathSummary {
             waiting_saved_ratio: share(saved as f64, client.paired_primary_wait_ns),
             first_elsewhere,
             first_elsewhere_ratio: share(first_elsewhere as f64, client.received),
-            effective: figures(client.effective.as_ref()),
+            effective: boxed(client.effective.as_ref()),
             effective_gaps: client.effective_gaps.clone(),
             mean_improvement: less(primary.mean_ns, paired.mean_ns),
             median_improvement: less(median(&primary), median(&paired)),
@@ -216,7 +226,7 @@ fn paths(client: &MultipathReport, server: Option<&MultipathReport>) -> Vec<Path
                 lost_forward,
                 lost_return: lost_forward.map(|forward| path.lost.saturating_sub(forward)),
                 corrupt: path.corrupt.saturating_add(far.map_or(0, |far| far.corrupt)),
-                latency: figures(path.latency.as_ref()),
+                latency: boxed(path.latency.as_ref()),
                 gaps: path.gaps.clone(),
                 wireless: path.wireless.clone(),
                 ..with_fields!(

@@ -222,6 +222,10 @@ fn a_path_that_falls_silent_has_one_outage_and_the_others_lose_nothing() {
     let fail_over =
         summary.policies.iter().find(|it| it.policy == Policy::FailOver).expect("there");
     assert_eq!(fail_over.lost, 510);
+    // Where they had been due, and not where they were given up.
+    let lost = ends.0.paths[0].lost_over_time.as_ref().expect("of the client");
+    assert_eq!((lost.step_ns, &lost.lost), (100 * MS, &[vec![0; 20], vec![100; 10]].concat()));
+    assert_eq!(ends.0.lost_over_time.as_ref().map(|it| it.lost.len()), Some(0));
 }
 
 #[test]
@@ -402,6 +406,7 @@ fn intervals_add_up_to_the_whole() {
     simulator.datagrams(lose(0, |position| position % 10 == 0));
     let (mut sums, mut latencies) = ((0, 0, 0), 0);
     let mut maps = [(); 3].map(|()| HalfOctaveCounts::default());
+    let (mut first, mut medians) = ([0, 0], Vec::new());
     for second in 1..=12 {
         simulator.run(Tick::from_nanos(second * 1_000 * MS));
         let interval = simulator.client_shared().report(Tick::ZERO).interval();
@@ -409,10 +414,16 @@ fn intervals_add_up_to_the_whole() {
         sums.1 += interval.received;
         sums.2 += interval.paths[0].received;
         latencies += interval.effective.map_or(0, |effective| effective.count);
+        first.iter_mut().zip(&interval.paths).for_each(|(sum, path)| *sum += path.first);
+        medians.extend(interval.paths.iter().filter_map(|it| it.latency_p50_ns));
         let paths = interval.paths.iter().map(|path| &path.latency_half_octaves);
         let told = [&interval.effective_half_octaves].into_iter().chain(paths);
         maps.iter_mut().zip(told).for_each(|(map, told)| told.iter().for_each(|it| map.add(it)));
     }
+    assert_eq!(first, [9_000, 1_000]);
+    let is_of_a_path =
+        |median: &u64| [10 * MS, 18 * MS].iter().any(|it| it.abs_diff(*median) < MS / 50);
+    assert!(medians.iter().all(is_of_a_path) && medians.len() >= 20, "{medians:?}");
     // Each is in the range of what its path takes there and back: 5.9 to 8.4 ms, and 16.8 to 23.7 ms.
     let maps = maps.map(|map| map.told().expect("answers").filled().collect::<Vec<_>>());
     let of = |nanoseconds: u64| {

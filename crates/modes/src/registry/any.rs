@@ -8,7 +8,7 @@ use pathscope_core::record::{Caveat, Check, FlowFacts, Verdict, WirelessFacts};
 use super::{EndInterval, EndReport, InDocuments, Interval, ProbePlan, Reports, Summary};
 use crate::figure::{Heat, Point};
 use crate::mode::Mode;
-use crate::results::{Beside, BesideOthers, Detail, Results};
+use crate::results::{Beside, BesideOthers, Charts, Detail, Results};
 
 /// What a plan's own flows came to.
 #[derive(Debug, Default)]
@@ -63,7 +63,7 @@ pub trait AnyMode: Mode {
     fn cells_of(&self, interval: &Interval) -> Vec<Figure>;
 
     /// Figures of an interval that are looked at over time.
-    fn points_of(&self, interval: &Interval) -> Vec<Point>;
+    fn points_of(&self, summary: &Summary, interval: &Interval) -> Vec<Point>;
 
     /// The figures of a measurement, most important first.
     fn figures_of(&self, summary: &Summary) -> Vec<Figure>;
@@ -80,6 +80,9 @@ pub trait AnyMode: Mode {
         summary: &Summary,
         interval: &'interval Interval,
     ) -> Vec<Heat<'interval>>;
+
+    /// Adds what of a whole measurement is looked at over time or side by side, and is in no interval.
+    fn add_charts_of(&self, summary: &Summary, reports: Reports<'_>, charts: &mut Charts);
 
     /// Several runs side by side, by their names; none where one is of another mode, or its own has no such table.
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table>;
@@ -159,8 +162,10 @@ impl<M: InDocuments> AnyMode for M {
         self.cells(interval.slices::<M>())
     }
 
-    fn points_of(&self, interval: &Interval) -> Vec<Point> {
-        self.points(interval.slices::<M>())
+    fn points_of(&self, summary: &Summary, interval: &Interval) -> Vec<Point> {
+        // A run that was cut off has intervals, and no summary yet.
+        let unknown = M::Summary::default();
+        self.points(M::summary_of(summary).unwrap_or(&unknown), interval.slices::<M>())
     }
 
     fn figures_of(&self, summary: &Summary) -> Vec<Figure> {
@@ -184,6 +189,12 @@ impl<M: InDocuments> AnyMode for M {
         // A run that was cut off has intervals, and no summary yet.
         let unknown = M::Summary::default();
         self.heats(M::summary_of(summary).unwrap_or(&unknown), interval.slices::<M>())
+    }
+
+    fn add_charts_of(&self, summary: &Summary, reports: Reports<'_>, charts: &mut Charts) {
+        if let Some((summary, ends)) = M::summary_of(summary).zip(reports.ends(M::report)) {
+            self.charts(summary, &ends, charts);
+        }
     }
 
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table> {

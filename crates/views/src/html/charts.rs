@@ -8,7 +8,8 @@ use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
 
 use super::estimates::{EstimatesData, data};
-use super::unit::{UnitData, unit};
+use super::extents::{BoxData, TimelineData};
+use super::unit::UnitData;
 use crate::words::clean;
 
 /// A chart of a section.
@@ -23,6 +24,10 @@ pub enum ChartData {
     Estimates { title: String, estimates: EstimatesData },
     /// Distributions of durations over time, all on the same axes.
     Heat { title: String, unit: UnitData, edges: Vec<u64>, maps: Vec<HeatData> },
+    /// What became of several things over time.
+    Stretches(TimelineData),
+    /// Distributions side by side.
+    Boxes(BoxData),
 }
 
 impl ChartData {
@@ -33,6 +38,8 @@ impl ChartData {
             | Self::Distribution { title, .. }
             | Self::Estimates { title, .. }
             | Self::Heat { title, .. } => title,
+            Self::Stretches(timeline) => timeline.title(),
+            Self::Boxes(boxes) => boxes.title(),
         }
     }
 }
@@ -49,6 +56,7 @@ pub struct Panel {
 pub struct LineData {
     label: String,
     is_area: bool,
+    is_stacked: bool,
     points: Vec<(f64, Option<f64>)>,
 }
 
@@ -84,10 +92,16 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
     let shapes: Vec<ShapeData> = section.distributions.iter().filter_map(shape).collect();
     if !shapes.is_empty() {
         let ends = shapes.iter().flat_map(|shape| [shape.min_ns, shape.max_ns]).flatten();
-        let unit = unit(Unit::Duration, ends.map(|end| end as f64));
+        let unit = UnitData::of(Unit::Duration, ends.map(|end| end as f64));
         charts.push(ChartData::Distribution { title: name("distribution"), unit, shapes });
     }
+    let titled = |title: &str| name(&clean(title));
+    let boxes = section.boxes.iter().filter_map(|it| BoxData::of(it, titled(&it.title)));
+    charts.extend(boxes.map(ChartData::Boxes));
     charts.extend(heat(&section.heat_maps, name("distribution over time")));
+    let timelines = section.timelines.iter();
+    let timelines = timelines.filter_map(|it| TimelineData::of(it, titled(&it.title)));
+    charts.extend(timelines.map(ChartData::Stretches));
     charts
 }
 
@@ -102,19 +116,25 @@ fn named(section: &Section, what: &str) -> String {
     if section.title.is_empty() { what.to_owned() } else { format!("{}: {what}", section.title) }
 }
 
+/// Figures of one unit share a panel; parts of a whole have one of their own.
 fn panels(series: &[Series]) -> Vec<Panel> {
-    let mut panels: Vec<(Unit, Vec<&Series>)> = Vec::new();
+    let mut panels: Vec<((Unit, bool), Vec<&Series>)> = Vec::new();
     for one in series.iter().filter(|series| values(series).count() > 0) {
-        match panels.iter_mut().find(|(unit, _)| *unit == one.source.unit) {
+        let key = (one.source.unit, is_stacked(one));
+        match panels.iter_mut().find(|(other, _)| *other == key) {
             Some((_, same)) => same.push(one),
-            None => panels.push((one.source.unit, vec![one])),
+            None => panels.push((key, vec![one])),
         }
     }
-    let panel = |(kind, series): (Unit, Vec<&Series>)| Panel {
-        unit: unit(kind, series.iter().flat_map(|series| values(series))),
+    let panel = |((kind, _), series): ((Unit, bool), Vec<&Series>)| Panel {
+        unit: UnitData::of(kind, series.iter().flat_map(|series| values(series))),
         lines: series.into_iter().map(line).collect(),
     };
     panels.into_iter().map(panel).collect()
+}
+
+fn is_stacked(series: &Series) -> bool {
+    series.source.chart == Chart::Stack
 }
 
 fn line(series: &Series) -> LineData {
@@ -124,6 +144,7 @@ fn line(series: &Series) -> LineData {
     LineData {
         label: clean(&series.source.label),
         is_area: series.source.chart == Chart::Area,
+        is_stacked: is_stacked(series),
         points: series.points.iter().map(point).collect(),
     }
 }
@@ -150,7 +171,7 @@ fn heat(maps: &[HeatMap], title: String) -> Option<ChartData> {
         label: clean(&map.source.label),
         columns: map.columns.iter().filter_map(|column| self::column(column, first)).collect(),
     };
-    let unit = unit(Unit::Duration, edges.iter().map(|&edge| edge as f64));
+    let unit = UnitData::of(Unit::Duration, edges.iter().map(|&edge| edge as f64));
     Some(ChartData::Heat { title, unit, edges, maps: maps.iter().map(data).collect() })
 }
 

@@ -3,7 +3,7 @@
 use pathscope_core::presentation::{Estimate, EstimateLine, Estimates};
 use serde::Serialize;
 
-use super::unit::{UnitData, unit};
+use super::unit::UnitData;
 use crate::places::{place_of, places, points, range};
 use crate::words::clean;
 
@@ -47,7 +47,7 @@ pub fn data(estimates: &Estimates) -> Option<EstimatesData> {
     };
     Some(EstimatesData {
         axis: clean(&estimates.axis),
-        unit: unit(estimates.unit, [least, most].into_iter()),
+        unit: UnitData::of(estimates.unit, [least, most].into_iter()),
         lines: estimates.lines.iter().map(line).collect(),
         range: (least, most),
         places,

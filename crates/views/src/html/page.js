@@ -59,7 +59,9 @@
       series: lines.map((line, place) => ({
         type: "line", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, data: line.points, connectNulls: false, sampling: "minmax",
         showSymbol: line.points.length < 40, symbol: ["circle", "rect", "triangle", "diamond"][place % 4], symbolSize: 6,
-        lineStyle: { type: DASHES[dash(place)], width: 2 }, areaStyle: line.is_area ? { opacity: 0.12 } : undefined,
+        lineStyle: { type: DASHES[dash(place)], width: 2 }, areaStyle: line.is_stacked ? { opacity: 0.45 } : line.is_area ? { opacity: 0.12 } : undefined,
+        // Parts of a whole lie upon each other; what each is, a tip tells.
+        ...(line.is_stacked ? { stack: `whole ${line.at}`, stackStrategy: "all", sampling: undefined } : {}),
       })),
     });
     const statistics = (from, to) => {
@@ -174,10 +176,11 @@
     return { height: 360, renderer: "canvas", choices, option: option(drawn[0]), names: [], get points() { return current.cells.length; }, statistics, range: [begin, last] };
   };
 
-  const estimates = (data) => estimatesChart({ ink, digits, told, escaped, axis, tooltip, dashes: DASHES, dash }, data.estimates);
+  const estimates = (data, tools) => estimatesChart(tools, data.estimates);
 
+  const tools = { axis, dash, dashes: DASHES, digits, escaped, ink, told, tooltip };
   const shown = charts.map((data, number) => {
-    const laid = { time, distribution, heat, estimates }[data.kind](data);
+    const laid = { time, distribution, heat, stretches, boxes, estimates }[data.kind](data, tools);
     const at = document.getElementById(`chart-${number}`);
     const controls = document.getElementById(`controls-${number}`);
     const selected = document.getElementById(`selected-${number}`);

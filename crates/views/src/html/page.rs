@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use pathscope_core::error::Failure;
 use pathscope_core::presentation::{
-    Background, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Table,
-    Value,
+    Background, CommandLine, Figure, HeatColumn, HeatMap, Presentation, Section, Series, Stretch,
+    Table, Timeline, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::shell::command_line;
@@ -23,9 +23,13 @@ use crate::words::clean;
 const HEADLINES: usize = 4;
 
 const STYLE: &str = include_str!("page.css");
-/// What the page's script draws estimates by.
-const ESTIMATES: &str = include_str!("estimates.js");
-const SCRIPT: &str = include_str!("page.js");
+/// The last of them begins to draw.
+const SCRIPT: &str = concat!(
+    include_str!("stretches.js"),
+    include_str!("boxes.js"),
+    include_str!("estimates.js"),
+    include_str!("page.js")
+);
 pub(super) const ECHARTS: &str = include_str!("echarts/echarts.min.js");
 
 /// The whole page.
@@ -60,7 +64,7 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
                 footer { p { "pathscope. The charts are drawn by Apache ECharts, under the Apache License 2.0." } }
                 script id="charts" type="application/json" { (PreEscaped(in_script(&charts))) }
                 script { (PreEscaped(ECHARTS)) }
-                script { (PreEscaped(SCRIPT)) (PreEscaped(ESTIMATES)) }
+                script { (PreEscaped(SCRIPT)) }
             }
         }
     };
@@ -140,6 +144,7 @@ fn section(
             @let backgrounds = section.backgrounds.iter().flat_map(|it| &it.series);
             @for series in section.series.iter().chain(backgrounds) { (points(series)) }
             @for map in &section.heat_maps { (counts(map)) }
+            @for timeline in &section.timelines { (stretches(timeline)) }
             @if !section.settings.is_empty() {
                 details { summary { "Settings" } (pairs(&section.settings)) }
             }
@@ -242,6 +247,20 @@ fn points(series: &Series) -> Markup {
     let label = series.source.label.as_str();
     let rows = Table::new("", ["time", label], series.points.iter().map(row));
     html! { details { summary { "Numbers: " (clean(label)) " over time" } (table(&rows)) } }
+}
+
+/// What a timeline is drawn from, all of it: the tables before it may tell the first alone.
+fn stretches(timeline: &Timeline) -> Markup {
+    let row = |label: &str, stretch: &Stretch| {
+        let times = [stretch.start_ns, stretch.end_ns].map(Value::Duration);
+        let words = [&stretch.what, &stretch.note].map(|words| Value::Text(words.clone()));
+        let cells = [Value::Text(label.to_owned())].into_iter().chain(times).chain(words);
+        cells.collect::<Vec<_>>()
+    };
+    let all = timeline.rows.iter();
+    let all = all.flat_map(|it| it.stretches.iter().map(|stretch| row(&it.label, stretch)));
+    let rows = Table::new("", ["", "from", "until", "what", "more"], all);
+    html! { details { summary { "Numbers: " (clean(&timeline.title)) } (table(&rows)) } }
 }
 
 /// What a heat map is drawn from: a column for each range that holds something.

@@ -2,8 +2,9 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Background, Chart, CommandLine, Estimate, EstimateLine, Estimates, Figure, HeatColumn, HeatMap,
-    Presentation, Section, Series, Shape, Source, Table, Value,
+    Background, BoxRow, Boxes, Chart, CommandLine, Estimate, EstimateLine, Estimates, Figure,
+    HeatColumn, HeatMap, Presentation, Section, Series, Shape, Source, Stretch, Table, Timeline,
+    TimelineRow, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution, HalfOctaves};
@@ -106,6 +107,83 @@ fn a_heat_map_holds_its_counts_and_the_edges_of_what_holds_something() {
         map["maps"][0]["columns"],
         serde_json::json!([[0.0, 0.5, 0, [70, 0, 3]], [1.0, 1.5, 0, [27]]])
     );
+}
+
+#[test]
+fn stretches_of_a_kind_are_drawn_alike_and_stand_in_a_table_too() {
+    let stretch = |start_ns, end_ns, what: &str| Stretch {
+        start_ns,
+        end_ns,
+        what: what.to_owned(),
+        note: HOSTILE.to_owned(),
+    };
+    let row = |label: &str, stretches| TimelineRow { label: label.to_owned(), stretches };
+    let timeline = Timeline {
+        title: HOSTILE.to_owned(),
+        start_ns: 0,
+        end_ns: 4_000_000_000,
+        rows: vec![
+            row(HOSTILE, vec![stretch(1_000_000_000, 2_500_000_000, "outage")]),
+            row("eth0", vec![stretch(5, 5, "up"), stretch(0, 1_000_000_000, "outage")]),
+        ],
+    };
+    let numbers = [1e6, 2e6, 3e6, 4e6, 9e6];
+    let boxes = Boxes {
+        title: "latency".to_owned(),
+        unit: Unit::Duration,
+        names: ["p5", "p25", "p50", "p75", "p95"],
+        rows: vec![BoxRow { label: HOSTILE.to_owned(), numbers }],
+    };
+    let section = Section { timelines: vec![timeline], boxes: vec![boxes], ..Section::default() };
+    let presentation = Presentation { sections: vec![section], ..Presentation::default() };
+    let charts = serde_json::to_value(super::charts::charts(&presentation.sections[0]));
+    let charts = charts.expect("plain data");
+    assert_eq!(
+        (&charts[0]["kind"], &charts[0]["unit"]["name"], &charts[0]["rows"][0][1]),
+        (&"boxes".into(), &"ms".into(), &serde_json::json!(numbers))
+    );
+    let drawn = &charts[1];
+    assert_eq!(
+        (&drawn["kind"], &drawn["kinds"]),
+        (&"stretches".into(), &serde_json::json!(["outage", "up"]))
+    );
+    let places = |it: &serde_json::Value| it.as_array().map(|it| it[..4].to_vec());
+    let stretches: Vec<_> =
+        drawn["stretches"].as_array().expect("a list").iter().filter_map(places).collect();
+    assert_eq!(
+        serde_json::json!(stretches),
+        serde_json::json!([[0, 1.0, 2.5, 0], [1, 5e-9, 5e-9, 1], [1, 0.0, 1.0, 0]])
+    );
+    let page = page(&presentation, None);
+    assert_eq!(page.matches("<script").count(), 3);
+    let (shown, _) = page.split_once("<script id=\"charts\"").expect("it has charts");
+    assert!(
+        !shown.contains("<img") && shown.matches("<td class=\"words\">outage</td>").count() == 2
+    );
+}
+
+#[test]
+fn parts_of_a_whole_have_a_panel_of_their_own() {
+    let series = |label: &str, chart| Series {
+        source: source("multipath.path.first", label, Unit::Count, chart),
+        points: vec![(0, Some(1.0)), (1, Some(2.0))],
+    };
+    let section = Section {
+        series: vec![
+            series("one", Chart::Stack),
+            series("lost", Chart::Line),
+            series("other", Chart::Stack),
+        ],
+        ..Section::default()
+    };
+    let charts = serde_json::to_value(super::charts::charts(&section)).expect("plain data");
+    let lines = |panel: usize| {
+        let lines = charts[0]["panels"][panel]["lines"].as_array().expect("lines");
+        let told = lines.iter().map(|it| (it["label"].clone(), it["is_stacked"] == true));
+        told.collect::<Vec<_>>()
+    };
+    assert_eq!(lines(0), [("one".into(), true), ("other".into(), true)]);
+    assert_eq!(lines(1), [("lost".into(), false)]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The unit of an axis, for the page's script.
+//! The unit of an axis as data for the page's script. Not how a number is written.
 
 use pathscope_core::figure::Unit;
 use serde::Serialize;
@@ -12,8 +12,10 @@ pub struct UnitData {
     multiple: f64,
 }
 
-/// The unit in which these are best read.
-pub(super) fn unit(unit: Unit, values: impl Iterator<Item = f64>) -> UnitData {
-    let (name, multiple) = axis_unit(unit, values);
-    UnitData { name, multiple }
+impl UnitData {
+    /// The one in which the largest of these is best read.
+    pub fn of(unit: Unit, values: impl Iterator<Item = f64>) -> Self {
+        let (name, multiple) = axis_unit(unit, values);
+        Self { name, multiple }
+    }
 }

@@ -98,15 +98,15 @@ pub fn main(presentation: &Presentation, failure: Option<(Failure, &str)>) -> Op
     let mains: Option<Vec<(&Section, &Shape)>> =
         sections.iter().map(|section| Some((*section, main_shape(section)?))).collect();
     let shapes = || mains.iter().flatten().copied();
-    let panels = match (estimates(presentation, &sections), over_time(&sections)) {
+    let over_time = several_maps(&sections).or_else(|| over_time(&sections));
+    let panels = match (estimates(presentation, &sections), over_time) {
         (Some(panels), _) => panels,
         (None, Some(panels)) if mains.is_none() => panels,
         (None, over_time) => {
             let all = sections
                 .iter()
                 .flat_map(|section| section.distributions.iter().map(|shape| (*section, shape)));
-            let drawn = counts(shapes()).or(over_time).or_else(|| counts(all));
-            drawn.or_else(|| fields(&sections))?
+            counts(shapes()).or(over_time).or_else(|| counts(all)).or_else(|| fields(&sections))?
         }
     };
     let mut remarks = Vec::new();
@@ -273,7 +273,14 @@ fn counts<'shape>(
     Some(Panels::Durations(shapes.iter().map(panel).collect()))
 }
 
-/// Heat maps, where there is neither a line nor a distribution: of several paths.
+/// Heat maps where there are several beside each other and nothing flows: of several paths they tell more than lines do.
+fn several_maps(sections: &[&Section]) -> Option<Panels> {
+    let flows = |series: &Series| series.source.chart == Form::Area;
+    let is_of_paths = |it: &&Section| it.heat_maps.len() > 1 && !it.series.iter().any(flows);
+    sections.iter().all(is_of_paths).then(|| fields(sections)).flatten()
+}
+
+/// Heat maps.
 fn fields(sections: &[&Section]) -> Option<Panels> {
     let maps = sections.iter().flat_map(|section| &section.heat_maps);
     let panel = |map: &HeatMap| {

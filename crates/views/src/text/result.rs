@@ -68,7 +68,7 @@ fn section(page: &mut Page, section: &Section, detail: Detail) {
 
 /// Adds what is drawn.
 fn shapes(page: &mut Page, section: &Section, detail: Detail) {
-    if !section.series.is_empty() {
+    if series::has_any(&section.series) {
         page.gap();
         series::series(page, &section.series);
     }

@@ -21,12 +21,18 @@ pub fn series(page: &mut Page, series: &[Series]) {
     series.iter().for_each(|series| add(page, series, start));
 }
 
+/// Whether any of them has a course.
+pub fn has_any(series: &[Series]) -> bool {
+    series.iter().any(|series| has_course(series) && extremes(series).is_some())
+}
+
+/// A range without its course is no news of a run that was cut off: its figures say more.
+fn has_course(series: &Series) -> bool {
+    series.points.len() >= LEAST_BLOCKS
+}
+
 fn add(page: &mut Page, series: &Series, start: usize) {
-    // A range without its course is no news of a run that was cut off: its figures say more.
-    if series.points.len() < LEAST_BLOCKS {
-        return;
-    }
-    let Some((least, most)) = extremes(series) else { return };
+    let Some((least, most)) = extremes(series).filter(|_| has_course(series)) else { return };
     let range = range(series.source.unit, least, most);
     let start = start.max(words::width(&series.source.label) + 4);
     let line = Line::indented(2).with(Style::Plain, &series.source.label).padded_to(start);
