@@ -72,6 +72,12 @@ impl VariationTally {
         self.smoothed_count += later.smoothed_count;
     }
 
+    /// The mean of the interarrival jitter, and over how many arrivals; 0 over none.
+    pub fn smoothed(&self) -> (f64, u64) {
+        let count = self.smoothed_count;
+        (if count > 0 { self.smoothed_sum / count as f64 } else { 0.0 }, count)
+    }
+
     /// What it comes to; nothing where fewer than two datagrams of a flow came.
     pub fn figures(&self) -> Option<VariationFigures> {
         (self.smoothed_count > 0).then(|| {

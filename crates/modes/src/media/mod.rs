@@ -2,6 +2,7 @@
 //! be played.
 
 mod args;
+mod charts;
 mod checks;
 mod command;
 mod delay;

@@ -7,10 +7,11 @@ use pathscope_core::stats::LatencyFigures;
 use super::figures::GROUP;
 use super::{
     FrameCounts, MediaDirection, MediaInterval, MediaPlan, MediaReport, MediaSummary, StreamFacts,
+    charts,
 };
 use crate::figure::{Amount, Part, Point, Unit, notes};
 use crate::load::presentation::{self as load, Received};
-use crate::results::{Detail, Ends, Presents, Slices};
+use crate::results::{Charts, Detail, Ends, Presents, Slices};
 
 /// Streams that are shown one by one.
 const STREAMS_SHOWN: usize = 20;
@@ -39,7 +40,15 @@ impl Presents for MediaPlan {
     }
 
     fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
-        received(self, interval).map(|it| it.point(&GROUP, "received_rate")).collect()
+        let ways = received(self, interval).map(|it| {
+            let rate = it.point(&GROUP, "received_rate");
+            [vec![rate], charts::points(it.way, it.own)].concat()
+        });
+        ways.flatten().collect()
+    }
+
+    fn charts(&self, _: &MediaSummary, _: &Ends<'_, Self>, charts: &mut Charts) {
+        charts::drop_unheard(&mut charts.series);
     }
 
     fn figures(&self, summary: &MediaSummary) -> Vec<Figure> {

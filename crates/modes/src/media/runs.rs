@@ -34,6 +34,9 @@ impl Runs for MediaPlan {
         );
         sum.frames.add(&tally.counts.frames);
         sum.streams += tally.streams;
+        sum.needed_depth_ns = sum.needed_depth_ns.max(tally.counts.needed_depth_ns);
+        let (mean_ns, arrivals) = tally.variation.smoothed();
+        sum.add_jitter(mean_ns, arrivals);
     }
 
     fn accumulator(&self, _: Role) -> MediaTally {

@@ -11,7 +11,7 @@ use crate::arrivals::{LossBursts, VariationFigures};
 use crate::sums::add_fields;
 
 /// What the streams of one end did in one interval.
-#[derive(Clone, Copy, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct MediaInterval {
     /// Streams under way at its end.
@@ -30,6 +30,22 @@ pub struct MediaInterval {
     pub frames: FrameCounts,
     /// Datagrams that came damaged.
     pub damaged_datagrams: u64,
+    /// The interarrival jitter (RFC 3550), its mean over arrivals of the interval.
+    pub jitter_ns: Option<f64>,
+    /// Arrivals in that mean.
+    pub jitter_arrivals: u64,
+    /// Of frames that became whole in it: the depth of a buffer that would have had each in time.
+    pub needed_depth_ns: Option<u64>,
+}
+
+impl MediaInterval {
+    /// Adds the jitter that streams of another worker found, over so many arrivals.
+    pub(super) fn add_jitter(&mut self, mean_ns: f64, arrivals: u64) {
+        let (own, theirs) = (self.jitter_arrivals as f64, arrivals as f64);
+        let sum = self.jitter_ns.unwrap_or(0.0) * own + mean_ns * theirs;
+        self.jitter_arrivals = self.jitter_arrivals.saturating_add(arrivals);
+        self.jitter_ns = (own + theirs > 0.0).then(|| sum / (own + theirs));
+    }
 }
 
 /// What the streams of one end came to.
