@@ -4,10 +4,13 @@
 //! What is a figure of `docs/figures.md` bears its id, and nothing is found by its label. A figure's address is its
 //! section's measurement and server, its [`Part`] and its id.
 
+mod bars;
 mod over_time;
+mod scatter;
 
-pub use over_time::{BoxRow, Boxes, Stretch, Timeline, TimelineRow};
-
+pub use self::bars::{Bar, Bars, Level};
+pub use self::over_time::{BoxRow, Boxes, Stretch, Timeline, TimelineRow};
+pub use self::scatter::{Dots, Scatter};
 pub use crate::estimates::{Estimate, EstimateLine, Estimates};
 use crate::figure::{Better, Part, Unit};
 use crate::quantity::average;
@@ -75,6 +78,10 @@ pub struct Section {
     pub timelines: Vec<Timeline>,
     /// Distributions of durations side by side.
     pub boxes: Vec<Boxes>,
+    /// Amounts of many things side by side.
+    pub bars: Vec<Bars>,
+    /// Things by when they began.
+    pub scatters: Vec<Scatter>,
     /// What else was seen meanwhile, over time.
     pub backgrounds: Vec<Background>,
     /// What had to hold.
@@ -269,7 +276,7 @@ impl From<Vec<Value>> for TableRow {
 pub enum Chart {
     /// An area from zero, that what flowed fills.
     Area,
-    /// An area upon those of the same unit before it: parts of a whole.
+    /// A bar for each stretch of time, upon those of what else is counted of the same things: parts of a whole.
     Stack,
     /// A line.
     #[default]

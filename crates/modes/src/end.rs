@@ -1,9 +1,11 @@
 //! What an end says of itself beside its flows, whatever is measured, and the machines at both ends.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::record::{Host, StoodStill, WorkerUsage};
+use pathscope_core::record::{FlowErrorKind, Host, StoodStill, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::sums::add_fields;
 
 /// One end of a test, without what its flows came to.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +50,49 @@ pub struct EndedConnections {
     pub completed: u64,
     /// Those that failed, or could not be made.
     pub failed: u64,
+    /// Of those, by the system or the path; earlier documents do not say of what.
+    pub network: u64,
+    /// Of those, with bytes that are not what they must be.
+    pub data: u64,
+    /// Of those, by a breach of the rules.
+    pub protocol: u64,
+}
+
+impl EndedConnections {
+    /// Counts one that failed, of this kind where that is known.
+    pub fn fail(&mut self, kind: Option<FlowErrorKind>) {
+        self.failed += 1;
+        match kind {
+            None => {}
+            Some(FlowErrorKind::Network) => self.network += 1,
+            Some(FlowErrorKind::Data) => self.data += 1,
+            Some(_) => self.protocol += 1,
+        }
+    }
+
+    /// These and those.
+    #[must_use]
+    pub fn with(mut self, more: &Self) -> Self {
+        add_fields!(self, more; completed, failed, network, data, protocol);
+        self
+    }
+
+    /// Of counts that only grow: what came since these.
+    #[must_use]
+    pub fn since(&self, before: &Self) -> Self {
+        Self {
+            completed: self.completed.saturating_sub(before.completed),
+            failed: self.failed.saturating_sub(before.failed),
+            network: self.network.saturating_sub(before.network),
+            data: self.data.saturating_sub(before.data),
+            protocol: self.protocol.saturating_sub(before.protocol),
+        }
+    }
+
+    /// Those that failed of what is not said.
+    pub fn of_no_kind(&self) -> u64 {
+        [self.network, self.data, self.protocol].into_iter().fold(self.failed, u64::saturating_sub)
+    }
 }
 
 /// The machines at both ends.
@@ -82,6 +127,19 @@ impl Hosts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_ended_is_counted_by_kinds_and_what_came_since() {
+        let mut ended = EndedConnections { completed: 5, ..EndedConnections::default() };
+        let before = ended;
+        let kinds = [FlowErrorKind::Network, FlowErrorKind::Data, FlowErrorKind::Unconfirmed];
+        kinds.into_iter().for_each(|kind| ended.fail(Some(kind)));
+        ended.fail(None);
+        let since = ended.since(&before);
+        let wanted = EndedConnections { completed: 0, failed: 4, network: 1, data: 1, protocol: 1 };
+        assert_eq!((since, since.of_no_kind()), (wanted, 1));
+        assert_eq!(before.with(&since), ended);
+    }
 
     #[test]
     fn one_clock_is_one_machine_in_one_namespace_of_times() {

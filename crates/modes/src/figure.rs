@@ -209,7 +209,7 @@ impl Group {
     }
 
     /// What the list says of a figure, or of a number of a distribution: `rtt.p99`.
-    fn source(&self, part: &Part, name: &str) -> Source {
+    pub(crate) fn source(&self, part: &Part, name: &str) -> Source {
         let side = match part {
             Part::Side(side) => format!(".{side}"),
             Part::Whole | Part::Entry(_) => String::new(),

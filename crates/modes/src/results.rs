@@ -7,7 +7,7 @@ use std::fmt::Debug;
 
 use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::FlowId;
-use pathscope_core::presentation::{Boxes, Figure, Series, Shape, Table, Timeline};
+use pathscope_core::presentation::{Bars, Boxes, Figure, Series, Shape, Table, Timeline};
 use pathscope_core::record::{Caveat, Check, FlowError, FlowFacts, Limit, Verdict};
 use pathscope_core::stats::LatencyFigures;
 use schemars::JsonSchema;
@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use crate::end::{EndFacts, EndedConnections, Hosts};
 use crate::figure::{Group, Heat, Point};
 use crate::mode::Mode;
+use crate::times::ConnectionTimes;
 
 /// What documents keep of a mode.
 pub trait Kept: Clone + Debug + DeserializeOwned + JsonSchema + PartialEq + Serialize {}
@@ -183,6 +184,11 @@ pub trait Results: Mode + Sized {
         &[]
     }
 
+    /// When connections that follow one another began, and how long each took.
+    fn times(_report: &Self::Report) -> Option<&ConnectionTimes> {
+        None
+    }
+
     /// Of what the two ends do not say the same, a sentence each.
     fn disagreements(_client: &Self::Report, _server: &Self::Report) -> Vec<String> {
         Vec::new()
@@ -253,6 +259,11 @@ pub trait Presents: Results {
     /// Adds what of a whole measurement is looked at over time or side by side, and is in no interval. Series, distributions and
     /// heat maps are there already; times are since the start of the test.
     fn charts(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self>, _charts: &mut Charts) {}
+
+    /// Amounts of many flows side by side.
+    fn bars(&self, _summary: &Self::Summary, _ends: &Ends<'_, Self>) -> Vec<Bars> {
+        Vec::new()
+    }
 
     /// Several runs side by side, by their names; none: as different tests are.
     fn overview(_runs: &[(&str, &Self::Summary)]) -> Option<Table> {

@@ -2,7 +2,7 @@
 //!
 //! Not here: the whole document, of which measurements are told in full, and what stands above them (`presentation`).
 
-use pathscope_core::presentation::{Figure, Section, Series, Value};
+use pathscope_core::presentation::{Chart, Figure, Section, Series, Value};
 use pathscope_core::quantity::{count, counted, duration_ns, duration_range, ratio};
 use pathscope_core::record::{OffCpu, WorkerUsage};
 use pathscope_core::stats::LatencyFigures;
@@ -13,10 +13,10 @@ use crate::end::Hosts;
 use crate::figure::Point;
 use crate::figures::ENDS;
 use crate::heat_maps::heat_maps;
-use crate::probes;
 use crate::registry::{EndReport, ProbePlan, Reports};
 use crate::results::{Charts, Detail};
 use crate::settings::settings;
+use crate::{churn, probes};
 
 /// One measurement by itself.
 pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Section {
@@ -46,6 +46,8 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
         heat_maps: heat_maps(measurement),
         timelines,
         boxes,
+        bars: test.plan.bars_of(summary, reports),
+        scatters: churn::scatters(measurement).into_iter().collect(),
         backgrounds: backgrounds(measurement, hosts),
         checks: measurement.checks.clone(),
         verdict: measurement.verdict.clone(),
@@ -136,11 +138,9 @@ fn series(measurement: &Measurement) -> Vec<Series> {
     let mut all: Vec<Series> = Vec::new();
     for interval in intervals {
         let Some(end) = interval.either() else { continue };
-        // The last interval, cut short by the end, says little of a rate.
+        // The last interval, cut short by the end, says little of a rate; a count is one, however short its time.
         let length_ns = end.end_ns.saturating_sub(end.start_ns);
-        if length_ns.saturating_mul(2) < test.report_every_ns.0 {
-            continue;
-        }
+        let is_short = length_ns.saturating_mul(2) < test.report_every_ns.0;
         // What came after a program stood still had waited in buffers, and is no rate of the path.
         let mut ends = [&interval.client, &interval.server].into_iter().flatten();
         let is_plain = ends.all(|end| end.stood_still_ns.is_none());
@@ -148,6 +148,10 @@ fn series(measurement: &Measurement) -> Vec<Series> {
         let probes = test.probe().into_iter();
         points.extend(probes.map(|_| probes::point(&interval.slices::<ProbePlan>())));
         for Point { source, value } in points {
+            let is_count = source.chart == Chart::Stack;
+            if is_short && !is_count {
+                continue;
+            }
             // Paths share an id and differ in what they are called.
             let is_it = |series: &Series| {
                 series.source.id == source.id && series.source.label == source.label
@@ -156,9 +160,15 @@ fn series(measurement: &Measurement) -> Vec<Series> {
                 all.push(Series { source, points: Vec::new() });
                 all.len() - 1
             });
-            all[place].points.push((end.start_ns, value.filter(|_| is_plain)));
+            all[place].points.push((end.start_ns, value.filter(|_| is_plain || is_count)));
         }
     }
-    all.retain(|series| series.points.iter().any(|(_, value)| value.is_some()));
+    // What things were counted as comes below what went on.
+    all.sort_by_key(|series| series.source.chart == Chart::Stack);
+    all.retain(|series| {
+        let is_count = series.source.chart == Chart::Stack;
+        let mut values = series.points.iter().filter_map(|point| point.1);
+        values.any(|value| !is_count || value > 0.0)
+    });
     all
 }

@@ -45,6 +45,7 @@ mod quota;
 mod relay;
 mod repeat;
 mod report;
+mod report_connections;
 mod set_up;
 mod shape;
 mod show;

@@ -1,6 +1,6 @@
 //! A test of datagram goodput as labelled figures: all that a view needs.
 
-use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::presentation::{Bars, Figure, Table, Value};
 use pathscope_core::quantity::{average, count, rate_range, ratio};
 
 use super::figures::GROUP;
@@ -9,6 +9,8 @@ use super::{
     DatagramsSummary,
 };
 use crate::figure::{Amount, Part, PlainCell, Point, Unit, notes};
+use crate::load::FlowRate;
+use crate::load::bars::{Shares, bars};
 use crate::load::presentation::{self as load, BothEnds, Received};
 use crate::results::{Detail, Ends, Presents, Slices};
 
@@ -60,6 +62,12 @@ impl Presents for DatagramsPlan {
 
     fn tables(&self, _: &Self::Summary, ends: &Ends<'_, Self>, _: Detail) -> Vec<Table> {
         flows(ends.of_client(), ends.of_server()).into_iter().collect()
+    }
+
+    fn bars(&self, summary: &DatagramsSummary, ends: &Ends<'_, Self>) -> Vec<Bars> {
+        let receiver = |way| if way == "up" { ends.of_server() } else { Some(ends.of_client()) };
+        let of = |(way, direction)| shares(way, direction, receiver(way)?);
+        summary.directions().filter_map(of).collect()
     }
 }
 
@@ -130,6 +138,25 @@ fn timing(name: &'static str, way: &DatagramDirection) -> impl Iterator<Item = F
     let lag = way.send_lag.as_ref().and_then(|lag| lag.percentile(99.0).copied());
     let lag = lag.map(|lag| GROUP.of(name, "send_lag.p99", lag).of("send lag"));
     jitter.map(|jitter| jitter.of("jitter")).into_iter().chain(lag)
+}
+
+/// What each flow got, as its receiver says it.
+fn shares(
+    way: &'static str,
+    direction: &DatagramDirection,
+    receiver: &DatagramsReport,
+) -> Option<Bars> {
+    let rate = |flow: &DatagramFlowFacts| {
+        Some(FlowRate { flow: flow.flow, received_bps: flow.received_bps? })
+    };
+    let shares = Shares {
+        thing: "flow",
+        rates: receiver.flows.iter().filter_map(rate).collect(),
+        sums: receiver.rates,
+        median_bps: None,
+        fairness: direction.fairness,
+    };
+    bars(&GROUP, way, shares)
 }
 
 /// The first flows, one by one, as both ends saw them.

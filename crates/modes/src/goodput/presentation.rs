@@ -1,7 +1,7 @@
 //! A goodput test as labelled figures: all that a view needs.
 
 use pathscope_core::figure::Part;
-use pathscope_core::presentation::{Figure, Table, Value};
+use pathscope_core::presentation::{Bars, Chart, Figure, Source, Table, Value};
 use pathscope_core::quantity::{bit_rate, count, counted, duration_ns, rate_range, total};
 use pathscope_core::record::FlowFacts;
 
@@ -9,9 +9,11 @@ use super::figures::GROUP;
 use super::{
     DirectionSummary, FailureTimes, GoodputInterval, GoodputPlan, GoodputReport, GoodputSummary,
 };
+use crate::end::EndedConnections;
 use crate::figure::{Amount, Cell, PlainCell, Point, Unit, counts, notes};
+use crate::load::bars::{Shares, bars};
 use crate::load::presentation::{self as load, BothEnds, Received};
-use crate::load::{FailureCounts, RemoteCounts, Verify};
+use crate::load::{FailureCounts, FlowRate, RemoteCounts, Verify};
 use crate::results::{Detail, Ends, Presents, Slices};
 
 /// Starved connections that are named.
@@ -23,7 +25,9 @@ impl Presents for GoodputPlan {
     }
 
     fn points(&self, _: &Self::Summary, interval: Slices<'_, Self>) -> Vec<Point> {
-        received(self, interval).map(|it| it.point(&GROUP, "rate")).collect()
+        let ended = interval.client.as_ref().map(|client| client.ended.unwrap_or_default());
+        let rates = received(self, interval).map(|it| it.point(&GROUP, "rate"));
+        rates.chain(failures(ended)).collect()
     }
 
     fn figures(&self, summary: &GoodputSummary) -> Vec<Figure> {
@@ -52,6 +56,30 @@ impl Presents for GoodputPlan {
         let connections = is_told.then(|| connections(client, server)).flatten();
         connections.into_iter().chain(remotes(summary)).collect()
     }
+
+    fn bars(&self, summary: &GoodputSummary, ends: &Ends<'_, Self>) -> Vec<Bars> {
+        let ways =
+            [("up", summary.up, ends.of_server()), ("down", summary.down, Some(ends.of_client()))];
+        ways.into_iter().filter_map(|(way, direction, end)| shares(way, direction?, end?)).collect()
+    }
+}
+
+/// What each connection got, as its receiver says it.
+fn shares(
+    way: &'static str,
+    direction: DirectionSummary,
+    receiver: &GoodputReport,
+) -> Option<Bars> {
+    let rate =
+        |flow: &FlowFacts| Some(FlowRate { flow: flow.flow, received_bps: flow.received_bps? });
+    let shares = Shares {
+        thing: "connection",
+        rates: receiver.flows.iter().filter_map(rate).collect(),
+        sums: receiver.rates,
+        median_bps: direction.median_bps,
+        fairness: direction.fairness,
+    };
+    bars(&GROUP, way, shares)
 }
 
 /// What each receiver counted in the interval, up and down.
@@ -60,6 +88,27 @@ fn received<'a>(
     interval: Slices<'a, GoodputPlan>,
 ) -> impl Iterator<Item = Received<'a, GoodputInterval>> {
     load::received((plan.is_up(), plan.is_down()), interval, |own| own.received_bytes)
+}
+
+/// A kind of failure: its figure, its place in what ended in an interval, what people call it, and how many.
+type FailureKind = (&'static str, &'static str, &'static str, fn(&EndedConnections) -> u64);
+
+const FAILURE_KINDS: [FailureKind; 4] = [
+    ("failures.network", "network", "failed: network", |ended| ended.network),
+    ("failures.data", "data", "failed: data", |ended| ended.data),
+    ("failures.protocol", "protocol", "failed: protocol", |ended| ended.protocol),
+    // An earlier version does not say of what.
+    ("failed", "failed", "failed", EndedConnections::of_no_kind),
+];
+
+/// Connections that failed in an interval, as the client saw it, by what they failed of.
+fn failures(ended: Option<EndedConnections>) -> impl Iterator<Item = Point> {
+    FAILURE_KINDS.into_iter().map(move |(figure, place, label, number)| {
+        let place = format!("client.ended.{place}");
+        let source = GROUP.series(&Part::Whole, figure, &place, Chart::Stack);
+        let value = ended.as_ref().map(|ended| number(ended) as f64);
+        Point { source: Source { label: label.to_owned(), ..source }, value }
+    })
 }
 
 /// What became of connections.

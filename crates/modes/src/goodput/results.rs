@@ -11,6 +11,7 @@ use super::{
 };
 use crate::figure::Group;
 use crate::results::{Beside, BesideOthers, Ends, Results, Slice};
+use crate::times::ConnectionTimes;
 
 impl Results for GoodputPlan {
     type Interval = GoodputInterval;
@@ -29,6 +30,7 @@ impl Results for GoodputPlan {
         let flows = report.flows.len();
         report.flows.truncate(flows / 2);
         report.flows_omitted += (flows - report.flows.len()) as u64;
+        report.times.halve();
         report.corruptions.truncate(report.corruptions.len() / 2);
     }
 
@@ -58,6 +60,10 @@ impl Results for GoodputPlan {
 
     fn connections(report: &GoodputReport) -> &[FlowFacts] {
         &report.flows
+    }
+
+    fn times(report: &GoodputReport) -> Option<&ConnectionTimes> {
+        Some(&report.times)
     }
 
     fn disagreements(client: &GoodputReport, server: &GoodputReport) -> Vec<String> {

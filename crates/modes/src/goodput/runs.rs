@@ -83,6 +83,7 @@ impl Flow<GoodputPlan> for GoodputFlow {
             is_reset: self.is_reset(),
             is_replaced: plan.replaces(),
             own_rate_bps: self.receiver.own_rate_bps().filter(|_| plan.replaces()),
+            begun_at: None,
             ended_at: self.ended_at(),
         })
     }
@@ -105,9 +106,10 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
 
     fn report(self, end: AtEnd<'_>) -> GoodputReport {
         let GoodputReport { window, paused_ns, corruptions, failed: lost, .. } = self.report;
+        let times = end.connections.times.told(end.start);
         let all = end.connections.report;
         let sending = end.sending;
-        let mut report = GoodputReport { window, corruptions, sending, paused_ns, ..all };
+        let mut report = GoodputReport { window, corruptions, times, sending, paused_ns, ..all };
         report.failed += lost;
         report.failures.network += lost;
         report.flows.sort_by_key(|flow| flow.flow);

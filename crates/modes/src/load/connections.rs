@@ -9,6 +9,7 @@ use pathscope_core::record::{FlowError, FlowFacts, TcpFacts};
 use pathscope_flow::Totals;
 
 use super::{GoodputReport, RemoteCounts};
+use crate::times::{Passed, TimesDrawn};
 
 /// Connections below this number are told one by one; of others only their sums, and so many that failed.
 pub const FLOWS_TOLD: u32 = 1_000;
@@ -31,7 +32,9 @@ pub struct ConnectionEnd {
     pub is_replaced: bool,
     /// Of one that is replaced, what it received a second in its own time, in bits, where it was long enough for that.
     pub own_rate_bps: Option<f64>,
-    /// When it ended, where that was found out later.
+    /// When it was begun, where that is known: before its SYN.
+    pub begun_at: Option<Tick>,
+    /// When it ended, where that was found out later, or is known at all.
     pub ended_at: Option<Tick>,
 }
 
@@ -40,13 +43,30 @@ pub struct ConnectionEnd {
 pub struct Connections {
     /// What is said of them. Rates are of those that are replaced, in their own time.
     pub report: GoodputReport,
+    /// When those began that are replaced, and how long they took.
+    pub times: TimesDrawn,
     failures_told: usize,
 }
 
 impl Connections {
-    /// One never got its socket.
-    pub fn not_made(&mut self, flow: FlowId, address: SocketAddr, error: FlowError) {
-        let end = ConnectionEnd { flow, error: Some(error), ..ConnectionEnd::default() };
+    /// One never got its socket, which was to follow another. `tried`: from when to when.
+    pub fn not_made(
+        &mut self,
+        flow: FlowId,
+        address: SocketAddr,
+        error: FlowError,
+        [begun_at, ended_at]: [Tick; 2],
+    ) {
+        let (begun_at, ended_at) = (Some(begun_at), Some(ended_at));
+        let is_replaced = true;
+        let end = ConnectionEnd {
+            flow,
+            error: Some(error),
+            is_replaced,
+            begun_at,
+            ended_at,
+            ..ConnectionEnd::default()
+        };
         self.depart(end, [None, Some(address)], false, || None);
     }
 
@@ -67,8 +87,13 @@ impl Connections {
         is_wanted: bool,
         tcp: impl FnOnce() -> Option<TcpFacts>,
     ) -> Option<FlowFacts> {
+        let (began, ended) = (end.begun_at, end.ended_at);
         let ConnectionEnd { flow, totals, error, is_cut, is_replaced, own_rate_bps, .. } = end;
         let failure = error.as_ref().map(|error| error.kind);
+        let times = began.zip(ended).filter(|_| is_replaced);
+        times.into_iter().for_each(|(began, ended)| {
+            self.times.record(Passed { flow, began, ended, failed: failure, is_cut });
+        });
         let report = &mut self.report;
         report.sent_bytes += totals.sent;
         report.received_bytes += totals.received;

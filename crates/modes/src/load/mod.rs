@@ -2,6 +2,7 @@
 //! account of connections with what an end says of it. What a mode makes of it is in its folder.
 
 mod args;
+pub(crate) mod bars;
 mod connections;
 mod failures;
 mod plan;

@@ -15,6 +15,11 @@ const NAMED: usize = 16;
 /// What a connection has at least that is not starved, as a part of the median.
 const LEAST_SHARE: f64 = 0.1;
 
+/// Below which rate a connection is starved, where the middle one has this: less than a tenth of it.
+pub(crate) fn starved_below(median_bps: f64) -> f64 {
+    median_bps * LEAST_SHARE
+}
+
 /// The middle of the rates of connections, and those far below it.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
@@ -97,7 +102,7 @@ impl RateSpread {
             return Self::default();
         };
         let median = f64::midpoint(lower.received_bps, upper.received_bps);
-        let starved = rates.partition_point(|rate| rate.received_bps < median * LEAST_SHARE);
+        let starved = rates.partition_point(|rate| rate.received_bps < starved_below(median));
         rates.truncate(starved.min(NAMED));
         Self { median_bps: Some(median), starved: starved as u64, slowest: rates }
     }

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FailureCounts, RateSpread, RateSums, ReceiveWindow, RemoteCounts};
 use crate::pattern::Corruption;
+use crate::times::ConnectionTimes;
 
 /// What the flows of one end came to.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -42,6 +43,8 @@ pub struct GoodputReport {
     pub spread: Option<RateSpread>,
     /// What became of connections, by the other end's address.
     pub remotes: Vec<RemoteCounts>,
+    /// When connections that follow one another began, and how long each took, as the client knows it.
+    pub times: ConnectionTimes,
     /// What the first connections that were to send were seen to wait for; absent where nobody looked.
     pub sending: Option<SendSamples>,
     /// Of all flows together: how long the pauses between bursts kept them from sending.

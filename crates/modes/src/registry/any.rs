@@ -2,13 +2,14 @@
 //! which stands in its folder.
 
 use pathscope_core::journal::StreamStatus;
-use pathscope_core::presentation::{Figure, Shape, Table};
+use pathscope_core::presentation::{Bars, Figure, Shape, Table};
 use pathscope_core::record::{Caveat, Check, FlowFacts, Verdict, WirelessFacts};
 
 use super::{EndInterval, EndReport, InDocuments, Interval, ProbePlan, Reports, Summary};
 use crate::figure::{Heat, Point};
 use crate::mode::Mode;
 use crate::results::{Beside, BesideOthers, Charts, Detail, Results};
+use crate::times::ConnectionTimes;
 
 /// What a plan's own flows came to.
 #[derive(Debug, Default)]
@@ -37,6 +38,9 @@ pub trait AnyMode: Mode {
 
     /// Its connections that are told one by one.
     fn connections_of<'report>(&self, report: &'report EndReport) -> &'report [FlowFacts];
+
+    /// When connections that follow one another began, and how long each took.
+    fn times_of<'report>(&self, report: &'report EndReport) -> Option<&'report ConnectionTimes>;
 
     /// Of what the two ends do not say the same, a sentence each.
     fn disagreements_of(&self, client: &EndReport, server: Option<&EndReport>) -> Vec<String>;
@@ -84,6 +88,9 @@ pub trait AnyMode: Mode {
     /// Adds what of a whole measurement is looked at over time or side by side, and is in no interval.
     fn add_charts_of(&self, summary: &Summary, reports: Reports<'_>, charts: &mut Charts);
 
+    /// Amounts of many flows side by side.
+    fn bars_of(&self, summary: &Summary, reports: Reports<'_>) -> Vec<Bars>;
+
     /// Several runs side by side, by their names; none where one is of another mode, or its own has no such table.
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table>;
 }
@@ -109,6 +116,10 @@ impl<M: InDocuments> AnyMode for M {
 
     fn connections_of<'report>(&self, report: &'report EndReport) -> &'report [FlowFacts] {
         M::report(report).map(M::connections).unwrap_or_default()
+    }
+
+    fn times_of<'report>(&self, report: &'report EndReport) -> Option<&'report ConnectionTimes> {
+        M::report(report).and_then(M::times)
     }
 
     fn disagreements_of(&self, client: &EndReport, server: Option<&EndReport>) -> Vec<String> {
@@ -195,6 +206,11 @@ impl<M: InDocuments> AnyMode for M {
         if let Some((summary, ends)) = M::summary_of(summary).zip(reports.ends(M::report)) {
             self.charts(summary, &ends, charts);
         }
+    }
+
+    fn bars_of(&self, summary: &Summary, reports: Reports<'_>) -> Vec<Bars> {
+        let known = M::summary_of(summary).zip(reports.ends(M::report));
+        known.map(|(summary, ends)| self.bars(summary, &ends)).unwrap_or_default()
     }
 
     fn overview_of(&self, runs: &[(&str, &Summary)]) -> Option<Table> {

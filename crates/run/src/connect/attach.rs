@@ -15,6 +15,7 @@ use crate::connect::origins::Origins;
 use crate::connect::settings::settings_of;
 use crate::connect::{Orders, datagrams, opener, paths};
 use crate::error::RunError;
+use crate::messages::attendance::Arrival;
 use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::OpenerRemote;
 use crate::paths::log::PathsRemote;
@@ -87,7 +88,7 @@ fn open_all(orders: &Orders, settings: &Settings, flows: Vec<(u32, Option<Socket
         let socket = sockets::connect_udp(orders.server, &settings).map_err(RunError::from);
         let known = (seat, orders.credentials.session);
         match socket.and_then(|it| datagrams::attach(it.into_udp_socket(), known, Duration::MAX)) {
-            Ok(socket) => orders.attached(seat.flow, socket.into(), None),
+            Ok(socket) => orders.attached(seat.flow, socket.into(), Arrival::default()),
             Err(error) => return orders.inbox.post(SessionMessage::AttachFailed(error)),
         }
     }

@@ -28,7 +28,8 @@ pub(crate) struct Handshake {
     session: Option<Token>,
     /// Where it goes.
     server: SocketAddr,
-    begun: Tick,
+    /// When, before its SYN.
+    pub begun: Tick,
     /// When it was seen to be established.
     connected: Option<Tick>,
     ack: [u8; ACK_BYTES],

@@ -18,6 +18,7 @@ use pathscope_flow::{Credentials, Group};
 use pathscope_os::sockets::Socket;
 use pathscope_peers::native::Seat;
 
+use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 
 /// Flows of a group that are to get their sockets at the client.
@@ -39,10 +40,9 @@ impl Orders {
         Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY }
     }
 
-    /// A flow has its socket, which of a TCP connection took so long to be established.
-    fn attached(&self, flow: FlowId, socket: Socket, connect_ns: Option<u64>) {
+    /// A flow has its socket.
+    fn attached(&self, flow: FlowId, socket: Socket, arrival: Arrival) {
         let (group, socket) = (self.group.id, FlowSocket::Open(Arc::new(socket)));
-        let attended = None;
-        self.inbox.post(SessionMessage::Attached { group, flow, socket, connect_ns, attended });
+        self.inbox.post(SessionMessage::Attached { group, flow, socket, arrival });
     }
 }

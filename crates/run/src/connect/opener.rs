@@ -16,6 +16,7 @@ use crate::connect::handshake::{ATTACH_WITHIN, Handshake, Progress};
 use crate::connect::origins::Origins;
 use crate::connect::{Orders, settings};
 use crate::error::RunError;
+use crate::messages::attendance::Arrival;
 use crate::messages::inbox::SessionMessage;
 use crate::messages::replacements::{OpenerRemote, Told};
 use crate::queue::Queue;
@@ -138,8 +139,9 @@ impl Opener {
             let number = self.next;
             self.next += 1;
             self.vacancies -= 1;
+            let begun = clock::now();
             if let Err(error) = self.begin(number, 0) {
-                self.failed(number, error);
+                self.failed(number, begun, error);
                 // What failed at once fails again at once: in between, word is heard.
                 self.pause_until = clock::now().plus_nanos(PAUSE_NS);
             }
@@ -198,13 +200,14 @@ impl Opener {
             return;
         }
         let Some(making) = self.making.leave(number.into()) else { return };
+        let begun = making.begun;
         let result = match progress {
             Ok(Progress::Damaged) => self.make_again(number, making),
             Ok(_) => self.made(number, making),
             Err(error) => Err(error),
         };
         if let Err(error) = result {
-            self.failed(number, error);
+            self.failed(number, begun, error);
         }
     }
 
@@ -220,17 +223,18 @@ impl Opener {
     }
 
     fn made(&self, number: u32, making: Handshake) -> Result<(), RunError> {
-        let connect_ns = making.connect_ns();
+        let (begun, connect_ns) = (Some(making.begun), making.connect_ns());
+        let arrival = Arrival { begun, connect_ns, attended: None };
         let stream = making.stream;
         let _ = self.poller.remove(&stream);
         stream.set_nonblocking(false).map_err(RunError::system("cannot set up a connection"))?;
-        self.orders.attached(self.orders.seat(number).flow, stream.into(), connect_ns);
+        self.orders.attached(self.orders.seat(number).flow, stream.into(), arrival);
         Ok(())
     }
 
     /// A connection was not made. One of the first ends the test before it begins; one that was to follow
     /// another is counted, and followed by the next.
-    fn failed(&mut self, number: u32, error: RunError) {
+    fn failed(&mut self, number: u32, begun: Tick, error: RunError) {
         let (address, session) = (self.destinations.of(number), self.orders.server);
         let refused = match &error {
             RunError::Refused { why: AttachError::Refused(code), .. } => Some(*code),
@@ -256,13 +260,20 @@ impl Opener {
         self.vacancies += 1;
         self.origins.give_back(number);
         let Seat { group, flow, .. } = self.orders.seat(number);
-        self.orders.inbox.post(SessionMessage::ConnectFailed { group, flow, address, error });
+        let tried = [begun, clock::now()];
+        self.orders.inbox.post(SessionMessage::ConnectFailed {
+            group,
+            flow,
+            address,
+            error,
+            tried,
+        });
     }
 
     fn expire(&mut self) {
         let now = clock::now();
         while let Some((number, making)) = self.making.leave_late(now) {
-            self.failed(number as u32, making.late());
+            self.failed(number as u32, making.begun, making.late());
         }
     }
 }

@@ -1,7 +1,9 @@
 //! How many connections of a test are attached at its server, where they follow one another: each is counted from its
-//! attachment until it is given up, wherever that is. Which ones they are is `peers`' affair.
+//! attachment until it is given up, wherever that is; and what comes with a socket. Which ones they are is `peers`' affair.
 
 use std::sync::Arc;
+
+use pathscope_core::Tick;
 
 /// The count of one test.
 #[derive(Debug)]
@@ -15,6 +17,17 @@ pub(crate) struct Attendance {
 #[derive(Debug)]
 pub(crate) struct Attended {
     _present: Arc<()>,
+}
+
+/// What is known of a flow's socket beside itself, when it arrives.
+#[derive(Debug, Default)]
+pub(crate) struct Arrival {
+    /// Client, of a TCP connection: when it was begun, before its SYN.
+    pub begun: Option<Tick>,
+    /// Client, of a TCP connection: how long it took to be established.
+    pub connect_ns: Option<u64>,
+    /// Server: its place among those that follow one another.
+    pub attended: Option<Attended>,
 }
 
 impl Attendance {

@@ -13,30 +13,28 @@ use pathscope_os::sockets::{self, Settings, Socket};
 use pathscope_os::wake::Waker;
 
 use crate::error::RunError;
-use crate::messages::attendance::Attended;
+use crate::messages::attendance::Arrival;
 use crate::messages::outcome::WorkerOutcome;
 
 /// What a session's thread is told.
 #[derive(Debug)]
 pub(crate) enum SessionMessage {
-    /// A flow has its socket, or will have it when the test starts. At the client of a TCP connection: how long that
-    /// took to be established.
-    Attached {
-        group: GroupId,
-        flow: FlowId,
-        socket: FlowSocket,
-        connect_ns: Option<u64>,
-        /// Server: its place among those that follow one another.
-        attended: Option<Attended>,
-    },
+    /// A flow has its socket, or will have it when the test starts.
+    Attached { group: GroupId, flow: FlowId, socket: FlowSocket, arrival: Arrival },
     /// A flow will not get its socket, and so the test cannot go on.
     AttachFailed(RunError),
     /// A lane of a flow that roams has its socket, or has lost it.
     Lane { group: GroupId, flow: FlowId, lane: Lane, socket: Option<FlowSocket> },
     /// Client: all lanes of such a flow have come that need be waited for.
     LanesReady { group: GroupId, flow: FlowId },
-    /// A flow that was to follow another will not get its socket.
-    ConnectFailed { group: GroupId, flow: FlowId, address: SocketAddr, error: RunError },
+    /// A flow that was to follow another will not get its socket. `tried`: from when, before the SYN, until when.
+    ConnectFailed {
+        group: GroupId,
+        flow: FlowId,
+        address: SocketAddr,
+        error: RunError,
+        tried: [Tick; 2],
+    },
     /// No flow of this group will come any more.
     NoMoreFlows { group: GroupId },
     /// A flow changed its phase.

@@ -10,14 +10,15 @@ use pathscope_core::id::FlowId;
 use pathscope_core::record::{FlowError, FlowErrorKind, FlowFacts, TcpFacts};
 use pathscope_core::sending::{Progress, SendSamples};
 use pathscope_core::tcp_look::TcpLook;
-use pathscope_modes::load::{ConnectionEnd, Connections};
+use pathscope_modes::end::EndedConnections;
+use pathscope_modes::load::{ConnectionEnd, Connections, FailureCounts};
 use pathscope_os::errno::errno_name;
 use pathscope_os::send_state::send_state;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::{tcp_facts, tcp_look};
 
 use crate::error::RunError;
-use crate::messages::attendance::Attended;
+use crate::messages::attendance::Arrival;
 use crate::messages::outcome::named;
 use crate::threads::lock;
 
@@ -40,15 +41,16 @@ struct Page {
     progress: Progress,
 }
 
-/// A flow's own address and the other end's; and its place, held until the flow is written down as over.
-type Begun = ([Option<SocketAddr>; 2], Option<Attended>);
+/// A flow's own address and the other end's; and what came with its socket, whose place is held until the flow is written down as
+/// over.
+type Begun = ([Option<SocketAddr>; 2], Arrival);
 
 impl Ledger {
     /// A flow begins on this connection.
-    pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, attended: Option<Attended>) {
+    pub fn begin(&self, flow: FlowId, socket: &Arc<Socket>, arrival: Arrival) {
         let addresses = [socket.local_addr().ok(), socket.peer_addr().ok()];
         let mut page = lock(&self.0);
-        page.begun.insert(flow, (addresses, attended));
+        page.begun.insert(flow, (addresses, arrival));
         if page.watched.len() < FLOWS_WATCHED {
             page.watched.push((flow, Arc::downgrade(socket)));
         }
@@ -96,13 +98,16 @@ impl Ledger {
         is_wanted: bool,
     ) -> Option<FlowFacts> {
         let (is_reset, error) = (end.is_reset, end.error.map(named));
-        let (mut page, (addresses, _attended)) = self.page_without(end.flow);
+        let (mut page, (addresses, arrival)) = self.page_without(end.flow);
         let tcp = || tcp_of(is_reset, sockets.first());
-        page.connections.depart(ConnectionEnd { error, ..end }, addresses, is_wanted, tcp)
+        // Its place is free again when it is written down.
+        let Arrival { begun, attended: _attended, .. } = arrival;
+        let end = ConnectionEnd { error, begun_at: begun, ..end };
+        page.connections.depart(end, addresses, is_wanted, tcp)
     }
 
-    /// A flow never got its socket.
-    pub fn not_made(&self, flow: FlowId, address: SocketAddr, error: &RunError) {
+    /// A flow never got its socket, from when it was tried to when it was known.
+    pub fn not_made(&self, flow: FlowId, address: SocketAddr, error: &RunError, tried: [Tick; 2]) {
         let error = FlowError {
             kind: FlowErrorKind::Network,
             text: match error {
@@ -112,7 +117,7 @@ impl Ledger {
             },
             errno: error.errno().map(|errno| errno_name(errno).to_owned()),
         };
-        lock(&self.0).connections.not_made(flow, address, error);
+        lock(&self.0).connections.not_made(flow, address, error, tried);
     }
 
     /// All that is written down, once.
@@ -120,10 +125,17 @@ impl Ledger {
         std::mem::take(&mut lock(&self.0).connections)
     }
 
-    /// Connections that have ended so far: those that ended well, and those that failed.
-    pub fn ended(&self) -> [u64; 2] {
+    /// Connections that have ended so far.
+    pub fn ended(&self) -> EndedConnections {
         let report = &lock(&self.0).connections.report;
-        [report.completed, report.failed]
+        let FailureCounts { network, data, protocol } = report.failures;
+        EndedConnections {
+            completed: report.completed,
+            failed: report.failed,
+            network,
+            data,
+            protocol,
+        }
     }
 
     /// The page without a flow that is over, and what was held of it.

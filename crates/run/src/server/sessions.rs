@@ -28,7 +28,7 @@ use super::Settings;
 use super::needs::{FILES_OF_SESSION, most_attached};
 use crate::connect::settings;
 use crate::error::RunError;
-use crate::messages::attendance::{Attendance, Attended};
+use crate::messages::attendance::{Arrival, Attendance, Attended};
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 use crate::threads::lock;
 
@@ -289,8 +289,7 @@ impl Sessions {
                 group: seat.group,
                 flow: seat.flow,
                 socket: FlowSocket::Open(Arc::new(socket)),
-                connect_ns: None,
-                attended,
+                arrival: Arrival { attended, ..Arrival::default() },
             },
             Err(error) => SessionMessage::AttachFailed(error.into()),
         });
@@ -348,7 +347,7 @@ impl Sessions {
             expected.inbox.post(if expected.test.roams() {
                 SessionMessage::Lane { group, flow, lane, socket: Some(socket) }
             } else {
-                SessionMessage::Attached { group, flow, socket, connect_ns: None, attended: None }
+                SessionMessage::Attached { group, flow, socket, arrival: Arrival::default() }
             });
         }
         code

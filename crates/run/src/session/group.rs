@@ -22,7 +22,7 @@ use pathscope_os::{OsError, batches, cpus};
 use crate::connect::settings::buffer_cut;
 use crate::error::RunError;
 use crate::findings::RunCaveat;
-use crate::messages::attendance::Attended;
+use crate::messages::attendance::Arrival;
 use crate::messages::inbox::FlowSocket;
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::{OpenerRemote, Told};
@@ -130,14 +130,14 @@ impl GroupState {
     }
 
     /// A flow that the test waits for to begin has its socket. Whether there was a place for it.
-    pub fn seat(&mut self, flow: FlowId, socket: FlowSocket, attended: Option<Attended>) -> bool {
+    pub fn seat(&mut self, flow: FlowId, socket: FlowSocket, arrival: Arrival) -> bool {
         let tells = self.tells_connections();
         let index = flow.0.checked_sub(self.group.first.0);
         let slot = index.and_then(|index| self.sockets.get_mut(index as usize));
         let Some(slot @ None) = slot else { return false };
         // Once it is reset, the kernel does not tell any more where it went.
         if let (true, FlowSocket::Open(socket)) = (tells, &socket) {
-            self.ledger.begin(flow, socket, attended);
+            self.ledger.begin(flow, socket, arrival);
         }
         *slot = Some(socket);
         true
@@ -213,7 +213,7 @@ impl GroupState {
     pub fn admit(
         &mut self,
         flow: FlowId,
-        (socket, attended): (Arc<Socket>, Option<Attended>),
+        (socket, arrival): (Arc<Socket>, Arrival),
         workers: &[RunningWorker],
     ) {
         if !self.group.replaces() || !self.group.holds(flow) {
@@ -222,7 +222,7 @@ impl GroupState {
         let ours = workers.iter().filter(|worker| worker.group == self.group.id);
         let open = ours.filter_map(|worker| Some((worker.present()?, worker)));
         let Some((_, worker)) = open.min_by_key(|&(present, _)| present) else { return };
-        self.ledger.begin(flow, &socket, attended);
+        self.ledger.begin(flow, &socket, arrival);
         worker.admit(flow, socket);
         self.newest = self.newest.max(Some(flow));
         // What was said to all of them, or of this one, before it was here.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Role, Token};
-use pathscope_core::record::{Caveat, Substitution};
+use pathscope_core::record::{Caveat, FlowErrorKind, Substitution};
 use pathscope_core::stats::LatencyHistogram;
 use pathscope_engines::{Command, LaneChange};
 use pathscope_flow::{Credentials, Event, GroupId, Phase, Resumed};
@@ -25,7 +25,7 @@ use pathscope_os::sockets::{Socket, check_congestion_control};
 use crate::connect::settings;
 use crate::error::RunError;
 use crate::findings::RunCaveat;
-use crate::messages::attendance::Attended;
+use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox};
 use crate::messages::outcome::WorkerOutcome;
 use crate::messages::replacements::Told;
@@ -75,8 +75,8 @@ pub(crate) struct RunningTest {
     /// How long the plan's connections took to be established.
     connects: Option<Box<LatencyHistogram>>,
     /// Connections that are not replaced and have ended well or failed, and of all those that an interval tells.
-    over: [u64; 2],
-    told: [u64; 2],
+    over: EndedConnections,
+    told: EndedConnections,
     report: Box<EndReport>,
     writer: Option<SampleWriter>,
     is_reported: bool,
@@ -122,8 +122,8 @@ impl RunningTest {
             workers: Vec::new(),
             collector: None,
             connects: None,
-            over: [0; 2],
-            told: [0; 2],
+            over: EndedConnections::default(),
+            told: EndedConnections::default(),
             report: Box::default(),
             writer: None,
             is_reported: false,
@@ -166,12 +166,12 @@ impl RunningTest {
         &mut self,
         (group, flow): (GroupId, FlowId),
         socket: FlowSocket,
-        attended: Option<Attended>,
+        arrival: Arrival,
     ) -> bool {
         let Some(state) = self.groups.get_mut(usize::from(group.0)) else { return false };
         match socket {
-            socket if self.started.is_none() => return state.seat(flow, socket, attended),
-            FlowSocket::Open(socket) => state.admit(flow, (socket, attended), &self.workers),
+            socket if self.started.is_none() => return state.seat(flow, socket, arrival),
+            FlowSocket::Open(socket) => state.admit(flow, (socket, arrival), &self.workers),
             FlowSocket::Promised { .. } => {}
         }
         false
@@ -337,15 +337,24 @@ impl RunningTest {
         self.whole()
     }
 
-    /// A flow is in a new phase.
-    pub fn phase(&mut self, group: GroupId, flow: FlowId, phase: Phase) {
+    /// A flow is in a new phase; `kind`: of what it failed, where that is known.
+    pub fn phase(
+        &mut self,
+        group: GroupId,
+        flow: FlowId,
+        phase: Phase,
+        kind: Option<FlowErrorKind>,
+    ) {
         let Some(state) = self.group(group) else { return };
         if phase != Phase::Running {
             state.ledger.sent_all(flow);
         }
         if state.tells_connections() && !state.group.replaces() {
-            self.over[0] += u64::from(phase == Phase::Done);
-            self.over[1] += u64::from(phase == Phase::Failed);
+            match phase {
+                Phase::Done => self.over.completed += 1,
+                Phase::Failed => self.over.fail(kind),
+                _ => {}
+            }
         }
     }
 
@@ -356,14 +365,9 @@ impl RunningTest {
         let mut whole: Vec<_> = std::iter::from_fn(|| collector.take()).collect();
         if let Some(first) = whole.first_mut() {
             let replaced = self.groups.iter().filter(|state| state.group.replaces());
-            let all = replaced.fold(self.over, |[completed, failed], state| {
-                let ended = state.ledger.ended();
-                [completed + ended[0], failed + ended[1]]
-            });
-            let before = std::mem::replace(&mut self.told, all);
-            let [completed, failed] = [all[0] - before[0], all[1] - before[1]];
-            let has_any = completed + failed > 0;
-            first.ended = has_any.then_some(EndedConnections { completed, failed });
+            let all = replaced.fold(self.over, |sum, state| sum.with(&state.ledger.ended()));
+            let ended = all.since(&std::mem::replace(&mut self.told, all));
+            first.ended = Some(ended).filter(|ended| *ended != EndedConnections::default());
         }
         if let Some(program) = &self.program {
             for interval in &mut whole {

@@ -18,6 +18,7 @@ use pathscope_engines::{
 };
 use pathscope_flow::{Batches, Group, GroupId, Machine, Phase, Split};
 use pathscope_modes::flows::{Begin, Flow, Runner, Samples};
+use pathscope_modes::load::ConnectionEnd;
 use pathscope_modes::mode::{Mode, Receives};
 use pathscope_modes::registry::InDocuments;
 use pathscope_os::cpus;
@@ -229,6 +230,7 @@ impl<M: InDocuments> NewWorker<'_, M> {
         let departed = move |flow: &F, sockets: Vec<Arc<Socket>>, at| {
             let is_told = setting.tells_departures || flow.phase() == Phase::Failed;
             let end = flow.connection_end(&plan);
+            let end = end.map(|end| ConnectionEnd { ended_at: end.ended_at.or(Some(at)), ..end });
             if let Some(facts) = end.and_then(|end| ledger.depart(end, &sockets, is_told)) {
                 inbox.post(SessionMessage::Departed { group, facts: Box::new(facts), at });
             }

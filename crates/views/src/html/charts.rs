@@ -7,8 +7,10 @@ use pathscope_core::presentation::{
 use pathscope_core::stats::half_octave_edge_ns;
 use serde::Serialize;
 
+use super::bars::BarsData;
 use super::estimates::{EstimatesData, data};
 use super::extents::{BoxData, TimelineData};
+use super::scatter::ScatterData;
 use super::unit::UnitData;
 use crate::words::clean;
 
@@ -28,6 +30,10 @@ pub enum ChartData {
     Stretches(TimelineData),
     /// Distributions side by side.
     Boxes(BoxData),
+    /// Amounts of many things side by side.
+    Bars(BarsData),
+    /// Things by when they began.
+    Scatter(ScatterData),
 }
 
 impl ChartData {
@@ -40,6 +46,17 @@ impl ChartData {
             | Self::Heat { title, .. } => title,
             Self::Stretches(timeline) => timeline.title(),
             Self::Boxes(boxes) => boxes.title(),
+            Self::Bars(bars) => &bars.title,
+            Self::Scatter(scatter) => &scatter.title,
+        }
+    }
+
+    /// What is said of all of it together; empty: nothing.
+    pub fn note(&self) -> &str {
+        match self {
+            Self::Bars(bars) => bars.note(),
+            Self::Scatter(scatter) => scatter.note(),
+            _ => "",
         }
     }
 }
@@ -102,6 +119,13 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
     let timelines = section.timelines.iter();
     let timelines = timelines.filter_map(|it| TimelineData::of(it, titled(&it.title)));
     charts.extend(timelines.map(ChartData::Stretches));
+    let bars = section.bars.iter();
+    charts.extend(
+        bars.filter_map(|it| BarsData::of(it, name(&clean(&it.title)))).map(ChartData::Bars),
+    );
+    let scatters = section.scatters.iter();
+    let scatters = scatters.filter_map(|it| ScatterData::of(it, name(&clean(&it.title))));
+    charts.extend(scatters.map(ChartData::Scatter));
     charts
 }
 

@@ -5,10 +5,12 @@
 //! lacks its charts alone. Charts are drawn by Apache `ECharts` (`echarts/README.md`), from numbers that the page holds as JSON;
 //! `page.js` (of kinds of their own: `stretches.js`, `boxes.js`) lays them out and computes no figure, but for the statistics of a range that a reader selects.
 
+mod bars;
 mod charts;
 mod estimates;
 mod extents;
 mod page;
+mod scatter;
 #[cfg(test)]
 mod tests;
 mod unit;

@@ -16,7 +16,7 @@
 
   const ink = () => {
     const dark = darkness.matches && !printing;
-    return { text: dark ? "#e4e8ec" : "#1c2126", line: dark ? "#3a434c" : "#d5dbe1", paper: dark ? "#1e242a" : "#ffffff", colors: COLORS[dark ? "dark" : "light"], heat: HEAT[dark ? "dark" : "light"] };
+    return { text: dark ? "#e4e8ec" : "#1c2126", line: dark ? "#3a434c" : "#d5dbe1", paper: dark ? "#1e242a" : "#ffffff", page: dark ? "#15191d" : "#ffffff", bad: dark ? "#ff8a8f" : "#a3111c", colors: COLORS[dark ? "dark" : "light"], heat: HEAT[dark ? "dark" : "light"] };
   };
   const digits = (number) => {
     const size = Math.abs(number);
@@ -38,15 +38,36 @@
     return made;
   };
 
+  // Counts of stretches of time: a bar over each, on those of other kinds that are shown. Kinds differ by how their bars are filled and bordered.
+  const FILLS = [{ fillOpacity: 0.85 }, { fillOpacity: 0.15 }, { fillOpacity: 0.15, lineDash: [5, 3] }, { fillOpacity: 0.4, lineDash: [2, 2] }];
+  const step = (line) => (line.points.length > 1 ? line.points[1][0] - line.points[0][0] : 1);
+  const bar = (fill) => (params, api) => {
+    const [left, top] = api.coord([api.value(0), api.value(4)]);
+    const [right, bottom] = api.coord([api.value(2), api.value(3)]);
+    const { x, y, width, height } = params.coordSys;
+    const shape = echarts.graphic.clipRectByRect({ x: left + 1, y: top, width: Math.max(1, right - left - 2), height: bottom - top }, { x, y, width, height });
+    return shape && api.value(1) > 0 && { type: "rect", shape, style: { fill: api.visual("color"), stroke: api.visual("color"), lineWidth: 1.5, ...fill } };
+  };
+  const stacked = (line, bases) => {
+    const end = (place) => (place + 1 < line.points.length ? line.points[place + 1][0] : line.points[place][0] + step(line));
+    const data = line.points.map(([at, value], place) => {
+      const base = bases.get(at) ?? 0;
+      bases.set(at, base + (value ?? 0));
+      return [at, value, end(place), base, base + (value ?? 0)];
+    });
+    return { type: "custom", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, renderItem: bar(FILLS[line.kind % FILLS.length]), encode: { x: [0, 2], y: [3, 4] }, data, clip: true };
+  };
+
   // Figures over time: a panel for each unit, one axis of time for all.
   const time = (data) => {
     const HEIGHT = 200, GAP = 60, TOP = 40;
-    const lines = data.panels.flatMap((panel, at) => panel.lines.map((line) => ({ ...line, at, unit: panel.unit })));
-    const last = Math.max(...lines.flatMap((line) => line.points.map((point) => point[0])));
+    const lines = data.panels.flatMap((panel, at) => panel.lines.map((line, kind) => ({ ...line, at, kind, unit: panel.unit })));
+    const counts = lines.filter((line) => line.is_stacked);
+    const last = Math.max(...lines.flatMap((line) => line.points.map((point) => point[0] + (line.is_stacked ? step(line) : 0))));
     const first = Math.min(...lines.flatMap((line) => line.points.map((point) => point[0])));
     // An axis of seconds begins with a whole one.
     const begin = Math.floor(first);
-    const option = (hidden) => ({
+    const option = (hidden, bases = new Map()) => ({
       animation: false, aria: { enabled: false }, color: ink().colors,
       grid: data.panels.map((_, at) => ({ left: 64, right: 16, top: TOP + at * (HEIGHT + GAP), height: HEIGHT })),
       xAxis: data.panels.map((_, at) => axis({ type: "value", gridIndex: at, min: begin, max: Math.max(last, begin + 0.001), axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } })),
@@ -56,12 +77,10 @@
       toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
       tooltip: tooltip((points) => [`${digits(points[0].value[0])} s`, ...points.map((point) => `${escaped(point.seriesName)}: <b>${escaped(told(point.value[1], lines[point.seriesIndex].unit))}</b>`)].join("<br>")),
       legend: { show: false, selected: Object.fromEntries(lines.map((line) => [line.label, !hidden.has(line.label)])) },
-      series: lines.map((line, place) => ({
+      series: lines.map((line, place) => (line.is_stacked ? stacked(line, hidden.has(line.label) ? new Map() : (bases.get(line.at) ?? bases.set(line.at, new Map()).get(line.at))) : {
         type: "line", name: line.label, xAxisIndex: line.at, yAxisIndex: line.at, data: line.points, connectNulls: false, sampling: "minmax",
         showSymbol: line.points.length < 40, symbol: ["circle", "rect", "triangle", "diamond"][place % 4], symbolSize: 6,
-        lineStyle: { type: DASHES[dash(place)], width: 2 }, areaStyle: line.is_stacked ? { opacity: 0.45 } : line.is_area ? { opacity: 0.12 } : undefined,
-        // Parts of a whole lie upon each other; what each is, a tip tells.
-        ...(line.is_stacked ? { stack: `whole ${line.at}`, stackStrategy: "all", sampling: undefined } : {}),
+        lineStyle: { type: DASHES[dash(place)], width: 2 }, areaStyle: line.is_area ? { opacity: 0.12 } : undefined,
       })),
     });
     const statistics = (from, to) => {
@@ -73,7 +92,7 @@
       });
       return `${digits(from)} s to ${digits(to)} s: ${parts.join("; ")}`;
     };
-    return { height: TOP + data.panels.length * (HEIGHT + GAP), option, names: lines.map((line) => line.label), points: lines[0].points.length, statistics, range: [begin, last] };
+    return { height: TOP + data.panels.length * (HEIGHT + GAP), option, is_stacked: counts.length > 1, names: lines.map((line) => line.label), points: lines[0].points.length, statistics, range: [begin, last] };
   };
 
   // A distribution: percentiles, each nine as far from the next; or how many took how long.
@@ -176,11 +195,64 @@
     return { height: 360, renderer: "canvas", choices, option: option(drawn[0]), names: [], get points() { return current.cells.length; }, statistics, range: [begin, last] };
   };
 
+  // Amounts of many things side by side: a bar from nothing to the least of each, and one from there to the most where neighbours share
+  // it. Those that are marked bear a triangle: their bars may be too low to be seen.
+  const bars = (data) => {
+    const WIDE = 40;
+    const name = (at) => data.bars[at][0];
+    const amount = ([, count, least, most]) => (count > 1 ? `${told(least, data.unit)} to ${told(most, data.unit)}` : told(most, data.unit));
+    const marked = data.bars.flatMap((bar, at) => (bar[4] ? [[at, bar[3]]] : []));
+    const option = () => ({
+      animation: false, aria: { enabled: false }, color: ink().colors, grid: { left: 64, right: 24, top: 40, bottom: 56 },
+      xAxis: axis({ type: "category", data: data.bars.map((bar) => bar[0]), axisLabel: { color: ink().text, hideOverlap: true, formatter: (label) => (data.bars.length <= WIDE ? label : "") } }),
+      yAxis: axis({ type: "value", min: 0, name: data.unit.name, max: (range) => Math.max(range.max, ...data.levels.map((level) => level[1])) * 1.05, axisLabel: { color: ink().text, showMaxLabel: false, formatter: (value) => digits(value / data.unit.multiple) } }),
+      tooltip: tooltip((points) => { const bar = data.bars[points[0].dataIndex]; return `${escaped(name(points[0].dataIndex))}: <b>${escaped(amount(bar))}</b>${bar[4] ? ` (${escaped(data.mark)})` : ""}`; }),
+      series: [
+        {
+          type: "bar", name: "least", stack: "bar", data: data.bars.map((bar) => bar[2]), barCategoryGap: data.bars.length > WIDE ? "10%" : "30%",
+          markLine: { symbol: "none", silent: true, animation: false, data: data.levels.map(([label, value], place) => ({ name: label, yAxis: value, lineStyle: { type: DASHES[1 + (place % 3)], color: ink().text, width: 1.5 }, label: { formatter: `${label}: ${told(value, data.unit)}`, position: place % 2 ? "insideStartTop" : "insideEndTop", color: ink().text, backgroundColor: ink().page, padding: [2, 4], borderRadius: 3 } })) },
+        },
+        { type: "bar", name: "most", stack: "bar", data: data.bars.map((bar) => bar[3] - bar[2]), itemStyle: { opacity: 0.45 } },
+        { type: "scatter", name: data.mark, data: marked, symbol: "triangle", symbolRotate: 180, symbolSize: 10, symbolOffset: [0, -8], itemStyle: { color: ink().bad }, z: 5, tooltip: { show: false } },
+      ],
+    });
+    return { height: 320, option, names: [], points: data.bars.length };
+  };
+
+  // Things by when they began. What went wrong has a cross.
+  const CROSS = "path://M0,1 L1,0 L5,4 L9,0 L10,1 L6,5 L10,9 L9,10 L5,6 L1,10 L0,9 L4,5 Z";
+  const scatter = (data) => {
+    const all = data.kinds.flatMap((kind) => kind.points);
+    const begin = Math.floor(all.reduce((least, point) => Math.min(least, point[0]), Infinity)), last = all.reduce((most, point) => Math.max(most, point[0]), begin + 0.001);
+    const troubles = data.kinds.filter((kind) => kind.is_trouble);
+    const marks = (kind, place) => (kind.is_trouble ? { symbol: CROSS, symbolSize: 9, symbolRotate: 45 * troubles.indexOf(kind), color: ink().bad } : { symbol: ["circle", "emptyRect", "emptyTriangle"][place % 3], symbolSize: 5, color: ink().colors[place % 4] });
+    const option = (isLog) => (hidden) => ({
+      animation: false, aria: { enabled: false }, grid: { left: 64, right: 24, top: 40, bottom: 48 },
+      xAxis: axis({ type: "value", min: begin, max: last, axisLabel: { color: ink().text, hideOverlap: true, formatter: (seconds) => `${digits(seconds)} s` } }),
+      yAxis: axis({ type: isLog ? "log" : "value", min: isLog ? undefined : 0, name: data.unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / data.unit.multiple) } }),
+      tooltip: { ...tooltip(({ seriesName, value }) => `${escaped(seriesName)}: began at ${digits(value[0])} s, took <b>${escaped(told(value[1], data.unit))}</b>`), trigger: "item" },
+      legend: { show: false, selected: Object.fromEntries(data.kinds.map((kind) => [kind.label, !hidden.has(kind.label)])) },
+      dataZoom: [{ type: "inside", filterMode: "none", zoomOnMouseWheel: "ctrl", moveOnMouseWheel: false, moveOnMouseMove: false }],
+      toolbox: { itemSize: 0, showTitle: false, feature: { dataZoom: { yAxisIndex: false } } },
+      series: data.kinds.map((kind, place) => { const { color, ...mark } = marks(kind, place); return { type: "scatter", name: kind.label, data: kind.points, itemStyle: { color, opacity: 0.75 }, z: kind.is_trouble ? 4 : 2, ...mark }; }),
+    });
+    const statistics = (from, to) => {
+      const parts = data.kinds.map((kind) => {
+        const inside = kind.points.filter(([at]) => at >= from && at <= to).map((point) => point[1]).sort((one, other) => one - other);
+        if (inside.length === 0) return `${kind.label}: none`;
+        return `${kind.label}: ${digits(inside.length)}, ${told(inside[0], data.unit)} to ${told(inside[inside.length - 1], data.unit)}`;
+      });
+      return `${digits(from)} s to ${digits(to)} s: ${parts.join("; ")}`;
+    };
+    const choices = { linear: option(false), logarithmic: option(true) };
+    return { height: 320, choices, option: option(false), names: data.kinds.map((kind) => kind.label), swatches: (place) => { const kind = data.kinds[place]; return [kind.is_trouble ? "✕" : ["●", "□", "△"][place % 3], marks(kind, place).color]; }, points: data.kinds[0].points.length, statistics, range: [begin, last] };
+  };
+
   const estimates = (data, tools) => estimatesChart(tools, data.estimates);
 
   const tools = { axis, dash, dashes: DASHES, digits, escaped, ink, told, tooltip };
   const shown = charts.map((data, number) => {
-    const laid = { time, distribution, heat, stretches, boxes, estimates }[data.kind](data, tools);
+    const laid = { time, distribution, heat, stretches, boxes, estimates, bars, scatter }[data.kind](data, tools);
     const at = document.getElementById(`chart-${number}`);
     const controls = document.getElementById(`controls-${number}`);
     const selected = document.getElementById(`selected-${number}`);
@@ -207,12 +279,20 @@
       laid.names.forEach((name, line) => {
         const toggle = button(controls, name, true);
         const swatch = toggle.insertBefore(document.createElement("span"), toggle.firstChild);
-        swatch.className = "swatch";
-        swatch.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
+        if (laid.swatches) {
+          const [mark, color] = laid.swatches(line);
+          swatch.className = "mark";
+          swatch.style.color = color;
+          swatch.dataset.mark = mark;
+        } else {
+          swatch.className = "swatch";
+          swatch.style.borderTop = `3px ${BORDERS[dash(line)]} ${ink().colors[line % 4]}`;
+        }
         toggle.addEventListener("click", () => {
           if (!hidden.delete(name)) hidden.add(name);
           toggle.setAttribute("aria-pressed", String(!hidden.has(name)));
           chart.dispatchAction({ type: "legendToggleSelect", name });
+          if (laid.is_stacked) draw();
         });
       });
     }

@@ -13,6 +13,7 @@ use pathscope_core::shell::command_line;
 use pathscope_core::stats::half_octave_edge_ns;
 
 use super::charts::{self, ChartData};
+use super::{bars, scatter};
 use crate::findings::{ending, evidence, or_name, words_of};
 use crate::grid::Grid;
 use crate::value::shown_alone;
@@ -145,6 +146,8 @@ fn section(
             @for series in section.series.iter().chain(backgrounds) { (points(series)) }
             @for map in &section.heat_maps { (counts(map)) }
             @for timeline in &section.timelines { (stretches(timeline)) }
+            @for it in &section.bars { (numbers_of(&it.title, &bars::table(it))) }
+            @for it in &section.scatters { (numbers_of(&it.title, &scatter::table(it))) }
             @if !section.settings.is_empty() {
                 details { summary { "Settings" } (pairs(&section.settings)) }
             }
@@ -157,6 +160,7 @@ fn chart(chart: &ChartData, number: usize) -> Markup {
     html! {
         figure.chart {
             figcaption { (clean(chart.title())) }
+            @if !chart.note().is_empty() { p.note { (chart.note()) } }
             div.controls id={ "controls-" (number) } {}
             div.canvas id={ "chart-" (number) } tabindex="0" role="img" aria-label=(clean(chart.title())) {}
             p.selected id={ "selected-" (number) } aria-live="polite" {}
@@ -261,6 +265,11 @@ fn stretches(timeline: &Timeline) -> Markup {
     let all = all.flat_map(|it| it.stretches.iter().map(|stretch| row(&it.label, stretch)));
     let rows = Table::new("", ["", "from", "until", "what", "more"], all);
     html! { details { summary { "Numbers: " (clean(&timeline.title)) } (table(&rows)) } }
+}
+
+/// What a chart is drawn from that is called so.
+fn numbers_of(title: &str, numbers: &Table) -> Markup {
+    html! { details { summary { "Numbers: " (clean(title)) } (table(numbers)) } }
 }
 
 /// What a heat map is drawn from: a column for each range that holds something.

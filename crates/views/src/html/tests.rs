@@ -2,9 +2,9 @@
 
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{
-    Background, BoxRow, Boxes, Chart, CommandLine, Estimate, EstimateLine, Estimates, Figure,
-    HeatColumn, HeatMap, Presentation, Section, Series, Shape, Source, Stretch, Table, Timeline,
-    TimelineRow, Value,
+    Background, Bar, Bars, BoxRow, Boxes, Chart, CommandLine, Dots, Estimate, EstimateLine,
+    Estimates, Figure, HeatColumn, HeatMap, Level, Presentation, Scatter, Section, Series, Shape,
+    Source, Stretch, Table, Timeline, TimelineRow, Value,
 };
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::{Bucket, Distribution, HalfOctaves};
@@ -42,7 +42,35 @@ fn presentation(label: &str) -> Presentation {
         source: source("latency.rtt", label, Unit::Distribution, Chart::HeatMap),
         columns: vec![column(0, 21, &[70, 0, 3]), column(1_000_000_000, 20, &[0, 27])],
     };
+    let bar = |label: &str, count, least, most, is_marked| Bar {
+        label: label.to_owned(),
+        count,
+        least,
+        most,
+        is_marked,
+    };
+    let bars = Bars {
+        source: source("goodput.rate.up", label, Unit::BitRate, Chart::Line),
+        title: label.to_owned(),
+        bars: vec![bar(label, 2, 4e6, 5e6, false), bar("flow 7", 1, 3e5, 3e5, true)],
+        mark: label.to_owned(),
+        levels: vec![Level { label: label.to_owned(), value: 3.1e6 }],
+        note: label.to_owned(),
+    };
+    let dots = |is_trouble, points: &[(u64, f64)]| Dots {
+        label: label.to_owned(),
+        is_trouble,
+        points: points.to_vec(),
+    };
+    let scatter = Scatter {
+        source: source("end.connection.client", label, Unit::Duration, Chart::Line),
+        title: label.to_owned(),
+        kinds: vec![dots(false, &[(2_000_000_000, 7e6)]), dots(true, &[(500_000_000, 9e6)])],
+        note: label.to_owned(),
+    };
     let section = Section {
+        bars: vec![bars],
+        scatters: vec![scatter],
         title: label.to_owned(),
         subtitle: label.to_owned(),
         settings: vec![Figure::setting("verify", label)],
@@ -187,6 +215,26 @@ fn parts_of_a_whole_have_a_panel_of_their_own() {
 }
 
 #[test]
+fn bars_hold_the_least_and_the_most_of_each_and_marks_when_and_how_long() {
+    let (_, charts) = shown("connections");
+    let bars = &charts[3];
+    assert_eq!(
+        (&bars["kind"], &bars["title"]),
+        (&"bars".into(), &"connections: connections".into())
+    );
+    assert_eq!(bars["unit"]["name"], "Mbit/s");
+    assert_eq!(
+        bars["bars"],
+        serde_json::json!([["connections", 2, 4e6, 5e6, false], ["flow 7", 1, 3e5, 3e5, true]])
+    );
+    assert_eq!(bars["levels"], serde_json::json!([["connections", 3.1e6]]));
+    let scatter = &charts[4];
+    assert_eq!((&scatter["kind"], &scatter["unit"]["name"]), (&"scatter".into(), &"ms".into()));
+    assert_eq!(scatter["kinds"][1]["is_trouble"], true);
+    assert_eq!(scatter["kinds"][1]["points"], serde_json::json!([[0.5, 9e6]]));
+}
+
+#[test]
 fn all_that_is_drawn_stands_in_tables_too() {
     let (shown, _) = shown("goodput up");
     for part in [
@@ -197,6 +245,9 @@ fn all_that_is_drawn_stands_in_tables_too() {
         "<td>950.0</td>",
         "<td>70</td><td>3</td>",
         "<td>27</td><td>0</td>",
+        "<td>2</td><td>4,000</td><td>5,000</td>",
+        "<td>1</td><td>300.0</td><td>300.0</td><td class=\"words\">goodput up</td>",
+        "<td>500.0</td><td>9.000</td><td class=\"words\">goodput up</td>",
     ] {
         assert!(shown.contains(part), "{part} in {shown}");
     }
@@ -223,11 +274,11 @@ fn what_else_was_seen_stands_below_figures_and_tables() {
     let page = page(&result, None);
     let places = [
         "over time",
-        "chart-2",
+        "chart-4",
         "<caption>figures",
         "2.000",
         "machines over time",
-        "chart-3",
+        "chart-5",
         "4,711",
         "Numbers:",
     ];

@@ -15,14 +15,14 @@ impl<D: Talk> Driver<D> {
     pub(super) fn take(&mut self, word: SessionMessage, end: &mut impl End) {
         let now = clock::now();
         match word {
-            SessionMessage::Attached { group, flow, socket, connect_ns, attended } => {
+            SessionMessage::Attached { group, flow, socket, arrival } => {
                 let Some(test) = &mut self.test else { return };
                 let follows = test.started().is_some() && test.tells_connections(group);
                 if let (true, FlowSocket::Open(socket)) = (follows, &socket) {
                     self.journal.opened(flow, socket, now);
                 }
-                connect_ns.into_iter().for_each(|took| test.connected(group, took));
-                if test.attach((group, flow), socket, attended) {
+                arrival.connect_ns.into_iter().for_each(|took| test.connected(group, took));
+                if test.attach((group, flow), socket, arrival) {
                     self.dialogue.input(Input::Attached { group, flow }, now);
                 }
             }
@@ -37,9 +37,9 @@ impl<D: Talk> Driver<D> {
             SessionMessage::LanesReady { group, flow } => {
                 self.dialogue.input(Input::Attached { group, flow }, now);
             }
-            SessionMessage::ConnectFailed { group, flow, address, error } => {
+            SessionMessage::ConnectFailed { group, flow, address, error, tried } => {
                 if let Some(state) = self.test.as_mut().and_then(|test| test.group_mut(group)) {
-                    state.ledger.not_made(flow, address, &error);
+                    state.ledger.not_made(flow, address, &error, tried);
                 }
                 self.journal.not_made(flow, &error.to_string());
             }
@@ -55,7 +55,7 @@ impl<D: Talk> Driver<D> {
                         if transport == Some(Transport::Datagram) { "datagrams" } else { "bytes" };
                     format!("flow {flow} is {phase:?}: {sent} {what} sent, {received} received")
                 });
-                test.phase(group, flow, phase);
+                test.phase(group, flow, phase, error.as_ref().map(|error| error.kind));
                 if phase.is_over() && test.tells_connections(group) {
                     let error = error.map(|error| named(*error));
                     // Of one that is not replaced the other end may want to hear.
