@@ -111,7 +111,7 @@ fn results_that_differ_in_two_settings_are_rows_and_columns_and_lie_over_each_ot
     let table = &said[place("RTT p50")..place("latency, side by side")];
     let rows: Vec<Vec<&str>> =
         table.lines().map(|line| line.split_whitespace().collect()).collect();
-    assert!(rows[1].join(" ").contains("size=64 B size=1,000 B"), "{table}");
+    assert!(rows[1].join(" ").contains("size=64 B size=1000 B"), "{table}");
     let row = |first: &str| rows.iter().find(|row| row.first() == Some(&first)).expect("a row");
     assert_eq!(row("1").len(), 3, "{table}");
     assert_eq!(row("1")[2], "–", "{table}");

@@ -99,7 +99,11 @@ pub(super) fn over_values(rounds: &Rounds, lines: &[Line]) -> Vec<Estimates> {
             by_number.then(order(&one.place).cmp(&order(&other.place)))
         });
     }
-    charts.into_iter().map(|(_, chart)| chart).collect()
+    // What never happened in any run is nothing to look at.
+    let is_any = |chart: &Estimates| {
+        chart.lines.iter().flat_map(|line| &line.points).any(|it| it.value.abs() > 0.0)
+    };
+    charts.into_iter().map(|(_, chart)| chart).filter(is_any).collect()
 }
 
 fn chart(line: &Line, sweep: &Sweep) -> Estimates {
