@@ -9,7 +9,7 @@ use pathscope_core::stats::Order;
 use super::document::{self, ComparedMeasurement, ComparisonDocument, Differing, Outcome};
 use super::findings::ComparisonCaveat;
 use super::runs::Run;
-use super::{Named, values};
+use super::{Named, clock, values};
 
 /// Of which side something is, in words.
 fn of(side: &str) -> String {
@@ -28,6 +28,7 @@ pub(super) fn caveats(
     let of_all = [
         too_few_runs(document),
         no_turns(document),
+        overlap(document, sides),
         differing(document, ComparisonCaveat::SettingsDiffer, "settings", |it| !is_of_host(it)),
         differing(
             document,
@@ -80,6 +81,20 @@ fn no_turns(document: &ComparisonDocument) -> Option<Caveat> {
                     meanwhile is part of each difference";
         Caveat::new(ComparisonCaveat::DidNotTakeTurns, text)
     })
+}
+
+/// Runs whose times cannot be in order.
+fn overlap(document: &ComparisonDocument, sides: &[Vec<Run>; 2]) -> Option<Caveat> {
+    let of = |name: &str| {
+        let own = sides.each_ref().map(|runs| runs.iter().filter(|run| run.name == name));
+        let [before, after] = own.map(Iterator::collect::<Vec<_>>);
+        clock::overlap([&before, &after])
+    };
+    let first = document.measurements.iter().find_map(|it| of(&it.name))?;
+    let text = format!(
+        "{first}: they ran at once, or the clock of that machine was set back meanwhile; in which order the runs were is not known"
+    );
+    Some(Caveat::new(ComparisonCaveat::RunsOverlap, text))
 }
 
 fn is_of_host(differing: &Differing) -> bool {

@@ -15,6 +15,8 @@ findings! {
     pub enum ComparisonCaveat {
         DidNotTakeTurns: "did_not_take_turns", "the runs of the two sides did not take turns, or it is not known whether they did: what else changed meanwhile is part of every difference",
             "let them take turns: one run of each, again and again";
+        RunsOverlap: "runs_overlap", "runs of one machine overlap in time: they ran at once, or its clock was set back meanwhile",
+            "let runs follow one another, and keep the clock by small steps while they do";
         TooFewRuns: "too_few_runs", "so few runs can show no difference, however large it is",
             "five runs of each side, or better fifteen";
         SettingsDiffer: "settings_differ", "not all settings are the same on both sides",

@@ -5,6 +5,7 @@
 
 mod caveats;
 mod charts;
+mod clock;
 mod condition;
 pub mod document;
 pub mod findings;
@@ -274,8 +275,9 @@ fn order(sides: &[Vec<&Run>; 2]) -> Order {
     all.sort();
     let is_known = all.iter().all(|((began, _), _)| !began.is_empty());
     let in_a_row = all.chunk_by(|one, other| one.1 == other.1).map(<[_]>::len).max();
+    let is_plain = clock::overlap([&sides[0], &sides[1]]).is_none();
     let is_even = sides[0].len().abs_diff(sides[1].len()) <= 1;
-    if is_known && is_even && in_a_row.is_some_and(|longest| longest <= 2) {
+    if is_known && is_plain && is_even && in_a_row.is_some_and(|longest| longest <= 2) {
         Order::Turns
     } else {
         Order::Blocks

@@ -43,6 +43,10 @@ pub(super) struct Run {
     pub(super) name: String,
     /// When it began: that of its result and the time since, which together are in the order of time.
     pub(super) began: (String, u64),
+    /// How long it lasted.
+    pub(super) lasted_ns: u64,
+    /// The name of the machine that asked for it; empty where that is not known.
+    pub(super) machine: String,
     /// Its figures.
     pub(super) numbers: Vec<Number>,
     /// Those that its result begins with, and what they are called there.
@@ -70,6 +74,8 @@ pub(super) fn shown(presentation: &Presentation) -> Vec<Run> {
         Run {
             name: section.title.clone(),
             began: (String::new(), 0),
+            lasted_ns: 0,
+            machine: String::new(),
             leading: numbers.iter().map(|it| (it.key.clone(), it.label.clone())).collect(),
             numbers,
             resolution_ns: 0.0,
@@ -126,6 +132,8 @@ fn run(
     Run {
         name: name.clone(),
         began: (document.started_at.clone(), measurement.start_ns),
+        lasted_ns: measurement.duration_ns,
+        machine: document.hosts.client.name.clone(),
         numbers: named_once(figures::found(&json).iter().filter_map(number).collect()),
         leading: leading(&renewed, document),
         resolution_ns: resolution_ns(document),
@@ -143,6 +151,8 @@ fn search(document: &Document, shared: &BTreeSet<(String, String, String)>) -> O
     Some(Run {
         name: format!("{}, highest rate without loss", document.kind),
         began: (document.started_at.clone(), first.start_ns),
+        lasted_ns: document.duration_ns.saturating_sub(first.start_ns),
+        machine: document.hosts.client.name.clone(),
         leading: numbers.iter().map(|it| (it.key.clone(), it.label.clone())).collect(),
         numbers,
         resolution_ns: resolution_ns(document),

@@ -7,6 +7,8 @@ fn began(minutes: &[u32]) -> Vec<Run> {
     let run = |minute: &u32| Run {
         name: "latency".to_owned(),
         began: (format!("2026-01-01T00:{minute:02}:00.000Z"), 0),
+        lasted_ns: 30_000_000_000,
+        machine: "alpha".to_owned(),
         numbers: Vec::new(),
         leading: Vec::new(),
         resolution_ns: 0.0,
@@ -32,6 +34,24 @@ fn sides_take_turns_where_neither_has_three_runs_in_a_row() {
     assert_eq!(order_of(&[0, 1, 2, 6], &[3, 4, 5, 7]), Order::Blocks);
     // Many of the one between few of the other.
     assert_eq!(order_of(&[0, 1, 3, 4, 6, 7], &[2, 5]), Order::Blocks);
+}
+
+/// A run that began before the last had ended: of the order nothing is known.
+#[test]
+fn runs_that_overlap_are_in_no_order() {
+    let [mut before, after] = [began(&[0, 2, 4, 6]), began(&[1, 3, 5, 7])];
+    let order =
+        |before: &[Run], after: &[Run]| order(&[before.iter().collect(), after.iter().collect()]);
+    assert_eq!(order(&before, &after), Order::Turns);
+    before[1].lasted_ns = 61_000_000_000;
+    assert_eq!(order(&before, &after), Order::Blocks);
+    let all = [&before, &after].map(|runs| runs.iter().collect::<Vec<_>>());
+    let told = clock::overlap([&all[0], &all[1]]);
+    let expected = "a run of latency began at 2026-01-01T00:03:00.000Z, 1 s before the one before it had ended";
+    assert_eq!(told.as_deref(), Some(expected));
+    // Two machines have two clocks.
+    before[1].machine = "beta".to_owned();
+    assert_eq!(order(&before, &after), Order::Turns);
 }
 
 #[test]
