@@ -156,6 +156,7 @@ pub const KINDS: &[Kind] = &[
                 to: "modes::foreign",
                 items: &[
                     "latency::Durations",
+                    "latency::KeptPings",
                     "multipath::MOST_PATHS",
                     "multipath::Replay",
                     "multipath::Stamps",
@@ -174,6 +175,11 @@ pub const KINDS: &[Kind] = &[
                     "latency::rtt_cells",
                     "latency::since",
                 ],
+            },
+            // Samples again, row by row.
+            Public {
+                to: "run::records::samples::reading",
+                items: &["latency::KeptPing", "latency::KeptPings"],
             },
             // They hold what goodput says to what others find, and to what is known.
             Public { to: "xtask::bench", items: &["goodput::GoodputSummary"] },

@@ -18,6 +18,7 @@ use pathscope_modes::comparison::presentation as of_comparison;
 use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::foreign::{self, ForeignResult};
 use pathscope_modes::presentation as of_measurements;
+use pathscope_run::records::samples::reading;
 
 use crate::{Trouble, lab};
 
@@ -44,6 +45,12 @@ impl Stored {
     /// Reads a file; `-`: standard input. Errors name it.
     pub fn open(path: &Path) -> Result<Self, Trouble> {
         let is_standard_input = path == Path::new("-");
+        // However many pings there are, they are read one by one.
+        let pings = if is_standard_input { None } else { reading::pings_of(path) };
+        if let Some(read) = pings {
+            let said = |error| Trouble::usage(format!("{}: {error}", named(path)));
+            return read.map(Self::Foreign).map_err(said);
+        }
         let text = if is_standard_input {
             read(io::stdin().lock())
         } else {
@@ -179,7 +186,8 @@ fn judge(beginning: &[u8]) -> Result<(), String> {
     }
     let samples = [&b"PAR1"[..], b"flow,ping,", b"SequenceNumber,SenderQpc,"];
     if samples.iter().any(|head| beginning.starts_with(head)) {
-        let text = "these are samples and no result: docs/guide/analysis.md says what opens them";
+        let text = "these are samples and no result: those of pings are read from a file that is named, \
+            docs/guide/analysis.md says what opens others";
         return Err(text.to_owned());
     }
     // A character may be cut in two at its end.

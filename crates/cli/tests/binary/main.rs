@@ -26,6 +26,7 @@ mod journal;
 mod junit;
 #[cfg(test)]
 mod kept;
+mod kept_pings;
 #[cfg(test)]
 mod lab;
 mod latency;

@@ -11,8 +11,12 @@ mod multipath_latency_analyzer;
 use pathscope_core::presentation::{Figure, Presentation, Section};
 use pathscope_core::record::Caveat;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use thiserror::Error;
+
+use self::findings::ForeignCaveat;
+use crate::finding::caveats;
+use crate::latency::KeptPings;
 
 /// A form in which a tool keeps what it measured.
 struct Form {
@@ -129,7 +133,7 @@ impl ForeignResult {
         }))
     }
 
-    fn of(form: &'static Form, read: Read) -> Self {
+    fn of(form: &Form, read: Read) -> Self {
         let Read { name, section, summary, client } = read;
         let section =
             Section { place: "measurements[0]".to_owned(), title: name.to_owned(), ..section };
@@ -138,6 +142,31 @@ impl ForeignResult {
             file: ForeignFile { tool: form.tool, holds: form.holds },
             measurements: [ForeignMeasurement { name, summary, client, caveats, section }],
         }
+    }
+
+    /// Of a file of samples, ours or another's of the same form.
+    pub fn of_pings(pings: &KeptPings) -> Self {
+        const OURS: Form = Form {
+            tool: "pathscope",
+            holds: "samples of pings",
+            is_one: |_| false,
+            read: |_| Err(Fault::Whole(String::new())),
+        };
+        let text = "a file of samples has pings and nothing besides: hosts, settings, checks and what limited them are in the \
+            result of the run";
+        let summary = pings.summary();
+        let told = json!({
+            "sent": summary.sent, "received": summary.received, "lost": summary.lost, "corrupt": summary.corrupt,
+            "rtt": summary.rtt,
+        });
+        let section = Section {
+            caveats: caveats([(ForeignCaveat::NotInTheFile, Some(text.to_owned()))]),
+            ..pings.section()
+        };
+        let distributions = section.distributions.first().map(|shape| &shape.distribution);
+        let client = json!({ "latency": { "rtt": distributions } });
+        let summary = json!({ "latency": told });
+        Self::of(&OURS, Read { name: "latency", section, summary, client })
     }
 
     /// What views lay out of it.

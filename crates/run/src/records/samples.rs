@@ -9,6 +9,7 @@
 mod layout;
 mod numbered;
 mod parquet_file;
+pub mod reading;
 mod row_file;
 #[cfg(test)]
 mod tests;
