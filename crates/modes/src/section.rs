@@ -163,8 +163,6 @@ fn series(measurement: &Measurement) -> Vec<Series> {
             all[place].points.push((end.start_ns, value.filter(|_| is_plain || is_count)));
         }
     }
-    // What things were counted as comes below what went on.
-    all.sort_by_key(|series| series.source.chart == Chart::Stack);
     all.retain(|series| {
         let is_count = series.source.chart == Chart::Stack;
         let mut values = series.points.iter().filter_map(|point| point.1);
