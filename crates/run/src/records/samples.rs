@@ -100,12 +100,16 @@ impl SampleFile {
         let (done, outcome) = mpsc::channel();
         let Self { path, rows: file, measurement } = self;
         threads::spawn("samples", move || {
-            // Whoever hears of the outcome may have the file.
-            let (file, blocks) = (&mut lock(&file), (&blocks, &*spent));
+            let blocks = (&blocks, &*spent);
+            let mut file = lock(&file);
             let outcome = match measurement {
-                Some(measurement) => write_all(file, Numbered { own, measurement }, start, blocks),
-                None => write_all(file, own, start, blocks),
+                Some(measurement) => {
+                    write_all(&mut file, Numbered { own, measurement }, start, blocks)
+                }
+                None => write_all(&mut file, own, start, blocks),
             };
+            // Whoever hears of the outcome may have the file.
+            drop(file);
             // Where nobody waits for it any more, nobody needs to know.
             let _ = done.send(outcome);
         })?;
