@@ -98,8 +98,9 @@ pub struct HeatData {
 /// The charts of what a section measured; those of nothing are left out.
 pub fn charts(section: &Section) -> Vec<ChartData> {
     let name = |what: &str| named(section, what);
+    let titled = |title: &str| name(&clean(title));
     let estimates = section.estimates.iter().filter_map(|it| {
-        Some(ChartData::Estimates { title: name(&clean(&it.title)), estimates: data(it)? })
+        Some(ChartData::Estimates { title: titled(&it.title), estimates: data(it)? })
     });
     let mut charts: Vec<ChartData> = estimates.collect();
     let panels = panels(&section.series);
@@ -112,19 +113,16 @@ pub fn charts(section: &Section) -> Vec<ChartData> {
         let unit = UnitData::of(Unit::Duration, ends.map(|end| end as f64));
         charts.push(ChartData::Distribution { title: name("distribution"), unit, shapes });
     }
-    let titled = |title: &str| name(&clean(title));
     let boxes = section.boxes.iter().filter_map(|it| BoxData::of(it, titled(&it.title)));
     charts.extend(boxes.map(ChartData::Boxes));
     charts.extend(heat(&section.heat_maps, name("distribution over time")));
     let timelines = section.timelines.iter();
     let timelines = timelines.filter_map(|it| TimelineData::of(it, titled(&it.title)));
     charts.extend(timelines.map(ChartData::Stretches));
-    let bars = section.bars.iter();
-    charts.extend(
-        bars.filter_map(|it| BarsData::of(it, name(&clean(&it.title)))).map(ChartData::Bars),
-    );
+    let bars = section.bars.iter().filter_map(|it| BarsData::of(it, titled(&it.title)));
+    charts.extend(bars.map(ChartData::Bars));
     let scatters = section.scatters.iter();
-    let scatters = scatters.filter_map(|it| ScatterData::of(it, name(&clean(&it.title))));
+    let scatters = scatters.filter_map(|it| ScatterData::of(it, titled(&it.title)));
     charts.extend(scatters.map(ChartData::Scatter));
     charts
 }

@@ -250,7 +250,7 @@ fn points(series: &Series) -> Markup {
     };
     let label = series.source.label.as_str();
     let rows = Table::new("", ["time", label], series.points.iter().map(row));
-    html! { details { summary { "Numbers: " (clean(label)) " over time" } (table(&rows)) } }
+    numbers_of(&format!("{label} over time"), &rows)
 }
 
 /// What a timeline is drawn from, all of it: the tables before it may tell the first alone.
@@ -264,7 +264,7 @@ fn stretches(timeline: &Timeline) -> Markup {
     let all = timeline.rows.iter();
     let all = all.flat_map(|it| it.stretches.iter().map(|stretch| row(&it.label, stretch)));
     let rows = Table::new("", ["", "from", "until", "what", "more"], all);
-    html! { details { summary { "Numbers: " (clean(&timeline.title)) } (table(&rows)) } }
+    numbers_of(&timeline.title, &rows)
 }
 
 /// What a chart is drawn from that is called so.
@@ -287,6 +287,6 @@ fn counts(map: &HeatMap) -> Markup {
         times.into_iter().chain(ranges.iter().map(count)).collect::<Vec<_>>()
     };
     let rows = Table::new("", heads, map.columns.iter().map(row));
-    let label = clean(&map.source.label);
-    html! { details { summary { "Numbers: " (label) " over time, how many took from how long on" } (table(&rows)) } }
+    let label = &map.source.label;
+    numbers_of(&format!("{label} over time, how many took from how long on"), &rows)
 }
