@@ -1,7 +1,8 @@
 // Numbers with their intervals at places beside one another: a point each, and an upright line from one end of its interval to the other.
-function estimatesChart({ ink, digits, told, escaped, axis, tooltip, dashes, dash }, data) {
+"use strict";
+const estimates = (data, { axis, dash, dashes, digits, escaped, ink, told, tooltip }) => {
   const HEIGHT = 260;
-  const { places, lines, unit } = data;
+  const { places, lines, unit } = data.estimates;
   // Points of several lines at one place stand beside one another.
   const apart = (line) => (lines.length > 1 ? (line - (lines.length - 1) / 2) * Math.min(0.012, 0.3 / places.length / lines.length) : 0);
   const x = (place, line) => places[place][1] + apart(line);
@@ -32,4 +33,4 @@ function estimatesChart({ ink, digits, told, escaped, axis, tooltip, dashes, das
     }),
   });
   return { height: HEIGHT, option, names: lines.map((line) => line.label), points: lines[0]?.points.length ?? 0 };
-}
+};

@@ -3,7 +3,7 @@
 //!
 //! What a line is drawn from stands in a table below it, too, and percentiles are among the figures: without scripts the page
 //! lacks its charts alone. Charts are drawn by Apache `ECharts` (`echarts/README.md`), from numbers that the page holds as JSON;
-//! `page.js` (of kinds of their own: `stretches.js`, `boxes.js`) lays them out and computes no figure, but for the statistics of a range that a reader selects.
+//! `page.js` (with a file for each kind of chart) lays them out and computes no figure, but for the statistics of a range that a reader selects.
 
 mod bars;
 mod charts;

@@ -26,6 +26,11 @@ const HEADLINES: usize = 4;
 const STYLE: &str = include_str!("page.css");
 /// The last of them begins to draw.
 const SCRIPT: &str = concat!(
+    include_str!("over_time.js"),
+    include_str!("distributions.js"),
+    include_str!("heat.js"),
+    include_str!("bars.js"),
+    include_str!("scatter.js"),
     include_str!("stretches.js"),
     include_str!("boxes.js"),
     include_str!("estimates.js"),
