@@ -15,7 +15,7 @@ const SCHEMAS: [(&str, Generate); 4] = [
     ("schema/pathscope-document.json", pathscope_modes::document::schema),
     ("schema/pathscope-experiments.json", pathscope_experiments::document::schema),
     ("schema/pathscope-calibration.json", pathscope_calibration::document::schema),
-    ("schema/pathscope-comparison.json", pathscope_modes::comparison::document::schema),
+    ("schema/pathscope-comparison.json", pathscope_modes::compared::schema),
 ];
 
 /// Writes the schemas, or answers whether the committed ones are current.

@@ -8,7 +8,7 @@ use pathscope_core::error::Failure;
 use pathscope_core::event::{Event, Layout, Record as _};
 use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::named;
-use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::compared::ComparisonDocument;
 use pathscope_modes::comparison::{self, Compared, Named, presentation};
 use pathscope_modes::document::Document;
 use pathscope_os::outlets::explain;

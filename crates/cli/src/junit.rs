@@ -8,7 +8,7 @@ use std::time::Duration;
 use pathscope_core::error::Failure;
 use pathscope_core::quantity::named;
 use pathscope_core::record::Check;
-use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::compared::ComparisonDocument;
 use pathscope_modes::document::Document;
 use pathscope_os::outlets::explain;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};

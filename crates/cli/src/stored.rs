@@ -13,7 +13,7 @@ use pathscope_core::presentation::Presentation;
 use pathscope_core::quantity::{self, named};
 use pathscope_experiments::document::ExperimentsDocument;
 use pathscope_experiments::presentation as of_experiments;
-use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::compared::ComparisonDocument;
 use pathscope_modes::comparison::presentation as of_comparison;
 use pathscope_modes::document::{Document, OutcomeState};
 use pathscope_modes::foreign::{self, ForeignResult};

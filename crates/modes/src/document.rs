@@ -7,16 +7,18 @@
 use pathscope_core::quantity::duration_ns;
 use pathscope_core::record::{Caveat, Check, Substitution, Tool, Verdict};
 use schemars::{JsonSchema, Schema, schema_for};
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::compared::ComparisonDocument;
 use crate::end::Hosts;
 use crate::groups::Test;
 use crate::rate_search::RateSearch;
 pub use crate::registry::Interval;
 use crate::registry::{EndReport, Summary};
 use crate::runs::{Rounds, Run};
+use crate::schema::unmarked;
+pub use crate::schema::{SchemaError, SchemaId};
 
 /// The schema that this version writes. What changed in each stands in `docs/method/latency.md`:
 ///
@@ -54,84 +56,17 @@ pub struct Document {
     /// How often all of it was to be done, on which sides and at which points; absent where it was done once. Each measurement says
     /// which run it is.
     pub rounds: Option<Rounds>,
+    /// What the two sides of a run differ by that took turns: worked out at its end, by the program that wrote this. Absent of any
+    /// other run, and of one that ended before both sides had a run.
+    pub comparison: Option<Box<ComparisonDocument>>,
     /// What to mind in all of it.
     pub caveats: Vec<Caveat>,
-}
-
-/// Which schema a document follows.
-#[derive(Clone, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
-pub struct SchemaId {
-    /// Always `pathscope-document`.
-    pub name: String,
-    /// Rises with each change that an old reader would misread.
-    pub version: u32,
 }
 
 impl Default for SchemaId {
     fn default() -> Self {
         Self { name: SCHEMA_NAME.to_owned(), version: SCHEMA_VERSION }
     }
-}
-
-/// Why a text is no document of the schema that it should follow.
-#[derive(Debug, Error)]
-pub enum SchemaError {
-    /// Not JSON, or not of this shape.
-    #[error("not {what}: {why}")]
-    Malformed {
-        /// What it should be: `a comparison of results`.
-        what: &'static str,
-        /// What the parser says.
-        why: serde_json::Error,
-    },
-    /// Written by a later version.
-    #[error(
-        "this result has schema version {found}, and this pathscope reads up to {most}; use a newer one"
-    )]
-    TooNew {
-        /// The version found.
-        found: u32,
-        /// The latest that this program knows.
-        most: u32,
-    },
-}
-
-/// As much of any document as tells which it is.
-#[derive(Deserialize)]
-struct Head {
-    schema: SchemaId,
-}
-
-impl SchemaId {
-    /// The schema that a document names at its head.
-    fn of(text: &str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str::<Head>(text).map(|head| head.schema)
-    }
-
-    /// Whether a text is a document of the schema of this name, as far as its head tells; whatever else it is, it is not.
-    pub fn is_named(text: &str, name: &str) -> bool {
-        Self::of(unmarked(text)).is_ok_and(|schema| schema.name == name)
-    }
-
-    /// Reads `what`, a document of a version up to `most`.
-    pub fn read<T: DeserializeOwned>(
-        text: &str,
-        what: &'static str,
-        most: u32,
-    ) -> Result<T, SchemaError> {
-        let malformed = |why| SchemaError::Malformed { what, why };
-        let text = unmarked(text);
-        let found = Self::of(text).map_err(malformed)?.version;
-        if found > most {
-            return Err(SchemaError::TooNew { found, most });
-        }
-        serde_json::from_str(text).map_err(malformed)
-    }
-}
-
-/// Without the mark that editors of other systems put before text, which is none of it.
-fn unmarked(text: &str) -> &str {
-    text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
 /// How a run ended.

@@ -14,6 +14,7 @@ use pathscope_core::presentation::{Presentation, Row};
 use pathscope_core::record::{Caveat, FlowError, Host, Substitution};
 use pathscope_modes::assemble::{self, Findings};
 use pathscope_modes::assertion::{self, Assertion};
+use pathscope_modes::comparison;
 use pathscope_modes::document::{Document, Interval, Outcome, OutcomeState};
 use pathscope_modes::follow_up::{Step, Tests};
 use pathscope_modes::groups::Test;
@@ -323,6 +324,7 @@ impl ClientRun<'_> {
             }
             Some((_, reason)) => Outcome::ended(OutcomeState::Failed, reason),
         };
+        self.document.comparison = comparison::of_run(&self.document);
         let told = failure.as_ref().map(|(failure, text)| (*failure, text.as_str()));
         let presentation = presentation::presentation(&self.document);
         (self.sink)(Event::Finished {

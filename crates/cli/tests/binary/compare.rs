@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pathscope_core::stats::Order;
-use pathscope_modes::comparison::document::{ComparedFigure, ComparisonDocument, Outcome, Tier};
+use pathscope_modes::compared::{ComparedFigure, ComparisonDocument, Outcome, Tier};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 

@@ -1,6 +1,6 @@
 //! Tests that are repeated: in turns, over values, until a figure is known, and what becomes of it all in one result.
 
-use pathscope_modes::comparison::document::ComparisonDocument;
+use pathscope_modes::compared::ComparisonDocument;
 use pathscope_modes::runs::RunSide;
 use tempfile::TempDir;
 
@@ -142,6 +142,9 @@ fn two_sides_take_turns_and_are_compared() {
     assert_eq!(compared.measurements[0].runs, [4, 4]);
     let differing: Vec<_> = compared.differing.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(differing, ["setting.latency.size"]);
+    let own = document.comparison.as_ref().expect("its own document has the comparison");
+    assert_eq!(own.measurements, compared.measurements);
+    assert_eq!(own.differing, compared.differing);
     // The result tells the same by itself, on the screen and in Markdown, and calls the sides as it calls them above.
     let head = |page: &str, line: &str| {
         let found = page.lines().find(|it| it.contains(line));
@@ -160,6 +163,8 @@ fn two_sides_take_turns_and_are_compared() {
     // One side alone is none.
     let alone = latency(&server, &["--repeat", "2"]).exits(0);
     assert!(!alone.stdout.contains("beside"), "{}", alone.said());
+    let alone = latency(&server, &["--repeat", "2", "--json"]).exits(0).document();
+    assert_eq!(alone.comparison, None);
 }
 
 #[test]

@@ -6,10 +6,10 @@ use pathscope_core::quantity::counted;
 use pathscope_core::record::Caveat;
 use pathscope_core::stats::Order;
 
-use super::document::{self, ComparedMeasurement, ComparisonDocument, Differing, Outcome};
 use super::findings::ComparisonCaveat;
 use super::runs::Run;
 use super::{Named, clock, values};
+use crate::compared::{self, ComparedMeasurement, ComparisonDocument, Differing, Outcome};
 
 /// Of which side something is, in words.
 fn of(side: &str) -> String {
@@ -120,7 +120,7 @@ fn differing(
 fn not_alike(side: &str, runs: &[Run]) -> Option<Caveat> {
     let several = values(runs);
     let several = several.iter().filter(|(_, values)| values.len() > 1);
-    let ids: Vec<String> = several.map(|((of, id), _)| document::called(of, id)).collect();
+    let ids: Vec<String> = several.map(|((of, id), _)| compared::called(of, id)).collect();
     (!ids.is_empty()).then(|| {
         let text = format!("the runs {side} are not alike: {} vary among them", some(&ids, ", "));
         Caveat::new(ComparisonCaveat::RunsDiffer, text)

@@ -6,7 +6,7 @@
 use pathscope_core::figure::Unit;
 use pathscope_core::presentation::{Estimate, EstimateLine, Estimates};
 
-use super::document::{ComparedFigure, ComparedMeasurement, ComparisonDocument, Tier};
+use crate::compared::{ComparedFigure, ComparedMeasurement, ComparisonDocument, Tier};
 
 /// How far each figure that the tests are for moved, as a share of what it was; nothing where none of them was anything.
 pub(super) fn shifts(document: &ComparisonDocument) -> Option<Estimates> {

@@ -4,8 +4,8 @@ use pathscope_core::quantity::ratio;
 use pathscope_core::record::Check;
 use pathscope_core::stats::{Telling, holm, least_p};
 
-use super::document::{ComparedFigure, ComparedMeasurement};
 use super::findings::ComparisonCheck;
+use crate::compared::{ComparedFigure, ComparedMeasurement};
 use crate::condition::Condition;
 use crate::figures::told;
 

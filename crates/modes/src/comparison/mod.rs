@@ -7,7 +7,6 @@ mod caveats;
 mod charts;
 mod clock;
 mod condition;
-pub mod document;
 pub mod findings;
 pub mod presentation;
 mod runs;
@@ -21,10 +20,10 @@ use pathscope_core::presentation::Presentation;
 use pathscope_core::stats::{Difference, Order, Telling, false_discovery, median};
 use thiserror::Error;
 
-use self::document::{
+use self::runs::{Key, Number, Run};
+use crate::compared::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Differing, Outcome, Side, Tier,
 };
-use self::runs::{Key, Number, Run};
 use crate::condition::Condition;
 use crate::document::{Document, Measurement};
 use crate::runs::RunSide;
@@ -146,9 +145,17 @@ pub fn compare_sides(
 ) -> Option<Result<ComparisonDocument, ComparisonError>> {
     let sides = sides(document)?;
     let names = [RunSide::A, RunSide::B].map(RunSide::name);
-    let named = |at: usize| [(format!("{name}, {}", names[at]), Compared::Measured(&sides[at]))];
+    let place = if name.is_empty() { String::new() } else { format!("{name}, ") };
+    let named = |at: usize| [(format!("{place}{}", names[at]), Compared::Measured(&sides[at]))];
     let (first, second) = (named(0), named(1));
     Some(compare_named([(names[0], &first), (names[1], &second)], conditions))
+}
+
+/// What the sides of a run with `--interleave-with` differ by, to stand in its own document: as it stands there, or else worked out. `None` of
+/// any other, and of one that ended before both sides had a run.
+pub fn of_run(document: &Document) -> Option<Box<ComparisonDocument>> {
+    let worked_out = || Some(Box::new(compare_sides(document, "", &[])?.ok()?));
+    document.comparison.clone().or_else(worked_out)
 }
 
 /// The two sides of a run with `--interleave-with`, each as a result of its own; `None` of any other.
@@ -160,7 +167,7 @@ fn sides(document: &Document) -> Option<[Document; 2]> {
             document.measurements.iter().filter(is_of).cloned().collect();
         // What is compared is one test on both sides.
         measurements.iter_mut().filter_map(|it| it.run.as_mut()).for_each(|run| run.side = None);
-        Document { measurements, ..document.clone() }
+        Document { measurements, comparison: None, ..document.clone() }
     };
     Some([RunSide::A, RunSide::B].map(of))
 }

@@ -7,10 +7,10 @@ use pathscope_core::stats::{Order, least_p};
 
 use super::caveats::some;
 use super::condition::{amount, between, change};
-use super::document::{
+use super::{charts, of_run};
+use crate::compared::{
     ComparedFigure, ComparedMeasurement, ComparisonDocument, Outcome, Side, Tier,
 };
-use super::{charts, compare_sides};
 use crate::document::Document;
 
 /// All that a view needs.
@@ -30,7 +30,7 @@ pub fn presentation(document: &ComparisonDocument) -> Presentation {
 /// What the sides of a run with `--interleave-with` differ by, to stand in its own result; nothing of any other, and of one that ended
 /// before both sides had a run.
 pub(crate) fn beside(run: &Document) -> Vec<Section> {
-    let Some(Ok(document)) = compare_sides(run, "", &[]) else { return Vec::new() };
+    let Some(document) = of_run(run) else { return Vec::new() };
     let [a, b] = document.names();
     let mut sections = sections(&document);
     for (at, section) in sections.iter_mut().enumerate() {

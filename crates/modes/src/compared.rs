@@ -9,7 +9,7 @@ use pathscope_core::stats::{Difference, Order};
 use schemars::{JsonSchema, Schema, schema_for};
 use serde::{Deserialize, Serialize};
 
-use crate::document::{SchemaError, SchemaId};
+use crate::schema::{SchemaError, SchemaId};
 
 /// The version that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -150,6 +150,7 @@ pub enum Tier {
 /// What the difference of a figure comes to.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "ComparedOutcome")]
 pub enum Outcome {
     /// It is better than before.
     Better,
@@ -224,7 +225,7 @@ impl Differing {
 }
 
 /// What a setting, or a fact about a machine, is called. A setting's id says what it is of.
-pub(super) fn called(of: &str, id: &str) -> String {
+pub(crate) fn called(of: &str, id: &str) -> String {
     id.strip_prefix("setting.").map_or_else(|| format!("{of} {id}"), str::to_owned)
 }
 
@@ -235,7 +236,7 @@ impl ComparedFigure {
     }
 
     /// Its id with its entry.
-    pub(super) fn full_id(&self) -> String {
+    pub(crate) fn full_id(&self) -> String {
         self.entry
             .as_ref()
             .map_or_else(|| self.figure.clone(), |it| format!("{} {it}", self.figure))
