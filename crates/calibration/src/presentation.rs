@@ -27,6 +27,7 @@ pub fn presentation(document: &CalibrationDocument) -> Presentation {
         sections: groups.chain(others).chain(last).collect(),
         caveats: document.caveats.clone(),
         commands: CommandLine::known(&document.command),
+        ..Presentation::default()
     }
 }
 

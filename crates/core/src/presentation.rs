@@ -24,12 +24,25 @@ pub struct Presentation {
     pub title: String,
     /// What was measured, on what, with what settings.
     pub context: Vec<Figure>,
+    /// What it was measured on, drawn.
+    pub pictures: Vec<Picture>,
     /// The measurements, in the order they were made.
     pub sections: Vec<Section>,
     /// What holds for the whole.
     pub caveats: Vec<Caveat>,
     /// What was typed to have it measured: one command line, or that of each result that is told.
     pub commands: Vec<CommandLine>,
+}
+
+/// A drawing that somebody else has made: a view shows it or leaves it out. What it says stands in figures and tables, too.
+#[derive(Clone, Debug, Default, Eq, PartialEq)]
+pub struct Picture {
+    /// What it shows, also to whoever does not see it.
+    pub title: String,
+    /// How it is to be read.
+    pub note: String,
+    /// A complete SVG document. It is shown as a picture, and never as a part of a page.
+    pub svg: String,
 }
 
 /// A command line, to be repeated.

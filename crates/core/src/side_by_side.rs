@@ -4,8 +4,8 @@
 
 use crate::figure::Part;
 use crate::presentation::{
-    Boxes, Chart, Column, CommandLine, Figure, HeatMap, Presentation, Section, Series, Shape,
-    Table, Timeline, Value,
+    Boxes, Chart, Column, CommandLine, Figure, HeatMap, Picture, Presentation, Section, Series,
+    Shape, Table, Timeline, Value,
 };
 
 /// Results side by side, each by its name. One alone stays as it is.
@@ -35,6 +35,10 @@ pub fn side_by_side(mut results: Vec<(String, Presentation)>) -> Presentation {
         let named =
             |section: Section| Section { title: format!("{name}: {}", section.title), ..section };
         together.sections.extend(result.sections.into_iter().map(named));
+        let pictures = result.pictures.into_iter();
+        together
+            .pictures
+            .extend(pictures.map(|it| Picture { title: format!("{name}: {}", it.title), ..it }));
         let commands = result.commands.into_iter();
         together.commands.extend(commands.map(|it| CommandLine { of: name.clone(), ..it }));
         together.caveats.extend(result.caveats.into_iter().map(|mut caveat| {

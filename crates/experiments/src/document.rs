@@ -71,6 +71,9 @@ pub struct LabFacts {
     pub shaper: String,
     /// What the chances of its links were drawn from.
     pub seed: u64,
+    /// The file that states it and what is done on it, as it was read: whoever has this document can do it again. Absent in
+    /// documents of earlier versions.
+    pub source: Option<String>,
 }
 
 /// One experiment.

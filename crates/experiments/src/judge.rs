@@ -309,7 +309,7 @@ impl FigureResult {
 }
 
 /// A number of a unit as people read it.
-fn words(unit: Unit, value: f64) -> String {
+pub fn words(unit: Unit, value: f64) -> String {
     match unit {
         Unit::BitRate => quantity::bit_rate(value),
         Unit::Duration => quantity::duration_ns(value.max(0.0).round() as u64),

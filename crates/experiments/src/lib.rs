@@ -2,7 +2,7 @@
 //! promise of their figures, and whether that came true.
 //!
 //! `plan` is an experiment as data, `read` has it from a file, `theory` says what links promise, `programs` are what can be
-//! started and how their figures are read, `judge` compares, `document` keeps it all, `presentation` shows it. All of these are pure.
+//! started and how their figures are read, `judge` compares, `document` keeps it all, `presentation` shows it, `map` on a drawing of the network. All of these are pure.
 //! `runner` alone starts anything.
 //!
 //! Not here: building networks (`lab`, which knows no experiment), and measuring (the programs do).
@@ -11,6 +11,7 @@
 
 pub mod document;
 mod judge;
+mod map;
 pub mod plan;
 pub mod presentation;
 pub mod programs;

@@ -10,6 +10,8 @@ use crate::programs::{Figure, Program};
 pub struct Plan {
     /// Where they are done.
     pub network: Network,
+    /// The file that states all this, as it was read.
+    pub source: String,
     /// In the order of the file.
     pub experiments: Vec<Experiment>,
 }

@@ -8,6 +8,7 @@ use pathscope_modes::figures::Unit;
 use crate::document::{
     ExperimentResult, ExperimentsDocument, FigureResult, State, StepResult, Whose,
 };
+use crate::map;
 
 /// All that a view needs.
 pub fn presentation(document: &ExperimentsDocument) -> Presentation {
@@ -16,6 +17,7 @@ pub fn presentation(document: &ExperimentsDocument) -> Presentation {
     Presentation {
         title: title(document),
         context: context(document).into_iter().chain(ended).collect(),
+        pictures: map::picture(document).into_iter().collect(),
         sections: document.experiments.iter().map(section).collect(),
         caveats: document.caveats.clone(),
         commands: CommandLine::known(&document.command),

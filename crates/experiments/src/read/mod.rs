@@ -69,7 +69,7 @@ impl Plan {
             document.fault(0, "", text.to_owned());
         }
         Faults::of(source_name, document.into_faults())
-            .map_or(Ok(Self { network, experiments }), Err)
+            .map_or(Ok(Self { network, experiments, source: text.to_owned() }), Err)
     }
 }
 

@@ -62,7 +62,7 @@ pub fn run(
         command: request.command.clone(),
         started_at: request.started_at.clone(),
         host: request.host.clone(),
-        lab: facts(lab.running()),
+        lab: facts(lab.running(), &request.plan.source),
         // What a kill leaves says so.
         outcome: Outcome::cut_off_after(None),
         ..ExperimentsDocument::default()
@@ -169,7 +169,7 @@ fn once(
     (attempt, said, stopped)
 }
 
-fn facts(running: &RunningLab) -> LabFacts {
+fn facts(running: &RunningLab, source: &str) -> LabFacts {
     let network = &running.network;
     let links = network.links().iter().filter_map(|link| match link.passage {
         Passage::Plain => None,
@@ -189,5 +189,6 @@ fn facts(running: &RunningLab) -> LabFacts {
         links: links.collect(),
         shaper: running.shaper.to_string(),
         seed: running.seed,
+        source: Some(source.to_owned()),
     }
 }

@@ -3,7 +3,7 @@
 use super::shape::{Area, LINE, Point, TEXT_SIZE, text_width};
 use super::words::{words, wrapped};
 use crate::link::Conditions;
-use crate::topology::{Kind, Network, Passage};
+use crate::topology::{self, Network, Passage};
 
 /// Characters in a line.
 const WIDTH: usize = 24;
@@ -11,18 +11,54 @@ const WIDTH: usize = 24;
 const BEND: f64 = 150.0;
 const GAP: f64 = 5.0;
 
+/// What was found out about a link, to stand below what is known of it.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Note {
+    /// Which link, by its place in the network.
+    pub link: usize,
+    /// Words that stay together in a line where there is room.
+    pub words: Vec<String>,
+    /// Whether it is not as it should be.
+    pub is_wrong: bool,
+}
+
+/// What a line at a link is.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub(super) enum Kind {
+    /// Its name or its conditions.
+    Known,
+    /// A subnet.
+    Subnet,
+    /// A note of something as it should be.
+    Found,
+    /// And of something that is not.
+    Wrong,
+}
+
+/// A line at a link.
+#[derive(Clone, Debug)]
+pub(super) struct Line {
+    pub text: String,
+    pub kind: Kind,
+}
+
 /// What is written at a link, and where.
 pub(super) struct Label {
-    pub lines: Vec<String>,
-    /// How many of the lines, the last ones, are subnets.
-    pub subnets: usize,
+    pub lines: Vec<Line>,
     pub area: Area,
 }
 
-/// The lines at a link: its conditions and, between routers, its subnets. Most wires have none: their
+/// The lines at a link: its conditions, notes and, between routers, its subnets. Most wires have none: their
 /// addresses stand in the boxes at their ends.
-pub(super) fn lines(network: &Network, link: usize) -> Vec<String> {
-    [names(network, link), conditions(network, link), subnets(network, link)].concat()
+pub(super) fn lines(network: &Network, notes: &[Note], link: usize) -> Vec<Line> {
+    let known = [names(network, link), conditions(network, link)].concat();
+    let found = notes.iter().filter(|note| note.link == link).flat_map(|note| {
+        let kind = if note.is_wrong { Kind::Wrong } else { Kind::Found };
+        wrapped(&note.words, " ", WIDTH).into_iter().map(move |text| Line { text, kind })
+    });
+    let of = |kind| move |text| Line { text, kind };
+    let subnets = subnets(network, link).into_iter().map(of(Kind::Subnet));
+    known.into_iter().map(of(Kind::Known)).chain(found).chain(subnets).collect()
 }
 
 /// Its name, where its ends do not say which one it is.
@@ -54,7 +90,7 @@ fn conditions(network: &Network, link: usize) -> Vec<String> {
 fn subnets(network: &Network, link: usize) -> Vec<String> {
     let link = &network.links()[link];
     let mut nodes = link.ends.iter().map(|end| &network.nodes()[end.node]);
-    if nodes.any(|node| node.kind != Kind::Router) {
+    if nodes.any(|node| node.kind != topology::Kind::Router) {
         return Vec::new();
     }
     network.domains()[link.domain].subnets.iter().map(ToString::to_string).collect()
@@ -117,10 +153,15 @@ pub(super) fn curves(network: &Network, places: &[Point]) -> Vec<Curve> {
 }
 
 /// Where the words of each link stand, in the order of the links.
-pub(super) fn labels(network: &Network, boxes: &[Area], curves: &[Curve]) -> Vec<Label> {
+pub(super) fn labels(
+    network: &Network,
+    notes: &[Note],
+    boxes: &[Area],
+    curves: &[Curve],
+) -> Vec<Label> {
     let mut labels: Vec<Label> = Vec::new();
     for (link, curve) in curves.iter().enumerate() {
-        let lines = lines(network, link);
+        let lines = lines(network, notes, link);
         if lines.is_empty() {
             continue;
         }
@@ -137,16 +178,15 @@ pub(super) fn labels(network: &Network, boxes: &[Area], curves: &[Curve]) -> Vec
             candidates.iter().enumerate().map(|(rank, area)| (cost(area) + rank as f64, area));
         let best = costs.min_by(|(one, _), (other, _)| one.total_cmp(other));
         if let Some(area) = best.map(|(_, area)| *area) {
-            let subnets = subnets(network, link).len();
-            labels.push(Label { lines, subnets, area });
+            labels.push(Label { lines, area });
         }
     }
     labels
 }
 
 /// Beside the line, on either side, the middle and the upper or right side first.
-fn candidates(curve: Curve, lines: &[String]) -> Vec<Area> {
-    let width = lines.iter().map(|line| text_width(line, TEXT_SIZE)).fold(0.0, f64::max);
+fn candidates(curve: Curve, lines: &[Line]) -> Vec<Area> {
+    let width = lines.iter().map(|line| text_width(&line.text, TEXT_SIZE)).fold(0.0, f64::max);
     let height = lines.len() as f64 * LINE;
     let across = curve.to.minus(curve.from).direction().across();
     let is_up = across.y < -0.3 || (across.y < 0.3 && across.x > 0.0);

@@ -4,7 +4,7 @@
 //! crossing where the network has none; then the picture is turned to lie broad, and boxes that cover each
 //! other are pushed apart. No chance in it, and a bound on each step.
 
-use super::labels;
+use super::labels::{self, Note};
 use super::shape::{Area, Point, area};
 use crate::topology::Network;
 
@@ -18,8 +18,8 @@ const PUSHES: usize = 200;
 const MARGIN: f64 = 8.0;
 
 /// The centre of each node, in pixels, around no point in particular.
-pub(super) fn places(network: &Network) -> Vec<Point> {
-    let distances = distances(network);
+pub(super) fn places(network: &Network, notes: &[Note]) -> Vec<Point> {
+    let distances = distances(network, notes);
     let mut places = radial(network, &distances);
     for _ in 0..ROUNDS {
         relax(&mut places, &distances);
@@ -35,11 +35,11 @@ pub(super) fn places(network: &Network) -> Vec<Point> {
 }
 
 /// The way between any two nodes along links; the longest and some more where there is none.
-fn distances(network: &Network) -> Vec<Vec<f64>> {
+fn distances(network: &Network, notes: &[Note]) -> Vec<Vec<f64>> {
     let count = network.nodes().len();
     let mut distances = vec![vec![f64::INFINITY; count]; count];
     for (index, link) in network.links().iter().enumerate() {
-        let needed = if labels::lines(network, index).is_empty() { SHORT } else { LONG };
+        let needed = if labels::lines(network, notes, index).is_empty() { SHORT } else { LONG };
         let [one, other] = link.ends.map(|end| end.node);
         let degree = |node: usize| network.nodes()[node].interfaces.len() as f64;
         let length = needed.max(degree(one).max(degree(other)) * CROWD);

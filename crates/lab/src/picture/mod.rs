@@ -1,4 +1,4 @@
-//! What a network looks like to people: tables of text, and a picture.
+//! What a network looks like to people: tables of text, and a picture, in which each link may bear what was found out about it.
 //!
 //! Computes nothing that is true of the network, only where it stands on the page, and always the same
 //! for the same network.
@@ -12,5 +12,6 @@ mod tables;
 mod tests;
 mod words;
 
-pub use svg::svg;
+pub use labels::Note;
+pub use svg::{svg, svg_with};
 pub use tables::{conditions, summary, table, text};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::labels::{Curve, Label, curves, labels};
+use super::labels::{self, Curve, Label, Note, curves, labels};
 use super::layout::places;
 use super::shape::{Area, LINE, NAME_SIZE, Point, TEXT_SIZE, area, details, text_width};
 use crate::topology::{Kind, Network, Passage};
@@ -13,11 +13,11 @@ const TITLE_SIZE: f64 = 18.0;
 
 const STYLE: &str = "\
   svg { --page: #ffffff; --ink: #1b1f24; --quiet: #59636e; --wire: #9aa4af; --relayed: #0969da;
-    --host: #f6f8fa; --router: #ddf4ff; --switch: #fff8c5; --edge: #59636e; background: var(--page);
+    --found: #1a7f37; --wrong: #cf222e; --host: #f6f8fa; --router: #ddf4ff; --switch: #fff8c5; --edge: #59636e; background: var(--page);
     font-family: system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif }
   @media (prefers-color-scheme: dark) {
     svg { --page: #0d1117; --ink: #e6edf3; --quiet: #a5afba; --wire: #6b7683; --relayed: #58a6ff;
-      --host: #1a2028; --router: #12304f; --switch: #3a3110; --edge: #8b949e }
+      --found: #3fb950; --wrong: #ff7b72; --host: #1a2028; --router: #12304f; --switch: #3a3110; --edge: #8b949e }
   }
   .page { fill: var(--page) }
   .wire, .relayed { fill: none; stroke: var(--wire); stroke-width: 1.5 }
@@ -29,17 +29,24 @@ const STYLE: &str = "\
   .title { font-size: 18px; font-weight: 600; text-anchor: start }
   .name { font-size: 14px; font-weight: 600 }
   .detail { fill: var(--quiet) }
+  .found { fill: var(--found) }
+  .wrong { fill: var(--wrong); font-weight: 600 }
   .label { paint-order: stroke; stroke: var(--page); stroke-width: 4; stroke-linejoin: round }
 ";
 
 /// The picture. Switches have corners, hosts round corners, routers round ends; links with conditions are
 /// thick and say them, wires are thin.
 pub fn svg(network: &Network) -> String {
-    let places = places(network);
+    svg_with(network, &[])
+}
+
+/// The picture with what was found out about its links.
+pub fn svg_with(network: &Network, notes: &[Note]) -> String {
+    let places = places(network, notes);
     let boxes: Vec<Area> =
         places.iter().enumerate().map(|(node, place)| area(network, node, *place)).collect();
     let curves = curves(network, &places);
-    let labels = labels(network, &boxes, &curves);
+    let labels = labels(network, notes, &boxes, &curves);
     let (corner, width, height) = page(network, &boxes, &labels, &curves);
     let mut svg = String::new();
     let name = escaped(network.name());
@@ -61,11 +68,15 @@ pub fn svg(network: &Network) -> String {
     }
     for label in &labels {
         let top = moved(label.area.centre).y - label.area.height / 2.0;
-        for (index, text) in label.lines.iter().enumerate() {
+        for (index, line) in label.lines.iter().enumerate() {
             let y = top + (index as f64 + 0.75) * LINE;
-            let class =
-                if index + label.subnets < label.lines.len() { "label" } else { "label detail" };
-            write_text(&mut svg, class, moved(label.area.centre).x, y, text);
+            let class = match line.kind {
+                labels::Kind::Known => "label",
+                labels::Kind::Subnet => "label detail",
+                labels::Kind::Found => "label found",
+                labels::Kind::Wrong => "label wrong",
+            };
+            write_text(&mut svg, class, moved(label.area.centre).x, y, &line.text);
         }
     }
     svg.push_str("</svg>\n");

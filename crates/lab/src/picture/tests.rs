@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::labels::{curves, labels};
 use super::layout::places;
 use super::shape::{Area, area};
-use super::{svg, text};
+use super::{Note, svg, svg_with, text};
 use crate::topology::{Network, Topology};
 
 const LABS: [&str; 6] = [
@@ -24,10 +24,14 @@ fn lab(index: usize) -> Network {
 
 /// The boxes of all nodes, then those of all labels.
 fn areas(network: &Network) -> Vec<Area> {
-    let places = places(network);
+    areas_with(network, &[])
+}
+
+fn areas_with(network: &Network, notes: &[Note]) -> Vec<Area> {
+    let places = places(network, notes);
     let boxes = places.iter().enumerate().map(|(node, place)| area(network, node, *place));
     let mut areas: Vec<Area> = boxes.collect();
-    let labels = labels(network, &areas, &curves(network, &places));
+    let labels = labels(network, notes, &areas, &curves(network, &places));
     areas.extend(labels.iter().map(|label| label.area));
     areas
 }
@@ -59,6 +63,30 @@ fn labs_fit_80_columns_and_nothing_in_their_pictures_covers_anything_else() {
         let widest = text(&network).lines().map(|line| line.chars().count()).max();
         assert!(widest <= Some(80), "{}: {widest:?}", network.name());
         assert_eq!(covered(&areas(&network)), 0, "{}", network.name());
+    }
+}
+
+#[test]
+fn what_was_found_out_about_links_stands_at_them_and_covers_nothing() {
+    let note = |link, words: &[&str], is_wrong| Note {
+        link,
+        words: words.iter().map(|&word| word.to_owned()).collect(),
+        is_wrong,
+    };
+    for index in 0..LABS.len() {
+        let network = lab(index);
+        let notes: Vec<Note> = (0..network.links().len())
+            .flat_map(|link| {
+                let rtt = note(link, &["RTT 20.23 ms", "(20.04 ms)"], false);
+                [rtt, note(link, &["✗ goodput <b> 8.24 Mbit/s", "(38.26 Mbit/s)"], true)]
+            })
+            .collect();
+        let picture = svg_with(&network, &notes);
+        let links = network.links().len();
+        assert_eq!(picture.matches("class=\"label found\"").count(), links, "it fits a line");
+        assert_eq!(picture.matches("class=\"label wrong\"").count(), 2 * links, "it takes two");
+        assert!(picture.contains("✗ goodput &lt;b&gt; 8.24") && !picture.contains("<b>"));
+        assert_eq!(covered(&areas_with(&network, &notes)), 0, "{}", network.name());
     }
 }
 

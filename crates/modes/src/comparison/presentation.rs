@@ -24,6 +24,7 @@ pub fn presentation(document: &ComparisonDocument) -> Presentation {
         sections,
         caveats: document.caveats.clone(),
         commands: CommandLine::known(&document.command),
+        ..Presentation::default()
     }
 }
 

@@ -10,6 +10,7 @@ mod charts;
 mod estimates;
 mod extents;
 mod page;
+mod pictures;
 mod scatter;
 #[cfg(test)]
 mod tests;

@@ -13,7 +13,7 @@ use pathscope_core::shell::command_line;
 use pathscope_core::stats::half_octave_edge_ns;
 
 use super::charts::{self, ChartData};
-use super::{bars, scatter};
+use super::{bars, pictures, scatter};
 use crate::findings::{ending, evidence, or_name, words_of};
 use crate::grid::Grid;
 use crate::value::shown_alone;
@@ -61,6 +61,7 @@ pub fn page(presentation: &Presentation, failure: Option<(Failure, &str)>) -> St
                         p.failed role="alert" { strong { (ending(failure, has_result)) ": " } (clean(sentence)) }
                     }
                     (pairs(&presentation.context))
+                    (pictures::pictures(&presentation.pictures))
                 }
                 main {
                     @for drawn in &sections { (section(drawn, &mut numbers)) }

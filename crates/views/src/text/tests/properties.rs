@@ -151,7 +151,7 @@ fn any_presentation() -> impl Strategy<Value = Presentation> {
     let context = vec(figure(any_text(), value(any_text(), any_number())), 0..3);
     (any_text(), context, vec(any_section(), 0..3)).prop_map(|(title, context, sections)| {
         let commands = CommandLine::known(&["pathscope".to_owned(), title.clone()]);
-        Presentation { title, context, sections, caveats: Vec::new(), commands }
+        Presentation { title, context, sections, commands, ..Presentation::default() }
     })
 }
 
@@ -183,7 +183,7 @@ fn sober_presentation() -> impl Strategy<Value = Presentation> {
                 ..Section::default()
             }],
             caveats,
-            commands: Vec::new(),
+            ..Presentation::default()
         },
     )
 }

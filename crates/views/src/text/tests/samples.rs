@@ -176,7 +176,7 @@ pub fn survey() -> Presentation {
             goodput(),
         ],
         caveats: vec![Caveat { name: "few_processors".to_owned(), text: "sender and receiver of the probes shared 2 processors with the load: latency under load includes waiting for a processor".to_owned(), remedy: None }],
-        commands: Vec::new(),
+        ..Presentation::default()
     }
 }
 
@@ -187,6 +187,7 @@ pub fn of(section: Section) -> Presentation {
         sections: vec![section],
         caveats: Vec::new(),
         commands: CommandLine::known(&["pathscope", "goodput", "10.0.0.2"].map(str::to_owned)),
+        ..Presentation::default()
     }
 }
 
