@@ -78,13 +78,13 @@ fn cpu_share(measure: Measure, figure: f64, cpu_ns: u64, conditions: &Conditions
 }
 
 /// A port that nobody has right now, nor the one after it.
-fn free_port() -> Result<u16> {
+pub(super) fn free_port() -> Result<u16> {
     let listener = TcpListener::bind(("127.0.0.1", 0)).context("find a free port")?;
     Ok(listener.local_addr().context("find a free port")?.port().min(u16::MAX - 1))
 }
 
 /// One process. Ends with the value.
-struct End {
+pub(super) struct End {
     child: Child,
     words: String,
     output: Receiver<String>,
@@ -93,7 +93,7 @@ struct End {
 }
 
 impl End {
-    fn start(core: usize, program: &str, words: &[String]) -> Result<Self> {
+    pub fn start(core: usize, program: &str, words: &[String]) -> Result<Self> {
         // Nobody is left behind where this program is killed.
         let mut command = Command::new("setpriv");
         command.args(["--pdeathsig", "KILL", "taskset", "--cpu-list", &core.to_string(), program]);
@@ -114,7 +114,7 @@ impl End {
     }
 
     /// By asking the kernel: a connection, even one that says nothing, is what some servers wait for.
-    fn wait_until_listening(&mut self, port: u16, protocol: Protocol) -> Result<()> {
+    pub fn wait_until_listening(&mut self, port: u16, protocol: Protocol) -> Result<()> {
         let start = now();
         while !is_listening(port, protocol) {
             if let Some(status) = self.child.try_wait().context("look after the server")? {
@@ -129,7 +129,7 @@ impl End {
     }
 
     /// All its output, when it has ended; it is not yet reaped, so its processor time can be read.
-    fn finish(&mut self, limit: Duration) -> Result<String> {
+    pub fn finish(&mut self, limit: Duration) -> Result<String> {
         let start = now();
         loop {
             self.resident_bytes();
@@ -150,7 +150,7 @@ impl End {
     }
 
     /// The most memory it had resident so far; of a process that has ended, when last looked at.
-    fn resident_bytes(&mut self) -> u64 {
+    pub fn resident_bytes(&mut self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()));
         let now = status.ok().and_then(|status| resident_bytes(&status));
         self.resident_bytes = now.unwrap_or(0).max(self.resident_bytes);
@@ -164,7 +164,7 @@ impl End {
 
     /// Processor time of the process, its threads and the children it has waited for. Counted in ticks of
     /// 10 ms, which is half a percent of a run of two seconds.
-    fn cpu_ns(&self) -> Result<u64> {
+    pub fn cpu_ns(&self) -> Result<u64> {
         let path = format!("/proc/{}/stat", self.child.id());
         let stat = fs::read_to_string(&path).with_context(|| format!("read {path}"))?;
         cpu_ticks(&stat)
@@ -216,7 +216,7 @@ fn is_listening(port: u16, protocol: Protocol) -> bool {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a limit on waiting, not a measurement")]
-fn now() -> Instant {
+pub(super) fn now() -> Instant {
     Instant::now()
 }
 

@@ -4,7 +4,7 @@
 //! order, since a shared machine's speed wanders by tens of percent within minutes. Both ends are
 //! pinned, to one core each, and use the same congestion control, sizes and way of waiting. What a
 //! tool cannot be told to do, it is not compared in. No number here says anything about a network.
-//! Beside that stands how punctual the lab's relay is, which is no comparison.
+//! Beside that stand how punctual the lab's relay is and what a report of very many samples takes, which are no comparisons.
 
 mod bare;
 mod case;
@@ -12,6 +12,7 @@ mod conditions;
 mod contenders;
 mod ends;
 mod outputs;
+mod reading;
 mod relay;
 mod report;
 mod statistics;
@@ -36,7 +37,7 @@ const PAIRS_FOR_A_CLAIM: usize = 15;
 /// What to compare, and how.
 #[derive(Args, Clone, Debug)]
 pub struct Arguments {
-    /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`
+    /// Only cases whose name contains this: `goodput-8`, `latency-udp`, `relay`, `report`
     #[arg(long)]
     case: Option<String>,
     /// Only these opponents
@@ -52,7 +53,7 @@ pub struct Arguments {
     /// Another build of it, for `--against earlier`
     #[arg(long)]
     earlier: Option<PathBuf>,
-    /// Pairs of runs for each comparison, and runs of the lab's relay
+    /// Pairs of runs for each comparison, runs of the lab's relay, and reports (5 at most)
     #[arg(long, default_value_t = PAIRS_FOR_A_CLAIM)]
     pairs: usize,
     /// Seconds of each run
@@ -115,8 +116,18 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
             }
         }
     }
+    let mut readings = Vec::new();
+    if arguments.case.as_ref().is_none_or(|part| reading::NAME.contains(part.as_str())) {
+        match reading::run(&conditions, arguments.pairs) {
+            Ok(all) => readings = all,
+            Err(error) => {
+                complete = false;
+                say(format_args!("{}: failed to {error:#}", reading::NAME))?;
+            }
+        }
+    }
     if let Some(path) = &arguments.json {
-        let json = report::json(&comparisons, &relay, &conditions)?;
+        let json = report::json(&comparisons, &relay, &readings, &conditions)?;
         std::fs::write(path, json).with_context(|| format!("write {}", path.display()))?;
     }
     Ok(complete)

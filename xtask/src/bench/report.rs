@@ -8,6 +8,7 @@ use super::PAIRS_FOR_A_CLAIM;
 use super::case::{Case, Measure};
 use super::conditions::Conditions;
 use super::ends::Run;
+use super::reading::Reading;
 use super::relay::Repetition;
 use super::statistics::{RatioSummary, median};
 
@@ -180,9 +181,10 @@ fn cpu_in_words(nanoseconds: Option<f64>) -> String {
 pub fn json(
     comparisons: &[Comparison],
     relay: &[Repetition],
+    readings: &[Reading],
     conditions: &Conditions,
 ) -> Result<String> {
     let comparisons: Vec<Value> = comparisons.iter().map(Comparison::json).collect();
-    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay });
+    let all = json!({ "conditions": conditions, "comparisons": comparisons, "relay": relay, "readings": readings });
     serde_json::to_string_pretty(&all).context("write the comparisons as JSON")
 }
