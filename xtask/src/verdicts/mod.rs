@@ -63,6 +63,8 @@ pub struct Grid {
     pub outcomes: Vec<Outcome>,
     /// Causes that could not be brought about, and why.
     pub skipped: Vec<(&'static Line, String)>,
+    /// Cells that could not be measured, and why.
+    pub unmeasured: Vec<String>,
 }
 
 /// Measures, prints a row for each cell and each cause, and answers whether enough verdicts were right and none sure and wrong.
@@ -81,7 +83,9 @@ pub fn run(root: &Path, arguments: &Arguments) -> Result<bool> {
     if arguments.publish {
         publish::write(root, &pathscope, &grid, arguments)?;
     }
-    Ok(Tally::of(&grid.outcomes).holds() && without(&grid.outcomes).sure_and_wrong == 0)
+    Ok(grid.unmeasured.is_empty()
+        && Tally::of(&grid.outcomes).holds()
+        && without(&grid.outcomes).sure_and_wrong == 0)
 }
 
 fn measure(pathscope: &Path, lines: &[&'static Line], arguments: &Arguments) -> Result<Grid> {
@@ -121,11 +125,24 @@ fn measure(pathscope: &Path, lines: &[&'static Line], arguments: &Arguments) -> 
                 let outcome = outcome::measure(&stage, line, &cell, is_reversed);
                 outcome.with_context(|| format!("measure {}, {cell}", line.name))
             };
-            let mut outcome = measured()?;
-            if let Some(why) = &outcome.spoilt {
+            let mut outcome = measured();
+            let again = match &outcome {
+                Ok(outcome) => outcome.spoilt.clone(),
+                Err(error) => Some(format!("{error:#}")),
+            };
+            if let Some(why) = again {
                 say(format!("once more, because {why}: {}, {cell}", line.name))?;
-                outcome = measured()?;
+                outcome = measured();
             }
+            // One cell costs no other: a grid takes an hour.
+            let outcome = match outcome {
+                Ok(outcome) => outcome,
+                Err(error) => {
+                    say(format!("failed to {error:#}"))?;
+                    grid.unmeasured.push(format!("{}, {cell}: {error:#}", line.name));
+                    continue;
+                }
+            };
             say(outcome.words())?;
             if let Some(folder) = &arguments.keep {
                 keep(folder, index, &outcome)?;
@@ -162,7 +179,7 @@ fn kept(folder: &Path, lines: &[&'static Line]) -> Result<Grid> {
             outcomes.push(outcome);
         }
     }
-    Ok(Grid { outcomes, skipped: Vec::new() })
+    Ok(Grid { outcomes, ..Grid::default() })
 }
 
 fn tell(grid: &Grid, lines: &[&'static Line]) -> Result<()> {

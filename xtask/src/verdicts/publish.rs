@@ -134,6 +134,12 @@ fn wrong(text: &mut String, grid: &Grid) {
             outcome.evidence()
         );
     }
+    if !grid.unmeasured.is_empty() {
+        let _ = write!(text, "\n## Cells that could not be measured\n\n");
+    }
+    for why in &grid.unmeasured {
+        let _ = writeln!(text, "* {why}");
+    }
     let spoilt: Vec<_> = grid.outcomes.iter().filter(|outcome| outcome.spoilt.is_some()).collect();
     if !spoilt.is_empty() {
         let _ = write!(text, "\n## Cells that were spoilt\n\n");
