@@ -2,7 +2,7 @@
 //! means anything is `modes/comparison`'s to say.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::{Event, Layout, Record as _};
@@ -14,7 +14,7 @@ use pathscope_modes::document::Document;
 use pathscope_os::outlets::explain;
 
 use crate::args::CompareArgs;
-use crate::files::Destination;
+use crate::files::{self, Destination};
 use crate::junit::{self, JunitFile};
 use crate::output::Outputs;
 use crate::stored::{self, Stored};
@@ -23,9 +23,13 @@ use crate::{Trouble, lab, terminal, words};
 /// Compares two results, or all results before with all results after.
 pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
     args.plot.check()?;
-    let compared = match args.interleaved() {
-        Some(path) => of_one(args, path)?,
-        None => of_several(args)?,
+    let compared = if let Some(path) = args.interleaved() {
+        must_keep(args, &[path])?;
+        of_one(args, path)?
+    } else {
+        let read = args.sides().concat();
+        must_keep(args, &read.iter().map(PathBuf::as_path).collect::<Vec<_>>())?;
+        of_several(args)?
     };
     let destination = args.output.output.as_deref();
     let destination = destination.map(|path| Destination::prepare("--output", path)).transpose()?;
@@ -43,6 +47,15 @@ pub fn compare(args: &CompareArgs) -> Result<(), Trouble> {
     let cases = junit.map_or(Ok(()), |file| file.write(&junit::of_comparison(&document)));
     let saved = destination.map_or(Ok(()), |file| save(args, file, &document));
     Trouble::conclude(stored::moved(&document), shown.and(saved).and(cases).and(drawn).err())
+}
+
+/// Makes sure that nothing that is read is written over.
+fn must_keep(args: &CompareArgs, read: &[&Path]) -> Result<(), Trouble> {
+    let plot = args.plot.named();
+    let plot = plot.as_ref().map(|(option, path)| (*option, Some(path.as_path())));
+    let own = [("--output", args.output.output.as_deref()), ("--junit", args.junit.as_deref())];
+    let written: Vec<_> = own.into_iter().chain(plot).collect();
+    files::must_keep(read, &written)
 }
 
 /// What all results before and all after come to.

@@ -2,7 +2,7 @@
 //! the views' business.
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pathscope_core::error::Failure;
 use pathscope_core::event::Event;
@@ -13,7 +13,7 @@ use pathscope_os::outlets::explain;
 use pathscope_views::Format;
 
 use crate::args::ReportArgs;
-use crate::files::Destination;
+use crate::files::{self, Destination};
 use crate::output::Outputs;
 use crate::stored::{self, Stored};
 use crate::verbosity::Color;
@@ -23,6 +23,11 @@ use crate::{Trouble, terminal, words};
 pub fn report(args: &ReportArgs) -> Result<(), Trouble> {
     args.plot.check()?;
     stored::only_one_standard_input(&args.results)?;
+    let read: Vec<&Path> = args.results.iter().map(PathBuf::as_path).collect();
+    let plot = args.plot.named();
+    let plot = plot.as_ref().map(|(option, path)| (*option, Some(path.as_path())));
+    let written: Vec<_> = [("--output", args.output.as_deref())].into_iter().chain(plot).collect();
+    files::must_keep(&read, &written)?;
     let stored: Vec<Stored> =
         args.results.iter().map(|path| Stored::open(path)).collect::<Result<_, _>>()?;
     let names = stored::names(&args.results);

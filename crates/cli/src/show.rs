@@ -7,11 +7,14 @@ use pathscope_core::event::Event;
 use crate::args::ShowArgs;
 use crate::output::Outputs;
 use crate::stored::Stored;
-use crate::{Trouble, terminal};
+use crate::{Trouble, files, terminal};
 
 /// Shows what the file holds as it was shown when it was measured, and draws it where that is wanted.
 pub fn show(args: &ShowArgs) -> Result<(), Trouble> {
     args.plot.check()?;
+    if let Some((option, path)) = args.plot.named() {
+        files::must_keep(&[&args.result], &[(option, Some(&path))])?;
+    }
     let stored = Stored::open(&args.result)?;
     let plot = args.plot.create()?;
     let mut stdout = io::stdout().lock();

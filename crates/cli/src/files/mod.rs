@@ -16,7 +16,7 @@ use pathscope_run::records::samples::SampleFile;
 
 use crate::daemon::DaemonArgs;
 use crate::{Trouble, terminal};
-pub use names::must_differ;
+pub use names::{must_differ, must_keep};
 pub use open::{open, refused};
 pub use result::ResultFile;
 pub use whole::Destination;

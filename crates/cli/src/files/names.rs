@@ -1,5 +1,5 @@
 //! Whether two options name one file, however they spell it: what one of them writes would be lost in what the
-//! other writes.
+//! other writes, and what is read would be lost in what comes of it.
 
 use pathscope_core::quantity::named;
 use std::ffi::OsString;
@@ -48,6 +48,25 @@ pub fn must_differ(files: &[(&str, Option<&Path>)]) -> Result<(), Trouble> {
         });
         if let (Some((option, _)), Some(path)) = (same, path) {
             return Err(clash(option, name, path));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses an option that names a file which is read for what it writes: what the file holds would be lost, and may never be
+/// measured again. `read` are those files, `-` being standard input; `written` are those that are written, each with its option.
+pub fn must_keep(read: &[&Path], written: &[(&str, Option<&Path>)]) -> Result<(), Trouble> {
+    let of = |path: &&Path| {
+        if *path == Path::new("-") { redirected_to(io::stdin().as_fd()) } else { identity(path) }
+    };
+    let read: Vec<Identity> = read.iter().filter_map(of).collect();
+    for &(option, path) in written {
+        let Some(path) = path.filter(|path| *path != Path::new("-")) else { continue };
+        if identity(path).is_some_and(|file| read.contains(&file)) {
+            return Err(Trouble::usage(format!(
+                "{option} names {}, which is read: what it holds would be lost; name another file; nothing was written",
+                named(path)
+            )));
         }
     }
     Ok(())
@@ -136,5 +155,19 @@ mod tests {
             assert!(!clash("a", other) && !clash(other, "a"), "{other}");
         }
         assert!(!clash("/dev/null", "/dev/null"));
+        let keeps = |read: &str, written: &str| {
+            must_keep(&[&at("x"), &at(read)], &[("--plot", None), ("-o", Some(&at(written)))])
+        };
+        for other in ["a", "x/../a", "hard", "soft", "x/up/soft"] {
+            let refused = keeps("a", other).expect_err(other).text;
+            assert!(refused.contains("-o names") && refused.contains("is read"), "{refused}");
+            assert!(keeps(other, "a").is_err(), "{other}");
+        }
+        for other in ["to-be", "dangling", "b", "no/such/folder", "-"] {
+            assert!(keeps("a", other).is_ok(), "{other}");
+        }
+        assert!(
+            must_keep(&[Path::new("/dev/null")], &[("-o", Some(Path::new("/dev/null")))]).is_ok()
+        );
     }
 }

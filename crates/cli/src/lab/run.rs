@@ -23,10 +23,11 @@ use super::counts;
 use super::presence;
 use crate::files::ResultFile;
 use crate::output::Outputs;
-use crate::{Trouble, terminal, words};
+use crate::{Trouble, files, terminal, words};
 
 /// Does the experiments.
 pub fn run(registry: &Registry, args: &RunArgs) -> Result<(), Trouble> {
+    files::must_keep(&[&args.file], &[("--output", args.output.as_deref())])?;
     let plan = plan(args)?;
     check_programs(&plan)?;
     let binary = std::env::current_exe()

@@ -13,7 +13,7 @@ use pathscope_lab::topology::Network;
 
 use super::args::ShowArgs;
 use super::counts;
-use crate::{Trouble, terminal};
+use crate::{Trouble, files, terminal};
 
 /// Shows a topology, or a lab that is up.
 pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
@@ -31,6 +31,9 @@ pub fn show(registry: &Registry, args: &ShowArgs) -> Result<(), Trouble> {
     if args.json && args.verbose {
         let text = "--verbose has no effect with --json, which holds everything; leave it out";
         return Err(Trouble::usage(text));
+    }
+    if let Some(file) = &args.file {
+        files::must_keep(&[file], &[("--svg", args.svg.as_deref())])?;
     }
     let (network, text) = if let Some(file) = &args.file {
         let network = super::read(file)?;

@@ -281,6 +281,35 @@ fn what_is_no_result_and_what_cannot_be_written_is_refused_in_a_sentence() {
         .complains(&["/no/such/folder/x.html"]);
 }
 
+#[test]
+fn what_is_read_is_never_written_over() {
+    let folder = TempDir::new().expect("a folder");
+    let at = |name: &str| folder.path().join(name).to_str().expect("plain").to_owned();
+    let kept = fs::read_to_string(fixture("goodput-push")).expect("it is there");
+    let (one, other, link) = (at("one.json"), at("other.json"), at("link.json"));
+    fs::write(&one, &kept).expect("a folder of ours");
+    fs::write(&other, &kept).expect("a folder of ours");
+    std::os::unix::fs::symlink("one.json", &link).expect("a folder of ours");
+    let picture = at("picture.svg");
+    fs::write(&picture, &kept).expect("a folder of ours");
+    for words in [
+        &["report", &*one, "-o", &*one][..],
+        &["report", &other, &one, "-o", &link],
+        &["report", &link, "-o", &one],
+        &["report", &picture, "--plot", &picture],
+        &["show", &picture, "--plot", &picture],
+        &["compare", &one, &other, "-o", &one],
+        &["compare", &one, &other, "--junit", &other],
+        &["compare", "--before", &picture, "--after", &one, "--plot", &picture],
+    ] {
+        run(words).exits(2).complains(&["which is read", "name another file"]);
+        for file in [&one, &other, &picture] {
+            assert_eq!(fs::read_to_string(file).expect("it is there"), kept, "{words:?}");
+        }
+    }
+    run(&["report", &one, "-o", &at("page.html")]).exits(0);
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_told_by_the_exit_code() {
