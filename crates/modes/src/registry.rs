@@ -219,6 +219,9 @@ macro_rules! modes {
             pub elapsed_ns: u64,
             /// Processor time of each worker thread that carried the plan's flows.
             pub workers: Vec<WorkerUsage>,
+            /// Processor time of all these threads for 10^9 bytes of payload that this end sent or received; absent where the
+            /// plan is for no such amount, or nothing moved.
+            pub cpu_per_gigabyte_ns: Option<f64>,
             /// Processor time of each worker thread that carried probes.
             pub probe_workers: Vec<WorkerUsage>,
             /// At the client: how long the plan's TCP connections took to be established, each from before its SYN until
@@ -241,6 +244,14 @@ macro_rules! modes {
         }
 
         impl EndReport {
+            /// Processor time for a gigabyte, of which it has all: to be said before anything is left out.
+            pub fn cpu_per_gigabyte(&self, moved_bytes: u64) -> Option<f64> {
+                let workers = self.workers.iter();
+                let cpu_ns: u64 = workers.map(|it| it.user_ns.saturating_add(it.system_ns)).sum();
+                let is_known = moved_bytes > 0 && !self.workers.is_empty();
+                is_known.then(|| cpu_ns as f64 / (moved_bytes as f64 / 1e9))
+            }
+
             /// Takes half of what is told one by one, of every kind; counts stay exact.
             pub fn halve(&mut self) {
                 $(self.$field.iter_mut().for_each(<$plan as Results>::halve);)*

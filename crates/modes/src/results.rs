@@ -157,6 +157,11 @@ pub trait Results: Mode + Sized {
     /// Whether anything was sent or received in an interval.
     fn has_moved(interval: &Self::Interval) -> bool;
 
+    /// Payload that an end sent and received, in bytes; none where that is not what the mode is for.
+    fn moved_bytes(_report: &Self::Report) -> Option<u64> {
+        None
+    }
+
     /// Takes half of what is told one by one from a report that is too long; counts stay exact.
     fn halve(report: &mut Self::Report);
 

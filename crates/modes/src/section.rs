@@ -30,6 +30,8 @@ pub fn section(measurement: &Measurement, hosts: &Hosts, detail: Detail) -> Sect
     figures.extend(of_ends(reports, "engine, wait", machinery));
     figures.extend(of_ends(reports, "spinning, off CPU", off_cpu));
     figures.extend(of_ends(reports, "busiest CPU", busiest_cpu));
+    figures.extend(cpu_per_gigabyte("client", client));
+    figures.extend(server.as_ref().and_then(|server| cpu_per_gigabyte("server", server)));
     figures.extend(of_ends(reports, "dropped here", dropped));
     if distributions.is_empty() {
         distributions.extend(probes::distribution(client));
@@ -111,6 +113,14 @@ fn busiest_cpu(name: &str, end: &EndReport) -> Option<String> {
     };
     let (busy, soft) = (ratio(busiest.busy), ratio(busiest.soft_interrupt));
     Some(format!("{name} {busy}, {soft} soft interrupts{stolen}"))
+}
+
+/// What it costs an end to move bytes.
+fn cpu_per_gigabyte(name: &'static str, end: &EndReport) -> Option<Figure> {
+    let cost_ns = end.cpu_per_gigabyte_ns?;
+    let figure = ENDS.of(name, "worker.per_gigabyte", Some(cost_ns.round() as u64));
+    let label = format!("CPU per GB, {name}");
+    Some(figure.labelled(label).of("cpu per gigabyte").with_note("of payload sent or received"))
 }
 
 /// What the machine dropped, if anything.

@@ -89,6 +89,12 @@ fn goodput_of_a_stated_duration_ends_in_time_with_equal_counts() {
             (server.received_bytes, server.sent_bytes)
         );
         assert!(client.sent_bytes + client.received_bytes > 0, "{pattern}");
+        let ends = [Some(&measurement.client), measurement.server.as_ref()].into_iter().flatten();
+        for end in ends {
+            let moved = end.goodput.as_ref().map_or(0, |it| it.sent_bytes + it.received_bytes);
+            assert_eq!(end.cpu_per_gigabyte_ns, end.cpu_per_gigabyte(moved), "{pattern}");
+            assert!(end.cpu_per_gigabyte_ns.is_some_and(|cost| cost > 0.0), "{pattern}");
+        }
         assert!(measurement.duration_ns >= 500_000_000);
     }
 }

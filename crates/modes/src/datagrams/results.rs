@@ -23,6 +23,10 @@ impl Results for DatagramsPlan {
         interval.sent > 0 || interval.received > 0
     }
 
+    fn moved_bytes(report: &DatagramsReport) -> Option<u64> {
+        Some(report.sent_bytes.saturating_add(report.received_bytes))
+    }
+
     /// It is never cut: at most 1,000 flows are told one by one.
     fn halve(_: &mut DatagramsReport) {}
 

@@ -53,6 +53,7 @@ group! {
     "sender.timeouts" as "timeouts": Count Lower at "senders[].timeouts", TCP, "times that an acknowledgement was waited for in vain";
     "worker.user": Duration Lower at "workers[].user_ns", SOURCES, "processor time of a worker in user mode";
     "worker.system": Duration Lower at "workers[].system_ns", SOURCES, "processor time of a worker in the kernel";
+    "worker.per_gigabyte" as "CPU per GB": Duration Lower at "cpu_per_gigabyte_ns", SOURCES, "processor time of all workers for 10^9 bytes of payload that the end sent or received";
     "worker.waited": Duration Lower at "workers[].waited_ns", SOURCES, "how long a worker was ready to run and had no processor";
     "worker.elapsed": Duration Neither at "workers[].elapsed_ns", SOURCES, "from its first event to its last";
     "worker.operations": Count Lower at "workers[].operations", SOURCES, "its system calls that moved data";

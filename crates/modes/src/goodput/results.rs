@@ -26,6 +26,10 @@ impl Results for GoodputPlan {
         interval.sent_bytes > 0 || interval.received_bytes > 0
     }
 
+    fn moved_bytes(report: &GoodputReport) -> Option<u64> {
+        Some(report.sent_bytes.saturating_add(report.received_bytes))
+    }
+
     fn halve(report: &mut GoodputReport) {
         let flows = report.flows.len();
         report.flows.truncate(flows / 2);

@@ -26,6 +26,10 @@ impl Results for MediaPlan {
         moved || interval.frames.judged() > 0
     }
 
+    fn moved_bytes(report: &MediaReport) -> Option<u64> {
+        Some(report.sent_bytes.saturating_add(report.received_bytes))
+    }
+
     fn halve(report: &mut MediaReport) {
         let streams = report.streams.len();
         report.streams.truncate(streams / 2);

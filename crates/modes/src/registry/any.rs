@@ -88,6 +88,9 @@ pub trait AnyMode: Mode {
     /// Adds what of a whole measurement is looked at over time or side by side, and is in no interval.
     fn add_charts_of(&self, summary: &Summary, reports: Reports<'_>, charts: &mut Charts);
 
+    /// Payload that an end has moved, where that is what the plan is for.
+    fn moved_bytes_of(&self, end: &EndReport) -> Option<u64>;
+
     /// Amounts of many flows side by side.
     fn bars_of(&self, summary: &Summary, reports: Reports<'_>) -> Vec<Bars>;
 
@@ -206,6 +209,10 @@ impl<M: InDocuments> AnyMode for M {
         if let Some((summary, ends)) = M::summary_of(summary).zip(reports.ends(M::report)) {
             self.charts(summary, &ends, charts);
         }
+    }
+
+    fn moved_bytes_of(&self, end: &EndReport) -> Option<u64> {
+        M::report(end).and_then(M::moved_bytes)
     }
 
     fn bars_of(&self, summary: &Summary, reports: Reports<'_>) -> Vec<Bars> {

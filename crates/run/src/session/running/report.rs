@@ -38,6 +38,8 @@ impl RunningTest {
         for state in &mut self.groups {
             state.report(start.at, &name, &mut report);
         }
+        let moved_bytes = self.test.plan.moved_bytes_of(&report);
+        report.cpu_per_gigabyte_ns = moved_bytes.and_then(|bytes| report.cpu_per_gigabyte(bytes));
         report.caveats.extend(self.writer.take().and_then(SampleWriter::finish));
         report.connect = self.connects.take().map(|connects| LatencyFigures::of(&connects));
         // Of processors what they had done when the last flow was over: nothing of what follows is a flow's.
