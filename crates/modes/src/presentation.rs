@@ -30,6 +30,7 @@ pub fn presentation(document: &Document) -> Presentation {
         sections,
         caveats: document.caveats.clone(),
         commands: CommandLine::known(&document.command),
+        ..Presentation::default()
     }
 }
 
@@ -99,16 +100,24 @@ fn lab(document: &Document) -> Option<String> {
     Some(format!("{lab}, {}, shaped by {shaper}, seed {seed}", names.join(" to ")))
 }
 
-/// The congestion control that the plans ask for, or else what the machines have.
+/// The congestion controls that plans ask for, each once, in their order; where one asks for none, what the machines have.
 fn control(document: &Document) -> String {
-    let mut plans = document.measurements.iter().map(|it| &it.test.plan);
-    if let Some(asked) = plans.find_map(|plan| plan.asks().congestion_control) {
-        return asked.to_owned();
+    let plans = document.measurements.iter().map(|it| &it.test.plan);
+    let mut asked: Vec<Option<&str>> = plans.map(|plan| plan.asks().congestion_control).collect();
+    if asked.is_empty() {
+        asked.push(None);
     }
-    let hosts = document.hosts.both();
-    let control = hosts.map(|host| host.network.congestion_control.as_deref().unwrap_or("unknown"));
-    let mut control: Vec<&str> = control.collect();
-    control.dedup();
+    let mut control: Vec<&str> = Vec::new();
+    for asked in asked {
+        let hosts = || document.hosts.both().map(|host| &host.network.congestion_control);
+        let own = || hosts().map(|control| control.as_deref().unwrap_or("unknown")).collect();
+        let ran: Vec<&str> = asked.map_or_else(own, |asked| vec![asked]);
+        for name in ran {
+            if !control.contains(&name) {
+                control.push(name);
+            }
+        }
+    }
     control.join(", ")
 }
 
@@ -130,7 +139,11 @@ fn overview(document: &Document) -> Option<Section> {
         return Some(Section { server, ..search::presentation::section(found) });
     }
     if let Some(rounds) = &document.rounds {
-        return Some(repeats::presentation::section(rounds, &document.measurements));
+        return Some(repeats::presentation::section(
+            rounds,
+            &document.measurements,
+            &document.hosts,
+        ));
     }
     let first = document.measurements.first().filter(|_| document.measurements.len() > 1)?;
     // Runs of one mode, where that has a table for it.

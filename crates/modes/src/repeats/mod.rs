@@ -6,6 +6,7 @@ mod lines;
 pub(crate) mod presentation;
 #[cfg(test)]
 mod tests;
+mod together;
 
 use std::collections::{BTreeMap, VecDeque};
 

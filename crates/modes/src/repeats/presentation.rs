@@ -6,7 +6,9 @@ use pathscope_core::quantity::{count, counted, ratio};
 use pathscope_core::stats::median;
 
 use super::lines::{lines, over_values, pivots};
+use super::together;
 use crate::document::Measurement;
+use crate::end::Hosts;
 use crate::figures::{Found, told};
 use crate::runs::{Goal, Rounds, Run, Swept};
 
@@ -28,7 +30,7 @@ pub fn row(run: &Run, rounds: &Rounds, numbers: &[Found]) -> Row {
 }
 
 /// All runs side by side.
-pub fn section(rounds: &Rounds, measurements: &[Measurement]) -> Section {
+pub fn section(rounds: &Rounds, measurements: &[Measurement], hosts: &Hosts) -> Section {
     let lines = lines(measurements);
     let rows = lines.iter().map(|line| {
         let numbers = line.sorted();
@@ -69,14 +71,16 @@ pub fn section(rounds: &Rounds, measurements: &[Measurement]) -> Section {
         Figure::new("sides", Value::Text(format!("A as typed; B with {words}")))
             .with_note("what differs is told below, and by pathscope compare RESULT")
     });
-    Section {
+    let mut section = Section {
         title: "all runs".to_owned(),
         figures: [done.with_note(asked)].into_iter().chain(goal(rounds)).chain(against).collect(),
         tables: [Table::new("", columns, rows)].into_iter().chain(pivots(rounds, &lines)).collect(),
         series: series.collect(),
         estimates: over_values(rounds, &lines),
         ..Section::default()
-    }
+    };
+    together::add_to(&mut section, measurements, hosts);
+    section
 }
 
 /// Whether what was to be known is known.

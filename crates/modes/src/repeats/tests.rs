@@ -1,6 +1,9 @@
 //! Which run follows which, and when there are enough: with documents of known numbers, and no run.
 
+use pathscope_core::presentation::{Section, Value};
 use pathscope_core::quantity::{Bytes, Frequency, Period};
+use pathscope_core::record::{Caveat, Check, Limit, Verdict};
+use pathscope_core::stats::LatencyHistogram;
 
 use super::*;
 use crate::assemble::{Findings, measurement};
@@ -151,4 +154,116 @@ fn tests_that_are_ahead_are_known() {
     assert_eq!(repeats.ahead(), "all of it 3 times");
     // That of the round, which is running, and that of the rounds to come.
     assert_eq!(repeats.known().len(), 2);
+}
+
+/// Three runs on each of two sides: each with what its place says it came to.
+fn six_runs(change: impl Fn(usize, &mut crate::document::Measurement)) -> Section {
+    let sides = [RunSide::A, RunSide::B].map(|side| variant("1", Some(side))).to_vec();
+    let sides_of_one_test = Wish { interleaved_with: Some("words".to_owned()), ..wish(3, 3, None) };
+    let (_, mut document) = runs(sides_of_one_test, sides, |_| 0);
+    for (at, measurement) in document.measurements.iter_mut().enumerate() {
+        (measurement.caveats, measurement.checks) = (Vec::new(), Vec::new());
+        change(at, measurement);
+    }
+    let rounds = document.rounds.as_ref().expect("they are told");
+    presentation::section(rounds, &document.measurements, &Hosts::default())
+}
+
+/// The cells of a table's rows as words.
+fn words(section: &Section, title: &str) -> Vec<Vec<String>> {
+    let table = section.tables.iter().find(|table| table.title == title).expect(title);
+    let word = |value: &Value| match value {
+        Value::Text(text) => text.clone(),
+        Value::Count(number) => number.to_string(),
+        other => format!("{other:?}"),
+    };
+    table.rows.iter().map(|row| row.cells.iter().map(word).collect()).collect()
+}
+
+#[test]
+fn what_limited_runs_is_counted_for_each_side() {
+    let section = six_runs(|at, run| {
+        let limit = if at == 2 { Limit::SenderCpu } else { Limit::Network };
+        run.verdict = (at != 5).then(|| Verdict {
+            limit,
+            sure: Some(at < 2),
+            text: String::new(),
+            evidence: Vec::new(),
+            remedy: None,
+        });
+    });
+    // A B, B A, A B.
+    let rows = words(&section, "what limited the runs");
+    let row = |at: usize| [&*rows[at][0], &*rows[at][2], &*rows[at][3]];
+    assert_eq!(row(0), ["latency, size=1, A", "3 of 3", "1"]);
+    assert_eq!(rows.len(), 3, "{rows:?}");
+    assert_eq!((row(1)[1], row(2)[1]), ("1 of 3", "1 of 3"), "{rows:?}");
+    let none = six_runs(|_, run| run.verdict = None);
+    assert!(none.tables.iter().all(|table| table.title != "what limited the runs"));
+}
+
+#[test]
+fn checks_and_caveats_of_all_runs_are_told_once_with_how_many_runs_have_them() {
+    let section = six_runs(|at, run| {
+        let check = |name: &str, passed| Check {
+            name: name.to_owned(),
+            passed,
+            text: format!("run {at}"),
+            remedy: (!passed).then(|| "look".to_owned()),
+        };
+        run.checks = vec![check("always", true), check("mostly", at != 3)];
+        let caveat =
+            |name: &str| Caveat { name: name.to_owned(), text: format!("run {at}"), remedy: None };
+        run.caveats = vec![caveat("everywhere")];
+        if at > 3 {
+            // Twice in one run is one run.
+            run.caveats.extend([caveat("late"), caveat("late")]);
+        }
+    });
+    let checks: Vec<_> = section.checks.iter().map(|it| (it.passed, it.text.as_str())).collect();
+    assert_eq!(
+        checks,
+        [
+            (true, "always: held in all 6 runs"),
+            (false, "it did not hold in 1 of 6 runs, first: run 3")
+        ]
+    );
+    assert_eq!(section.checks[1].remedy.as_deref(), Some("look"));
+    let caveats: Vec<_> = section.caveats.iter().map(|it| it.text.as_str()).collect();
+    assert_eq!(caveats, ["in all 6 runs, first: run 0", "in 2 of 6 runs, first: run 4"]);
+}
+
+#[test]
+fn settings_say_what_all_runs_have_and_every_value_of_what_differs() {
+    let section = six_runs(|_, _| {});
+    let of = |id: &str| {
+        let own = section.settings.iter().filter(|it| it.id == id);
+        own.map(|it| (it.value.clone(), it.note.clone().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let differs = "not in all runs".to_owned();
+    let sizes = [Value::Bytes(101), Value::Bytes(201)].map(|size| (size, differs.clone()));
+    assert_eq!(of("setting.latency.size"), sizes);
+    assert_eq!(of("setting.report_every").len(), 1, "{:?}", section.settings);
+}
+
+#[test]
+fn durations_of_all_runs_of_a_side_are_one_distribution() {
+    let section = six_runs(|at, run| {
+        let mut histogram = LatencyHistogram::new();
+        histogram.record_many(1_000 * (at as u64 + 1), 10);
+        let report = crate::latency::LatencyReport {
+            rtt: Some(histogram.distribution()),
+            ..crate::latency::LatencyReport::default()
+        };
+        run.client.latency = Some(report);
+    });
+    let told: Vec<_> = section
+        .distributions
+        .iter()
+        .map(|it| (it.source.label.as_str(), it.distribution.count, it.distribution.min_ns))
+        .collect();
+    assert_eq!(told.len(), 2, "{told:?}");
+    assert!(told[0].0.ends_with("of latency, size=1, A") && told[1].0.ends_with("B"), "{told:?}");
+    assert_eq!((told[0].1, told[1].1), (30, 30));
+    assert_eq!((told[0].2, told[1].2), (Some(1_000), Some(2_000)));
 }
