@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_peers::native::{LONG_OPENING_BYTES, Opening, OpeningError};
-use pathscope_peers::registry::{Caller, identify};
+use pathscope_peers::native::{LONG_OPENING_BYTES, OPENING_BYTES, Opening};
+use pathscope_peers::registry::{Caller, IDENTIFY_BYTES, identify};
 
 use crate::error::is_temporary;
 use crate::queue::Queue;
@@ -52,9 +52,8 @@ impl Queue<Guest> {
     pub fn hear(&mut self, key: u64) -> Option<Arrival> {
         let guest = self.get_mut(key)?;
         let said = loop {
-            // The kind tells how long it is, and comes well before the end of the shortest.
-            let length = Opening::length(&guest.said[..guest.count]);
-            match guest.stream.read(&mut guest.said[guest.count..length]) {
+            let needed = guest.needed_bytes();
+            match guest.stream.read(&mut guest.said[guest.count..needed]) {
                 Ok(0) => break None,
                 Ok(count) => guest.count += count,
                 Err(error) if is_temporary(&error) => return None,
@@ -75,16 +74,27 @@ impl Guest {
         Self { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 }
     }
 
+    /// How many bytes in all tell more than those that came. What is beyond an opening is its session's, and stays where it is.
+    fn needed_bytes(&self) -> usize {
+        let said = &self.said[..self.count];
+        match identify(said) {
+            // Nobody of ours: others say more before it is clear who they are.
+            None if self.count >= OPENING_BYTES => IDENTIFY_BYTES,
+            // The kind tells how long it is, and comes well before the end of the shortest.
+            _ => Opening::length(said),
+        }
+    }
+
     /// What it is for, or who it seems to be; nothing while it has not said enough.
     fn judge(&self) -> Option<Result<Opening, String>> {
         let said = &self.said[..self.count];
-        let caller = identify(said);
-        if self.count == Opening::length(said) {
-            let named = |error: OpeningError| caller.map_or(error.to_string(), |it| it.to_string());
-            return Some(Opening::decode(said).map_err(named));
+        match identify(said)? {
+            Caller::Native if self.count < Opening::length(said) => None,
+            caller @ Caller::Native => {
+                Some(Opening::decode(said).map_err(|error| format!("{caller}; {error}")))
+            }
+            stranger => Some(Err(stranger.to_string())),
         }
-        let stranger = caller.filter(|&caller| caller != Caller::Native);
-        stranger.map(|caller| Err(caller.to_string()))
     }
 }
 
@@ -111,6 +121,15 @@ mod tests {
         let stream = pending.get(key).expect("still here").stream.try_clone().expect("a clone");
         stream.set_nonblocking(false).expect("a socket");
         stream.set_read_timeout(Some(Duration::from_secs(10))).expect("a socket");
+        pending.hear(key)
+    }
+
+    /// The same, of what was written at once and is there already.
+    fn heard_all(pending: &mut Queue<Guest>, key: u64) -> Option<Arrival> {
+        let guest = pending.get(key).expect("still here");
+        guest.stream.set_nonblocking(false).expect("a socket");
+        guest.stream.peek(&mut [0]).expect("something was written");
+        guest.stream.set_nonblocking(true).expect("a socket");
         pending.hear(key)
     }
 
@@ -172,6 +191,38 @@ mod tests {
         let arrival = heard(&mut pending, key).expect("it has said enough");
         let who = arrival.said.expect_err("it is no client of ours");
         assert!(who.contains("web client"), "{who}");
+    }
+
+    #[test]
+    fn who_says_more_than_an_opening_before_it_is_known_is_heard_to_the_end() {
+        let cookie = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
+        assert_eq!(cookie.len(), IDENTIFY_BYTES);
+        // At once, and cut where an opening would end, before, and behind.
+        for cut in [0, 20, OPENING_BYTES - 1, OPENING_BYTES, OPENING_BYTES + 1, 36] {
+            let mut pending = Queue::new(PATIENCE).numbered(0, 10);
+            let (key, mut client) = guest(&mut pending, Tick::ZERO);
+            let (first, rest) = cookie.split_at(cut);
+            for piece in [first, rest].into_iter().filter(|piece| !piece.is_empty()) {
+                assert!(pending.get(key).is_some(), "cut at {cut}");
+                client.write_all(piece).expect("connected");
+                let Some(arrival) = heard_all(&mut pending, key) else { continue };
+                let who = arrival.said.expect_err("it is no client of ours");
+                assert_eq!((who.as_str(), piece), ("an iperf3 client", rest), "cut at {cut}");
+            }
+            assert!(pending.get(key).is_none(), "cut at {cut}");
+        }
+    }
+
+    #[test]
+    fn an_opening_that_was_damaged_is_told_as_a_client_s() {
+        let mut pending = Queue::new(PATIENCE).numbered(0, 10);
+        let (key, mut client) = guest(&mut pending, Tick::ZERO);
+        let back = Return { session: Token([3; 16]), attempt: 1, received: 9 };
+        let mut opening = Opening::Return(back).encode();
+        opening[20] ^= 1;
+        client.write_all(&opening).expect("connected");
+        let who = heard_all(&mut pending, key).expect("it is whole").said.expect_err("damaged");
+        assert!(who.starts_with("a pathscope client; its opening was damaged"), "{who}");
     }
 
     #[test]
