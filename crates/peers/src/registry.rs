@@ -5,7 +5,122 @@
 
 use std::fmt;
 
-use crate::native::MAGIC;
+use pathscope_core::Tick;
+use pathscope_core::id::Token;
+
+use crate::attach::{AttachDatagrams, AttachError, AttachStream, Seat, StreamProgress};
+use crate::native::{MAGIC, Native};
+use crate::peer::Peer;
+
+macro_rules! peers {
+    ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty);)*) => {
+        /// Who is at the other end, a variant for each kind.
+        #[derive(Clone, Copy, Debug, Eq, PartialEq)]
+        pub enum PeerKind {
+            $($(#[doc = $meaning])* $kind,)*
+        }
+
+        impl PeerKind {
+            /// A TCP connection for this seat is about to be made; `session` is what the session is called, if it has a name.
+            pub fn attach_stream(self, seat: Seat, session: Option<Token>) -> StreamAttaching {
+                match self {
+                    $(Self::$kind => {
+                        StreamAttaching::$kind(<$peer as Peer>::attach_stream(seat, session))
+                    })*
+                }
+            }
+
+            /// A datagram socket for this seat asks from now on; `nonce` is unpredictable and another one for each.
+            pub fn attach_datagrams(
+                self,
+                seat: Seat,
+                session: Option<Token>,
+                nonce: u64,
+                now: Tick,
+            ) -> DatagramAttaching {
+                match self {
+                    $(Self::$kind => DatagramAttaching::$kind(
+                        <$peer as Peer>::attach_datagrams(seat, session, nonce, now)
+                    ),)*
+                }
+            }
+        }
+
+        /// A TCP connection that asks a peer of whichever kind for its seat.
+        #[derive(Debug)]
+        pub enum StreamAttaching {
+            $($(#[doc = $meaning])* $kind(<$peer as Peer>::StreamAttaching),)*
+        }
+
+        impl AttachStream for StreamAttaching {
+            fn opening(&self) -> Vec<u8> {
+                match self {
+                    $(Self::$kind(own) => own.opening(),)*
+                }
+            }
+
+            fn missing_bytes(&self) -> usize {
+                match self {
+                    $(Self::$kind(own) => own.missing_bytes(),)*
+                }
+            }
+
+            fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError> {
+                match self {
+                    $(Self::$kind(own) => own.received(bytes),)*
+                }
+            }
+
+            fn closes_when_damaged(&self) -> bool {
+                match self {
+                    $(Self::$kind(own) => own.closes_when_damaged(),)*
+                }
+            }
+        }
+
+        /// A datagram flow, or a lane of one, that asks a peer of whichever kind for its seat.
+        #[derive(Debug)]
+        pub enum DatagramAttaching {
+            $($(#[doc = $meaning])* $kind(<$peer as Peer>::DatagramAttaching),)*
+        }
+
+        impl AttachDatagrams for DatagramAttaching {
+            fn datagram(&mut self, now: Tick) -> Option<Vec<u8>> {
+                match self {
+                    $(Self::$kind(own) => own.datagram(now),)*
+                }
+            }
+
+            fn deadline(&self) -> Option<Tick> {
+                match self {
+                    $(Self::$kind(own) => own.deadline(),)*
+                }
+            }
+
+            fn received(&mut self, datagram: &[u8], now: Tick) {
+                match self {
+                    $(Self::$kind(own) => own.received(datagram, now),)*
+                }
+            }
+
+            fn outcome(&self) -> Option<&Result<(), AttachError>> {
+                match self {
+                    $(Self::$kind(own) => own.outcome(),)*
+                }
+            }
+        }
+    };
+}
+
+peers! {
+    /// pathscope itself.
+    Native(Native);
+}
+
+impl PeerKind {
+    /// The kind that is meant unless another is named.
+    pub const OWN: Self = Self::Native;
+}
 
 /// The most bytes that [`identify`] ever needs: iperf3's cookie.
 pub const IDENTIFY_BYTES: usize = COOKIE_BYTES;

@@ -22,7 +22,9 @@ use pathscope_modes::presentation;
 use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_modes::still::StillRows;
 use pathscope_os::{Waker, clock, limits};
-use pathscope_peers::native::{self, AttachError};
+use pathscope_peers::attach::AttachError;
+use pathscope_peers::native;
+use pathscope_peers::registry::PeerKind;
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::{Orders, attach, destinations};
@@ -477,7 +479,8 @@ impl End for ClientEnd<'_, '_> {
         let one = Destinations::one(server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
         for state in groups {
-            let orders = Orders { server, credentials, group: state.group, inbox: inbox.clone() };
+            let (peer, group, inbox) = (PeerKind::OWN, state.group, inbox.clone());
+            let orders = Orders { peer, server, credentials, group, inbox };
             (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
         }
         Ok(())

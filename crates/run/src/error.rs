@@ -7,7 +7,7 @@ use pathscope_core::error::Failure;
 use pathscope_engines::EngineError;
 use pathscope_modes::groups::Untold;
 use pathscope_os::OsError;
-use pathscope_peers::native::AttachError;
+use pathscope_peers::attach::AttachError;
 use pathscope_peers::{PeerError, Refusal};
 use thiserror::Error;
 

@@ -6,8 +6,9 @@ use pathscope_core::id::Token;
 use pathscope_modes::groups::Test;
 
 use super::datagram::Claim;
-use super::opening::Seat;
+use super::opening::proof_of;
 use super::proof::Proof;
+use crate::attach::Seat;
 
 /// Whose sockets a test takes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -58,7 +59,7 @@ impl Access {
     /// Whether this connection is taken.
     pub fn takes_stream(&self, seat: Seat, proof: Option<Proof>, from: SocketAddr) -> bool {
         match self {
-            Self::Proven(session) => proof == Some(seat.proof(*session)),
+            Self::Proven(session) => proof == Some(proof_of(seat, *session)),
             _ => self.takes_from(from),
         }
     }
@@ -110,9 +111,9 @@ mod tests {
         let home = from("192.0.2.1:4000");
         for test in [fixtures::load(1), fixtures::paths()] {
             let access = Access::new(Some(SESSION), home, &test);
-            let good = Some(SEAT.proof(SESSION));
+            let good = Some(proof_of(SEAT, SESSION));
             assert!(access.takes_stream(SEAT, good, from("198.51.100.7:1")));
-            let other = Some(SEAT.proof(Token([8; 16])));
+            let other = Some(proof_of(SEAT, Token([8; 16])));
             for proof in [None, Some(Proof::default()), other] {
                 assert!(!access.takes_stream(SEAT, proof, home), "{proof:?}");
             }

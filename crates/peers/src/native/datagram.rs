@@ -38,8 +38,9 @@ use pathscope_flow::GroupId;
 
 use super::checksum::crc32c;
 use super::keyed_hash::keyed_hash;
-use super::opening::{AttachCode, AttachError, Seat};
+use super::opening::AttachCode;
 use super::proof::Proof;
+use crate::attach::{AttachDatagrams, AttachError, Seat};
 
 /// Length of what a client says.
 pub const REQUEST_BYTES: usize = 64;
@@ -216,9 +217,21 @@ impl Attaching {
         }
     }
 
-    /// The datagram to send now, if one is due. Ask after each [`received`](Self::received) and at each
-    /// [`deadline`](Self::deadline).
-    pub fn datagram(&mut self, now: Tick) -> Option<[u8; REQUEST_BYTES]> {
+    fn confirm(&mut self, cookie: [u8; 16], now: Tick) {
+        self.state = State::Confirming(cookie);
+        self.send_at = now;
+        self.wait_ns = RESEND_FIRST_NS;
+    }
+
+    fn expire(&mut self, now: Tick) {
+        if now >= self.give_up && !matches!(self.state, State::Over(_)) {
+            self.state = State::Over(Err(AttachError::Unanswered { seconds: GIVE_UP_S }));
+        }
+    }
+}
+
+impl AttachDatagrams for Attaching {
+    fn datagram(&mut self, now: Tick) -> Option<Vec<u8>> {
         self.expire(now);
         let (kind, cookie) = match self.state {
             State::Requesting => (REQUEST, [0; 16]),
@@ -237,22 +250,19 @@ impl Attaching {
             cookie,
             proof: Proof::default(),
         };
-        match self.session.filter(|_| kind == CONFIRM) {
-            Some(session) => {
-                Some(AttachMessage { proof: request.proof(session), ..request }.sealed())
-            }
-            None => Some(request.encode()),
-        }
+        let bytes = match self.session.filter(|_| kind == CONFIRM) {
+            Some(session) => AttachMessage { proof: request.proof(session), ..request }.sealed(),
+            None => request.encode(),
+        };
+        Some(bytes.to_vec())
     }
 
-    /// When to ask for a datagram again if nothing comes; nothing once it is over.
-    pub fn deadline(&self) -> Option<Tick> {
+    fn deadline(&self) -> Option<Tick> {
         let pending = !matches!(self.state, State::Over(_));
         pending.then(|| self.send_at.min(self.give_up))
     }
 
-    /// A datagram came on this lane's socket. What is not for this exchange is ignored.
-    pub fn received(&mut self, datagram: &[u8], now: Tick) {
+    fn received(&mut self, datagram: &[u8], now: Tick) {
         let Some(answer) = Answer::decode(datagram).filter(|answer| answer.nonce == self.nonce)
         else {
             return;
@@ -267,23 +277,10 @@ impl Attaching {
         }
     }
 
-    /// Whether it joined; nothing while that is open.
-    pub fn outcome(&self) -> Option<&Result<(), AttachError>> {
+    fn outcome(&self) -> Option<&Result<(), AttachError>> {
         match &self.state {
             State::Over(outcome) => Some(outcome),
             _ => None,
-        }
-    }
-
-    fn confirm(&mut self, cookie: [u8; 16], now: Tick) {
-        self.state = State::Confirming(cookie);
-        self.send_at = now;
-        self.wait_ns = RESEND_FIRST_NS;
-    }
-
-    fn expire(&mut self, now: Tick) {
-        if now >= self.give_up && !matches!(self.state, State::Over(_)) {
-            self.state = State::Over(Err(AttachError::Unanswered { seconds: GIVE_UP_S }));
         }
     }
 }

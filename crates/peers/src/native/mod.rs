@@ -25,6 +25,7 @@ pub mod message;
 mod numbered;
 mod opening;
 mod own_ends;
+mod own_kind;
 mod own_totals;
 mod proof;
 mod renewal;
@@ -32,6 +33,7 @@ mod resumption;
 mod seats;
 mod server;
 mod shorten;
+mod stream;
 
 #[cfg(test)]
 pub(crate) mod fixtures;
@@ -50,14 +52,15 @@ pub use client::Client;
 pub use connection::connection_id;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
 pub use opening::{
-    ACK_BYTES, AttachCode, AttachError, Greeting, HelloCheck, LONG_OPENING_BYTES, MAGIC,
-    OPENING_BYTES, Opening, OpeningError, Return, Seat, decode_ack, decode_checked_ack, encode_ack,
-    encode_checked_ack,
+    ACK_BYTES, AttachCode, Greeting, HelloCheck, LONG_OPENING_BYTES, MAGIC, OPENING_BYTES, Opening,
+    OpeningError, Return, encode_ack, encode_checked_ack, proof_of,
 };
+pub use own_kind::Native;
 pub use proof::Proof;
 pub use renewal::Renewals;
 pub use seats::Seats;
 pub use server::{Server, ServerSettings};
+pub use stream::StreamAttaching;
 
 /// The port of both transports, unless another is chosen.
 pub const DEFAULT_PORT: u16 = 5210;

@@ -27,8 +27,6 @@
 //!
 //! In one file: one exchange, both sides of it, and its tests on the wire.
 
-use std::fmt;
-
 use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_flow::GroupId;
 use thiserror::Error;
@@ -36,6 +34,7 @@ use thiserror::Error;
 use super::VersionRange;
 use super::checksum::crc32c;
 use super::proof::Proof;
+use crate::attach::{AttachError, Seat, SeatRefusal};
 
 /// What every TCP connection begins with.
 pub const MAGIC: [u8; 8] = *b"\xf5PSP\r\n\x1a\n";
@@ -122,19 +121,6 @@ pub struct Return {
     pub received: u64,
 }
 
-/// A lane of a flow of a session: what a data connection or a datagram flow presents.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub struct Seat {
-    /// Names the session.
-    pub token: Token,
-    /// The flow's group.
-    pub group: GroupId,
-    /// The flow.
-    pub flow: FlowId,
-    /// Which of its sockets.
-    pub lane: Lane,
-}
-
 /// Why an opening cannot be read.
 #[derive(Clone, Debug, Eq, Error, PartialEq)]
 pub enum OpeningError {
@@ -173,9 +159,9 @@ impl Opening {
                     seal(&mut bytes);
                 }
             }
-            Self::Data(seat) => seat.write(DATA, &mut bytes),
+            Self::Data(seat) => write_seat(*seat, DATA, &mut bytes),
             Self::CheckedData(seat, proof) => {
-                seat.write(CHECKED_DATA, &mut bytes);
+                write_seat(*seat, CHECKED_DATA, &mut bytes);
                 bytes.resize(LONG_OPENING_BYTES, 0);
                 bytes[32..40].copy_from_slice(&proof.0);
                 seal(&mut bytes);
@@ -213,10 +199,10 @@ impl Opening {
         let is_whole = bytes.len() == Self::length(bytes);
         match start[8] {
             CONTROL => Greeting::decode(start).map(Self::Control),
-            DATA => Ok(Self::Data(Seat::read(start))),
+            DATA => Ok(Self::Data(read_seat(start))),
             CHECKED_DATA if is_whole && is_sealed(bytes) => {
                 let proof = rest.first_chunk().map_or(Proof::default(), |bytes| Proof(*bytes));
-                Ok(Self::CheckedData(Seat::read(start), proof))
+                Ok(Self::CheckedData(read_seat(start), proof))
             }
             RETURN if is_whole && is_sealed(bytes) => Ok(Self::Return(Return {
                 session: last_of(start),
@@ -248,30 +234,28 @@ impl Greeting {
     }
 }
 
-impl Seat {
-    /// What proves on a TCP connection that it is of the session of this name.
-    pub fn proof(&self, session: Token) -> Proof {
-        let mut said = MAGIC.to_vec();
-        said.resize(OPENING_BYTES, 0);
-        self.write(CHECKED_DATA, &mut said);
-        Proof::of(session, &said)
-    }
+/// What proves on a TCP connection for this seat that it is of the session of this name.
+pub fn proof_of(seat: Seat, session: Token) -> Proof {
+    let mut said = MAGIC.to_vec();
+    said.resize(OPENING_BYTES, 0);
+    write_seat(seat, CHECKED_DATA, &mut said);
+    Proof::of(session, &said)
+}
 
-    fn write(&self, kind: u8, bytes: &mut [u8]) {
-        bytes[8] = kind;
-        bytes[9] = self.lane.0;
-        bytes[10] = self.group.0;
-        bytes[12..16].copy_from_slice(&self.flow.0.to_be_bytes());
-        bytes[16..32].copy_from_slice(&self.token.0);
-    }
+fn write_seat(seat: Seat, kind: u8, bytes: &mut [u8]) {
+    bytes[8] = kind;
+    bytes[9] = seat.lane.0;
+    bytes[10] = seat.group.0;
+    bytes[12..16].copy_from_slice(&seat.flow.0.to_be_bytes());
+    bytes[16..32].copy_from_slice(&seat.token.0);
+}
 
-    const fn read(bytes: &[u8; OPENING_BYTES]) -> Self {
-        Self {
-            token: last_of(bytes),
-            group: GroupId(bytes[10]),
-            flow: FlowId(u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]])),
-            lane: Lane(bytes[9]),
-        }
+const fn read_seat(bytes: &[u8; OPENING_BYTES]) -> Seat {
+    Seat {
+        token: last_of(bytes),
+        group: GroupId(bytes[10]),
+        flow: FlowId(u32::from_be_bytes([bytes[12], bytes[13], bytes[14], bytes[15]])),
+        lane: Lane(bytes[9]),
     }
 }
 
@@ -315,52 +299,35 @@ impl AttachCode {
     /// Nothing proves that it is of the session.
     pub const NOT_PROVEN: Self = Self(7);
 
-    /// Nothing, or why not.
-    pub fn result(self) -> Result<(), AttachError> {
-        if self == Self::ATTACHED { Ok(()) } else { Err(AttachError::Refused(self)) }
-    }
-}
-
-impl fmt::Display for AttachCode {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::ATTACHED => formatter.pad("attached"),
-            Self::UNKNOWN_SESSION => formatter.pad("no such session, or it is over"),
-            Self::UNKNOWN_FLOW => formatter.pad("the test has no such flow"),
-            Self::TAKEN => formatter.pad("the flow has its socket already"),
-            Self::NO_ROOM => formatter.pad("the server has no room for more connections"),
-            Self::SERVED => formatter
-                .pad("it has served as many connections as it was started for (--exit-after)"),
-            Self::ADDRESS_TAKEN => formatter.pad(
-                "another flow of the test comes from the same address and port; each needs a port of its own",
-            ),
-            Self::NOT_PROVEN => formatter.pad(
-                "nothing proves that it is of the session: protocol version 2 asks for a proof, version 1 for an address that \
-                 the session has told",
-            ),
-            Self(code) => write!(formatter, "code {code}, which this version does not know"),
+    /// What was decided, as its number.
+    pub const fn of(decided: Result<(), SeatRefusal>) -> Self {
+        match decided {
+            Ok(()) => Self::ATTACHED,
+            Err(SeatRefusal::UnknownSession) => Self::UNKNOWN_SESSION,
+            Err(SeatRefusal::UnknownFlow) => Self::UNKNOWN_FLOW,
+            Err(SeatRefusal::Taken) => Self::TAKEN,
+            Err(SeatRefusal::NoRoom) => Self::NO_ROOM,
+            Err(SeatRefusal::Served) => Self::SERVED,
+            Err(SeatRefusal::AddressTaken) => Self::ADDRESS_TAKEN,
+            Err(SeatRefusal::NotProven) => Self::NOT_PROVEN,
+            Err(SeatRefusal::Other(code)) => Self(code),
         }
     }
-}
 
-/// Why a socket did not become part of its flow.
-#[derive(Clone, Debug, Eq, Error, PartialEq)]
-pub enum AttachError {
-    /// The server declined.
-    #[error("refused by the server: {0}")]
-    Refused(AttachCode),
-    /// The answer is none.
-    #[error("expected the server's answer, which begins with f5 70, got {got}")]
-    NotAnAck {
-        /// What came: as escaped text, or in hexadecimal.
-        got: String,
-    },
-    /// No answer in time.
-    #[error("no answer from the server's UDP port within {seconds} s; does a firewall drop it?")]
-    Unanswered {
-        /// How long was waited.
-        seconds: u64,
-    },
+    /// Nothing, or why not.
+    pub const fn result(self) -> Result<(), AttachError> {
+        Err(AttachError::Refused(match self {
+            Self::ATTACHED => return Ok(()),
+            Self::UNKNOWN_SESSION => SeatRefusal::UnknownSession,
+            Self::UNKNOWN_FLOW => SeatRefusal::UnknownFlow,
+            Self::TAKEN => SeatRefusal::Taken,
+            Self::NO_ROOM => SeatRefusal::NoRoom,
+            Self::SERVED => SeatRefusal::Served,
+            Self::ADDRESS_TAKEN => SeatRefusal::AddressTaken,
+            Self::NOT_PROVEN => SeatRefusal::NotProven,
+            Self(code) => SeatRefusal::Other(code),
+        }))
+    }
 }
 
 /// The answer to a data connection's opening.
@@ -383,15 +350,19 @@ pub fn decode_checked_ack(bytes: [u8; ACK_BYTES]) -> Result<(), AttachError> {
     if bytes == encode_checked_ack(AttachCode(bytes[2])) {
         return AttachCode(bytes[2]).result();
     }
-    Err(AttachError::NotAnAck { got: hex(&bytes) })
+    Err(not_an_ack(hex(&bytes)))
 }
 
 /// Reads the answer to a data connection's opening: nothing where it is attached.
 pub fn decode_ack(bytes: [u8; ACK_BYTES]) -> Result<(), AttachError> {
     if bytes[..2] != ACK_MAGIC {
-        return Err(AttachError::NotAnAck { got: excerpt(&bytes) });
+        return Err(not_an_ack(excerpt(&bytes)));
     }
     AttachCode(bytes[2]).result()
+}
+
+const fn not_an_ack(got: String) -> AttachError {
+    AttachError::NotAnAnswer { expected: "f5 70", got }
 }
 
 /// What somebody else said first: as text with everything that a terminal would obey escaped, where it is text, else in
@@ -455,7 +426,7 @@ mod tests {
         let back = Return { session: Token([9; 16]), attempt: 2, received: 77 };
         for opening in [
             Opening::Control(Greeting { versions, hello }),
-            Opening::CheckedData(SEAT, SEAT.proof(Token([9; 16]))),
+            Opening::CheckedData(SEAT, proof_of(SEAT, Token([9; 16]))),
             Opening::Return(back),
         ] {
             let good = opening.encode();
@@ -494,10 +465,21 @@ mod tests {
     }
 
     #[test]
+    fn what_is_decided_is_told_by_its_number_and_understood() {
+        for code in (0..=u8::MAX).map(AttachCode) {
+            let decided = match code.result() {
+                Err(AttachError::Refused(why)) => Err(why),
+                other => other.map_err(|error| panic!("{error}")),
+            };
+            assert_eq!((AttachCode::of(decided), decided.is_ok()), (code, code.0 == 0));
+        }
+    }
+
+    #[test]
     fn an_answer_that_is_damaged_is_attached_or_none() {
         assert_eq!(encode_checked_ack(AttachCode::TAKEN), [0xf5, 0x70, 3, 0xa6]);
         let refused = decode_checked_ack([0xf5, 0x70, 3, 0xa6]);
-        assert_eq!(refused, Err(AttachError::Refused(AttachCode::TAKEN)));
+        assert_eq!(refused, Err(AttachError::Refused(SeatRefusal::Taken)));
         let attached = encode_checked_ack(AttachCode::ATTACHED);
         for bit in 0..32 {
             let flip = |mut bytes: [u8; ACK_BYTES]| {
@@ -506,7 +488,10 @@ mod tests {
             };
             assert_eq!(flip(attached), Ok(()), "bit {bit}");
             let refused = flip(encode_checked_ack(AttachCode(6)));
-            assert!(matches!(refused, Err(AttachError::NotAnAck { .. })), "bit {bit}: {refused:?}");
+            assert!(
+                matches!(refused, Err(AttachError::NotAnAnswer { .. })),
+                "bit {bit}: {refused:?}"
+            );
         }
     }
 

@@ -8,7 +8,8 @@ use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Group, Transport};
 
 use super::later::Later;
-use super::opening::{AttachCode, Seat};
+use super::opening::AttachCode;
+use crate::attach::Seat;
 
 /// The seats of one test at its server.
 #[derive(Debug)]

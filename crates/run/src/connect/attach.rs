@@ -86,8 +86,8 @@ fn open_all(orders: &Orders, settings: &Settings, flows: Vec<(u32, Option<Socket
         let seat = orders.seat(number);
         let settings = Settings { local, ..settings.clone() };
         let socket = sockets::connect_udp(orders.server, &settings).map_err(RunError::from);
-        let known = (seat, orders.credentials.session);
-        match socket.and_then(|it| datagrams::attach(it.into_udp_socket(), known, Duration::MAX)) {
+        let asks = (orders, seat);
+        match socket.and_then(|it| datagrams::attach(it.into_udp_socket(), asks, Duration::MAX)) {
             Ok(socket) => orders.attached(seat.flow, socket.into(), Arrival::default()),
             Err(error) => return orders.inbox.post(SessionMessage::AttachFailed(error)),
         }

@@ -5,10 +5,10 @@ use std::io::ErrorKind;
 use std::net::UdpSocket;
 use std::time::Duration;
 
-use pathscope_core::id::Token;
 use pathscope_os::{clock, random};
-use pathscope_peers::native::{AttachError, Attaching, Seat};
+use pathscope_peers::attach::{AttachDatagrams, AttachError, Seat};
 
+use crate::connect::Orders;
 use crate::error::RunError;
 
 /// What a receive ends with that brings nothing.
@@ -24,13 +24,14 @@ const NO_ANSWER: [ErrorKind; 6] = [
 /// Has the server give a connected socket its seat, `within` so much time, and no longer than the exchange goes on.
 pub(crate) fn attach(
     socket: UdpSocket,
-    (seat, session): (Seat, Option<Token>),
+    (orders, seat): (&Orders, Seat),
     within: Duration,
 ) -> Result<UdpSocket, RunError> {
     let refused = |why| RunError::Refused { flow: seat.flow.0, why };
     let nonce = u64::from_ne_bytes(random::bytes()?);
     let give_up = clock::now() + within;
-    let mut attaching = Attaching::new(seat, session, nonce, clock::now());
+    let session = orders.credentials.session;
+    let mut attaching = orders.peer.attach_datagrams(seat, session, nonce, clock::now());
     let mut buffer = [0; 256];
     while let Some(deadline) = attaching.deadline() {
         let now = clock::now();

@@ -1,65 +1,53 @@
-//! One TCP connection of a flow in the making: connected, opened with its token, acknowledged. When the next is begun
-//! is `opener`'s.
+//! One TCP connection of a flow in the making: connected, and carried through what its peer says and makes of the answer, which
+//! is `peers`'. When the next is begun is `opener`'s.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::Token;
+use pathscope_core::id::FlowId;
 use pathscope_os::sockets::{self, Settings};
 use pathscope_os::{OsError, clock};
-use pathscope_peers::native::{
-    ACK_BYTES, AttachError, Opening, Seat, decode_ack, decode_checked_ack,
-};
+use pathscope_peers::attach::{AttachStream, StreamProgress};
+use pathscope_peers::registry::StreamAttaching;
 
 use crate::error::{RunError, is_temporary};
 
 /// A connection that is not there and taken by then will not be.
 pub(crate) const ATTACH_WITHIN: Duration = Duration::from_secs(10);
 
+/// What is read of an answer at once.
+const ANSWER_BYTES: usize = 64;
+
 /// One connection in the making.
 #[derive(Debug)]
 pub(crate) struct Handshake {
     /// What it waits for, and becomes.
     pub stream: TcpStream,
-    seat: Seat,
-    /// What its session is called, where it has a name: its opening bears a proof and a checksum then, and its answer one.
-    session: Option<Token>,
+    flow: FlowId,
+    attaching: StreamAttaching,
     /// Where it goes.
     server: SocketAddr,
     /// When, before its SYN.
     pub begun: Tick,
     /// When it was seen to be established.
     connected: Option<Tick>,
-    ack: [u8; ACK_BYTES],
-    came: usize,
     /// How often it was begun before, and damaged by the path.
     pub times_damaged: u32,
-}
-
-/// How far a connection is.
-pub(crate) enum Progress {
-    /// It is not there yet.
-    Waiting,
-    /// It is there, and taken.
-    Made,
-    /// The path has damaged its opening, or the answer: it is to be made again.
-    Damaged,
 }
 
 impl Handshake {
     /// Begins to connect.
     pub fn begin(
-        (seat, session): (Seat, Option<Token>),
+        (flow, attaching): (FlowId, StreamAttaching),
         server: SocketAddr,
         settings: &Settings,
         times_damaged: u32,
     ) -> Result<Self, RunError> {
         let begun = clock::now();
         let stream = sockets::begin_connect_tcp(server, settings)?.into_tcp_stream();
-        let (connected, ack, came) = (None, [0; ACK_BYTES], 0);
-        Ok(Self { stream, seat, session, server, begun, connected, ack, came, times_damaged })
+        Ok(Self { stream, flow, attaching, server, begun, connected: None, times_damaged })
     }
 
     /// Whether it is connected, and waits for an answer.
@@ -73,49 +61,46 @@ impl Handshake {
     }
 
     /// Does what can be done now.
-    pub fn go_on(&mut self) -> Result<Progress, RunError> {
-        if !self.is_connected() {
-            if let Some(source) = self.stream.take_error().map_err(|error| self.broken(&error))? {
-                let address = self.server;
-                return Err(OsError::Connect { protocol: "TCP", address, source }.into());
-            }
-            // Empty send buffers have room for an opening.
-            let opening = match self.session {
-                Some(session) => Opening::CheckedData(self.seat, self.seat.proof(session)),
-                None => Opening::Data(self.seat),
-            };
-            match self.stream.write(&opening.encode()) {
-                Ok(_) => self.connected = Some(clock::now()),
-                // Woken for nothing: it is not connected yet.
-                Err(error)
-                    if matches!(error.kind(), ErrorKind::NotConnected | ErrorKind::WouldBlock) => {}
-                Err(error) => return Err(self.broken(&error)),
-            }
-            return Ok(Progress::Waiting);
+    pub fn go_on(&mut self) -> Result<StreamProgress, RunError> {
+        if self.is_connected() { self.hear() } else { self.open() }
+    }
+
+    /// Says what it is for, once it is connected.
+    fn open(&mut self) -> Result<StreamProgress, RunError> {
+        if let Some(source) = self.stream.take_error().map_err(|error| self.broken(&error))? {
+            let address = self.server;
+            return Err(OsError::Connect { protocol: "TCP", address, source }.into());
         }
-        match self.stream.read(&mut self.ack[self.came..]) {
-            Ok(0) if self.is_checked() => Ok(Progress::Damaged),
-            Ok(0) => Err(self.broken(&"the server closed the connection without an answer")),
-            Ok(count) if self.came + count < ACK_BYTES => {
-                self.came += count;
-                Ok(Progress::Waiting)
+        // Empty send buffers have room for an opening.
+        match self.stream.write(&self.attaching.opening()) {
+            Ok(_) => self.connected = Some(clock::now()),
+            // Woken for nothing: it is not connected yet.
+            Err(error)
+                if matches!(error.kind(), ErrorKind::NotConnected | ErrorKind::WouldBlock) =>
+            {
+                return Ok(StreamProgress::Waiting);
             }
-            Ok(_) => match self.decode() {
-                Ok(()) => Ok(Progress::Made),
-                Err(AttachError::NotAnAck { .. }) if self.is_checked() => Ok(Progress::Damaged),
-                Err(why) => Err(RunError::Refused { flow: self.seat.flow.0, why }),
-            },
-            Err(error) if is_temporary(&error) => Ok(Progress::Waiting),
+            Err(error) => return Err(self.broken(&error)),
+        }
+        let is_unanswered = self.attaching.missing_bytes() == 0;
+        Ok(if is_unanswered { StreamProgress::Attached } else { StreamProgress::Waiting })
+    }
+
+    /// Hears what is answered, and no byte of the flow's own.
+    fn hear(&mut self) -> Result<StreamProgress, RunError> {
+        let mut answer = [0; ANSWER_BYTES];
+        let missing = self.attaching.missing_bytes().min(ANSWER_BYTES);
+        match self.stream.read(&mut answer[..missing]) {
+            Ok(0) if self.attaching.closes_when_damaged() => Ok(StreamProgress::Damaged),
+            Ok(0) => Err(self.broken(&"the server closed the connection without an answer")),
+            Ok(count) => {
+                let flow = self.flow.0;
+                let judged = self.attaching.received(&answer[..count]);
+                judged.map_err(|why| RunError::Refused { flow, why })
+            }
+            Err(error) if is_temporary(&error) => Ok(StreamProgress::Waiting),
             Err(error) => Err(self.broken(&error)),
         }
-    }
-
-    const fn is_checked(&self) -> bool {
-        self.session.is_some()
-    }
-
-    fn decode(&self) -> Result<(), AttachError> {
-        if self.is_checked() { decode_checked_ack(self.ack) } else { decode_ack(self.ack) }
     }
 
     /// Why it was given up: it came damaged, again and again.
@@ -132,6 +117,6 @@ impl Handshake {
     }
 
     fn broken(&self, why: &impl ToString) -> RunError {
-        RunError::Attach { flow: self.seat.flow.0, why: why.to_string() }
+        RunError::Attach { flow: self.flow.0, why: why.to_string() }
     }
 }

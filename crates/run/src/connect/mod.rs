@@ -16,7 +16,8 @@ use std::sync::Arc;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Credentials, Group};
 use pathscope_os::sockets::Socket;
-use pathscope_peers::native::Seat;
+use pathscope_peers::attach::Seat;
+use pathscope_peers::registry::{PeerKind, StreamAttaching};
 
 use crate::messages::attendance::Arrival;
 use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
@@ -24,6 +25,8 @@ use crate::messages::inbox::{FlowSocket, Inbox, SessionMessage};
 /// Flows of a group that are to get their sockets at the client.
 #[derive(Clone, Debug)]
 pub(crate) struct Orders {
+    /// Who is at the other end.
+    pub peer: PeerKind,
     /// Where the session's control connection goes.
     pub server: SocketAddr,
     /// What each socket presents.
@@ -38,6 +41,11 @@ impl Orders {
     fn seat(&self, number: u32) -> Seat {
         let flow = FlowId(self.group.first.0 + number);
         Seat { token: self.credentials.token, group: self.group.id, flow, lane: Lane::ONLY }
+    }
+
+    /// A connection for this seat is about to be made.
+    fn attach_stream(&self, seat: Seat) -> StreamAttaching {
+        self.peer.attach_stream(seat, self.credentials.session)
     }
 
     /// A flow has its socket.

@@ -9,10 +9,10 @@ use pathscope_modes::groups::Test;
 use pathscope_os::readiness::{Interest, Poller, Ready};
 use pathscope_os::sockets::Settings;
 use pathscope_os::{Waker, clock};
-use pathscope_peers::native::{AttachCode, AttachError, Seat};
+use pathscope_peers::attach::{AttachError, Seat, SeatRefusal, StreamProgress};
 
 use crate::connect::destinations::Destinations;
-use crate::connect::handshake::{ATTACH_WITHIN, Handshake, Progress};
+use crate::connect::handshake::{ATTACH_WITHIN, Handshake};
 use crate::connect::origins::Origins;
 use crate::connect::{Orders, settings};
 use crate::error::RunError;
@@ -153,8 +153,8 @@ impl Opener {
         let server = self.destinations.of(number);
         let local = self.origins.take(number, server)?;
         let settings = Settings { local, ..settings::settings_at(seat, Role::Client, &self.test) };
-        let known = (seat, self.orders.credentials.session);
-        let making = Handshake::begin(known, server, &settings, times_damaged)?;
+        let asks = (seat.flow, self.orders.attach_stream(seat));
+        let making = Handshake::begin(asks, server, &settings, times_damaged)?;
         self.poller.add(&making.stream, number.into(), Interest::BOTH)?;
         self.making.enter(number.into(), making, clock::now());
         Ok(())
@@ -192,7 +192,7 @@ impl Opener {
     fn go_on(&mut self, number: u32) {
         let Some(making) = self.making.get_mut(number.into()) else { return };
         let progress = making.go_on();
-        if matches!(progress, Ok(Progress::Waiting)) {
+        if matches!(progress, Ok(StreamProgress::Waiting)) {
             if making.is_connected() {
                 // Failing to cut an interest down costs wake-ups and nothing else.
                 let _ = self.poller.change(&making.stream, number.into(), Interest::INPUT);
@@ -202,7 +202,7 @@ impl Opener {
         let Some(making) = self.making.leave(number.into()) else { return };
         let begun = making.begun;
         let result = match progress {
-            Ok(Progress::Damaged) => self.make_again(number, making),
+            Ok(StreamProgress::Damaged) => self.make_again(number, making),
             Ok(_) => self.made(number, making),
             Err(error) => Err(error),
         };
@@ -237,11 +237,11 @@ impl Opener {
     fn failed(&mut self, number: u32, begun: Tick, error: RunError) {
         let (address, session) = (self.destinations.of(number), self.orders.server);
         let refused = match &error {
-            RunError::Refused { why: AttachError::Refused(code), .. } => Some(*code),
+            RunError::Refused { why: AttachError::Refused(why), .. } => Some(*why),
             _ => None,
         };
         // A token that is known where the session is, and not at another address, tells of another server there.
-        let is_foreign = refused == Some(AttachCode::UNKNOWN_SESSION) && address != session;
+        let is_foreign = refused == Some(SeatRefusal::UnknownSession) && address != session;
         if number < self.orders.group.flows || is_foreign {
             self.is_stopped = true;
             self.making.clear();
@@ -254,7 +254,7 @@ impl Opener {
             let error = if is_foreign { foreign() } else { error };
             return self.orders.inbox.post(SessionMessage::AttachFailed(error));
         }
-        let is_final = refused == Some(AttachCode::SERVED);
+        let is_final = refused == Some(SeatRefusal::Served);
         // There would be no end otherwise.
         self.is_stopped |= is_final && self.test.plan.is_endless();
         self.vacancies += 1;

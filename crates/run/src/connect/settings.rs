@@ -9,7 +9,7 @@ use pathscope_flow::GroupId;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::Plan;
 use pathscope_os::sockets::Settings;
-use pathscope_peers::native::Seat;
+use pathscope_peers::attach::Seat;
 
 /// What is asked of the sockets of a group, at either end. Probes beside a load go as the system sends them, whatever their plan
 /// states: it may be a stranger's.

@@ -16,10 +16,10 @@ use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
+use pathscope_peers::attach::Seat;
 use pathscope_peers::limits::{Census, Quota};
 use pathscope_peers::native::{
-    Access, AttachCode, Claim, Proof, Return, Seat, Seats, encode_ack, encode_checked_ack,
-    turned_away,
+    Access, AttachCode, Claim, Proof, Return, Seats, encode_ack, encode_checked_ack, turned_away,
 };
 
 pub(super) use admission::Admission;

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
+use crate::attach::SeatRefusal;
 
 const SEAT: Seat = Seat {
     token: Token([0xaa, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0xbb]),
@@ -51,7 +52,7 @@ fn the_four_datagrams_on_the_wire() {
 }
 
 /// The confirmation of a lane that is of this session, from the client's address.
-fn confirmation(challenger: &Challenger, session: Option<Token>) -> [u8; REQUEST_BYTES] {
+fn confirmation(challenger: &Challenger, session: Option<Token>) -> Vec<u8> {
     let mut attaching = Attaching::new(SEAT, session, NONCE, Tick::ZERO);
     let request = attaching.datagram(Tick::ZERO).expect("due");
     let Heard::Challenge(challenge) = challenger.received(client_address(), &request, Tick::ZERO)
@@ -101,7 +102,7 @@ fn a_confirmation_that_was_damaged_is_challenged_and_not_refused() {
     for session in [None, Some(Token([3; 16]))] {
         let good = confirmation(&challenger, session);
         for bit in 0..8 * good.len() {
-            let mut bytes = good;
+            let mut bytes = good.clone();
             bytes[bit / 8] ^= 1 << (bit % 8);
             let heard = challenger.received(client_address(), &bytes, Tick::ZERO);
             // Of version 1, the byte that nobody looks at.
@@ -225,7 +226,7 @@ fn a_refusal_says_why() {
     let challenger = Challenger::new([7; 16]);
     let fate = |_| Fate::Arrives;
     let (outcome, _) = exchange(&challenger, AttachCode::UNKNOWN_SESSION, fate);
-    assert_eq!(outcome, Err(AttachError::Refused(AttachCode::UNKNOWN_SESSION)));
+    assert_eq!(outcome, Err(AttachError::Refused(SeatRefusal::UnknownSession)));
 }
 
 /// What the network does with a datagram.
@@ -251,7 +252,7 @@ fn exchange(
     let (mut sent, mut claims) = (0, 0);
     let mut now = Tick::ZERO;
     loop {
-        let request = attaching.datagram(now).map(|request| (true, request.to_vec()));
+        let request = attaching.datagram(now).map(|request| (true, request));
         send(&mut network, &mut sent, request, &fate, now);
         if let Some(outcome) = attaching.outcome().filter(|_| network.is_empty()) {
             return (outcome.clone(), claims);

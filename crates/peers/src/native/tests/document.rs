@@ -4,13 +4,14 @@ use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Token};
 use pathscope_flow::GroupId;
 
+use crate::attach::{AttachDatagrams, Seat};
 use crate::native::frame::{Frame, MessageType};
 use crate::native::link::Link;
 use crate::native::message::{Beat, Message};
 use crate::native::opening::hex;
 use crate::native::{
-    AttachCode, Attaching, Challenger, Greeting, Heard, HelloCheck, Opening, Return, Seat,
-    VersionRange,
+    AttachCode, Attaching, Challenger, Greeting, Heard, HelloCheck, Opening, Return, VersionRange,
+    proof_of,
 };
 
 const DOCUMENT: &str = include_str!("../../../../../docs/protocol.md");
@@ -38,7 +39,7 @@ fn the_openings_and_frames_are_shown() {
     let hello = Some(HelloCheck::of(&hello));
     assert_shown(&Opening::Control(Greeting { versions, hello }).encode());
     assert_shown(&Opening::Data(SEAT).encode());
-    assert_shown(&Opening::CheckedData(SEAT, SEAT.proof(SESSION)).encode());
+    assert_shown(&Opening::CheckedData(SEAT, proof_of(SEAT, SESSION)).encode());
     assert_shown(&Opening::Return(Return { session: SESSION, attempt: 2, received: 66 }).encode());
     assert_shown(&Message::Start.encode().expect("short"));
     assert_shown(&Message::Ping(Beat { id: 7 }).encode().expect("short"));

@@ -15,7 +15,7 @@ use pathscope_modes::paths::PathFacts;
 use pathscope_os::readiness::{Interest, Poller};
 use pathscope_os::routes::{self, Asked, Disturbed, Interface, Monitor};
 use pathscope_os::{OsError, Waker, clock};
-use pathscope_peers::native::Seat;
+use pathscope_peers::attach::Seat;
 
 use super::open::{self, Candidate, Hold, Opened};
 use crate::connect::Orders;

@@ -7,7 +7,7 @@ use pathscope_modes::paths::{BY_ADDRESS, PathFacts};
 use pathscope_os::OsError;
 use pathscope_os::routes::{self, Asked, Disturbed};
 use pathscope_os::sockets::{self, Settings, Socket};
-use pathscope_peers::native::Seat;
+use pathscope_peers::attach::Seat;
 
 use crate::connect::{Orders, datagrams};
 use crate::error::RunError;
@@ -63,8 +63,7 @@ pub(super) fn open(orders: &Orders, candidate: &Candidate, seat: Seat) -> Result
     let connect = |settings: &Settings| sockets::connect_udp(orders.server, settings);
     let leaves = |local| leaves_by(candidate.index, local, orders.server.ip());
     let (socket, hold, verified) = bind(candidate, connect, leaves)?;
-    let session = orders.credentials.session;
-    let socket = datagrams::attach(socket.into_udp_socket(), (seat, session), ATTACH_WITHIN)?;
+    let socket = datagrams::attach(socket.into_udp_socket(), (orders, seat), ATTACH_WITHIN)?;
     let facts = PathFacts {
         interface: candidate.name.clone(),
         binding: Some(hold.binding.name().to_owned()),

@@ -10,8 +10,9 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::Plan;
+use pathscope_peers::attach::AttachDatagrams;
 use pathscope_peers::limits::Limits;
-use pathscope_peers::native::{Attaching, Challenger, Heard};
+use pathscope_peers::native::{Attaching, Challenger, Heard, proof_of};
 
 use super::*;
 use crate::messages::inbox::InboxReader;
@@ -430,9 +431,9 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
     };
     let elsewhere = SocketAddr::from(([127, 0, 0, 2], 4_000));
     let refused = AttachCode::NOT_PROVEN.0;
-    let wrong = Some(seat(0).proof(Token([8; 16])));
+    let wrong = Some(proof_of(seat(0), Token([8; 16])));
     for from in [HOME, elsewhere] {
-        for proof in [None, wrong, Some(seat(1).proof(name))] {
+        for proof in [None, wrong, Some(proof_of(seat(1), name))] {
             assert_eq!(connects(&sessions, seat(0), proof, from), refused, "{from} {proof:?}");
         }
     }
@@ -440,7 +441,7 @@ fn a_seat_is_of_who_proves_that_it_is_his_and_nobody_else_takes_anything() {
     assert_eq!(lock(&sessions.state).served, 0);
     // Every seat is there, and as many places as there were.
     for flow in 0..3 {
-        let proof = Some(seat(flow).proof(name));
+        let proof = Some(proof_of(seat(flow), name));
         assert_eq!(connects(&sessions, seat(flow), proof, elsewhere), 0, "{flow}");
         assert_eq!(connects(&sessions, seat(flow), None, HOME), refused, "{flow}");
     }

@@ -1,0 +1,122 @@
+//! How a socket becomes part of its flow, whoever the peer is: whom it is for, what a peer makes of what is answered on it, and
+//! why it may be turned away. Not here: what is said for it, which is each peer's own, and the socket itself.
+
+use pathscope_core::Tick;
+use pathscope_core::id::{FlowId, Lane, Token};
+use pathscope_flow::GroupId;
+use thiserror::Error;
+
+/// A lane of a flow of a test: whom a socket is for.
+#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
+pub struct Seat {
+    /// Names the test.
+    pub token: Token,
+    /// The flow's group.
+    pub group: GroupId,
+    /// The flow.
+    pub flow: FlowId,
+    /// Which of its sockets.
+    pub lane: Lane,
+}
+
+/// Why a server does not give a socket its seat.
+#[derive(Clone, Copy, Debug, Eq, Error, Hash, PartialEq)]
+pub enum SeatRefusal {
+    /// No session has this token, or no longer.
+    #[error("no such session, or it is over")]
+    UnknownSession,
+    /// The test has no such group, flow or lane, or not of this transport.
+    #[error("the test has no such flow")]
+    UnknownFlow,
+    /// Another socket has this place.
+    #[error("the flow has its socket already")]
+    Taken,
+    /// The server has no room for more.
+    #[error("the server has no room for more connections")]
+    NoRoom,
+    /// The server has served as many connections as it was to serve.
+    #[error("it has served as many connections as it was started for (--exit-after)")]
+    Served,
+    /// Another flow of the test comes from this address and port.
+    #[error(
+        "another flow of the test comes from the same address and port; each needs a port of its own"
+    )]
+    AddressTaken,
+    /// Nothing proves that it is of the session.
+    #[error(
+        "nothing proves that it is of the session: protocol version 2 asks for a proof, version 1 for an address that \
+         the session has told"
+    )]
+    NotProven,
+    /// A reason that only a later version has.
+    #[error("code {0}, which this version does not know")]
+    Other(u8),
+}
+
+/// Why a socket did not become part of its flow.
+#[derive(Clone, Debug, Eq, Error, PartialEq)]
+pub enum AttachError {
+    /// The server declined.
+    #[error("refused by the server: {0}")]
+    Refused(SeatRefusal),
+    /// The answer is none.
+    #[error("expected the server's answer, which begins with {expected}, got {got}")]
+    NotAnAnswer {
+        /// What an answer of this peer begins with, in hexadecimal.
+        expected: &'static str,
+        /// What came: as escaped text, or in hexadecimal.
+        got: String,
+    },
+    /// No answer in time.
+    #[error("no answer from the server's UDP port within {seconds} s; does a firewall drop it?")]
+    Unanswered {
+        /// How long was waited.
+        seconds: u64,
+    },
+}
+
+/// How far a TCP connection is that asks for its seat.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum StreamProgress {
+    /// More is to come.
+    Waiting,
+    /// It is its flow's: what comes and goes on it from here on is data.
+    Attached,
+    /// The path has damaged what was said or what was answered: another connection is to ask again.
+    Damaged,
+}
+
+/// A TCP connection that asks for its seat, at the client: what it says, and what it makes of the answer.
+pub trait AttachStream {
+    /// What it says as soon as it is established. Short: what a new connection takes at once.
+    fn opening(&self) -> Vec<u8>;
+
+    /// So many bytes of the answer have not come yet; what follows them is the flow's, and none of it is to be read here.
+    /// None from the beginning, where the peer answers nothing.
+    fn missing_bytes(&self) -> usize;
+
+    /// So many bytes of the answer as were missing, or fewer, have come.
+    fn received(&mut self, bytes: &[u8]) -> Result<StreamProgress, AttachError>;
+
+    /// Whether a connection that is closed before its answer was whole may be one that the path has damaged: another one is
+    /// to ask again then.
+    fn closes_when_damaged(&self) -> bool {
+        false
+    }
+}
+
+/// A datagram flow, or a lane of one, that asks for its seat, at the client: what to send, and when again.
+pub trait AttachDatagrams {
+    /// The datagram to send now, if one is due. Ask after each [`received`](Self::received) and at each
+    /// [`deadline`](Self::deadline).
+    fn datagram(&mut self, now: Tick) -> Option<Vec<u8>>;
+
+    /// When to ask for a datagram again if nothing comes; nothing once it is over.
+    fn deadline(&self) -> Option<Tick>;
+
+    /// A datagram came on this lane's socket. What is not for this exchange is ignored.
+    fn received(&mut self, datagram: &[u8], now: Tick);
+
+    /// Whether it joined; nothing while that is open.
+    fn outcome(&self) -> Option<&Result<(), AttachError>>;
+}
