@@ -11,7 +11,7 @@ use pathscope_modes::command::JournalArgs;
 use pathscope_modes::commands::Commands;
 use pathscope_modes::condition::Condition;
 use pathscope_modes::repeats::RepeatArgs;
-use pathscope_peers::native::DEFAULT_PORT;
+use pathscope_peers::registry::DEFAULT_PORT;
 use pathscope_views::Format;
 
 use crate::daemon::DaemonArgs;

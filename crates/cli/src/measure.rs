@@ -13,7 +13,7 @@ use pathscope_modes::document::Document;
 use pathscope_modes::follow_up::Tests;
 use pathscope_modes::presentation::presentation;
 use pathscope_os::{OsError, routes};
-use pathscope_peers::native::DEFAULT_PORT;
+use pathscope_peers::registry::{DEFAULT_PORT, PeerKind};
 use pathscope_run::client::{self, Request};
 use pathscope_run::stop::Stop;
 use pathscope_run::target;
@@ -121,6 +121,7 @@ fn run(
         kind: kind.to_owned(),
         command: words::as_typed(std::env::args_os()),
         here,
+        peer: PeerKind::OWN,
         hosts,
         port: args.port.unwrap_or(DEFAULT_PORT),
         tests,

@@ -2,7 +2,7 @@
 //! the other end said. Sans-IO: bytes and events in, instructions out, time passed in.
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Token};
+use pathscope_core::id::{ConnectionId, FlowId, Token};
 use pathscope_core::record::{FlowError, Substitution};
 
 use crate::{Event, Phase, Totals};
@@ -76,6 +76,12 @@ pub trait Dialogue: Sized {
 
     /// When to come back if nothing happens.
     fn deadline(&self) -> Option<Tick>;
+
+    /// What identifies a flow's connection at both ends alike, in the test that `token` stands for; nothing where the other end
+    /// knows of no such thing.
+    fn connection_id(_token: Token, _flow: FlowId) -> Option<ConnectionId> {
+        None
+    }
 
     /// Whether the other end says of each connection that fails there that it did, and why.
     fn peer_tells_failures(&self) -> bool {

@@ -173,7 +173,7 @@ pub struct AtEnd<'a> {
     /// What is known of its paths, where they roam.
     pub paths: Option<PathsSeen>,
     /// What names a flow at both ends alike.
-    pub name: &'a dyn Fn(FlowId) -> String,
+    pub name: &'a dyn Fn(FlowId) -> Option<String>,
 }
 
 /// How far a flow is: whether it has failed, has sent all it will, and has received all that it awaits.

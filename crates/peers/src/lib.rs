@@ -1,14 +1,15 @@
 //! Who is at the other end: a folder for each kind of peer.
 //!
 //! A peer's folder holds its wire format and its dialogues, which implement `flow::Dialogue`, and what it is as a kind of peer
-//! ([`peer`]). [`registry`] is the one place that lists the kinds and tells them apart; [`attach`] is what all of them have
-//! in common of how a socket becomes its flow's, [`limits`] what a server grants to strangers, whichever way they speak.
+//! ([`peer`]). [`registry`] is the one place that lists the kinds and tells them apart. What all have in common: [`attach`],
+//! how a socket becomes its flow's; [`dialogue`]; [`limits`], what a server grants to strangers, whichever way they speak.
 //!
 //! Pure: no socket, no file, no clock, no thread, nothing printed. Randomness is passed in.
 
 #![forbid(unsafe_code)]
 
 pub mod attach;
+pub mod dialogue;
 mod error;
 pub mod limits;
 pub mod native;

@@ -12,6 +12,15 @@ use crate::attach::{AttachDatagrams, AttachError, AttachStream, Seat, StreamProg
 use crate::native::{MAGIC, Native};
 use crate::peer::Peer;
 
+/// Who does something with a peer, of whichever kind: once for each.
+pub trait PeerVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Does it.
+    fn visit<P: Peer>(self) -> Self::Output;
+}
+
 macro_rules! peers {
     ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty);)*) => {
         /// Who is at the other end, a variant for each kind.
@@ -21,6 +30,20 @@ macro_rules! peers {
         }
 
         impl PeerKind {
+            /// The port that it has on both transports, unless another is chosen.
+            pub const fn port(self) -> u16 {
+                match self {
+                    $(Self::$kind => <$peer as Peer>::PORT,)*
+                }
+            }
+
+            /// Does something with a peer of this kind.
+            pub fn visit<V: PeerVisitor>(self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$kind => visitor.visit::<$peer>(),)*
+                }
+            }
+
             /// A TCP connection for this seat is about to be made; `session` is what the session is called, if it has a name.
             pub fn attach_stream(self, seat: Seat, session: Option<Token>) -> StreamAttaching {
                 match self {
@@ -121,6 +144,9 @@ impl PeerKind {
     /// The kind that is meant unless another is named.
     pub const OWN: Self = Self::Native;
 }
+
+/// The port of both transports where neither a peer nor a port is named.
+pub const DEFAULT_PORT: u16 = PeerKind::OWN.port();
 
 /// The most bytes that [`identify`] ever needs: iperf3's cookie.
 pub const IDENTIFY_BYTES: usize = COOKIE_BYTES;

@@ -23,8 +23,9 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_modes::still::StillRows;
 use pathscope_os::{Waker, clock, limits};
 use pathscope_peers::attach::AttachError;
-use pathscope_peers::native;
-use pathscope_peers::registry::PeerKind;
+use pathscope_peers::dialogue::ClientDialogue;
+use pathscope_peers::peer::Peer;
+use pathscope_peers::registry::{PeerKind, PeerVisitor};
 
 use crate::connect::destinations::{Destinations, Silent};
 use crate::connect::{Orders, attach, destinations};
@@ -62,6 +63,8 @@ pub struct Request {
     pub command: Vec<String>,
     /// This end, as results describe it.
     pub here: Host,
+    /// What kind of server it is.
+    pub peer: PeerKind,
     /// The server as it was named, by one name or several; none: a server inside this process.
     pub hosts: Vec<String>,
     /// Its port, where a name has none.
@@ -100,13 +103,14 @@ pub fn run(
         outcome: Outcome::cut_off_after(None),
         ..Document::default()
     };
-    let Request { tests, journal, samples, .. } = request;
+    let Request { peer, tests, journal, samples, .. } = request;
     let (destinations, kept_until) = (None, Tick::ZERO);
     let mut run = ClientRun {
         document,
         began,
         stop,
         sink,
+        peer,
         tests,
         journal,
         samples,
@@ -130,6 +134,7 @@ struct ClientRun<'sink> {
     began: Tick,
     stop: &'sink Stop,
     sink: &'sink mut dyn FnMut(Event<'_>),
+    peer: PeerKind,
     /// Those that are left, in order, and what follows from them.
     tests: Tests,
     journal: Journal,
@@ -177,11 +182,16 @@ impl ClientRun<'_> {
 
     /// All tests that are left, over one control connection.
     fn session(&mut self, targets: &[Vec<SocketAddr>]) -> Result<(), RunError> {
+        self.peer.visit(Session { run: self, targets })
+    }
+
+    /// The same, with a peer of this kind.
+    fn session_with<P: Peer>(&mut self, targets: &[Vec<SocketAddr>]) -> Result<(), RunError> {
         let (control, server, silent) = connect(targets, self.stop)?;
         self.find_destinations(targets, server, silent)?;
         self.document.hosts.client.network.interface = attach::interface_of(&control);
         let host = self.document.hosts.client.clone();
-        let dialogue = native::Client::asking(host, self.journal.is_kept(), clock::now());
+        let dialogue = P::client(host, self.journal.is_kept(), clock::now());
         let mut driver = Driver::new(dialogue, Role::Client, control, &self.journal)?;
         driver.samples.clone_from(&self.samples);
         let _hearing = self.stop.tell(&driver.inbox);
@@ -237,7 +247,7 @@ impl ClientRun<'_> {
 
     fn tests(
         &mut self,
-        driver: &mut Driver<native::Client>,
+        driver: &mut Driver<impl ClientDialogue>,
         server: SocketAddr,
     ) -> Result<(), RunError> {
         let stop = self.stop;
@@ -262,7 +272,7 @@ impl ClientRun<'_> {
                 && matches!(left, Left::TestOver)
                 && driver.dialogue.stopped_by_server().is_none()
                 && stop.reason().is_none();
-            self.document.hosts.server = driver.dialogue.server().map(|server| server.host.clone());
+            self.document.hosts.server = driver.dialogue.server_host().cloned();
             if let Some(findings) = findings {
                 // A connection whose ends do not count the same is an error that only both reports together show.
                 for disagreement in findings.disagreements() {
@@ -368,6 +378,20 @@ fn connect(
         }
     }
     Err(silent.pop().map_or(RunError::Interrupted, |(_, error)| error.into()))
+}
+
+/// All tests that are left, at one of these addresses, before it is known in which dialogue.
+struct Session<'a, 'sink> {
+    run: &'a mut ClientRun<'sink>,
+    targets: &'a [Vec<SocketAddr>],
+}
+
+impl PeerVisitor for Session<'_, '_> {
+    type Output = Result<(), RunError>;
+
+    fn visit<P: Peer>(self) -> Result<(), RunError> {
+        self.run.session_with::<P>(self.targets)
+    }
 }
 
 /// Between tests nothing comes that matters.
@@ -479,7 +503,7 @@ impl End for ClientEnd<'_, '_> {
         let one = Destinations::one(server);
         let destinations = self.run.destinations.as_ref().unwrap_or(&one);
         for state in groups {
-            let (peer, group, inbox) = (PeerKind::OWN, state.group, inbox.clone());
+            let (peer, group, inbox) = (self.run.peer, state.group, inbox.clone());
             let orders = Orders { peer, server, credentials, group, inbox };
             (state.opener, state.paths) = attach::open_group(orders, test, destinations)?;
         }
@@ -541,6 +565,7 @@ mod tests {
             kind: "goodput".to_owned(),
             command: Vec::new(),
             here: Host::default(),
+            peer: PeerKind::OWN,
             hosts: Vec::new(),
             port: 5210,
             tests: vec![load].into(),

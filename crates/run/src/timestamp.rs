@@ -31,6 +31,7 @@ mod tests {
     use crate::stop::Stop;
     use pathscope_modes::follow_up::Tests;
     use pathscope_modes::survey::{self, SurveyOptions};
+    use pathscope_peers::registry::PeerKind;
 
     static WALL: AtomicU64 = AtomicU64::new(1_800_000_000_000_000_000);
 
@@ -54,6 +55,7 @@ mod tests {
             kind: "survey".to_owned(),
             command: Vec::new(),
             here: Host::default(),
+            peer: PeerKind::OWN,
             hosts: Vec::new(),
             port: 5210,
             tests: Tests { are_compared: true, ..tests.into() },

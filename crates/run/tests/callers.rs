@@ -9,6 +9,7 @@ use std::time::Duration;
 use pathscope_core::Tick;
 use pathscope_core::record::Host;
 use pathscope_flow::{Dialogue, Input, Output};
+use pathscope_peers::dialogue::ClientDialogue;
 use pathscope_peers::native::Client;
 use pathscope_run::server::{Server, Settings};
 use pathscope_run::stop::Stop;
@@ -73,7 +74,7 @@ fn a_client_is_heard_however_its_first_words_are_cut() {
             stream.write_all(first).expect("it is heard");
             stream.write_all(rest).expect("it is heard");
             let mut buffer = [0; 4_096];
-            while client.server().is_none() {
+            while client.server_host().is_none() {
                 let count = stream.read(&mut buffer).expect("it answers");
                 assert!(count > 0, "cut at {cut}: it is turned away");
                 client.input(Input::Received(&buffer[..count]), Tick::ZERO);

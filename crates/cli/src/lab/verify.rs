@@ -13,7 +13,7 @@ use pathscope_experiments::runner::LAST_WORDS;
 use pathscope_lab::harness;
 use pathscope_lab::running::{Registry, Shaper};
 use pathscope_modes::document::OutcomeState;
-use pathscope_peers::native::DEFAULT_PORT;
+use pathscope_peers::registry::DEFAULT_PORT;
 use pathscope_run::stop::Stop;
 use pathscope_run::timestamp;
 

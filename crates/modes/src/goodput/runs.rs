@@ -114,7 +114,7 @@ impl Accumulate<GoodputPlan> for GoodputWorker {
         report.failures.network += lost;
         report.flows.sort_by_key(|flow| flow.flow);
         for flow in &mut report.flows {
-            flow.connection_id = Some((end.name)(flow.flow));
+            flow.connection_id = (end.name)(flow.flow);
         }
         // An end that receives nothing has no flow with a rate.
         if report.received_bytes > 0 && !self.received.is_empty() {

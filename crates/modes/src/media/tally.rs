@@ -58,7 +58,7 @@ impl Accumulate<MediaPlan> for MediaTally {
     fn report(mut self, end: AtEnd<'_>) -> MediaReport {
         self.counts.streams.sort_by_key(|stream| stream.flow);
         for stream in &mut self.counts.streams {
-            stream.connection_id = Some((end.name)(stream.flow));
+            stream.connection_id = (end.name)(stream.flow);
         }
         MediaReport { socket_drops: end.socket_drops, ..self.told() }
     }

@@ -21,23 +21,24 @@ mod losses;
 use std::collections::VecDeque;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{ConnectionId, FlowId, Role, Token};
 use pathscope_core::record::Host;
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::active_test::ActiveTest;
+use super::connection::connection_id;
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::{Greeting, HelloCheck, Opening};
 use super::own_ends::end_of;
 use super::own_totals::total_of;
-use super::renewal::Renewals;
 use super::resumption::{IntervalOffset, Resumption};
 use super::{
     OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
 };
+use crate::dialogue::{ClientDialogue, Renewals};
 use crate::{Moment, PeerError};
 
 /// The client's end of one control connection: any number of tests, one after the other.
@@ -141,34 +142,9 @@ impl Client {
         Ok(())
     }
 
-    /// Proposes a test as soon as those proposed before are over. May be called at any time before
-    /// [`finish`](Self::finish).
-    pub fn propose(&mut self, test: Test, now: Tick) {
-        self.tests.push_back(test);
-        let said = self.go_on(now);
-        self.settle(said, now);
-    }
-
-    /// No further tests: the dialogue ends well when those proposed are over.
-    pub fn finish(&mut self, now: Tick) {
-        self.finishing = true;
-        let said = self.go_on(now);
-        self.settle(said, now);
-    }
-
     /// The server, once it has answered.
     pub const fn server(&self) -> Option<&OtherEnd> {
         self.server.as_ref()
-    }
-
-    /// How often the control connection was made anew, and why.
-    pub const fn renewals(&self) -> Renewals {
-        self.line.renewals()
-    }
-
-    /// Why the server cut a test short, if it did.
-    pub fn stopped_by_server(&self) -> Option<&str> {
-        self.line.peer_reason()
     }
 
     /// Says the next proposal, or that there is none, if it is time.
@@ -486,6 +462,10 @@ impl Dialogue for Client {
         self.line.is_away()
     }
 
+    fn connection_id(token: Token, flow: FlowId) -> Option<ConnectionId> {
+        Some(connection_id(token, flow))
+    }
+
     fn peer_tells_failures(&self) -> bool {
         self.server.as_ref().is_some_and(OtherEnd::tells_failures)
     }
@@ -510,5 +490,31 @@ impl Dialogue for Client {
             Stage::Testing(active) => active.deadline(),
         };
         [self.line.deadline(), stage].into_iter().flatten().min()
+    }
+}
+
+impl ClientDialogue for Client {
+    fn propose(&mut self, test: Test, now: Tick) {
+        self.tests.push_back(test);
+        let said = self.go_on(now);
+        self.settle(said, now);
+    }
+
+    fn finish(&mut self, now: Tick) {
+        self.finishing = true;
+        let said = self.go_on(now);
+        self.settle(said, now);
+    }
+
+    fn server_host(&self) -> Option<&Host> {
+        self.server.as_ref().map(|server| &server.host)
+    }
+
+    fn renewals(&self) -> Renewals {
+        self.line.renewals()
+    }
+
+    fn stopped_by_server(&self) -> Option<&str> {
+        self.line.peer_reason()
     }
 }

@@ -3,6 +3,8 @@
 use pathscope_core::quantity::Period;
 use pathscope_modes::groups::Test;
 
+use crate::dialogue::STOP_TAKES;
+
 /// From the connection to the hello, and from the hello to the welcome. Seconds on the worst path; a
 /// person who typed the wrong port waits no longer.
 pub(super) const HELLO: Period = Period::from_secs(10);
@@ -38,7 +40,7 @@ pub(super) const ANSWER: Period = Period::from_secs(5);
 pub(super) const LEAVE: Period = Period::from_secs(3);
 /// From the first report, or the last sign that data still moves, to the other report; from a stop to
 /// both; from both to the end.
-pub(super) const REPORT: Period = Period::from_secs(15);
+pub(super) const REPORT: Period = STOP_TAKES;
 /// A client that wants nothing holds one of the server's sessions; a person can start another.
 pub(super) const IDLE: Period = Period::from_secs(60);
 /// Beyond its stated duration a test drains its queues, and a minute is more than any queue holds.

@@ -18,7 +18,8 @@ use super::link::{Link, Trouble};
 use super::message::{Beat, Message, Stop};
 use super::numbered::FRAME_MAGIC;
 use super::opening::HelloCheck;
-use super::renewal::{Absence, Patience, Renewals};
+use super::renewal::{Absence, Patience};
+use crate::dialogue::Renewals;
 use crate::{Moment, PeerError};
 
 /// The control connection of dialogue `D`.

@@ -42,14 +42,12 @@ mod tests;
 
 use std::fmt;
 
-use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 
 use crate::Refusal;
 
 pub use access::Access;
 pub use client::Client;
-pub use connection::connection_id;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
 pub use opening::{
     ACK_BYTES, AttachCode, Greeting, HelloCheck, LONG_OPENING_BYTES, MAGIC, OPENING_BYTES, Opening,
@@ -57,7 +55,6 @@ pub use opening::{
 };
 pub use own_kind::Native;
 pub use proof::Proof;
-pub use renewal::Renewals;
 pub use seats::Seats;
 pub use server::{Server, ServerSettings};
 pub use stream::StreamAttaching;
@@ -78,9 +75,6 @@ pub fn turned_away() -> Vec<u8> {
 pub fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
     server::refused(greeting, refusal)
 }
-
-/// After a stop both ends have so long to end their flows and to report.
-pub const STOP_TAKES: Period = deadlines::REPORT;
 
 /// The one way to secure a control connection so far: not at all.
 const SECURITY_NONE: &str = "none";

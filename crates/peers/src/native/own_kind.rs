@@ -2,8 +2,9 @@
 
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
+use pathscope_core::record::Host;
 
-use super::{Attaching, StreamAttaching};
+use super::{Attaching, Client, DEFAULT_PORT, StreamAttaching};
 use crate::attach::Seat;
 use crate::peer::Peer;
 
@@ -12,8 +13,15 @@ use crate::peer::Peer;
 pub enum Native {}
 
 impl Peer for Native {
+    const PORT: u16 = DEFAULT_PORT;
+
+    type Client = Client;
     type StreamAttaching = StreamAttaching;
     type DatagramAttaching = Attaching;
+
+    fn client(host: Host, wants_ends: bool, now: Tick) -> Client {
+        Client::asking(host, wants_ends, now)
+    }
 
     fn attach_stream(seat: Seat, session: Option<Token>) -> StreamAttaching {
         StreamAttaching::new(seat, session)

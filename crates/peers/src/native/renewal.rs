@@ -13,24 +13,6 @@ const FRUITLESS_MOST: u32 = 16;
 /// hours, and fewer than a client could keep a server busy with.
 const ATTEMPTS_MOST: u32 = 4_096;
 
-/// How often a session's control connection was made anew, and why.
-#[derive(Clone, Copy, Debug, Default, Eq, PartialEq)]
-pub struct Renewals {
-    /// How often; a session that was greeted anew before anything came of it counts, too.
-    pub made: u32,
-    /// Messages that came damaged at this end.
-    pub damaged_here: u32,
-    /// Messages that came damaged at the other end, as far as it could say.
-    pub damaged_there: u32,
-}
-
-impl Renewals {
-    /// Messages that came damaged at either end.
-    pub const fn damaged(&self) -> u32 {
-        self.damaged_here.saturating_add(self.damaged_there)
-    }
-}
-
 /// The connection is lost, and another is awaited.
 #[derive(Debug)]
 pub(super) struct Absence {

@@ -11,23 +11,24 @@
 //! In one file: one end's dialogue, whose states are read side by side.
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{ConnectionId, FlowId, Role, Token};
 use pathscope_core::record::{Host, Substitution};
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output, Resumed};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use super::active_test::ActiveTest;
+use super::connection::connection_id;
 use super::keyed_hash::keyed_hash;
 use super::line::Line;
 use super::message::{Accept, Hello, Message, Propose, Welcome};
 use super::opening::Greeting;
 use super::own_ends::end_of;
 use super::own_totals::total_of;
-use super::renewal::Renewals;
 use super::{
     OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
 };
+use crate::dialogue::Renewals;
 use crate::limits::Limits;
 use crate::{Moment, PeerError, Refusal};
 
@@ -474,6 +475,10 @@ impl Dialogue for Server {
 
     fn is_away(&self) -> bool {
         self.line.is_away()
+    }
+
+    fn connection_id(token: Token, flow: FlowId) -> Option<ConnectionId> {
+        Some(connection_id(token, flow))
     }
 
     fn peer_tells_failures(&self) -> bool {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_core::id::{FlowId, Role, Token};
+use pathscope_core::id::{FlowId, Role};
 use pathscope_core::journal::{
     Connection, Ended, Entry, KernelView, Status, Step, Stream, StreamStatus, Trouble,
 };
@@ -24,10 +24,10 @@ use pathscope_modes::registry::{EndInterval, EndReport, Plan};
 use pathscope_os::clock;
 use pathscope_os::sockets::Socket;
 use pathscope_os::tcp_facts::tcp_facts;
-use pathscope_peers::native::connection_id;
 
 use crate::messages::outcome::addresses;
 use crate::records::confirmation::{Peer, PeerEnd, error_of_both, unconfirmed};
+use crate::records::names::FlowNames;
 
 /// Connections whose kernel is asked for every status row; asking a million would take a second.
 const ASKED: usize = 1_000;
@@ -112,8 +112,8 @@ pub(crate) struct SessionJournal {
     ended: Ended,
     /// Segments that connections which have ended sent again.
     retransmits: Option<u64>,
-    /// What is tested, at which end, and under which token.
-    test: Option<(Plan, Role, Token)>,
+    /// What is tested, at which end, and what its flows are called.
+    test: Option<(Plan, Role, FlowNames)>,
     started: Tick,
     /// What of the test that runs is told one by one; nothing before it runs.
     told_as: ToldAs,
@@ -173,8 +173,8 @@ impl SessionJournal {
         self.journal.caveats()
     }
 
-    /// The connections of a test are about to be made, under this token.
-    pub fn expect(&mut self, token: Token, (role, tells_failures): (Role, bool), test: &Test) {
+    /// The connections of a test are about to be made, called so.
+    pub fn expect(&mut self, names: FlowNames, (role, tells_failures): (Role, bool), test: &Test) {
         // Of connections that are replaced, the server says what it counts on the connection itself.
         let says = role == Role::Server || !test.groups().iter().any(Group::replaces);
         self.write_last();
@@ -182,7 +182,7 @@ impl SessionJournal {
         *self = Self {
             ended: self.ended,
             retransmits: self.retransmits,
-            test: Some((test.plan.clone(), role, token)),
+            test: Some((test.plan.clone(), role, names)),
             peer: if says { Peer::Awaited } else { Peer::Silent },
             tells_failures,
             ..Self::new(self.journal.clone(), session)
@@ -243,8 +243,8 @@ impl SessionJournal {
 
     /// What names a flow at both ends alike.
     fn id_of(&self, flow: FlowId) -> Option<String> {
-        let (_, _, token) = self.test.as_ref()?;
-        Some(connection_id(*token, flow).to_string())
+        let (_, _, names) = self.test.as_ref()?;
+        names.name(flow)
     }
 
     /// A connection that was to follow another was not made.

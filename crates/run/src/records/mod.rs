@@ -6,4 +6,5 @@ pub(crate) mod confirmation;
 pub mod journal;
 pub(crate) mod ledger;
 pub(crate) mod lookout;
+pub(crate) mod names;
 pub mod samples;

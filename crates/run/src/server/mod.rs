@@ -28,6 +28,7 @@ use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus, datagrams, limits, random};
 use pathscope_peers::Refusal;
+use pathscope_peers::dialogue::STOP_TAKES;
 use pathscope_peers::limits::Limits;
 use pathscope_peers::native::{self, AttachCode, Challenger, Greeting, Heard, Opening};
 
@@ -241,7 +242,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
                 "{reason}: ending {}: flows that run finish and clients' reports are awaited, for {} at most; a second \
                  Ctrl-C (or signal) waits for nobody",
                 counted(sessions as u64, "session"),
-                native::STOP_TAKES
+                STOP_TAKES
             ),
         });
         // Sessions hear the same wish and end by themselves, each within its own deadlines; the scope waits for their threads.

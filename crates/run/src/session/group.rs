@@ -286,7 +286,12 @@ impl GroupState {
     }
 
     /// Puts what its flows came to into what this end says, once; `name` names a flow at both ends alike.
-    pub fn report(&mut self, start: Tick, name: &dyn Fn(FlowId) -> String, into: &mut EndReport) {
+    pub fn report(
+        &mut self,
+        start: Tick,
+        name: &dyn Fn(FlowId) -> Option<String>,
+        into: &mut EndReport,
+    ) {
         let Some(accumulator) = self.accumulator.take() else { return };
         let sends_bytes = self.sends_bytes();
         // What the kernel has sent again since its flows were over.

@@ -3,7 +3,7 @@
 use crate::findings::RunCaveat;
 use pathscope_core::quantity::count;
 use pathscope_core::record::Caveat;
-use pathscope_peers::native::Renewals;
+use pathscope_peers::dialogue::Renewals;
 
 /// The caveat, where there is anything to say. `is_whole`: the run came to its end.
 pub(crate) fn caveat(renewals: Renewals, is_whole: bool) -> Option<Caveat> {

@@ -51,7 +51,7 @@ use crate::common::{Ran, Running, pathscope};
 const BINARY: &str = env!("CARGO_BIN_EXE_pathscope");
 
 /// Where servers listen: each node has all ports for itself.
-const PORT: u16 = pathscope_peers::native::DEFAULT_PORT;
+const PORT: u16 = pathscope_peers::registry::DEFAULT_PORT;
 
 /// Two hosts and one link that does nothing but take its time.
 const PAIR: &str =

@@ -5,13 +5,14 @@ use pathscope_core::id::{Role, Token};
 use pathscope_flow::{Dialogue, Output};
 
 use super::{Frames, Line};
+use crate::dialogue::Renewals;
 use crate::native::deadlines;
 use crate::native::frame::MessageType;
 use crate::native::link::Link;
 use crate::native::message::{Message, Returned, json};
 use crate::native::numbered::Numbered;
 use crate::native::opening::{Opening, Return};
-use crate::native::renewal::{Absence, Renewals, patience};
+use crate::native::renewal::{Absence, patience};
 use crate::{Moment, PeerError, Refusal};
 
 impl<D: Dialogue<Error = PeerError>> Line<D> {

@@ -8,6 +8,7 @@ use pathscope_flow::{Dialogue as _, Input, Output};
 use pathscope_modes::groups::Test;
 
 use super::pair::{AnyDialogue, End, Fault, Pair, RUN_NS, Seen};
+use crate::dialogue::ClientDialogue as _;
 use crate::limits::Limits;
 use crate::native::{VersionRange, fixtures};
 use crate::{Moment, PeerError};

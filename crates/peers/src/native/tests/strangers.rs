@@ -13,6 +13,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::registry::EndReport;
 use proptest::prelude::*;
 
+use crate::dialogue::ClientDialogue as _;
 use crate::limits::Limits;
 use crate::native::frame::{BODY_MOST, Decoder, Frame, MessageType};
 use crate::native::message::{

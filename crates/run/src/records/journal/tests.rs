@@ -3,6 +3,7 @@
 use std::net::{TcpListener, TcpStream};
 use std::sync::Mutex;
 
+use pathscope_core::id::Token;
 use pathscope_core::quantity::{Frequency, Period};
 use pathscope_core::record::{FlowErrorKind, TcpFacts};
 use pathscope_modes::goodput::{GoodputReport, Iterations};
@@ -10,6 +11,7 @@ use pathscope_modes::load::Pattern;
 use pathscope_modes::registry::Plan;
 
 use pathscope_modes::survey::{self, SurveyOptions};
+use pathscope_peers::native::Client;
 
 use super::*;
 
@@ -57,6 +59,11 @@ impl Kept {
     }
 }
 
+/// As the dialogue of pathscope itself has them.
+fn names() -> FlowNames {
+    FlowNames::of::<Client>(Token([7; 16]))
+}
+
 /// Four connections of a test, one after the other.
 fn one_after_the_other() -> Test {
     let options = SurveyOptions {
@@ -83,7 +90,7 @@ fn a_connection_that_follows_others_counts_from_its_own_begin() {
     for role in [Role::Client, Role::Server] {
         let kept = Arc::new(Kept::default());
         let mut session = SessionJournal::new(Journal::begin(kept.clone()), "peer".to_owned());
-        session.expect(Token([7; 16]), (role, true), &one_after_the_other());
+        session.expect(names(), (role, true), &one_after_the_other());
         // The test begins late in the life of its program; a connection lasts a second, and the next comes 100 ms later.
         let begin = clock::now().plus_nanos(60_000_000_000);
         let since = |number: u64| begin.plus_nanos(number * 1_100_000_000);
@@ -120,7 +127,7 @@ fn row_of_one_left(is_stopped: bool, reported: Option<u64>) -> FlowFacts {
     if let Plan::Goodput(plan) = &mut test.plan {
         plan.shape.iterations = Iterations::Times(1);
     }
-    session.expect(Token([7; 16]), (Role::Client, true), &test);
+    session.expect(names(), (Role::Client, true), &test);
     let begin = clock::now();
     session.started(&[(FlowId(0), Arc::clone(&socket))], ToldAs::Connections, begin);
     session.ended(FlowId(0), Totals { sent: 9, received: 0 }, begin, None);

@@ -9,6 +9,7 @@ use pathscope_os::clock;
 use super::{Driver, End, STOPPING, Talk, UNDELIVERED};
 use crate::messages::inbox::{FlowSocket, SessionMessage};
 use crate::messages::outcome::{WorkerOutcome, named};
+use crate::records::names::FlowNames;
 
 impl<D: Talk> Driver<D> {
     /// Takes word that has been left.
@@ -124,7 +125,7 @@ impl<D: Talk> Driver<D> {
         if !test.is_delivered(patience, now) {
             return;
         }
-        if let Some(mut report) = test.take_report() {
+        if let Some(mut report) = test.take_report(FlowNames::of::<D>(test.token)) {
             if self.role == Role::Server {
                 report.caveats.extend(self.journal.caveats());
             }

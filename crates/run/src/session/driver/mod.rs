@@ -24,13 +24,14 @@ use pathscope_modes::registry::{EndInterval, EndReport};
 use pathscope_os::sockets::Socket;
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus};
-use pathscope_peers::native;
+use pathscope_peers::dialogue::STOP_TAKES;
 
 use self::control::{Control, Heard};
 use crate::error::RunError;
 use crate::messages::inbox::{Inbox, InboxReader, SessionMessage};
 use crate::paths::log::{PathsRemote, ServerIs};
 use crate::records::journal::{Journal, SessionJournal};
+use crate::records::names::FlowNames;
 use crate::records::samples::SampleFile;
 use crate::session::running::{Patience, RunningTest, begun_as};
 use crate::threads::lock;
@@ -58,7 +59,7 @@ const SALVAGE_ANSWERS: Duration = Duration::from_secs(6);
 
 /// For how long at most a client that was told to stop waits for its own flows and for the server, when flows run.
 pub(crate) fn stopping_takes(awaits_answers: bool) -> Duration {
-    native::STOP_TAKES.duration() + salvage_within(awaits_answers)
+    STOP_TAKES.duration() + salvage_within(awaits_answers)
 }
 
 /// How long flows have to end by themselves once the dialogue has.
@@ -292,7 +293,9 @@ impl<D: Talk> Driver<D> {
             }
         }
         // Rows that waited for the other end say what the report says.
-        if let Some(report) = self.test.as_mut().and_then(|test| test.take_report()) {
+        let names = |test: &RunningTest| FlowNames::of::<D>(test.token);
+        let report = self.test.as_mut().and_then(|test| test.take_report(names(test)));
+        if let Some(report) = report {
             self.journal.reported(&report);
             end.report(self.role, report);
         }
@@ -401,7 +404,8 @@ impl<D: Talk> Driver<D> {
         end: &mut impl End,
     ) -> Result<Vec<Substitution>, RunError> {
         let tells_failures = self.dialogue.peer_tells_failures();
-        self.journal.expect(begun_as(&sockets), (self.role, tells_failures), &plan);
+        let names = FlowNames::of::<D>(begun_as(&sockets));
+        self.journal.expect(names, (self.role, tells_failures), &plan);
         let mut test = Box::new(RunningTest::new(*plan, self.role, sockets, self.means())?);
         self.journal.step(|| format!("test accepted: {}", test.test.plan.subtitle()));
         end.provide(&mut test, &self.inbox)?;

@@ -6,10 +6,10 @@ use pathscope_core::stats::LatencyFigures;
 use pathscope_modes::registry::EndReport;
 use pathscope_os::counters::Reading;
 use pathscope_os::cpus::{self, HostCpu};
-use pathscope_peers::native::connection_id;
 
 use super::RunningTest;
 use crate::records::lookout::Watched;
+use crate::records::names::FlowNames;
 use crate::records::samples::SampleWriter;
 
 /// What the machine had done at a time.
@@ -27,14 +27,14 @@ impl Moment {
 }
 
 impl RunningTest {
-    /// What this end says at the end; once.
-    pub fn take_report(&mut self) -> Option<Box<EndReport>> {
+    /// What this end says at the end, of flows that are called so; once.
+    pub fn take_report(&mut self, names: FlowNames) -> Option<Box<EndReport>> {
         let start = self.started.as_ref()?;
         if std::mem::replace(&mut self.is_reported, true) {
             return None;
         }
         let mut report = std::mem::take(&mut self.report);
-        let name = |flow| connection_id(self.token, flow).to_string();
+        let name = |flow| names.name(flow);
         for state in &mut self.groups {
             state.report(start.at, &name, &mut report);
         }

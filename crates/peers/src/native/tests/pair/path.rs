@@ -6,6 +6,7 @@ use pathscope_flow::{Dialogue as _, Input};
 use pathscope_modes::groups::Test;
 
 use super::{AnyDialogue, End, Fault, ONE_WAY_NS, Packet};
+use crate::dialogue::ClientDialogue as _;
 use crate::limits::Limits;
 use crate::native::{
     Client, Greeting, Opening, Return, Server, ServerSettings, VERSIONS, VersionRange, turned_away,
