@@ -10,7 +10,7 @@ use pathscope_core::record::Limit;
 use pathscope_lab::findings::LabCaveat;
 use pathscope_modes::comparison::findings::{ComparisonCaveat, ComparisonCheck};
 use pathscope_modes::findings;
-use pathscope_peers::native::findings::NativeCaveat;
+use pathscope_peers::registry as peers;
 use pathscope_run::findings::RunCaveat;
 
 use crate::committed::{Arguments, Committed};
@@ -53,13 +53,15 @@ What a verdict can name (`measurements[].verdict.limit`): a line with `→`. By 
 ";
 
 /// What can be found outside of modes.
-const ROOMS: [(&str, &[FindingDefinition]); 5] = [
-    ("a run", RunCaveat::ALL),
-    ("a session", NativeCaveat::ALL),
-    ("a lab", LabCaveat::ALL),
-    ("a calibration", CalibrationCaveat::ALL),
-    ("a comparison", ComparisonCaveat::ALL),
-];
+fn rooms() -> impl Iterator<Item = (&'static str, &'static [FindingDefinition])> {
+    let sessions = peers::CAVEATS.iter().map(|caveats| ("a session", *caveats));
+    let others = [
+        ("a lab", LabCaveat::ALL),
+        ("a calibration", CalibrationCaveat::ALL),
+        ("a comparison", ComparisonCaveat::ALL),
+    ];
+    [("a run", RunCaveat::ALL)].into_iter().chain(sessions).chain(others)
+}
 
 /// Writes the page, or answers whether the committed one is current.
 pub fn run(root: &Path, arguments: Arguments) -> Result<bool> {
@@ -71,7 +73,7 @@ fn text() -> String {
     let checks = findings::all().map(|of| (of.mode, of.checks));
     let checks = checks.chain([("a comparison", ComparisonCheck::ALL)]);
     table(&mut text, CHECKS, checks);
-    table(&mut text, CAVEATS, findings::all().map(|of| (of.mode, of.caveats)).chain(ROOMS));
+    table(&mut text, CAVEATS, findings::all().map(|of| (of.mode, of.caveats)).chain(rooms()));
     limits(&mut text);
     text
 }
@@ -132,13 +134,13 @@ mod tests {
         let told = findings::all()
             .map(|of| usize::from(!of.checks.is_empty()) + usize::from(!of.caveats.is_empty()));
         // That of limits is one for all modes; a comparison has checks besides.
-        assert_eq!(lists, told.sum::<usize>() + ROOMS.len() + 2);
+        assert_eq!(lists, told.sum::<usize>() + rooms().count() + 2);
     }
 
     #[test]
     fn each_says_what_it_means_and_what_to_do() {
         let all = findings::all().flat_map(|of| [of.checks, of.caveats]);
-        for it in all.chain(ROOMS.map(|(_, list)| list)).chain([Limit::ALL]).flatten() {
+        for it in all.chain(rooms().map(|(_, list)| list)).chain([Limit::ALL]).flatten() {
             let is_name = it.name.chars().all(|c| c.is_ascii_lowercase() || c == '_');
             assert!(is_name && !it.name.is_empty(), "{}", it.name);
             for part in [it.meaning, it.remedy] {

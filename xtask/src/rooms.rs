@@ -187,6 +187,14 @@ pub const KINDS: &[Kind] = &[
         ],
     },
     Kind {
+        name: "peer",
+        registry: "peers::registry",
+        lists: &[],
+        variants: "PeerKind",
+        holds: None,
+        public: &[],
+    },
+    Kind {
         name: "view",
         registry: "views::registry",
         lists: &[],

@@ -1,5 +1,8 @@
 //! How a socket becomes part of its flow, whoever the peer is: whom it is for, what a peer makes of what is answered on it, and
-//! why it may be turned away. Not here: what is said for it, which is each peer's own, and the socket itself.
+//! why it may be turned away. Not here: what is said for it, which is each peer's own; who has which seat, which is `seats`'
+//! and `access`'s; and the socket itself.
+
+use std::net::SocketAddr;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{FlowId, Lane, Token};
@@ -119,4 +122,38 @@ pub trait AttachDatagrams {
 
     /// Whether it joined; nothing while that is open.
     fn outcome(&self) -> Option<&Result<(), AttachError>>;
+}
+
+/// A socket that says for which seat it is, at the server.
+pub trait ClaimSeat {
+    /// The seat.
+    fn seat(&self) -> Seat;
+
+    /// Whether it proves that it is of the session of this name.
+    fn proves(&self, session: Token) -> bool;
+
+    /// What is answered once it is decided. A few bytes, which a new connection takes at once.
+    fn reply(&self, decided: Result<(), SeatRefusal>) -> Vec<u8>;
+}
+
+/// What a server makes of a datagram that is of no flow yet.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum DatagramHeard<C> {
+    /// Nothing that is answered.
+    Nothing,
+    /// Send this to where it came from. Never longer than what it answers.
+    Answer(Vec<u8>),
+    /// Whoever is at that address is proven to be there, and asks for a seat: decide, and send [`ClaimSeat::reply`]. The same
+    /// may come again: its answer was lost.
+    Claimed(C),
+}
+
+/// The server's side of datagram flows that ask for their seats, for all sessions. It keeps nothing of an address that is not
+/// proven.
+pub trait HearDatagrams {
+    /// One that asks, and whose address is proven.
+    type Claim: ClaimSeat;
+
+    /// Judges a datagram that came from `from`.
+    fn hear(&self, from: SocketAddr, datagram: &[u8], now: Tick) -> DatagramHeard<Self::Claim>;
 }

@@ -2,6 +2,7 @@
 //! kind of peer has no words for has an answer here.
 
 use pathscope_core::Tick;
+use pathscope_core::id::Token;
 use pathscope_core::quantity::Period;
 use pathscope_core::record::Host;
 use pathscope_flow::Dialogue;
@@ -9,6 +10,7 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
 
 use crate::PeerError;
+use crate::limits::Limits;
 
 /// After a stop both ends have so long to end their flows and to report, whichever way they speak: people are told so.
 pub const STOP_TAKES: Period = Period::from_secs(15);
@@ -38,6 +40,47 @@ pub trait ClientDialogue:
     fn renewals(&self) -> Renewals {
         Renewals::default()
     }
+}
+
+/// The server's end: it judges what strangers propose.
+pub trait ServerDialogue:
+    Dialogue<Plan = Test, Interval = EndInterval, Report = EndReport, Error = PeerError>
+{
+    /// What the session is called by a client that comes back to it; nothing where none can.
+    fn session(&self) -> Option<Token> {
+        None
+    }
+
+    /// How often the control connection was made anew, and why.
+    fn renewals(&self) -> Renewals {
+        Renewals::default()
+    }
+}
+
+/// What a server is and grants, the same for all its sessions.
+#[derive(Clone, Debug)]
+pub struct ServerSettings {
+    /// Told to each client.
+    pub host: Host,
+    /// What it grants.
+    pub limits: Limits,
+    /// Congestion controls that every user of this machine may choose.
+    pub congestion_controls: Vec<String>,
+    /// Whether clients are asked to say of each connection what it came to.
+    pub wants_ends: bool,
+}
+
+/// A client that goes on with a session whose control connection was lost.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub struct Returning {
+    /// What the server named the session.
+    pub session: Token,
+    /// The how manieth attempt of this session: none comes twice.
+    pub attempt: u32,
+    /// The last good number that the client has received.
+    pub received: u64,
+    /// What it is told where there is no such session any more.
+    pub unknown: Vec<u8>,
 }
 
 /// How often a session's control connection was made anew, and why.

@@ -1,16 +1,24 @@
 //! What a kind of peer is to the rest of the program. Each has a folder that says it for itself; `registry` lists them.
 
+use std::fmt::Debug;
+
 use pathscope_core::Tick;
+use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 use pathscope_core::record::Host;
 
-use crate::attach::{AttachDatagrams, AttachStream, Seat};
-use crate::dialogue::ClientDialogue;
+use crate::Refusal;
+use crate::attach::{AttachDatagrams, AttachStream, ClaimSeat, HearDatagrams, Seat};
+use crate::dialogue::{ClientDialogue, Returning, ServerDialogue, ServerSettings};
 
 /// A kind of peer. Never a value: what is one of it has a type of its own.
 pub trait Peer {
     /// The port of both transports, unless another is chosen.
     const PORT: u16;
+    /// The most bytes for which [`receive`](Self::receive) ever asks.
+    const FIRST_BYTES: usize;
+    /// What can be found of what is said in its sessions.
+    const CAVEATS: &'static [FindingDefinition];
 
     /// The client's end of a session with one.
     type Client: ClientDialogue;
@@ -18,6 +26,17 @@ pub trait Peer {
     type StreamAttaching: AttachStream;
     /// A datagram flow that does, or a lane of one.
     type DatagramAttaching: AttachDatagrams;
+
+    /// What a client says that asks for a session.
+    type Greeting: Copy + Debug + Send;
+    /// The server's end of a session with one.
+    type Server: ServerDialogue;
+    /// A TCP connection that says for which seat it is.
+    type StreamClaim: ClaimSeat + Debug;
+    /// A datagram flow, or a lane of one, that asks for its seat from a proven address.
+    type DatagramClaim: ClaimSeat + Debug;
+    /// The server's side of datagram flows that ask for their seats.
+    type Challenger: HearDatagrams<Claim = Self::DatagramClaim>;
 
     /// A dialogue on a control connection that has just been made; `host` is this end, as far as the peer is told of it. Where
     /// `wants_ends`, it is asked to say of each connection what it came to.
@@ -33,4 +52,61 @@ pub trait Peer {
         nonce: u64,
         now: Tick,
     ) -> Self::DatagramAttaching;
+
+    /// What a caller of this kind is there for who began with these bytes. It is asked again when more have come, and no byte is
+    /// read for it but those that it asks for: what follows is the session's or the flow's.
+    fn receive(said: &[u8]) -> Sight<Purpose<Self::Greeting, Self::StreamClaim>>;
+
+    /// A dialogue with a client that was admitted and began like this; `entropy` is unpredictable and drawn anew for each.
+    fn server(
+        settings: ServerSettings,
+        greeting: Self::Greeting,
+        entropy: [u8; 16],
+        now: Tick,
+    ) -> Self::Server;
+
+    /// What a client is told that began like this and gets no session. All there is to say: it is to close.
+    fn refused(greeting: Self::Greeting, refusal: &Refusal) -> Vec<u8>;
+
+    /// The one of a server whose unpredictable secret this is, drawn once a process.
+    fn challenger(secret: [u8; 16]) -> Self::Challenger;
+}
+
+/// What a kind of peer makes of a caller's first bytes.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Sight<T> {
+    /// It is none of its own.
+    Other,
+    /// It may be one. So many bytes in all are needed, more than there are, and no fewer tell more.
+    More(usize),
+    /// It is one, and is there for this.
+    Known(T),
+    /// It is one, and what it said makes no sense: who it is and why, as a fragment of a sentence.
+    Unreadable(String),
+}
+
+/// What a connection is for.
+#[derive(Clone, Debug, Eq, PartialEq)]
+pub enum Purpose<G, C> {
+    /// To carry the dialogue of a session that is asked for.
+    Session(G),
+    /// To carry that of a session whose connection was lost.
+    Return(Returning),
+    /// To be a lane of a flow.
+    Seat(C),
+}
+
+impl<G, C> Purpose<G, C> {
+    /// The same, of whichever kind.
+    pub(crate) fn map<H, D>(
+        self,
+        session: impl FnOnce(G) -> H,
+        seat: impl FnOnce(C) -> D,
+    ) -> Purpose<H, D> {
+        match self {
+            Self::Session(greeting) => Purpose::Session(session(greeting)),
+            Self::Return(back) => Purpose::Return(back),
+            Self::Seat(claim) => Purpose::Seat(seat(claim)),
+        }
+    }
 }

@@ -1,16 +1,22 @@
-//! The kinds of peers, listed once, and how one listener tells who is calling.
+//! The kinds of peers, listed once, and what stands for one of whichever kind; how one listener tells who is calling.
 //!
 //! Clients that wait for the server's first word (ctsTraffic's) cannot be told here and get a port of
 //! their own.
 
-use std::fmt;
+use std::net::SocketAddr;
 
 use pathscope_core::Tick;
+use pathscope_core::finding::FindingDefinition;
 use pathscope_core::id::Token;
 
-use crate::attach::{AttachDatagrams, AttachError, AttachStream, Seat, StreamProgress};
-use crate::native::{MAGIC, Native};
-use crate::peer::Peer;
+use crate::Refusal;
+use crate::attach::{
+    AttachDatagrams, AttachError, AttachStream, ClaimSeat, DatagramHeard, HearDatagrams, Seat,
+    SeatRefusal, StreamProgress,
+};
+use crate::callers::{IDENTIFY_BYTES, identify};
+use crate::native::Native;
+use crate::peer::{self, Peer, Sight};
 
 /// Who does something with a peer, of whichever kind: once for each.
 pub trait PeerVisitor {
@@ -21,8 +27,31 @@ pub trait PeerVisitor {
     fn visit<P: Peer>(self) -> Self::Output;
 }
 
+/// Who serves a client that began like this, of whichever kind: once for each.
+pub trait GreetingVisitor {
+    /// What comes of it.
+    type Output;
+
+    /// Serves it.
+    fn visit<P: Peer>(self, greeting: P::Greeting) -> Self::Output;
+}
+
+/// What a connection to a server is for.
+pub type Purpose = peer::Purpose<Greeting, StreamClaim>;
+
+/// What a caller's first bytes tell a server.
+#[derive(Debug)]
+pub enum Reception {
+    /// Not who it is, or not all that it has to say: so many bytes in all are needed, and none beyond may be read.
+    More(usize),
+    /// What it is for.
+    Known(Purpose),
+    /// Nobody to be served: who it seems to be.
+    Stranger(String),
+}
+
 macro_rules! peers {
-    ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty);)*) => {
+    ($($(#[doc = $meaning:literal])* $kind:ident($peer:ty) as $field:ident;)*) => {
         /// Who is at the other end, a variant for each kind.
         #[derive(Clone, Copy, Debug, Eq, PartialEq)]
         pub enum PeerKind {
@@ -69,7 +98,7 @@ macro_rules! peers {
             }
         }
 
-        /// A TCP connection that asks a peer of whichever kind for its seat.
+        /// A TCP connection that asks a server of whichever kind for its seat.
         #[derive(Debug)]
         pub enum StreamAttaching {
             $($(#[doc = $meaning])* $kind(<$peer as Peer>::StreamAttaching),)*
@@ -101,7 +130,7 @@ macro_rules! peers {
             }
         }
 
-        /// A datagram flow, or a lane of one, that asks a peer of whichever kind for its seat.
+        /// A datagram flow, or a lane of one, that asks a server of whichever kind for its seat.
         #[derive(Debug)]
         pub enum DatagramAttaching {
             $($(#[doc = $meaning])* $kind(<$peer as Peer>::DatagramAttaching),)*
@@ -132,12 +161,129 @@ macro_rules! peers {
                 }
             }
         }
+
+        /// How a client of whichever kind asks for a session.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Greeting {
+            $($(#[doc = $meaning])* $kind(<$peer as Peer>::Greeting),)*
+        }
+
+        impl Greeting {
+            /// Has it served in the dialogue of its kind.
+            pub fn visit<V: GreetingVisitor>(self, visitor: V) -> V::Output {
+                match self {
+                    $(Self::$kind(own) => visitor.visit::<$peer>(own),)*
+                }
+            }
+
+            /// What it is told where it gets no session. All there is to say: it is to close.
+            pub fn refused(self, refusal: &Refusal) -> Vec<u8> {
+                match self {
+                    $(Self::$kind(own) => <$peer as Peer>::refused(own, refusal),)*
+                }
+            }
+        }
+
+        /// A TCP connection of a client of whichever kind that says for which seat it is.
+        #[derive(Debug)]
+        pub enum StreamClaim {
+            $($(#[doc = $meaning])* $kind(<$peer as Peer>::StreamClaim),)*
+        }
+
+        claims! { StreamClaim: $($kind)* }
+
+        /// A datagram flow, or a lane of one, of a client of whichever kind, that asks for its seat from a proven address.
+        #[derive(Debug)]
+        pub enum DatagramClaim {
+            $($(#[doc = $meaning])* $kind(<$peer as Peer>::DatagramClaim),)*
+        }
+
+        claims! { DatagramClaim: $($kind)* }
+
+        /// The server's side of datagram flows that ask for their seats, of all kinds on one port.
+        pub struct Challenger {
+            $($field: <$peer as Peer>::Challenger,)*
+        }
+
+        impl Challenger {
+            /// That of a server whose unpredictable secret this is, drawn once a process.
+            pub fn new(secret: [u8; 16]) -> Self {
+                Self { $($field: <$peer as Peer>::challenger(secret),)* }
+            }
+        }
+
+        impl HearDatagrams for Challenger {
+            type Claim = DatagramClaim;
+
+            fn hear(&self, from: SocketAddr, datagram: &[u8], now: Tick) -> DatagramHeard<DatagramClaim> {
+                $(match self.$field.hear(from, datagram, now) {
+                    DatagramHeard::Nothing => {}
+                    DatagramHeard::Answer(answer) => return DatagramHeard::Answer(answer),
+                    DatagramHeard::Claimed(own) => {
+                        return DatagramHeard::Claimed(DatagramClaim::$kind(own));
+                    }
+                })*
+                DatagramHeard::Nothing
+            }
+        }
+
+        /// What can be found of what is said in sessions, of each kind.
+        pub const CAVEATS: &[&[FindingDefinition]] = &[$(<$peer as Peer>::CAVEATS),*];
+
+        /// The most bytes for which [`receive`] ever asks.
+        pub const FIRST_BYTES: usize = most(&[IDENTIFY_BYTES, $(<$peer as Peer>::FIRST_BYTES),*]);
+
+        /// What a connection to a server's port is for that began with these bytes.
+        pub fn receive(said: &[u8]) -> Reception {
+            // The fewest that any of them needs: what follows them may be the session's or the flow's.
+            let mut needed: Option<usize> = None;
+            $(match <$peer as Peer>::receive(said) {
+                Sight::Other => {}
+                Sight::More(bytes) => {
+                    needed = Some(needed.map_or(bytes, |fewest| fewest.min(bytes)));
+                }
+                Sight::Known(purpose) => {
+                    return Reception::Known(purpose.map(Greeting::$kind, StreamClaim::$kind));
+                }
+                Sight::Unreadable(who) => return Reception::Stranger(who),
+            })*
+            match (needed, identify(said)) {
+                (Some(bytes), _) => Reception::More(bytes),
+                (None, None) => Reception::More(IDENTIFY_BYTES),
+                (None, Some(stranger)) => Reception::Stranger(stranger.to_string()),
+            }
+        }
+    };
+}
+
+/// A socket of whichever kind that says for which seat it is.
+macro_rules! claims {
+    ($name:ident: $($kind:ident)*) => {
+        impl ClaimSeat for $name {
+            fn seat(&self) -> Seat {
+                match self {
+                    $(Self::$kind(own) => own.seat(),)*
+                }
+            }
+
+            fn proves(&self, session: Token) -> bool {
+                match self {
+                    $(Self::$kind(own) => own.proves(session),)*
+                }
+            }
+
+            fn reply(&self, decided: Result<(), SeatRefusal>) -> Vec<u8> {
+                match self {
+                    $(Self::$kind(own) => own.reply(decided),)*
+                }
+            }
+        }
     };
 }
 
 peers! {
     /// pathscope itself.
-    Native(Native);
+    Native(Native) as native;
 }
 
 impl PeerKind {
@@ -148,142 +294,50 @@ impl PeerKind {
 /// The port of both transports where neither a peer nor a port is named.
 pub const DEFAULT_PORT: u16 = PeerKind::OWN.port();
 
-/// The most bytes that [`identify`] ever needs: iperf3's cookie.
-pub const IDENTIFY_BYTES: usize = COOKIE_BYTES;
-
-/// An iperf3 client begins with 36 characters and a zero byte, and waits.
-const COOKIE_BYTES: usize = 37;
-/// A lagscope client begins with this, a little-endian 5328.
-const LAGSCOPE: [u8; 4] = [0xd0, 0x14, 0, 0];
-/// A TLS client begins with a handshake record of version 3.
-const TLS: [u8; 2] = [0x16, 0x03];
-const HTTP: [&str; 7] = ["GET ", "HEAD ", "POST ", "PUT ", "OPTIONS ", "CONNECT ", "PRI "];
-
-/// Who calls, by the first bytes.
-#[derive(Clone, Copy, Debug, Eq, Hash, PartialEq)]
-pub enum Caller {
-    /// pathscope's own protocol.
-    Native,
-    /// pathscope, but something on the way has changed line ends or cut a control character.
-    NativeMangled,
-    /// iperf3.
-    Iperf3,
-    /// lagscope.
-    Lagscope,
-    /// A browser or another web client.
-    Http,
-    /// Anything that begins with TLS.
-    Tls,
-    /// Nobody we know.
-    Unknown,
-}
-
-impl fmt::Display for Caller {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(match self {
-            Self::Native => "a pathscope client",
-            Self::NativeMangled => {
-                "a pathscope client through something that rewrites line ends; it must pass bytes as \
-                 they are"
-            }
-            Self::Iperf3 => "an iperf3 client",
-            Self::Lagscope => "a lagscope client",
-            Self::Http => "a web client; this port speaks no HTTP",
-            Self::Tls => "a TLS client; this port speaks no TLS",
-            Self::Unknown => "nobody that pathscope knows",
-        })
+const fn most(of: &[usize]) -> usize {
+    let (mut most, mut place) = (0, 0);
+    while place < of.len() {
+        if of[place] > most {
+            most = of[place];
+        }
+        place += 1;
     }
-}
-
-/// Who calls; `None` while the bytes that came so far leave it open. At [`IDENTIFY_BYTES`] it never is.
-pub fn identify(first: &[u8]) -> Option<Caller> {
-    match first {
-        [] => None,
-        [0xf5, ..] => native(first),
-        [0xd0, ..] => prefix(first, &LAGSCOPE, Caller::Lagscope),
-        [0x16, ..] => prefix(first, &TLS, Caller::Tls),
-        _ => text(first),
-    }
-}
-
-fn native(first: &[u8]) -> Option<Caller> {
-    let name = &MAGIC[..4];
-    match prefix(first, &MAGIC, Caller::Native) {
-        Some(Caller::Unknown) if first.starts_with(name) => Some(Caller::NativeMangled),
-        known => known,
-    }
-}
-
-fn prefix(first: &[u8], begin: &[u8], caller: Caller) -> Option<Caller> {
-    let seen = first.len().min(begin.len());
-    match first[..seen] == begin[..seen] {
-        true if seen == begin.len() => Some(caller),
-        true => None,
-        false => Some(Caller::Unknown),
-    }
-}
-
-fn text(first: &[u8]) -> Option<Caller> {
-    if HTTP.iter().any(|method| first.starts_with(method.as_bytes())) {
-        return Some(Caller::Http);
-    }
-    let seen = &first[..first.len().min(COOKIE_BYTES)];
-    let (letters, last) = seen.split_at(seen.len().min(COOKIE_BYTES - 1));
-    match letters.iter().all(|&byte| is_cookie(byte)) {
-        true if last.is_empty() => None,
-        true if last == [0] => Some(Caller::Iperf3),
-        _ => Some(Caller::Unknown),
-    }
-}
-
-/// Up to iperf3 3.1 a cookie holds the host's name and a time, later `a-z2-7` alone.
-const fn is_cookie(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_')
+    most
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
-    fn each_caller_is_told_by_its_first_bytes() {
-        for (first, caller) in [
-            (MAGIC.as_slice(), Caller::Native),
-            (b"\xf5PSP\n\x1a\n\x01", Caller::NativeMangled),
-            (b"abcdefghijklmnopqrstuvwxyz234567abcd\0", Caller::Iperf3),
-            (b"build-7.example.1398271263.312343.67\0", Caller::Iperf3),
-            (b"\xd0\x14\0\0AAAA", Caller::Lagscope),
-            (b"GET / HTTP/1.1\r\n", Caller::Http),
-            (b"\x16\x03\x01\x02\0", Caller::Tls),
-            (b"SSH-2.0-OpenSSH_9.2\r\n", Caller::Unknown),
-            (b"\xd0\x15", Caller::Unknown),
-            (b"\xf5Q", Caller::Unknown),
-            (b"\0", Caller::Unknown),
+    fn a_stranger_is_told_by_as_many_bytes_as_that_needs() {
+        let cookie = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
+        for came in 1..cookie.len() {
+            let reception = receive(&cookie[..came]);
+            assert!(matches!(reception, Reception::More(37)), "{came}: {reception:?}");
+        }
+        for (said, who) in [
+            (&cookie[..], "an iperf3 client"),
+            (b"GET / HTTP/1.1\r\n", "a web client; this port speaks no HTTP"),
+            (b"SSH-2.0-OpenSSH_9.2\r\n", "nobody that pathscope knows"),
+            (b"\xf5Q", "nobody that pathscope knows"),
+            (
+                b"\xf5PSP\n\x1a\n\x01",
+                "a pathscope client through something that rewrites line ends; it must pass bytes as they are",
+            ),
         ] {
-            assert_eq!(identify(first), Some(caller), "{first:?}");
+            match receive(said) {
+                Reception::Stranger(told) => assert_eq!(told, who),
+                other => panic!("{said:?}: {other:?}"),
+            }
         }
     }
 
     #[test]
-    fn what_is_open_stays_open() {
-        for first in
-            [&b""[..], b"\xf5", b"\xf5PSP\r\n\x1a", b"\xd0\x14\0", b"\x16", b"abcdefg", b"GE"]
-        {
-            assert_eq!(identify(first), None, "{first:?}");
+    fn who_may_be_of_ours_is_asked_for_no_more_than_an_opening() {
+        for said in [&b""[..], b"\xf5", b"\xf5PSP\r\n\x1a"] {
+            assert!(matches!(receive(said), Reception::More(32)), "{said:?}");
         }
-    }
-
-    proptest! {
-        #[test]
-        fn a_caller_once_told_stays_the_same(bytes in prop::collection::vec(any::<u8>(), 37)) {
-            let all = identify(&bytes);
-            prop_assert!(all.is_some());
-            for seen in 0..37 {
-                // An HTTP method is a possible cookie until its blank.
-                prop_assert!([None, all].contains(&identify(&bytes[..seen])));
-            }
-        }
+        assert_eq!(FIRST_BYTES, 48);
     }
 }

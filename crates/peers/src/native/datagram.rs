@@ -29,6 +29,8 @@
 //! was damaged; an answer that was damaged is found by its check, the two halves of a CRC-32C xored (0: of an older server,
 //! which says none).
 //! Each step may be lost, repeated or overtaken; the client says its last message again until it is answered.
+//!
+//! In one file: one exchange, and both sides of it.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -40,7 +42,9 @@ use super::checksum::crc32c;
 use super::keyed_hash::keyed_hash;
 use super::opening::AttachCode;
 use super::proof::Proof;
-use crate::attach::{AttachDatagrams, AttachError, Seat};
+use crate::attach::{
+    AttachDatagrams, AttachError, ClaimSeat, DatagramHeard, HearDatagrams, Seat, SeatRefusal,
+};
 
 /// Length of what a client says.
 pub const REQUEST_BYTES: usize = 64;
@@ -306,20 +310,39 @@ pub enum Heard {
 /// A proven address asks for a seat. The same claim may come again: its answer was lost.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub struct Claim {
-    /// What it asks for.
-    pub seat: Seat,
     request: AttachMessage,
 }
 
 impl Claim {
-    /// Whether it proves that it is of the session of this name.
-    pub(super) fn is_of(&self, session: Token) -> bool {
-        self.request.proof == self.request.proof(session)
-    }
-
     /// The datagram that tells the decision.
     pub fn answer(&self, code: AttachCode) -> [u8; ANSWER_BYTES] {
         Answer { kind: ANSWER, code, nonce: self.request.nonce, cookie: [0; 16] }.encode()
+    }
+}
+
+impl ClaimSeat for Claim {
+    fn seat(&self) -> Seat {
+        self.request.seat
+    }
+
+    fn proves(&self, session: Token) -> bool {
+        self.request.proof == self.request.proof(session)
+    }
+
+    fn reply(&self, decided: Result<(), SeatRefusal>) -> Vec<u8> {
+        self.answer(AttachCode::of(decided)).to_vec()
+    }
+}
+
+impl HearDatagrams for Challenger {
+    type Claim = Claim;
+
+    fn hear(&self, from: SocketAddr, datagram: &[u8], now: Tick) -> DatagramHeard<Claim> {
+        match self.received(from, datagram, now) {
+            Heard::Nothing => DatagramHeard::Nothing,
+            Heard::Challenge(answer) => DatagramHeard::Answer(answer.to_vec()),
+            Heard::Confirmed(claim) => DatagramHeard::Claimed(claim),
+        }
     }
 }
 
@@ -341,7 +364,7 @@ impl Challenger {
                 if (request.cookie == cookie || is_last(request.cookie))
                     && AttachMessage::is_whole(datagram) =>
             {
-                Heard::Confirmed(Claim { seat: request.seat, request })
+                Heard::Confirmed(Claim { request })
             }
             // A wrong cookie is of another address: a translator on the way has changed its mind. Or it is too old, or what
             // came is not what was said: the same cookie again changes nothing for its client, who repeats what it said.

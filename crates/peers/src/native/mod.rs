@@ -6,7 +6,6 @@
 //! (version 2, which `link` keeps so that a lost connection can be made anew); [`Attaching`] and
 //! [`Challenger`] bring a UDP flow in. The wire format for implementers is `docs/protocol.md`.
 
-mod access;
 mod active_test;
 mod body;
 mod checksum;
@@ -18,7 +17,6 @@ pub mod findings;
 mod flow_set;
 pub mod frame;
 mod keyed_hash;
-mod later;
 mod line;
 mod link;
 pub mod message;
@@ -30,7 +28,6 @@ mod own_totals;
 mod proof;
 mod renewal;
 mod resumption;
-mod seats;
 mod server;
 mod shorten;
 mod stream;
@@ -46,7 +43,6 @@ use pathscope_core::record::Host;
 
 use crate::Refusal;
 
-pub use access::Access;
 pub use client::Client;
 pub use datagram::{ANSWER_BYTES, Attaching, Challenger, Claim, Heard, REQUEST_BYTES, is_attach};
 pub use opening::{
@@ -55,9 +51,8 @@ pub use opening::{
 };
 pub use own_kind::Native;
 pub use proof::Proof;
-pub use seats::Seats;
-pub use server::{Server, ServerSettings};
-pub use stream::StreamAttaching;
+pub use server::Server;
+pub use stream::{StreamAttaching, StreamClaim};
 
 /// The port of both transports, unless another is chosen.
 pub const DEFAULT_PORT: u16 = 5210;

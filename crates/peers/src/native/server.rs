@@ -28,26 +28,13 @@ use super::own_totals::total_of;
 use super::{
     OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
 };
-use crate::dialogue::Renewals;
+use crate::dialogue::{Renewals, ServerDialogue, ServerSettings};
 use crate::limits::Limits;
 use crate::{Moment, PeerError, Refusal};
 
 /// Proposals that a session may have refused before one of its tests begins. A person who tries what a server grants, or
 /// a program that falls back from one test to the next, needs fewer.
 const REFUSED_MOST: u32 = 8;
-
-/// What a server is and grants, the same for all its sessions.
-#[derive(Clone, Debug)]
-pub struct ServerSettings {
-    /// Told to each client.
-    pub host: Host,
-    /// What it grants.
-    pub limits: Limits,
-    /// Congestion controls that every user of this machine may choose.
-    pub congestion_controls: Vec<String>,
-    /// Whether clients are asked to say of each connection what it came to.
-    pub wants_ends: bool,
-}
 
 /// The server's end of one control connection.
 #[derive(Debug)]
@@ -128,16 +115,6 @@ impl Server {
         };
         server.settle(said, now);
         server
-    }
-
-    /// What the session is called by a client that comes back to it: nothing in version 1.
-    pub fn session(&self) -> Option<Token> {
-        self.line.is_numbered().then(|| session_of(&self.entropy))
-    }
-
-    /// How often the control connection was made anew, and why.
-    pub const fn renewals(&self) -> Renewals {
-        self.line.renewals()
     }
 
     /// The client, once it has said hello.
@@ -511,6 +488,16 @@ impl Dialogue for Server {
             Stage::Testing(active) => active.deadline(),
         };
         [self.line.deadline(), stage].into_iter().flatten().min()
+    }
+}
+
+impl ServerDialogue for Server {
+    fn session(&self) -> Option<Token> {
+        self.line.is_numbered().then(|| session_of(&self.entropy))
+    }
+
+    fn renewals(&self) -> Renewals {
+        self.line.renewals()
     }
 }
 

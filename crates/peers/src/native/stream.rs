@@ -1,9 +1,14 @@
-//! A TCP connection that asks a server of our own for its seat: its opening, and the answer. Not here: how the server decides.
+//! A TCP connection that asks a server of our own for its seat: its opening, and the answer, at both ends. Not here: how the server
+//! decides.
 
 use pathscope_core::id::Token;
 
-use super::opening::{ACK_BYTES, Opening, decode_ack, decode_checked_ack, proof_of};
-use crate::attach::{AttachError, AttachStream, Seat, StreamProgress};
+use super::opening::{
+    ACK_BYTES, AttachCode, Opening, decode_ack, decode_checked_ack, encode_ack, encode_checked_ack,
+    proof_of,
+};
+use super::proof::Proof;
+use crate::attach::{AttachError, AttachStream, ClaimSeat, Seat, SeatRefusal, StreamProgress};
 
 /// One connection, from its opening to the server's answer.
 #[derive(Clone, Copy, Debug)]
@@ -61,14 +66,43 @@ impl AttachStream for StreamAttaching {
     }
 }
 
+/// What a connection says at the server.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub struct StreamClaim {
+    seat: Seat,
+    /// That it is of its session. In version 2 alone, where its answer bears a checksum as well.
+    proof: Option<Proof>,
+}
+
+impl StreamClaim {
+    /// It is for this seat, and says this to prove it.
+    pub const fn new(seat: Seat, proof: Option<Proof>) -> Self {
+        Self { seat, proof }
+    }
+}
+
+impl ClaimSeat for StreamClaim {
+    fn seat(&self) -> Seat {
+        self.seat
+    }
+
+    fn proves(&self, session: Token) -> bool {
+        self.proof == Some(proof_of(self.seat, session))
+    }
+
+    fn reply(&self, decided: Result<(), SeatRefusal>) -> Vec<u8> {
+        let code = AttachCode::of(decided);
+        let ack = if self.proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
+        ack.to_vec()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use pathscope_core::id::{FlowId, Lane};
     use pathscope_flow::GroupId;
 
     use super::*;
-    use crate::attach::SeatRefusal;
-    use crate::native::opening::{AttachCode, encode_ack, encode_checked_ack};
 
     const SEAT: Seat =
         Seat { token: Token([1; 16]), group: GroupId(0), flow: FlowId(2), lane: Lane(0) };
@@ -103,14 +137,12 @@ mod tests {
 
     #[test]
     fn an_answer_is_judged_when_it_is_whole() {
-        let refused = Err(AttachError::Refused(SeatRefusal::NoRoom));
-        for (session, encode) in [
-            (None, encode_ack as fn(AttachCode) -> [u8; ACK_BYTES]),
-            (Some(SESSION), encode_checked_ack),
-        ] {
-            let attached = encode(AttachCode::ATTACHED);
-            assert_eq!(outcome(session, attached), Ok(StreamProgress::Attached));
-            assert_eq!(outcome(session, encode(AttachCode::NO_ROOM)), refused);
+        for session in [None, Some(SESSION)] {
+            let claim = StreamClaim::new(SEAT, session.map(|session| proof_of(SEAT, session)));
+            let reply = |decided| *claim.reply(decided).first_chunk().expect("an answer");
+            assert_eq!(outcome(session, reply(Ok(()))), Ok(StreamProgress::Attached));
+            let why = SeatRefusal::NoRoom;
+            assert_eq!(outcome(session, reply(Err(why))), Err(AttachError::Refused(why)));
         }
     }
 

@@ -28,9 +28,10 @@ use pathscope_os::sockets::{self, Socket};
 use pathscope_os::wake::Waker;
 use pathscope_os::{clock, cpus, datagrams, limits, random};
 use pathscope_peers::Refusal;
+use pathscope_peers::attach::{ClaimSeat, DatagramHeard, HearDatagrams, SeatRefusal};
 use pathscope_peers::dialogue::STOP_TAKES;
 use pathscope_peers::limits::Limits;
-use pathscope_peers::native::{self, AttachCode, Challenger, Greeting, Heard, Opening};
+use pathscope_peers::registry::{Challenger, Greeting, Purpose};
 
 pub use embedded::Embedded;
 pub use log_limit::LogLimit;
@@ -321,23 +322,19 @@ impl<'scope, 'server> Serving<'scope, 'server> {
 
     /// Does what a connection is for.
     fn serve(&mut self, Arrival { stream, from, said }: Arrival) {
-        let (seat, proof) = match said {
-            Ok(Opening::Control(greeting)) => {
-                // Admitted before anything is spent on it: strangers who are refused are many.
-                return match Sessions::admit(&self.sessions, from) {
-                    Ok(admission) => self.begin(admission, greeting, stream),
-                    Err(refusal) => self.refuse(&refusal, greeting, stream, from),
-                };
+        match said {
+            // Admitted before anything is spent on it: strangers who are refused are many.
+            Ok(Purpose::Session(greeting)) => match Sessions::admit(&self.sessions, from) {
+                Ok(admission) => self.begin(admission, greeting, stream),
+                Err(refusal) => self.refuse(&refusal, greeting, stream, from),
+            },
+            Ok(Purpose::Return(back)) => self.sessions.take_back(back, stream),
+            Ok(Purpose::Seat(claim)) => {
+                let request = SeatRequest { stream, claim, from };
+                self.followers.attach(&self.sessions, request, clock::now());
             }
-            Ok(Opening::Return(back)) => return self.sessions.take_back(back, stream),
-            Ok(Opening::Data(seat)) => (seat, None),
-            Ok(Opening::CheckedData(seat, proof)) => (seat, Some(proof)),
-            Err(who) => {
-                return self.log.on_stranger(from, &format!("turned away, since it is {who}"));
-            }
-        };
-        let request = SeatRequest { stream, seat, proof, from };
-        self.followers.attach(&self.sessions, request, clock::now());
+            Err(who) => self.log.on_stranger(from, &format!("turned away, since it is {who}")),
+        }
     }
 
     /// A session begins, on a thread of its own.
@@ -382,7 +379,7 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         let line = format!("refused, since {refusal}");
         self.log.on_stranger(from, &line);
         self.sessions.settings.journal.trouble(Some(from.to_string()), line);
-        let word = native::refused(greeting, refusal);
+        let word = greeting.refused(refusal);
         if let Some((key, leaving)) = self.farewells.tell(stream, &word, clock::now()) {
             // One that is not waited for is let go in time.
             let _ = self.poller.add(&leaving.stream, key, Interest::INPUT);
@@ -395,18 +392,18 @@ impl<'scope, 'server> Serving<'scope, 'server> {
         for _ in 0..TURN {
             let Ok(Some(datagram)) = datagrams::receive(socket, &mut buffer) else { return };
             let said = &buffer[..datagram.len];
-            let answer = match self.challenger.received(datagram.remote, said, clock::now()) {
-                Heard::Nothing => continue,
-                Heard::Challenge(answer) => answer,
-                Heard::Confirmed(claim) => {
+            let answer = match self.challenger.hear(datagram.remote, said, clock::now()) {
+                DatagramHeard::Nothing => continue,
+                DatagramHeard::Answer(answer) => answer,
+                DatagramHeard::Claimed(claim) => {
                     let called = datagram.local.zip(socket.local_addr().ok());
                     let local = called.map(|(ip, own)| {
                         from_link_of(datagram.remote, SocketAddr::new(ip, own.port()))
                     });
-                    let code = local.map_or(AttachCode::NO_ROOM, |local| {
+                    let decided = local.map_or(Err(SeatRefusal::NoRoom), |local| {
                         self.sessions.attach_datagrams(&claim, local, datagram.remote)
                     });
-                    claim.answer(code)
+                    claim.reply(decided)
                 }
             };
             // A lost answer is asked for again.

@@ -6,8 +6,7 @@ use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
 use pathscope_core::Tick;
-use pathscope_peers::native::{LONG_OPENING_BYTES, OPENING_BYTES, Opening};
-use pathscope_peers::registry::{Caller, IDENTIFY_BYTES, identify};
+use pathscope_peers::registry::{FIRST_BYTES, Purpose, Reception, receive};
 
 use crate::error::is_temporary;
 use crate::queue::Queue;
@@ -24,7 +23,7 @@ const TURNS_PER_SECOND: u64 = 8_000;
 pub(super) struct Guest {
     pub stream: TcpStream,
     from: SocketAddr,
-    said: [u8; LONG_OPENING_BYTES],
+    said: [u8; FIRST_BYTES],
     count: usize,
 }
 
@@ -34,7 +33,7 @@ pub(super) struct Arrival {
     pub stream: TcpStream,
     pub from: SocketAddr,
     /// What it is for; of one that speaks something else, who it seems to be.
-    pub said: Result<Opening, String>,
+    pub said: Result<Purpose, String>,
 }
 
 impl Queue<Guest> {
@@ -47,20 +46,21 @@ impl Queue<Guest> {
         Some(self.first_came()?.plus_nanos(stay))
     }
 
-    /// Reads what a guest says, and no byte beyond its opening. It leaves when it has said everything, and when its connection
-    /// is closed or broken.
+    /// Reads what a guest says, and no byte beyond what tells what it is for. It leaves when it has said that, and when its
+    /// connection is closed or broken.
     pub fn hear(&mut self, key: u64) -> Option<Arrival> {
         let guest = self.get_mut(key)?;
         let said = loop {
-            let needed = guest.needed_bytes();
+            let needed = match receive(&guest.said[..guest.count]) {
+                Reception::More(needed) => needed.min(FIRST_BYTES),
+                Reception::Known(purpose) => break Some(Ok(purpose)),
+                Reception::Stranger(who) => break Some(Err(who)),
+            };
             match guest.stream.read(&mut guest.said[guest.count..needed]) {
                 Ok(0) => break None,
                 Ok(count) => guest.count += count,
                 Err(error) if is_temporary(&error) => return None,
                 Err(_) => break None,
-            }
-            if let Some(said) = guest.judge() {
-                break Some(said);
             }
         };
         let Guest { stream, from, .. } = self.leave(key)?;
@@ -71,30 +71,7 @@ impl Queue<Guest> {
 impl Guest {
     /// A connection that has just come in, and does not block.
     pub fn new(stream: TcpStream, from: SocketAddr) -> Self {
-        Self { stream, from, said: [0; LONG_OPENING_BYTES], count: 0 }
-    }
-
-    /// How many bytes in all tell more than those that came. What is beyond an opening is its session's, and stays where it is.
-    fn needed_bytes(&self) -> usize {
-        let said = &self.said[..self.count];
-        match identify(said) {
-            // Nobody of ours: others say more before it is clear who they are.
-            None if self.count >= OPENING_BYTES => IDENTIFY_BYTES,
-            // The kind tells how long it is, and comes well before the end of the shortest.
-            _ => Opening::length(said),
-        }
-    }
-
-    /// What it is for, or who it seems to be; nothing while it has not said enough.
-    fn judge(&self) -> Option<Result<Opening, String>> {
-        let said = &self.said[..self.count];
-        match identify(said)? {
-            Caller::Native if self.count < Opening::length(said) => None,
-            caller @ Caller::Native => {
-                Some(Opening::decode(said).map_err(|error| format!("{caller}; {error}")))
-            }
-            stranger => Some(Err(stranger.to_string())),
-        }
+        Self { stream, from, said: [0; FIRST_BYTES], count: 0 }
     }
 }
 
@@ -104,7 +81,11 @@ mod tests {
     use std::net::TcpListener;
 
     use pathscope_core::id::Token;
-    use pathscope_peers::native::{Greeting, HelloCheck, Return, VersionRange};
+    use pathscope_peers::dialogue::Returning;
+    use pathscope_peers::native::{
+        Greeting, HelloCheck, OPENING_BYTES, Opening, Return, VersionRange, turned_away,
+    };
+    use pathscope_peers::registry;
 
     use super::*;
 
@@ -145,7 +126,10 @@ mod tests {
         client.write_all(&opening[5..]).expect("connected");
         client.write_all(b"not for a guest").expect("connected");
         let Arrival { mut stream, said, .. } = heard(&mut pending, key).expect("it is whole");
-        assert_eq!(said, Ok(Opening::Control(greeting)));
+        let Ok(Purpose::Session(registry::Greeting::Native(heard))) = said else {
+            panic!("{said:?}")
+        };
+        assert_eq!(heard, greeting);
         let mut rest = [0; 15];
         stream.read_exact(&mut rest).expect("what follows the opening is left");
         assert_eq!(&rest, b"not for a guest");
@@ -164,7 +148,9 @@ mod tests {
             arrival = heard(&mut pending, key);
         }
         let Arrival { mut stream, said, .. } = arrival.expect("it is whole");
-        assert_eq!(said, Ok(Opening::Return(back)));
+        let Ok(Purpose::Return(heard)) = said else { panic!("{said:?}") };
+        let Return { session, attempt, received } = back;
+        assert_eq!(heard, Returning { session, attempt, received, unknown: turned_away() });
         let mut rest = [0; 4];
         stream.read_exact(&mut rest).expect("what follows the opening is left");
         assert_eq!(&rest, b"rest");
@@ -196,7 +182,6 @@ mod tests {
     #[test]
     fn who_says_more_than_an_opening_before_it_is_known_is_heard_to_the_end() {
         let cookie = b"abcdefghijklmnopqrstuvwxyz234567abcd\0";
-        assert_eq!(cookie.len(), IDENTIFY_BYTES);
         // At once, and cut where an opening would end, before, and behind.
         for cut in [0, 20, OPENING_BYTES - 1, OPENING_BYTES, OPENING_BYTES + 1, 36] {
             let mut pending = Queue::new(PATIENCE).numbered(0, 10);

@@ -12,7 +12,10 @@ use pathscope_modes::registry::EndReport;
 use pathscope_os::sockets::Socket;
 use pathscope_os::{clock, random};
 use pathscope_peers::Refusal;
-use pathscope_peers::native::{Access, Greeting, Server, ServerSettings};
+use pathscope_peers::access::Access;
+use pathscope_peers::dialogue::{ServerDialogue, ServerSettings};
+use pathscope_peers::peer::Peer;
+use pathscope_peers::registry::{Greeting, GreetingVisitor};
 
 use super::log_limit::ServerLog;
 use super::needs::Needs;
@@ -24,7 +27,7 @@ use crate::session::driver::{Driver, End, Left};
 use crate::session::running::RunningTest;
 use crate::stop::Stop;
 
-/// Runs a session to its end.
+/// Runs a session with a client that began like this to its end.
 pub(super) fn run(
     admission: Admission,
     greeting: Greeting,
@@ -32,48 +35,66 @@ pub(super) fn run(
     stop: &Stop,
     log: ServerLog<'_>,
 ) -> Result<(), RunError> {
-    let mut host = admission.sessions.settings.here.clone();
-    host.network.interface = interface_of(&control);
-    let journal = &admission.sessions.settings.journal;
-    let wants_ends = journal.is_kept();
-    let limits = admission.limits();
-    let congestion_controls = admission.sessions.congestion_controls.clone();
-    let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
-    let dialogue = Server::new(settings, greeting, Ok(()), random::bytes()?, clock::now());
-    let mut driver = Driver::new(dialogue, Role::Server, control, journal)?;
-    if limits.withheld.spinning {
-        driver.spinning = 0;
-    }
-    let _hearing = stop.tell(&driver.inbox);
-    let sessions = Arc::clone(&admission.sessions);
-    let name = driver.dialogue.session();
-    name.iter().for_each(|&name| sessions.live(name, driver.inbox.clone()));
-    let mut end = ServerEnd {
-        admission,
-        log,
-        expected: None,
-        needs: Needs::default(),
-        held_bytes: 0,
-        admits_later: false,
-        lingering: Vec::new(),
-    };
-    let result = loop {
-        if let Left::Ended(result) = driver.drive(&mut end) {
-            break result;
+    greeting.visit(Session { admission, control, stop, log })
+}
+
+/// A session before it is known in which dialogue.
+struct Session<'server> {
+    admission: Admission,
+    control: TcpStream,
+    stop: &'server Stop,
+    log: ServerLog<'server>,
+}
+
+impl GreetingVisitor for Session<'_> {
+    type Output = Result<(), RunError>;
+
+    fn visit<P: Peer>(self, greeting: P::Greeting) -> Result<(), RunError> {
+        let Self { admission, control, stop, log } = self;
+        let mut host = admission.sessions.settings.here.clone();
+        host.network.interface = interface_of(&control);
+        let journal = &admission.sessions.settings.journal;
+        let wants_ends = journal.is_kept();
+        let limits = admission.limits();
+        let congestion_controls = admission.sessions.congestion_controls.clone();
+        let settings = ServerSettings { host, limits, congestion_controls, wants_ends };
+        let dialogue = P::server(settings, greeting, random::bytes()?, clock::now());
+        let mut driver = Driver::new(dialogue, Role::Server, control, journal)?;
+        if limits.withheld.spinning {
+            driver.spinning = 0;
         }
-    };
-    name.iter().for_each(|&name| sessions.bury(name));
-    let renewals = driver.dialogue.renewals();
-    if renewals.made > 0 {
-        let (made, damaged) = (count(renewals.made.into()), count(renewals.damaged_here.into()));
-        let line = format!(
-            "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
-        );
-        log.on_stranger(end.admission.from, &line);
+        let _hearing = stop.tell(&driver.inbox);
+        let sessions = Arc::clone(&admission.sessions);
+        let name = driver.dialogue.session();
+        name.iter().for_each(|&name| sessions.live(name, driver.inbox.clone()));
+        let mut end = ServerEnd {
+            admission,
+            log,
+            expected: None,
+            needs: Needs::default(),
+            held_bytes: 0,
+            admits_later: false,
+            lingering: Vec::new(),
+        };
+        let result = loop {
+            if let Left::Ended(result) = driver.drive(&mut end) {
+                break result;
+            }
+        };
+        name.iter().for_each(|&name| sessions.bury(name));
+        let renewals = driver.dialogue.renewals();
+        if renewals.made > 0 {
+            let (made, damaged) =
+                (count(renewals.made.into()), count(renewals.damaged_here.into()));
+            let line = format!(
+                "its control connection was lost and made anew (times: {made}; of its messages came damaged: {damaged})"
+            );
+            log.on_stranger(end.admission.from, &line);
+        }
+        driver.salvage(&mut end);
+        end.forget();
+        result
     }
-    driver.salvage(&mut end);
-    end.forget();
-    result
 }
 
 /// The server's end of one session.

@@ -16,11 +16,12 @@ use pathscope_modes::groups::Test;
 use pathscope_os::sockets::{self, Socket};
 use pathscope_os::{Waker, memory};
 use pathscope_peers::Refusal;
-use pathscope_peers::attach::Seat;
+use pathscope_peers::access::Access;
+use pathscope_peers::attach::{ClaimSeat, Seat, SeatRefusal};
+use pathscope_peers::dialogue::Returning;
 use pathscope_peers::limits::{Census, Quota};
-use pathscope_peers::native::{
-    Access, AttachCode, Claim, Proof, Return, Seats, encode_ack, encode_checked_ack, turned_away,
-};
+use pathscope_peers::registry::{DatagramClaim, StreamClaim};
+use pathscope_peers::seats::Seats;
 
 pub(super) use admission::Admission;
 
@@ -166,9 +167,7 @@ struct Expected {
 #[derive(Debug)]
 pub(super) struct SeatRequest {
     pub stream: TcpStream,
-    pub seat: Seat,
-    /// That it is of its session. In version 2 alone, where its answer bears a checksum as well.
-    pub proof: Option<Proof>,
+    pub claim: StreamClaim,
     pub from: SocketAddr,
 }
 
@@ -213,12 +212,13 @@ impl Sessions {
     }
 
     /// A client comes back on another connection: its session hears of it, and decides. One that is not known is told so.
-    pub fn take_back(&self, Return { session, attempt, received }: Return, mut stream: TcpStream) {
+    pub fn take_back(&self, back: Returning, mut stream: TcpStream) {
+        let Returning { session, attempt, received, unknown } = back;
         let living = lock(&self.state).living.get(&session).cloned();
         match living {
             Some(inbox) => inbox.post(SessionMessage::Returned { stream, attempt, received }),
             // A few bytes on a connection that has sent nothing yet always fit.
-            None => drop(stream.write_all(&turned_away())),
+            None => drop(stream.write_all(&unknown)),
         }
     }
 
@@ -272,14 +272,15 @@ impl Sessions {
     /// wait.
     pub fn attach_stream(&self, request: SeatRequest, may_wait: bool) -> Option<SeatRequest> {
         let claimed = self.claim_stream(&request);
-        let code = claimed.as_ref().err().copied().unwrap_or(AttachCode::ATTACHED);
-        if code == AttachCode::NO_ROOM && may_wait {
+        let decided = claimed.as_ref().map(drop).map_err(|&why| why);
+        if decided == Err(SeatRefusal::NoRoom) && may_wait {
             return Some(request);
         }
-        let SeatRequest { mut stream, seat, proof, .. } = request;
-        let ack = if proof.is_some() { encode_checked_ack(code) } else { encode_ack(code) };
-        // Four bytes on a connection that has sent nothing yet always fit; blocking comes after.
-        let told = stream.write_all(&ack).and_then(|()| stream.set_nonblocking(false));
+        let SeatRequest { mut stream, claim, .. } = request;
+        let seat = claim.seat();
+        // A few bytes on a connection that has sent nothing yet always fit; blocking comes after.
+        let reply = claim.reply(decided);
+        let told = stream.write_all(&reply).and_then(|()| stream.set_nonblocking(false));
         let (Ok((inbox, settings, attended)), Ok(())) = (claimed, told) else {
             return None;
         };
@@ -298,24 +299,22 @@ impl Sessions {
 
     fn claim_stream(
         &self,
-        &SeatRequest { seat, proof, from, .. }: &SeatRequest,
-    ) -> Result<Claimed, AttachCode> {
+        SeatRequest { claim, from, .. }: &SeatRequest,
+    ) -> Result<Claimed, SeatRefusal> {
+        let seat = claim.seat();
         let mut state = lock(&self.state);
         let State { tests, served, .. } = &mut *state;
-        let expected = tests.get_mut(&seat.token).ok_or(AttachCode::UNKNOWN_SESSION)?;
-        if !expected.access.takes_stream(seat, proof, from) {
-            return Err(AttachCode::NOT_PROVEN);
+        let expected = tests.get_mut(&seat.token).ok_or(SeatRefusal::UnknownSession)?;
+        if !expected.access.takes(claim, *from) {
+            return Err(SeatRefusal::NotProven);
         }
         if self.settings.exit_after.is_some_and(|most| *served >= most) {
-            return Err(AttachCode::SERVED);
+            return Err(SeatRefusal::Served);
         }
         let attendance = expected.attendance.as_mut().filter(|(group, _)| *group == seat.group);
         let attended =
-            attendance.map(|(_, it)| it.enter().ok_or(AttachCode::NO_ROOM)).transpose()?;
-        let code = expected.seats.claim_stream(seat);
-        if code != AttachCode::ATTACHED {
-            return Err(code);
-        }
+            attendance.map(|(_, it)| it.enter().ok_or(SeatRefusal::NoRoom)).transpose()?;
+        expected.seats.claim_stream(seat)?;
         *served += 1;
         let settings = settings::settings_at(seat, Role::Server, &expected.test);
         Ok((expected.inbox.clone(), settings, attended))
@@ -324,23 +323,18 @@ impl Sessions {
     /// A proven address asks for a seat. What it is to be told.
     pub fn attach_datagrams(
         &self,
-        claim: &Claim,
+        claim: &DatagramClaim,
         local: SocketAddr,
         remote: SocketAddr,
-    ) -> AttachCode {
-        let seat = claim.seat;
+    ) -> Result<(), SeatRefusal> {
+        let seat = claim.seat();
         let mut state = lock(&self.state);
-        let Some(expected) = state.tests.get_mut(&seat.token) else {
-            return AttachCode::UNKNOWN_SESSION;
-        };
-        if !expected.access.takes_datagrams(claim, remote) {
-            return AttachCode::NOT_PROVEN;
+        let expected = state.tests.get_mut(&seat.token).ok_or(SeatRefusal::UnknownSession)?;
+        if !expected.access.takes(claim, remote) {
+            return Err(SeatRefusal::NotProven);
         }
-        let code = expected.seats.claim_datagram(seat, remote);
         // Nobody is remembered who has no seat: the plan bounds how many there are.
-        if code != AttachCode::ATTACHED {
-            return code;
-        }
+        expected.seats.claim_datagram(seat, remote)?;
         if expected.lanes.insert((seat.flow, seat.lane), remote) != Some(remote) {
             let Seat { group, flow, lane, .. } = seat;
             let socket = FlowSocket::Promised { local, remote };
@@ -350,6 +344,6 @@ impl Sessions {
                 SessionMessage::Attached { group, flow, socket, arrival: Arrival::default() }
             });
         }
-        code
+        Ok(())
     }
 }

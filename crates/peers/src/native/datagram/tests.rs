@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 
 use super::*;
-use crate::attach::SeatRefusal;
 
 const SEAT: Seat = Seat {
     token: Token([0xaa, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 0xbb]),
@@ -69,7 +68,7 @@ fn a_confirmation_proves_its_session_from_its_address_and_nothing_else() {
     let (session, other) = (Token([3; 16]), Token([4; 16]));
     let is_of = |confirm: &[u8], from, session| match challenger.received(from, confirm, Tick::ZERO)
     {
-        Heard::Confirmed(claim) => Some(claim.is_of(session)),
+        Heard::Confirmed(claim) => Some(claim.proves(session)),
         _ => None,
     };
     let confirm = confirmation(&challenger, Some(session));
@@ -273,7 +272,7 @@ fn exchange(
             Heard::Challenge(challenge) => Some((false, challenge.to_vec())),
             Heard::Confirmed(claim) => {
                 claims += 1;
-                assert_eq!(claim.seat, SEAT);
+                assert_eq!(claim.seat(), SEAT);
                 Some((false, claim.answer(code).to_vec()))
             }
         };

@@ -7,11 +7,12 @@ use pathscope_core::record::Host;
 use pathscope_flow::{Credentials, Dialogue as _, Input, Output, Resumed};
 
 use super::pair::{Fault, Pair, Seen};
+use crate::dialogue::{ServerDialogue as _, ServerSettings};
 use crate::limits::Limits;
 use crate::native::frame::Frame;
 use crate::native::link::Link;
 use crate::native::message::{Hello, Message, Propose};
-use crate::native::{Greeting, HelloCheck, Server, ServerSettings, VERSIONS, fixtures};
+use crate::native::{Greeting, HelloCheck, Server, VERSIONS, fixtures};
 
 const NOW: Tick = Tick::ZERO;
 const KNOWN: Token = Token([7; 16]);

@@ -9,9 +9,10 @@ use pathscope_flow::{Dialogue as _, Input, Output, Resumed};
 use pathscope_modes::groups::Test;
 
 use super::pair::{Fault, Pair, Seen};
+use crate::dialogue::ServerSettings;
 use crate::limits::Limits;
 use crate::native::message::{Hello, Message, Propose};
-use crate::native::{Greeting, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
+use crate::native::{Greeting, Server, VERSIONS, VersionRange, fixtures};
 
 const SECOND: u64 = 1_000_000_000;
 

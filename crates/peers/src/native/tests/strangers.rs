@@ -13,13 +13,13 @@ use pathscope_modes::groups::Test;
 use pathscope_modes::registry::EndReport;
 use proptest::prelude::*;
 
-use crate::dialogue::ClientDialogue as _;
+use crate::dialogue::{ClientDialogue as _, ServerSettings};
 use crate::limits::Limits;
 use crate::native::frame::{BODY_MOST, Decoder, Frame, MessageType};
 use crate::native::message::{
     Accept, Beat, FlowEnd, FlowTotal, Hello, Message, Propose, Stop, Welcome,
 };
-use crate::native::{Client, Greeting, Server, ServerSettings, VERSIONS, VersionRange, fixtures};
+use crate::native::{Client, Greeting, Server, VERSIONS, VersionRange, fixtures};
 use crate::{PeerError, Refusal};
 
 const NOW: Tick = Tick::from_nanos(1);

@@ -10,9 +10,10 @@ use pathscope_core::quantity::{Bytes, Frequency, Period};
 use pathscope_modes::goodput::Iterations;
 use pathscope_modes::latency::LatencyPlan;
 use pathscope_modes::registry::Plan;
-use pathscope_peers::attach::AttachDatagrams;
+use pathscope_peers::attach::{AttachDatagrams, DatagramHeard, HearDatagrams};
 use pathscope_peers::limits::Limits;
-use pathscope_peers::native::{Attaching, Challenger, Heard, proof_of};
+use pathscope_peers::native::{self, AttachCode, Attaching, Proof, encode_ack, proof_of};
+use pathscope_peers::registry::Challenger;
 
 use super::*;
 use crate::messages::inbox::InboxReader;
@@ -55,15 +56,15 @@ fn expect(
 }
 
 /// What somebody says at this address who has been challenged there.
-fn claim_of(seat: Seat, session: Option<Token>, from: SocketAddr) -> Claim {
+fn claim_of(seat: Seat, session: Option<Token>, from: SocketAddr) -> DatagramClaim {
     let challenger = Challenger::new([7; 16]);
     let mut attaching = Attaching::new(seat, session, 5, Tick::ZERO);
     loop {
         let said = attaching.datagram(Tick::ZERO).expect("it asks, and confirms");
-        match challenger.received(from, &said, Tick::ZERO) {
-            Heard::Challenge(challenge) => attaching.received(&challenge, Tick::ZERO),
-            Heard::Confirmed(claim) => return claim,
-            Heard::Nothing => panic!("a client is heard"),
+        match challenger.hear(from, &said, Tick::ZERO) {
+            DatagramHeard::Answer(challenge) => attaching.received(&challenge, Tick::ZERO),
+            DatagramHeard::Claimed(claim) => return claim,
+            DatagramHeard::Nothing => panic!("a client is heard"),
         }
     }
 }
@@ -94,9 +95,9 @@ fn who_is_refused_a_seat_is_not_remembered() {
             let from = SocketAddr::from(([127, 0, 0, 1], port));
             sessions.attach_datagrams(&claim_of(seat, None, from), local, from)
         };
-        assert_eq!(claim((0, 0), 1), AttachCode::ATTACHED);
+        assert_eq!(claim((0, 0), 1), Ok(()));
         for port in 2..1_000 {
-            assert_ne!(claim(wrong, port), AttachCode::ATTACHED);
+            assert_ne!(claim(wrong, port), Ok(()));
         }
         let state = lock(&sessions.state);
         let expected = &state.tests[&Token([1; 16])];
@@ -242,6 +243,11 @@ fn one_after_the_other(connect_limit: u32) -> Test {
     test
 }
 
+/// A connection that says this.
+fn stream_claim(seat: Seat, proof: Option<Proof>) -> StreamClaim {
+    StreamClaim::Native(native::StreamClaim::new(seat, proof))
+}
+
 /// A connection asks for a seat. What it is told, or nothing where it waits.
 fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
@@ -249,7 +255,8 @@ fn asks(sessions: &Sessions, flow: u32, may_wait: bool) -> Option<[u8; 4]> {
     let (server, _) = listener.accept().expect("one has come");
     let (token, group, lane) = (Token([1; 16]), GroupId(0), Lane::ONLY);
     let seat = Seat { token, group, flow: FlowId(flow), lane };
-    let request = SeatRequest { stream: server, seat, proof: None, from: HOME };
+    let claim = stream_claim(seat, None);
+    let request = SeatRequest { stream: server, claim, from: HOME };
     if sessions.attach_stream(request, may_wait).is_some() {
         return None;
     }
@@ -326,7 +333,7 @@ fn claims(
     sessions: &Sessions,
     Credentials { token, session }: Credentials,
     lane: u8,
-) -> AttachCode {
+) -> Result<(), SeatRefusal> {
     let (local, from) = ([1, 2].map(|port| SocketAddr::from(([127, 0, 0, 1], port)))).into();
     let seat = Seat { token, group: GroupId(0), flow: FlowId(0), lane: Lane(lane) };
     sessions.attach_datagrams(&claim_of(seat, session, from), local, from)
@@ -339,7 +346,7 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
     let (drawn, taken) = (Token([1; 16]), Token([2; 16]));
     let victim = Credentials { token: drawn, session };
     expect(&sessions, (victim, None), &test, inbox).expect("it is the only one");
-    assert_eq!(claims(&sessions, victim, 0), AttachCode::ATTACHED);
+    assert_eq!(claims(&sessions, victim, 0), Ok(()));
     assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Lane { .. })));
     // Who knows the token alone: in version 2 with no name, a wrong one or his own, and in version 1.
     let (own, _reader, inbox) = live(&sessions, 8);
@@ -356,8 +363,8 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
         assert!(refused.starts_with("another session here has this test"), "{named:?}: {refused}");
         // Nothing was stopped, no lane moved, and the test goes on taking its own.
         assert!(reader.receiver.try_recv().is_err(), "{named:?}");
-        assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION, "{named:?}");
-        assert_eq!(claims(&sessions, victim, 1), AttachCode::ATTACHED, "{named:?}");
+        assert_eq!(claims(&sessions, thief, 0), Err(SeatRefusal::UnknownSession), "{named:?}");
+        assert_eq!(claims(&sessions, victim, 1), Ok(()), "{named:?}");
         let lane = reader.receiver.try_recv();
         assert_eq!(
             matches!(lane, Ok(SessionMessage::Lane { .. })),
@@ -367,8 +374,8 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
     // Its client.
     ask(thief, session).expect("it knows the name");
     assert!(matches!(reader.receiver.try_recv(), Ok(SessionMessage::Stop(_))));
-    assert_eq!(claims(&sessions, victim, 0), AttachCode::UNKNOWN_SESSION);
-    assert_eq!(claims(&sessions, thief, 0), AttachCode::ATTACHED);
+    assert_eq!(claims(&sessions, victim, 0), Err(SeatRefusal::UnknownSession));
+    assert_eq!(claims(&sessions, thief, 0), Ok(()));
     // And once more, from a third session. What the first forgets as it ends is none of theirs.
     sessions.bury(Token([9; 16]));
     let (third, _reader, inbox) = live(&sessions, 7);
@@ -376,8 +383,8 @@ fn a_test_is_taken_up_again_by_who_knows_the_name_of_its_session_and_by_nobody_e
     let resumed = Some(Resumed { token: drawn, session: own });
     expect(&sessions, (credentials, resumed), &test, inbox).expect("it knows the name");
     sessions.forget(victim);
-    assert_eq!(claims(&sessions, thief, 0), AttachCode::UNKNOWN_SESSION);
-    assert_eq!(claims(&sessions, credentials, 0), AttachCode::ATTACHED);
+    assert_eq!(claims(&sessions, thief, 0), Err(SeatRefusal::UnknownSession));
+    assert_eq!(claims(&sessions, credentials, 0), Ok(()));
 }
 
 #[test]
@@ -391,7 +398,7 @@ fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
     let again = expect(&sessions, (OF_VERSION_1, resumed), &test, other());
     assert_eq!(again.expect_err("it is there").to_string(), STILL_THERE);
     assert!(reader.receiver.try_recv().is_err());
-    assert_eq!(claims(&sessions, OF_VERSION_1, 0), AttachCode::ATTACHED);
+    assert_eq!(claims(&sessions, OF_VERSION_1, 0), Ok(()));
     // Who has chosen a token keeps nobody of version 2 from it: that test gets one of its own.
     let (session, _reader, inbox) = live(&sessions, 9);
     let credentials = Credentials { token: Token([2; 16]), session };
@@ -399,7 +406,7 @@ fn a_test_of_version_1_is_not_stopped_by_who_asks_for_it() {
     expect(&sessions, (credentials, resumed), &test, inbox).expect("it is another test");
     // And nobody forgets another's.
     sessions.forget(Credentials { token: Token([1; 16]), session });
-    assert_eq!(claims(&sessions, OF_VERSION_1, 1), AttachCode::ATTACHED);
+    assert_eq!(claims(&sessions, OF_VERSION_1, 1), Ok(()));
     sessions.forget(OF_VERSION_1);
     expect(&sessions, (OF_VERSION_1, None), &test, other()).expect("its place is free");
 }
@@ -409,7 +416,8 @@ fn connects(sessions: &Sessions, seat: Seat, proof: Option<Proof>, from: SocketA
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let mut client = TcpStream::connect(listener.local_addr().expect("bound")).expect("it listens");
     let (server, _) = listener.accept().expect("one has come");
-    let waits = sessions.attach_stream(SeatRequest { stream: server, seat, proof, from }, true);
+    let claim = stream_claim(seat, proof);
+    let waits = sessions.attach_stream(SeatRequest { stream: server, claim, from }, true);
     assert!(waits.is_none(), "who has no place there waits for none");
     let mut told = [0; 4];
     client.read_exact(&mut told).expect("it is told something");
@@ -468,16 +476,20 @@ fn a_lane_moves_with_who_proves_that_it_is_his_and_with_nobody_else() {
                 (Some(Token([8; 16])), ([127, 0, 0, 1], 7)),
                 (Some(token), ([127, 0, 0, 2], 7)),
             ] {
-                assert_eq!(ask(named, from), AttachCode::NOT_PROVEN, "{when}: {named:?} {from:?}");
+                assert_eq!(
+                    ask(named, from),
+                    Err(SeatRefusal::NotProven),
+                    "{when}: {named:?} {from:?}"
+                );
             }
         };
         anybody("before its client has come");
-        assert_eq!(ask(session, ([192, 0, 2, 1], 4)), AttachCode::ATTACHED);
+        assert_eq!(ask(session, ([192, 0, 2, 1], 4)), Ok(()));
         anybody("after it has");
         assert_eq!(reader.receiver.try_iter().count(), 1);
         // Its client comes from another address, where lanes come and go.
         let moved = ask(session, ([198, 51, 100, 7], 4));
-        let expected = if test.roams() { AttachCode::ATTACHED } else { AttachCode::TAKEN };
+        let expected = if test.roams() { Ok(()) } else { Err(SeatRefusal::Taken) };
         assert_eq!(moved, expected);
     }
 }
@@ -489,12 +501,12 @@ fn in_version_1_a_seat_is_of_who_comes_from_its_session_s_address() {
     let ask = |sessions: &Sessions, from| {
         sessions.attach_datagrams(&claim_of(seat, None, from), HOME, from)
     };
-    for (test, expected) in [(pings(), AttachCode::NOT_PROVEN), (paths(), AttachCode::ATTACHED)] {
+    for (test, expected) in [(pings(), Err(SeatRefusal::NotProven)), (paths(), Ok(()))] {
         let sessions = sessions();
         let (inbox, _reader) = Inbox::new(waker());
         expect(&sessions, (OF_VERSION_1, None), &test, inbox).expect("it is the only one");
         assert_eq!(ask(&sessions, elsewhere), expected);
-        assert_eq!(ask(&sessions, HOME), AttachCode::ATTACHED);
+        assert_eq!(ask(&sessions, HOME), Ok(()));
     }
     let sessions = sessions();
     let (inbox, _reader) = Inbox::new(waker());

@@ -6,10 +6,10 @@ use pathscope_flow::{Dialogue as _, Input};
 use pathscope_modes::groups::Test;
 
 use super::{AnyDialogue, End, Fault, ONE_WAY_NS, Packet};
-use crate::dialogue::ClientDialogue as _;
+use crate::dialogue::{ClientDialogue as _, ServerDialogue as _, ServerSettings};
 use crate::limits::Limits;
 use crate::native::{
-    Client, Greeting, Opening, Return, Server, ServerSettings, VERSIONS, VersionRange, turned_away,
+    Client, Greeting, Opening, Return, Server, VERSIONS, VersionRange, turned_away,
 };
 
 /// Whatever goes wrong, both ends are done by then: idle, stop and report deadlines in a row.

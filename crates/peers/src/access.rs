@@ -5,10 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use pathscope_core::id::Token;
 use pathscope_modes::groups::Test;
 
-use super::datagram::Claim;
-use super::opening::proof_of;
-use super::proof::Proof;
-use crate::attach::Seat;
+use crate::attach::ClaimSeat;
 
 /// Whose sockets a test takes.
 #[derive(Clone, Debug, Eq, PartialEq)]
@@ -56,18 +53,10 @@ impl Access {
         session.map_or_else(told, Self::Proven)
     }
 
-    /// Whether this connection is taken.
-    pub fn takes_stream(&self, seat: Seat, proof: Option<Proof>, from: SocketAddr) -> bool {
+    /// Whether a socket is taken that claims this, from there.
+    pub fn takes(&self, claim: &impl ClaimSeat, from: SocketAddr) -> bool {
         match self {
-            Self::Proven(session) => proof == Some(proof_of(seat, *session)),
-            _ => self.takes_from(from),
-        }
-    }
-
-    /// Whether the datagrams of who claims this are.
-    pub fn takes_datagrams(&self, claim: &Claim, from: SocketAddr) -> bool {
-        match self {
-            Self::Proven(session) => claim.is_of(*session),
+            Self::Proven(session) => claim.proves(*session),
             _ => self.takes_from(from),
         }
     }
@@ -89,11 +78,17 @@ mod tests {
     use pathscope_modes::latency::LatencyPlan;
 
     use super::*;
-    use crate::native::fixtures;
+    use crate::attach::Seat;
+    use crate::native::{Proof, StreamClaim, fixtures, proof_of};
 
     const SESSION: Token = Token([9; 16]);
     const SEAT: Seat =
         Seat { token: Token([1; 16]), group: GroupId(0), flow: FlowId(2), lane: Lane(1) };
+
+    /// Whether a connection for this seat is taken that says this.
+    fn takes(access: &Access, seat: Seat, proof: Option<Proof>, from: SocketAddr) -> bool {
+        access.takes(&StreamClaim::new(seat, proof), from)
+    }
 
     fn from(text: &str) -> SocketAddr {
         text.parse().expect("an address")
@@ -112,10 +107,10 @@ mod tests {
         for test in [fixtures::load(1), fixtures::paths()] {
             let access = Access::new(Some(SESSION), home, &test);
             let good = Some(proof_of(SEAT, SESSION));
-            assert!(access.takes_stream(SEAT, good, from("198.51.100.7:1")));
+            assert!(takes(&access, SEAT, good, from("198.51.100.7:1")));
             let other = Some(proof_of(SEAT, Token([8; 16])));
             for proof in [None, Some(Proof::default()), other] {
-                assert!(!access.takes_stream(SEAT, proof, home), "{proof:?}");
+                assert!(!takes(&access, SEAT, proof, home), "{proof:?}");
             }
             // What was read on the way of one socket is no proof for another.
             for seat in [
@@ -124,7 +119,7 @@ mod tests {
                 Seat { flow: FlowId(3), ..SEAT },
                 Seat { lane: Lane(0), ..SEAT },
             ] {
-                assert!(!access.takes_stream(seat, good, home), "{seat:?}");
+                assert!(!takes(&access, seat, good, home), "{seat:?}");
             }
         }
     }
@@ -149,7 +144,7 @@ mod tests {
         ];
         for (home, bound, comes, is_taken) in cases {
             let access = Access::new(None, from(home), &bound_to(bound));
-            let taken = access.takes_stream(SEAT, None, from(comes));
+            let taken = takes(&access, SEAT, None, from(comes));
             assert_eq!(taken, is_taken, "{home}, {bound:?}: {comes}");
         }
     }

@@ -8,7 +8,7 @@ const REMEMBERED: u32 = 1 << 18;
 
 /// Which of the flows that replace others have come.
 #[derive(Debug, Default)]
-pub(super) struct Later {
+pub(crate) struct Later {
     /// A bit for each number modulo [`REMEMBERED`]; allocated with the first.
     bits: Vec<u64>,
     /// Above every number that has come.

@@ -7,9 +7,8 @@ use std::net::SocketAddr;
 use pathscope_core::id::{FlowId, Lane};
 use pathscope_flow::{Group, Transport};
 
-use super::later::Later;
-use super::opening::AttachCode;
-use crate::attach::Seat;
+use crate::attach::{Seat, SeatRefusal};
+use crate::later::Later;
 
 /// The seats of one test at its server.
 #[derive(Debug)]
@@ -29,9 +28,9 @@ impl Seats {
     }
 
     /// A TCP connection asks for a seat.
-    pub fn claim_stream(&mut self, seat: Seat) -> AttachCode {
+    pub fn claim_stream(&mut self, seat: Seat) -> Result<(), SeatRefusal> {
         if !self.has(seat, Transport::Stream) {
-            return AttachCode::UNKNOWN_FLOW;
+            return Err(SeatRefusal::UnknownFlow);
         }
         let is_first = self.groups.iter().any(|group| {
             group.id == seat.group && seat.flow.0.wrapping_sub(group.first.0) < group.flows
@@ -41,20 +40,20 @@ impl Seats {
         } else {
             self.later.take(seat.flow)
         };
-        if is_new { AttachCode::ATTACHED } else { AttachCode::TAKEN }
+        if is_new { Ok(()) } else { Err(SeatRefusal::Taken) }
     }
 
     /// A proven address asks for a seat. May ask again: its answer was lost.
-    pub fn claim_datagram(&mut self, seat: Seat, from: SocketAddr) -> AttachCode {
+    pub fn claim_datagram(&mut self, seat: Seat, from: SocketAddr) -> Result<(), SeatRefusal> {
         if !self.has(seat, Transport::Datagram) {
-            return AttachCode::UNKNOWN_FLOW;
+            return Err(SeatRefusal::UnknownFlow);
         }
         let roams = self.groups.iter().any(|group| group.id == seat.group && group.roams);
         let place = (seat.flow, seat.lane);
         // Datagrams are told apart by where they come from, and by nothing else.
         let has_other = !roams && self.addresses.get(&from).is_some_and(|&other| other != place);
         if has_other {
-            return AttachCode::ADDRESS_TAKEN;
+            return Err(SeatRefusal::AddressTaken);
         }
         let sitting = self.taken.entry(place).or_insert(Some(from));
         if roams {
@@ -62,12 +61,12 @@ impl Seats {
             *sitting = Some(from);
         }
         if *sitting != Some(from) {
-            return AttachCode::TAKEN;
+            return Err(SeatRefusal::Taken);
         }
         if !roams {
             self.addresses.insert(from, place);
         }
-        AttachCode::ATTACHED
+        Ok(())
     }
 
     /// Whether every lane of this flow has its socket.
@@ -119,8 +118,8 @@ mod tests {
     #[test]
     fn a_connection_takes_a_seat_once() {
         let mut seats = seats();
-        assert_eq!(seats.claim_stream(seat(0, 1, 0)), AttachCode::ATTACHED);
-        assert_eq!(seats.claim_stream(seat(0, 1, 0)), AttachCode::TAKEN);
+        assert_eq!(seats.claim_stream(seat(0, 1, 0)), Ok(()));
+        assert_eq!(seats.claim_stream(seat(0, 1, 0)), Err(SeatRefusal::Taken));
         assert!(seats.is_complete(FlowId(1)) && !seats.is_complete(FlowId(0)));
     }
 
@@ -130,12 +129,12 @@ mod tests {
         seats.groups.pop();
         seats.groups[0].numbers = 1_000_000;
         for flow in [3, 2, 900_000] {
-            assert_eq!(seats.claim_stream(seat(0, flow, 0)), AttachCode::ATTACHED);
-            assert_eq!(seats.claim_stream(seat(0, flow, 0)), AttachCode::TAKEN);
+            assert_eq!(seats.claim_stream(seat(0, flow, 0)), Ok(()));
+            assert_eq!(seats.claim_stream(seat(0, flow, 0)), Err(SeatRefusal::Taken));
         }
         // Long past: nobody remembers whether it was taken.
-        assert_eq!(seats.claim_stream(seat(0, 4, 0)), AttachCode::TAKEN);
-        assert_eq!(seats.claim_stream(seat(0, 1_000_000, 0)), AttachCode::UNKNOWN_FLOW);
+        assert_eq!(seats.claim_stream(seat(0, 4, 0)), Err(SeatRefusal::Taken));
+        assert_eq!(seats.claim_stream(seat(0, 1_000_000, 0)), Err(SeatRefusal::UnknownFlow));
     }
 
     #[test]
@@ -143,12 +142,12 @@ mod tests {
         let mut seats = seats();
         let [one, other] =
             ["192.0.2.1:1", "192.0.2.1:2"].map(|text| text.parse().expect("address"));
-        assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), AttachCode::ATTACHED);
-        assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), AttachCode::ATTACHED);
-        assert_eq!(seats.claim_datagram(seat(1, 2, 0), other), AttachCode::TAKEN);
-        assert_eq!(seats.claim_datagram(seat(1, 2, 1), one), AttachCode::ADDRESS_TAKEN);
+        assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), Ok(()));
+        assert_eq!(seats.claim_datagram(seat(1, 2, 0), one), Ok(()));
+        assert_eq!(seats.claim_datagram(seat(1, 2, 0), other), Err(SeatRefusal::Taken));
+        assert_eq!(seats.claim_datagram(seat(1, 2, 1), one), Err(SeatRefusal::AddressTaken));
         assert!(!seats.is_complete(FlowId(2)));
-        assert_eq!(seats.claim_datagram(seat(1, 2, 1), other), AttachCode::ATTACHED);
+        assert_eq!(seats.claim_datagram(seat(1, 2, 1), other), Ok(()));
         assert!(seats.is_complete(FlowId(2)));
     }
 
@@ -158,7 +157,7 @@ mod tests {
         seats.groups[1].roams = true;
         for text in ["192.0.2.1:1", "192.0.2.1:2", "198.51.100.7:1"] {
             let from = text.parse().expect("address");
-            assert_eq!(seats.claim_datagram(seat(1, 2, 0), from), AttachCode::ATTACHED);
+            assert_eq!(seats.claim_datagram(seat(1, 2, 0), from), Ok(()));
         }
     }
 
@@ -167,10 +166,10 @@ mod tests {
         let mut seats = seats();
         let from = "192.0.2.1:1".parse().expect("an address");
         for wrong in [seat(0, 2, 0), seat(1, 0, 0), seat(0, 0, 1), seat(1, 2, 0), seat(9, 0, 0)] {
-            assert_eq!(seats.claim_stream(wrong), AttachCode::UNKNOWN_FLOW, "{wrong:?}");
+            assert_eq!(seats.claim_stream(wrong), Err(SeatRefusal::UnknownFlow), "{wrong:?}");
         }
-        assert_eq!(seats.claim_datagram(seat(0, 0, 0), from), AttachCode::UNKNOWN_FLOW);
-        assert_eq!(seats.claim_datagram(seat(1, 2, 2), from), AttachCode::UNKNOWN_FLOW);
+        assert_eq!(seats.claim_datagram(seat(0, 0, 0), from), Err(SeatRefusal::UnknownFlow));
+        assert_eq!(seats.claim_datagram(seat(1, 2, 2), from), Err(SeatRefusal::UnknownFlow));
         assert!(seats.taken.is_empty() && !seats.is_complete(FlowId(u32::MAX)));
     }
 }
