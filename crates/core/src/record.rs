@@ -17,6 +17,16 @@ use crate::id::FlowId;
 
 pub use self::verdict::{Evidence, Limit, Verdict};
 
+/// Who was at the other end, by the protocol that it spoke.
+#[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
+#[serde(default)]
+pub struct PeerFacts {
+    /// Whose protocol it is: `pathscope`.
+    pub name: String,
+    /// The version of it that both ends spoke; absent where it has none, or none was told.
+    pub protocol_version: Option<String>,
+}
+
 /// The program that wrote a document.
 #[derive(Clone, Debug, Default, Deserialize, Eq, JsonSchema, PartialEq, Serialize)]
 pub struct Tool {

@@ -1,7 +1,7 @@
 //! What an end says of itself beside its flows, whatever is measured, and the machines at both ends.
 
 use pathscope_core::counters::HostCounters;
-use pathscope_core::record::{FlowErrorKind, Host, StoodStill, WorkerUsage};
+use pathscope_core::record::{FlowErrorKind, Host, PeerFacts, StoodStill, WorkerUsage};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -95,7 +95,7 @@ impl EndedConnections {
     }
 }
 
-/// The machines at both ends.
+/// The machines at both ends, and who the other end was.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(default)]
 pub struct Hosts {
@@ -103,6 +103,9 @@ pub struct Hosts {
     pub client: Host,
     /// The end that answered; absent where it was never reached.
     pub server: Option<Host>,
+    /// Who that was, by the protocol that it spoke; absent where it was never reached, and in results of builds that did not
+    /// keep it.
+    pub peer: Option<PeerFacts>,
 }
 
 impl Hosts {
@@ -150,7 +153,7 @@ mod tests {
         };
         let is_one = |server: Host| {
             let client = host("a", Some("time:[1]"));
-            Hosts { client, server: Some(server) }.read_one_clock()
+            Hosts { client, server: Some(server), peer: None }.read_one_clock()
         };
         assert!(is_one(host("a", Some("time:[1]"))));
         for other in [host("b", Some("time:[1]")), host("a", Some("time:[2]")), host("a", None)] {

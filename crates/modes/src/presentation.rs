@@ -2,7 +2,7 @@
 
 use pathscope_core::presentation::{CommandLine, Figure, Presentation, Row, Section, Table, Value};
 use pathscope_core::quantity::bytes;
-use pathscope_core::record::{Host, LabNode};
+use pathscope_core::record::{Host, LabNode, PeerFacts};
 
 use crate::document::{Document, Interval, Measurement, OutcomeState};
 use crate::figure::{Amount, PlainCell, Unit, plain_table};
@@ -75,6 +75,7 @@ fn context(document: &Document) -> Vec<Figure> {
         ("started", Some(document.started_at.clone())),
         ("client", Some(host(&hosts.client))),
         ("server", hosts.server.as_ref().map(there)),
+        ("peer", hosts.peer.as_ref().map(peer)),
         ("client_labels", labels(&hosts.client)),
         ("server_labels", hosts.server.as_ref().and_then(labels)),
         ("lab", lab(document)),
@@ -82,6 +83,12 @@ fn context(document: &Document) -> Vec<Figure> {
         ("ended_early", ended_early),
     ];
     settings.into_iter().filter_map(|(id, text)| Some(Figure::setting(id, text?))).collect()
+}
+
+/// Who was at the other end.
+fn peer(PeerFacts { name, protocol_version }: &PeerFacts) -> String {
+    let version = protocol_version.as_ref().map(|version| format!(", protocol version {version}"));
+    format!("{name}{}", version.unwrap_or_default())
 }
 
 /// What whoever started an end said of it.

@@ -4,7 +4,7 @@
 use pathscope_core::Tick;
 use pathscope_core::id::Token;
 use pathscope_core::quantity::Period;
-use pathscope_core::record::Host;
+use pathscope_core::record::{Host, PeerFacts};
 use pathscope_flow::Dialogue;
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
@@ -25,6 +25,9 @@ pub trait ClientDialogue:
 
     /// No further tests: the dialogue ends well when those proposed are over.
     fn finish(&mut self, now: Tick);
+
+    /// Who the other end is, once it has answered.
+    fn peer_facts(&self) -> Option<PeerFacts>;
 
     /// The server's machine and program, once it has told of them; nothing of a peer that never does.
     fn server_host(&self) -> Option<&Host> {

@@ -273,6 +273,7 @@ impl ClientRun<'_> {
                 && driver.dialogue.stopped_by_server().is_none()
                 && stop.reason().is_none();
             self.document.hosts.server = driver.dialogue.server_host().cloned();
+            self.document.hosts.peer = driver.dialogue.peer_facts();
             if let Some(findings) = findings {
                 // A connection whose ends do not count the same is an error that only both reports together show.
                 for disagreement in findings.disagreements() {

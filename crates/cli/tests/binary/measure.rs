@@ -253,6 +253,9 @@ fn a_survey_needs_no_server_and_leaves_its_result_behind() {
     assert_eq!(document.measurements.len(), 4);
     assert_eq!(document.outcome.state, OutcomeState::Complete);
     assert!(document.hosts.is_one_machine());
+    let peer = document.hosts.peer.expect("it has answered");
+    assert_eq!((peer.name.as_str(), peer.protocol_version.as_deref()), ("pathscope", Some("2")));
+    assert!(ran.stdout.contains("pathscope, protocol version 2"), "{}", ran.said());
     assert!(document.target.is_none());
 }
 

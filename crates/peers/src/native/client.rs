@@ -22,7 +22,7 @@ use std::collections::VecDeque;
 
 use pathscope_core::Tick;
 use pathscope_core::id::{ConnectionId, FlowId, Role, Token};
-use pathscope_core::record::Host;
+use pathscope_core::record::{Host, PeerFacts};
 use pathscope_flow::{Credentials, Dialogue, GroupId, Input, Output};
 use pathscope_modes::groups::Test;
 use pathscope_modes::registry::{EndInterval, EndReport};
@@ -36,7 +36,7 @@ use super::own_ends::end_of;
 use super::own_totals::total_of;
 use super::resumption::{IntervalOffset, Resumption};
 use super::{
-    OtherEnd, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
+    OtherEnd, PROTOCOL, SECURITY_NONE, VERSIONS, VersionRange, capabilities, deadlines, ends_wanted,
 };
 use crate::dialogue::{ClientDialogue, Renewals};
 use crate::{Moment, PeerError};
@@ -504,6 +504,13 @@ impl ClientDialogue for Client {
         self.finishing = true;
         let said = self.go_on(now);
         self.settle(said, now);
+    }
+
+    fn peer_facts(&self) -> Option<PeerFacts> {
+        self.server.as_ref().map(|server| PeerFacts {
+            name: PROTOCOL.to_owned(),
+            protocol_version: Some(server.version.to_string()),
+        })
     }
 
     fn server_host(&self) -> Option<&Host> {

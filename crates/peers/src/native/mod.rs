@@ -71,6 +71,9 @@ pub fn refused(greeting: Greeting, refusal: &Refusal) -> Vec<u8> {
     server::refused(greeting, refusal)
 }
 
+/// Whose protocol it is, as results tell it.
+const PROTOCOL: &str = "pathscope";
+
 /// The one way to secure a control connection so far: not at all.
 const SECURITY_NONE: &str = "none";
 

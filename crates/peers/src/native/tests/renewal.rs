@@ -306,6 +306,11 @@ fn version_1_is_spoken_with_an_older_end_of_either_kind() {
         pair.run();
         assert_eq!((pair.client.outcome(), pair.server.outcome()), (&Ok(()), &Ok(())));
         assert_eq!(pair.client.dialogue.server().map(|server| server.version), Some(1));
+        let facts = pair.client.dialogue.peer_facts().expect("it has answered");
+        assert_eq!(
+            (facts.name.as_str(), facts.protocol_version.as_deref()),
+            ("pathscope", Some("1"))
+        );
         assert_eq!(pair.server.dialogue.client().map(|client| client.version), Some(1));
         assert_eq!(pair.client.count(&Seen::Report(RUN_NS)), 1);
     }
