@@ -2,7 +2,7 @@
 "use strict";
 const estimates = (data, { axis, dash, dashes, digits, escaped, ink, told, tooltip }) => {
   const HEIGHT = 260;
-  const { places, lines, unit } = data.estimates;
+  const of = data.estimates, { places, lines, unit } = of;
   // Points of several lines at one place stand beside one another.
   const apart = (line) => (lines.length > 1 ? (line - (lines.length - 1) / 2) * Math.min(0.012, 0.3 / places.length / lines.length) : 0);
   const x = (place, line) => places[place][1] + apart(line);
@@ -15,19 +15,19 @@ const estimates = (data, { axis, dash, dashes, digits, escaped, ink, told, toolt
   };
   const bars = (line) => line.points.filter((point) => point[2]).map(([place, , [low, high]]) => [x(place, lines.indexOf(line)), low, high]);
   const about = ({ data: [, value, low, high, place], seriesName }) =>
-    `${escaped(data.axis ? `${data.axis} ${places[place][0]}` : places[place][0])}<br>${lines.length > 1 ? `${escaped(seriesName)}: ` : ""}<b>${escaped(told(value, unit))}</b>${low == null ? "" : `<br>95 %: ${escaped(told(low, unit))} to ${escaped(told(high, unit))}`}`;
+    `${escaped(of.axis ? `${of.axis} ${places[place][0]}` : places[place][0])}<br>${lines.length > 1 ? `${escaped(seriesName)}: ` : ""}<b>${escaped(told(value, unit))}</b>${low == null ? "" : `<br>95 %: ${escaped(told(low, unit))} to ${escaped(told(high, unit))}`}`;
   const option = (hidden) => ({
     animation: false, aria: { enabled: false }, color: ink().colors,
-    grid: { left: 64, right: 24, top: 40, bottom: data.axis ? 48 : 32 },
-    xAxis: axis({ type: "value", min: 0, max: 1, name: data.axis, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: ink().text, align: "center" }, splitLine: { show: false }, axisTick: { show: true, customValues: places.map((place) => place[1]) }, axisLabel: { color: ink().text, hideOverlap: true, customValues: places.map((place) => place[1]), formatter: name } }),
-    yAxis: axis({ type: "value", min: data.range[0] < 0 ? null : 0, name: unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / unit.multiple) } }),
+    grid: { left: 64, right: 24, top: 40, bottom: of.axis ? 48 : 32 },
+    xAxis: axis({ type: "value", min: 0, max: 1, name: of.axis, nameLocation: "middle", nameGap: 28, nameTextStyle: { color: ink().text, align: "center" }, splitLine: { show: false }, axisTick: { show: true, customValues: places.map((place) => place[1]) }, axisLabel: { color: ink().text, hideOverlap: true, customValues: places.map((place) => place[1]), formatter: name } }),
+    yAxis: axis({ type: "value", min: of.range[0] < 0 ? null : 0, name: unit.name, axisLabel: { color: ink().text, formatter: (value) => digits(value / unit.multiple) } }),
     tooltip: { ...tooltip(about), trigger: "item" },
     legend: { show: false, selected: Object.fromEntries(lines.map((line) => [line.label, !hidden.has(line.label)])) },
     series: lines.flatMap((line, at) => {
       const own = { name: line.label, color: ink().colors[at % 4], itemStyle: { color: ink().colors[at % 4] } };
       const points = line.points.map(([place, value, ends]) => [x(place, at), value, ends?.[0], ends?.[1], place]);
       return [
-        { ...own, type: "line", data: points, encode: { x: 0, y: 1 }, symbol: "circle", symbolSize: 8, lineStyle: { width: line.is_joined ? 2 : 0, type: dashes[dash(at)] }, markLine: at === 0 && data.range[0] < 0 ? { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: ink().text, type: "solid" }, data: [{ yAxis: 0 }] } : undefined },
+        { ...own, type: "line", data: points, encode: { x: 0, y: 1 }, symbol: "circle", symbolSize: 8, lineStyle: { width: line.is_joined ? 2 : 0, type: dashes[dash(at)] }, markLine: at === 0 && of.range[0] < 0 ? { silent: true, symbol: "none", label: { show: false }, lineStyle: { color: ink().text, type: "solid" }, data: [{ yAxis: 0 }] } : undefined },
         { ...own, type: "custom", renderItem: bar, encode: { x: 0, y: [1, 2] }, data: bars(line), silent: true },
       ];
     }),
